@@ -4,16 +4,16 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::http::Method;
-use actix_web::http::header::{AUTHORIZATION, IF_MATCH};
+use actix_web::http::header::IF_MATCH;
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
-use candor_domain::access::{Caller, QuotaClass};
+use candor_domain::access::Caller;
 use candor_domain::audit::Origin;
 use candor_domain::csv;
-use candor_domain::fields::StringEnum;
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_service::{Idempotency, Reply, RequestContext};
@@ -21,6 +21,7 @@ use futures_util::FutureExt;
 use tracing::{Instrument, Span};
 
 use crate::address;
+use crate::admission::admission;
 use crate::answer::Answer;
 use crate::api::Api;
 use crate::byte_budget::BytePermit;
@@ -29,7 +30,7 @@ use crate::exchange::Exchange;
 use crate::parsed_body::{ParsedBody, Target};
 use crate::read_gate::ReadGate;
 use crate::read_turns::ReadTurn;
-use crate::record::{self, Record, WITHOUT_KEY};
+use crate::record::Record;
 use crate::request::{AnonymousRequest, AuthenticatedRequest, Captures};
 use crate::route::{BASE, Body, Handler, KeyedHandler, Route, Success};
 use crate::span::use_case;
@@ -142,11 +143,14 @@ impl Api {
     ) -> Result<Answer, ErrorResponse> {
         let reply = match route.handler {
             Handler::Keyed(handler) => {
+                let begun = self.services.clock.steady();
                 let caller = self.admit(exchange, route).await?;
                 let may_be_large = matches!(route.response, Success::PageOf(_))
                     || exchange.request.query_string().contains("expand");
                 let _turn = self.read_turn(exchange, &caller, may_be_large).await?;
-                let (asked, _counted) = self.asked(exchange, route, captures, caller, payload).await?;
+                let (asked, _counted) = self.asked(exchange, route, captures, (caller, begun), payload).await?;
+                // The client decides how long its body takes, and many requests wait for their turn.
+                self.services.confirm_caller(&asked.context).await?;
                 if asked.is_large {
                     self.keyed_apart(route, handler, asked).await??
                 } else {
@@ -154,8 +158,11 @@ impl Api {
                 }
             }
             Handler::Lines(handler) => {
+                let begun = self.services.clock.steady();
                 let caller = self.admit(exchange, route).await?;
-                let (mut asked, _counted) = self.asked(exchange, route, captures, caller, payload).await?;
+                let (mut asked, _counted) =
+                    self.asked(exchange, route, captures, (caller, begun), payload).await?;
+                self.services.confirm_caller(&asked.context).await?;
                 asked.context.origin = exchange.origin();
                 let is_head = *exchange.request.method() == Method::HEAD;
                 let lines = handler(&self.services, asked, is_head).instrument(use_case(route.operation)).await?;
@@ -195,43 +202,6 @@ impl Api {
         large_body::run(&self.services.large_bodies, Some(tenant), reply).await
     }
 
-    /// Returns the caller of the API key, or `None` if the key is missing or invalid.
-    pub(crate) async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
-        let Some(key) = bearer(exchange.request) else { return Ok(None) };
-        let found = self.services.auth.authenticate(key).await;
-        tracing::trace!(request_id = %exchange.id, known = matches!(found, Ok(Some(_))), "key looked up");
-        exchange.caller = found.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
-        Ok(exchange.caller.clone())
-    }
-
-    /// Checks authentication (401), quotas (429) and permissions (403), in this order.
-    async fn admit(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<Arc<Caller>, ErrorResponse> {
-        let Some(caller) = self.caller(exchange).await? else {
-            self.count_failure(exchange)?;
-            return Err(ErrorResponse::no_good_key());
-        };
-        let (method, pattern) = (exchange.request.method(), exchange.pattern);
-        tracing::debug!(%method, route = pattern, request_id = %exchange.id, key_id = %caller.key, "request begins");
-        let rate_limit = self.services.limits.admit(&caller, route.quota, exchange.at).await;
-        exchange.rate_limit = Some(rate_limit);
-        if !rate_limit.admitted {
-            record::record_refused(route.quota.word());
-            return Err(ErrorResponse::too_many(route.quota.word(), &rate_limit));
-        }
-        let may_grant = !exchange.is_read() && route.access.admin_context().is_some();
-        let caller = if may_grant { self.caller_anew(exchange).await? } else { caller };
-        route.access.admit(&caller)?;
-        Ok(caller)
-    }
-
-    /// Returns the caller as it is stored now, for writes that could give rights back (decision B4).
-    async fn caller_anew(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Caller>, ErrorResponse> {
-        let key = bearer(exchange.request).unwrap_or_default();
-        let stored = self.services.auth.authenticate_anew(key).await;
-        exchange.caller = stored.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
-        exchange.caller.clone().ok_or_else(ErrorResponse::no_good_key)
-    }
-
     /// Refuses a read if the caller has no room for the answer. Waits for the turn of one whose answer can be large.
     pub(crate) async fn read_turn(
         &self,
@@ -252,49 +222,13 @@ impl Api {
         Ok(Some(turn))
     }
 
-    fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), ErrorResponse> {
-        let (method, pattern) = (exchange.request.method(), exchange.pattern);
-        tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
-        let bucket = address::bucket(exchange.client);
-        let Some(write) = route.keyless_write else {
-            exchange.rate_limit = Some(self.services.limits.look_failures(bucket, exchange.at));
-            return Ok(());
-        };
-        let rate_limit = self.services.limits.admit_keyless(write, bucket, exchange.at);
-        exchange.rate_limit = Some(rate_limit);
-        if rate_limit.admitted {
-            return Ok(());
-        }
-        record::record_refused(write.word());
-        Err(ErrorResponse::too_many(write.word(), &rate_limit))
-    }
-
-    /// Counts a request without a route against the quota of its key, without refusing it. Without a valid key
-    /// it counts as a failed authentication of the client's address, which may be refused with 429.
-    async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
-        let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
-        let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
-        exchange.rate_limit = Some(self.services.limits.admit(&caller, class, exchange.at).await);
-        Ok(())
-    }
-
-    pub(crate) fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
-        let rate_limit = self.services.limits.admit_failure(address::bucket(exchange.client), exchange.at);
-        exchange.rate_limit = Some(rate_limit);
-        if rate_limit.admitted {
-            return Ok(());
-        }
-        record::record_refused(WITHOUT_KEY);
-        Err(ErrorResponse::too_many(WITHOUT_KEY, &rate_limit))
-    }
-
     /// Reads the request, and counts its body until the permit is dropped.
     async fn asked<'a>(
         &self,
         exchange: &Exchange<'_>,
         route: &Route,
         captures: Captures<'a>,
-        caller: Arc<Caller>,
+        (caller, begun): (Arc<Caller>, Duration),
         payload: &mut Option<Payload>,
     ) -> Result<(AuthenticatedRequest<'a>, Option<BytePermit>), ErrorResponse> {
         let request = exchange.request;
@@ -302,6 +236,7 @@ impl Api {
         let dry_run = dry_run::read(route, &params)?;
         let context = RequestContext {
             caller,
+            admission: admission(request, begun, (!exchange.is_read()).then_some(&route.access)),
             request: exchange.id,
             origin: Origin::default(),
             idempotency: None,
@@ -387,13 +322,4 @@ impl Api {
 /// Takes the payload, which can be read only once.
 pub(crate) fn taken(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
     payload.take().ok_or_else(|| ErrorResponse::defect("the body is read twice".to_owned()))
-}
-
-/// Returns the key in `Authorization: Bearer <key>`. The scheme is case-insensitive (RFC 9110 §11.1);
-/// surrounding text is not allowed.
-fn bearer(request: &HttpRequest) -> Option<&str> {
-    let mut lines = request.headers().get_all(AUTHORIZATION);
-    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
-    let (scheme, key) = line.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim_matches(' '))
 }

@@ -276,7 +276,8 @@ impl From<PermissionDenied> for ErrorResponse {
             | PermissionDenied::OnlyShared
             | PermissionDenied::NotTheRequester
             | PermissionDenied::NotAmongParticipants
-            | PermissionDenied::RemovesOthers => error,
+            | PermissionDenied::RemovesOthers
+            | PermissionDenied::RightsLost => error,
         }
     }
 }

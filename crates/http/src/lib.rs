@@ -6,6 +6,7 @@
 
 mod address;
 mod admin;
+mod admission;
 mod answer;
 mod api;
 mod asset;

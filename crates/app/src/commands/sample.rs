@@ -338,6 +338,7 @@ async fn request_context(services: &Services, key: &Secret) -> Result<RequestCon
     let request = services.id(services.clock.now());
     Ok(RequestContext {
         caller: Arc::clone(&caller),
+        admission: None,
         request,
         origin: Origin::default(),
         idempotency: None,

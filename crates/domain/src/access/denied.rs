@@ -51,6 +51,8 @@ pub enum PermissionDenied {
     NotAmongParticipants,
     /// The bound key would remove another person than its own from a conversation (decision G).
     RemovesOthers,
+    /// The key or its person lost rights after the request began (decision B4).
+    RightsLost,
 }
 
 const OWN_TEXT: &str = "This organization requires reviews, and the person that the API key acts for changed this \
@@ -117,6 +119,10 @@ impl PermissionDenied {
                 "The person that the API key acts for must take part. Add that person to participant_ids."
             }
             Self::RemovesOthers => REMOVES_OTHERS,
+            Self::RightsLost => {
+                "The API key or its person lost rights while this request waited, and the rest of it was not done. \
+                 Send it again to see what it needs."
+            }
         }
     }
 }

@@ -142,6 +142,21 @@ impl Access {
         self.admin_context
     }
 
+    /// Returns `true` if a write of this operation can give access that lasts: rights of people and keys, subscriptions,
+    /// settings, or a place in a conversation, an assignment or a review. Its caller is read from the store, so that
+    /// who has just lost rights keeps none by it (decision B4). Other writes only add or change contents.
+    #[must_use]
+    pub const fn gives_access(&self) -> bool {
+        let has_contents_only = matches!(
+            self.key,
+            Key::Scope(
+                Permission::ObservationsWrite | Permission::ObjectivesWrite | Permission::NotificationsWrite
+            ) | Key::Connector
+                | Key::None
+        );
+        self.admin_context.is_some() || !has_contents_only
+    }
+
     /// The only environment whose keys are admitted; `None` if both are.
     #[must_use]
     pub const fn environment(&self) -> Option<Environment> {
@@ -197,6 +212,24 @@ mod tests {
         caller.tenant.environment = environment;
         caller.person = is_bound.then(|| BoundPerson { id: EmployeeId::from_ulid(Ulid(7)), is_org_admin: false });
         caller
+    }
+
+    #[test]
+    fn writes_of_contents_alone_give_no_access() {
+        for (access, gives) in [
+            (Access::scope(Permission::ObservationsWrite), false),
+            (Access::data_admin(Permission::ObservationsWrite), true),
+            (Access::scope(Permission::ObjectivesWrite), false),
+            (Access::scope(Permission::NotificationsWrite), false),
+            (Access::scope(Permission::WebhooksWrite).full_sight(), true),
+            (Access::scope(Permission::ConversationsWrite), true),
+            (Access::scope(Permission::AssignmentsWrite), true),
+            (Access::settings_admin(Permission::SettingsWrite), true),
+            (Access::people_writer(Permission::EmployeesWrite), true),
+            (Access::PUBLIC, false),
+        ] {
+            assert_eq!(access.gives_access(), gives, "{access:?}");
+        }
     }
 
     #[test]

@@ -114,6 +114,7 @@ async fn context_of(world: &TestApi, key: &Value) -> RequestContext {
     let caller = world.services.auth.authenticate(key["key"].as_str().unwrap()).await.unwrap().unwrap();
     RequestContext {
         caller,
+        admission: None,
         request: world.services.id(world.services.clock.now()),
         origin: Origin::default(),
         idempotency: None,

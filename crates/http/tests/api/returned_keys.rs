@@ -1,9 +1,12 @@
 //! Keys from before a person was deactivated stay off when the person comes back (decision B7).
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use candor_http::table::{Method, ROUTES, Route};
+use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
 use crate::objectives::{key_for, person};
+use crate::resources::{Resources, method};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
@@ -75,6 +78,30 @@ async fn key_is_enabled_only_by_a_key_with_its_access() {
     assert_eq!(status_with(&world, &secret).await, 401);
     let disabled = world.patch(&key, json!({"enabled": false})).await;
     assert_eq!(disabled.problems(), [("enabled".to_owned(), "not_possible".to_owned())]);
+}
+
+#[tokio::test]
+async fn write_that_gives_access_reads_its_caller_from_the_store() {
+    let world = TestApi::new().await;
+    let resources = Resources::make(&world, &world.admin).await;
+    let mut counted = [0; 2];
+    let is_write = |route: &&Route| route.method != Method::Get && !route.access.is_public();
+    for route in
+        ROUTES.iter().filter(is_write).filter(|route| route.access.environment() != Some(Environment::Test))
+    {
+        let body = json!({"name": "Sync", "scopes": ["*"], "access_level": "admin"});
+        let made = world.post("/v1/api-keys", body).await.json();
+        let (id, secret) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+        assert_eq!(world.bare("GET", "/v1/me").key(secret).send().await.status, 200);
+        // Like a revocation by another process: this one still has the key in its cache.
+        operator::revoke_key(&world.services, id.parse().unwrap()).await.unwrap();
+        let request = world.bare(method(route), &resources.path(route)).key(secret);
+        let answered = resources.filled(request, route).send().await;
+        let gives_access = route.access.gives_access();
+        counted[usize::from(gives_access)] += 1;
+        assert_eq!(answered.status == 401, gives_access, "{}: {}", route.operation, answered.text());
+    }
+    assert!(counted.iter().all(|count| *count > 10), "{counted:?}");
 }
 
 #[tokio::test]

@@ -72,15 +72,16 @@ impl SavedPiece {
 }
 
 impl Services {
-    /// Commits a piece of a request.
+    /// Commits a piece of a request, if its caller still has its rights.
     ///
     /// # Errors
-    /// Errors of the store and of [`Services::stored_reply`].
+    /// Errors of the store, of [`Services::confirm_caller`] and of [`Services::stored_reply`].
     pub(crate) async fn save_piece(
         &self,
         context: &RequestContext,
         change: ChangeSet,
     ) -> Result<SavedPiece, Error> {
+        self.confirm_caller(context).await?;
         Ok(match self.commit(context.caller.tenant, change).await? {
             Committed::Saved(()) => SavedPiece::Saved,
             Committed::Overtaken(error) => {

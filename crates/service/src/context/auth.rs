@@ -60,6 +60,10 @@ impl Authenticator {
     /// [`StorageError`] if the store was needed and did not answer.
     pub async fn authenticate(&self, text: &str) -> Result<Option<Arc<Caller>>, StorageError> {
         let Some(hash) = api_key::read(text) else { return Ok(None) };
+        self.authenticate_hash(hash).await
+    }
+
+    async fn authenticate_hash(&self, hash: KeyHash) -> Result<Option<Arc<Caller>>, StorageError> {
         let now = self.clock.now();
         if let Some(known) = self.recall(hash, now) {
             self.note_use(&known.record, now);
@@ -92,6 +96,25 @@ impl Authenticator {
     pub async fn authenticate_anew(&self, text: &str) -> Result<Option<Arc<Caller>>, StorageError> {
         let Some(hash) = api_key::read(text) else { return Ok(None) };
         self.look_up(hash, self.clock.now()).await
+    }
+
+    /// Returns `true` if a caller still has the rights with which its request began. `is_anew` reads them from the
+    /// store.
+    ///
+    /// # Errors
+    /// [`StorageError`] if the store was needed and did not answer.
+    pub(crate) async fn confirm(
+        &self,
+        hash: KeyHash,
+        caller: &Caller,
+        is_anew: bool,
+    ) -> Result<bool, StorageError> {
+        let found = if is_anew {
+            self.look_up(hash, self.clock.now()).await?
+        } else {
+            self.authenticate_hash(hash).await?
+        };
+        Ok(found.is_some_and(|found| found.key == caller.key && found.authority().covers(&caller.authority())))
     }
 
     /// Returns the cached record if it is fresh. Expiry of the key applies at once, also to cached records.

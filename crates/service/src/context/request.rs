@@ -1,7 +1,9 @@
 //! Context of a request: the caller and the conditions of the request.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use candor_domain::access::api_key::KeyHash;
 use candor_domain::access::{AdminContext, Caller};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin};
 use candor_domain::id::{AuditId, RequestId};
@@ -19,6 +21,8 @@ use crate::context::error::Error;
 pub struct RequestContext {
     /// API key of the request, with its permissions.
     pub caller: Arc<Caller>,
+    /// The key of the request, by which the caller is looked up again; `None` for a caller without one.
+    pub admission: Option<Admission>,
     /// Id of the request, for logs and the audit log.
     pub request: RequestId,
     /// Client address and user agent, for the audit log.
@@ -33,6 +37,18 @@ pub struct RequestContext {
     pub admin_context: Option<AdminContext>,
     /// `true` if the request is described instead of carried out (decision A18).
     pub dry_run: bool,
+}
+
+/// The key by which a caller was authenticated, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct Admission {
+    /// Hash of the key.
+    pub key: KeyHash,
+    /// Steady time before the look-up.
+    pub at: Duration,
+    /// `true` for a write that can give access which lasts, see
+    /// [`Access::gives_access`](candor_domain::access::Access::gives_access).
+    pub gives_access: bool,
 }
 
 /// Idempotency of a request: retries with the same key have a single effect.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use candor_domain::access::Tenant;
 use candor_domain::access::api_key::MAX_OF_ORGANIZATION;
+use candor_domain::access::{PermissionDenied, Tenant};
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::{Event, EventType};
@@ -40,6 +40,11 @@ use crate::context::vault::Vault;
 /// Maximum attempts of a change whose commits lose against concurrent changes. Retries are safe, because
 /// decisions are pure and each plan checks `If-Match` against the rows it has just read.
 pub(crate) const ATTEMPTS: usize = 8;
+
+/// Time after a look-up of the caller in which it is not repeated. With the age of a cached record it is a second.
+const CONFIRMED: Duration = Duration::from_millis(100);
+/// The same for writes that give access, whose caller is read from the store.
+const GRANT_CONFIRMED: Duration = Duration::from_millis(10);
 
 /// Operator settings that use cases need.
 #[derive(Debug, Clone)]
@@ -208,6 +213,25 @@ impl Services {
     /// at once.
     pub(crate) async fn check_in_lock(&self, objective: ObjectiveId) -> OwnedMutexGuard<()> {
         self.check_in_locks.lock(objective.to_bytes()).await
+    }
+
+    /// Refuses a request whose caller lost rights after it began. Called after the waits of a request, for its body, its
+    /// turn or a lock, and before each commit: a revocation applies within a second (decision B4), also to requests
+    /// that had begun. A write that gives access could give the lost rights back, so the store is read for it.
+    ///
+    /// # Errors
+    /// [`PermissionDenied::RightsLost`]; errors of the store.
+    pub async fn confirm_caller(&self, context: &RequestContext) -> Result<(), Error> {
+        let Some(admission) = context.admission else { return Ok(()) };
+        let age = self.clock.steady().saturating_sub(admission.at);
+        if age < if admission.gives_access { GRANT_CONFIRMED } else { CONFIRMED } {
+            return Ok(());
+        }
+        if self.auth.confirm(admission.key, &context.caller, admission.gives_access).await? {
+            Ok(())
+        } else {
+            Err(PermissionDenied::RightsLost.into())
+        }
     }
 
     /// Creates an id for something created at `at`.

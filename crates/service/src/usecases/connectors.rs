@@ -134,6 +134,7 @@ pub async fn release(
     let selection = |after| Selection { connector: id, named: named.as_deref(), after, chunk };
     let (mut earlier, mut after, mut previewed) = (0, None, vec![]);
     let release_chunk = async |after: Option<EmployeeId>, at: Timestamp| {
+        services.confirm_caller(context).await?;
         let people = people(services, context, &selection(after)).await?;
         if people.len() < chunk {
             return Ok(Attempt::Done(None));

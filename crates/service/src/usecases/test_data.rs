@@ -69,6 +69,7 @@ async fn empty(services: &Services, context: &RequestContext, until: Duration) -
     'attempts: for _ in 0..ATTEMPTS {
         for table in schema::test_data() {
             loop {
+                services.confirm_caller(context).await?;
                 let emptied = services.store.empty(tenant, table, PIECE).await;
                 let Some(gone) = unless_overtaken(emptied)? else { continue 'attempts };
                 removed += gone;

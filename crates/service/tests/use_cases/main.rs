@@ -9,6 +9,7 @@ mod delivery;
 mod exports;
 mod fan_out;
 mod idempotency;
+mod lost_rights;
 mod mails;
 mod master_key;
 mod people;

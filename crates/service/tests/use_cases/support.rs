@@ -101,6 +101,7 @@ impl TestServices {
     pub(crate) fn call(&self, caller: Caller) -> RequestContext {
         RequestContext {
             caller: Arc::new(caller),
+            admission: None,
             request: RequestId::from_ulid(Ulid(9)),
             origin: Origin::default(),
             idempotency: None,

@@ -4,6 +4,7 @@
 mod endpoint;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{
@@ -26,6 +27,7 @@ use candor_service::usecases::scim::{self, ScimContext, ScimFailure, ScimPrecond
 use candor_service::{Idempotency, Outcome, Reply, RequestContext, Services};
 use tracing::Instrument;
 
+use crate::admission::admission;
 use crate::answer::Answer;
 use crate::api::Api;
 use crate::dispatch::taken;
@@ -125,6 +127,7 @@ impl Api {
         endpoint: &Endpoint,
         payload: &mut Option<Payload>,
     ) -> Result<Answer, ErrorResponse> {
+        let begun = self.services.clock.steady();
         let Some(caller) = self.caller(exchange).await? else {
             self.count_failure(exchange)?;
             return Err(ErrorResponse::no_good_key());
@@ -132,7 +135,7 @@ impl Api {
         let done = match self.admit_scim(exchange, &caller).await {
             Ok(()) => {
                 let span = use_case(endpoint.operation(exchange.request.method()));
-                self.scim_answer(exchange, endpoint, &caller, payload).instrument(span).await
+                self.scim_answer(exchange, endpoint, (&caller, begun), payload).instrument(span).await
             }
             Err(refused) => Err(refused),
         };
@@ -179,7 +182,7 @@ impl Api {
         &self,
         exchange: &Exchange<'_>,
         endpoint: &Endpoint,
-        caller: &Arc<Caller>,
+        (caller, begun): (&Arc<Caller>, Duration),
         payload: &mut Option<Payload>,
     ) -> Result<Answer, ErrorResponse> {
         let request = exchange.request;
@@ -198,7 +201,8 @@ impl Api {
             Method::POST | Method::PUT | Method::PATCH => Some(self.scim_body(request, payload).await?),
             _ => None,
         };
-        let mut context = self.scim_context(exchange, caller, base)?;
+        let mut context = self.scim_context(exchange, (caller, begun), base)?;
+        self.services.confirm_caller(&context.request).await?;
         let key = match *request.method() {
             Method::POST => framing::idempotency_key(request.headers())?,
             _ => None,
@@ -239,12 +243,13 @@ impl Api {
     fn scim_context(
         &self,
         exchange: &Exchange<'_>,
-        caller: &Arc<Caller>,
+        (caller, begun): (&Arc<Caller>, Duration),
         base: String,
     ) -> Result<ScimContext, ErrorResponse> {
         let request = exchange.request;
         let context = RequestContext {
             caller: Arc::clone(caller),
+            admission: admission(request, begun, None),
             request: exchange.id,
             origin: exchange.origin(),
             idempotency: None,

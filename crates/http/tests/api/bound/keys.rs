@@ -124,7 +124,7 @@ async fn secret_without_end_is_not_replayed_to_a_key_that_ends() {
             let end = end.map(|seconds| START.plus_seconds(seconds));
             let body = json!({"name": "Sync", "scopes": ["*"], "access_level": "admin", "expires_at": end});
             let made = world.post("/v1/api-keys", body).await;
-            made.json()["secret"].as_str().unwrap().to_owned()
+            made.json()["key"].as_str().unwrap().to_owned()
         };
         let body = json!({"name": "Made", "scopes": ["objectives:read"]});
         let send = async |key: &str, idempotency: &str| {

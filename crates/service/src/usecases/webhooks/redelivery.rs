@@ -254,6 +254,7 @@ impl ReplayProgress<'_> {
                 );
             }
             if full && !piece.is_empty() {
+                self.services.confirm_caller(self.context).await?;
                 // Queueing has no conditions that concurrent changes could break.
                 let change = self.change_set(&piece, self.services.clock.now());
                 self.services.save(self.context.caller.tenant, change).await?;

@@ -122,6 +122,7 @@ impl SearchTest {
         };
         RequestContext {
             caller: Arc::new(caller),
+            admission: None,
             request: RequestId::from_ulid(Ulid(9)),
             origin: Origin::default(),
             idempotency: None,

@@ -1,0 +1,203 @@
+//! Requests that began before their caller lost rights (decision B4).
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use candor_domain::access::api_key::read;
+use candor_domain::access::{AccessLevel, AdminContext};
+use candor_domain::id::{EmployeeId, KeyId};
+use candor_domain::secret::Secret;
+use candor_port_clock::Clock;
+use candor_service::usecases::employees::{self, csv};
+use candor_service::usecases::{catalog, keys, operator};
+use candor_service::{Admission, Error, Reply, RequestContext};
+
+use crate::support::{TestServices, body, json, kind, member, params};
+
+/// A person with a key that acts for them, and a key of the organization.
+struct Stage {
+    world: TestServices,
+    person: EmployeeId,
+    bound: (KeyId, Secret),
+    unbound: (KeyId, Secret),
+}
+
+/// A loss of rights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Loss {
+    Revoked,
+    Narrowed,
+    Demoted,
+    Deactivated,
+}
+
+/// A write that began before the loss.
+#[derive(Debug, Clone, Copy)]
+enum HeldWrite {
+    NewKey,
+    WiderKey,
+    Promotion,
+    PromotionByFile,
+    Reactivation,
+    Department,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let world = TestServices::new().await;
+        let person = world.hire("ada", None).await;
+        let other = world.hire("grace", None).await;
+        for promoted in [person, other] {
+            let role = body(r#"{"role":"org_admin"}"#);
+            employees::update(&world.services, &world.admin(), promoted, role).await.unwrap();
+        }
+        let mut order = world.order();
+        let unbound = operator::create_key(&world.services, order.clone()).await.unwrap();
+        order.employee = Some(person.to_string());
+        order.level = AccessLevel::Admin;
+        let bound = operator::create_key(&world.services, order).await.unwrap();
+        Self { world, person, bound, unbound }
+    }
+
+    fn key(&self, loss: Loss) -> &(KeyId, Secret) {
+        match loss {
+            Loss::Revoked | Loss::Narrowed => &self.unbound,
+            Loss::Demoted | Loss::Deactivated => &self.bound,
+        }
+    }
+
+    async fn begun(&self, (_, secret): &(KeyId, Secret), admin_context: Option<AdminContext>) -> RequestContext {
+        let caller = self.world.services.auth.authenticate(secret.reveal()).await.unwrap().unwrap();
+        let (key, at) = (read(secret.reveal()).unwrap(), self.world.clock.steady());
+        let admission = Admission { key, at, gives_access: admin_context.is_some() };
+        let request = self.world.call((*caller).clone());
+        RequestContext { admission: Some(admission), admin_context, ..request }
+    }
+
+    async fn lose(&self, loss: Loss) {
+        let (services, admin, person) = (&self.world.services, self.world.admin(), self.person);
+        let (key, _) = self.key(loss);
+        match loss {
+            Loss::Revoked => drop(keys::revoke(services, &admin, *key).await.unwrap()),
+            Loss::Narrowed => {
+                drop(keys::update(services, &admin, *key, body(r#"{"scopes":["events:read"]}"#)).await.unwrap());
+            }
+            Loss::Demoted => {
+                drop(employees::update(services, &admin, person, body(r#"{"role":"employee"}"#)).await.unwrap());
+            }
+            Loss::Deactivated => drop(employees::deactivate(services, &admin, person).await.unwrap()),
+        }
+    }
+
+    async fn finish(&self, write: HeldWrite, context: &RequestContext, key: KeyId) -> Result<Reply, Error> {
+        let services = &self.world.services;
+        match write {
+            HeldWrite::NewKey => keys::create(services, context, body(r#"{"name":"Again","scopes":["*"]}"#)).await,
+            HeldWrite::WiderKey => keys::update(services, context, key, body(r#"{"scopes":["*"]}"#)).await,
+            HeldWrite::Promotion => {
+                employees::update(services, context, self.person, body(r#"{"role":"org_admin"}"#)).await
+            }
+            HeldWrite::PromotionByFile => {
+                let file = "email,first_name,last_name,role\nada@example.com,Ada,Example,org_admin\n";
+                csv::upsert(services, context.clone(), params(&[]), Bytes::from_static(file.as_bytes())).await
+            }
+            HeldWrite::Reactivation => employees::reactivate(services, context, self.person).await,
+            HeldWrite::Department => {
+                catalog::departments::create(services, context, body(r#"{"name":"Sales"}"#)).await
+            }
+        }
+    }
+}
+
+impl HeldWrite {
+    const fn admin_context(self) -> Option<AdminContext> {
+        match self {
+            Self::NewKey | Self::WiderKey => Some(AdminContext::Settings),
+            Self::Promotion | Self::PromotionByFile | Self::Reactivation => Some(AdminContext::People),
+            Self::Department => None,
+        }
+    }
+}
+
+const HELD: [(Loss, HeldWrite); 9] = [
+    (Loss::Revoked, HeldWrite::NewKey),
+    (Loss::Revoked, HeldWrite::Department),
+    (Loss::Revoked, HeldWrite::PromotionByFile),
+    (Loss::Narrowed, HeldWrite::WiderKey),
+    (Loss::Narrowed, HeldWrite::Department),
+    (Loss::Demoted, HeldWrite::Promotion),
+    (Loss::Demoted, HeldWrite::PromotionByFile),
+    (Loss::Deactivated, HeldWrite::Reactivation),
+    (Loss::Deactivated, HeldWrite::Department),
+];
+
+#[tokio::test]
+async fn write_begun_before_a_loss_of_rights_changes_nothing() {
+    for (loss, write) in HELD {
+        for another_process in [false, true] {
+            let stage = Stage::new().await;
+            let context = stage.begun(stage.key(loss), write.admin_context()).await;
+            let secret = stage.key(loss).1.reveal().to_owned();
+            let peer = crate::support::process(
+                &stage.world.clock,
+                &stage.world.store,
+                Arc::new(crate::support::Receivers),
+                9,
+            );
+            peer.auth.authenticate(&secret).await.unwrap();
+            stage.lose(loss).await;
+            // What a write in admin context can give back is checked at once, the rest within a second.
+            let millis = if write.admin_context().is_some() { 10 } else { 1_000 };
+            stage.world.clock.advance_millis(millis);
+            let stage = if another_process {
+                Stage { world: TestServices { services: peer, ..stage.world }, ..stage }
+            } else {
+                stage
+            };
+            let done = stage.finish(write, &context, stage.key(loss).0).await;
+            assert_eq!(kind(done), "denied", "{loss:?} {write:?} {another_process}");
+            let admin = stage.world.admin();
+            let person = employees::get(&stage.world.services, &admin, stage.person, params(&[])).await.unwrap();
+            let person = json(&person);
+            let (role, status) = match loss {
+                Loss::Demoted => ("employee", "active"),
+                Loss::Deactivated => ("org_admin", "deactivated"),
+                Loss::Revoked | Loss::Narrowed => ("org_admin", "active"),
+            };
+            assert_eq!((&person["role"], &person["status"]), (&role.into(), &status.into()), "{loss:?} {write:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn slow_write_of_a_caller_with_its_rights_is_done() {
+    for (loss, write) in HELD {
+        let stage = Stage::new().await;
+        let key = stage.key(loss);
+        let context = stage.begun(key, write.admin_context()).await;
+        // More rights than at the beginning do not matter either.
+        let renamed = body(r#"{"name":"Renamed"}"#);
+        keys::update(&stage.world.services, &stage.world.admin(), key.0, renamed).await.unwrap();
+        stage.world.clock.advance_seconds(9);
+        let done = stage.finish(write, &context, key.0).await;
+        if matches!(write, HeldWrite::Reactivation) {
+            assert_eq!(kind(done), "conflict", "the person is active");
+        } else {
+            let reply = done.unwrap_or_else(|error| panic!("{loss:?} {write:?}: {error}"));
+            assert!(!reply.body.is_empty(), "{loss:?} {write:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn caller_is_confirmed_once_within_its_time() {
+    let stage = Stage::new().await;
+    let context = stage.begun(&stage.unbound, Some(AdminContext::Settings)).await;
+    let looks = || stage.world.store.calls(candor_store_testkit::FaultyCall::Authenticate);
+    let before = looks();
+    let made = stage.finish(HeldWrite::NewKey, &context, stage.unbound.0).await.unwrap();
+    assert_eq!((looks() - before, member(&made, "name").as_str()), (0, "Again"), "it was looked up just now");
+    stage.world.clock.advance_millis(10);
+    stage.finish(HeldWrite::NewKey, &context, stage.unbound.0).await.unwrap();
+    assert_eq!(looks() - before, 1);
+}
