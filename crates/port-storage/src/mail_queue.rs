@@ -32,9 +32,9 @@ pub enum MailResult {
 /// The queue of invitation emails.
 #[async_trait]
 pub trait MailQueue {
-    /// Leases the emails that have been due for the longest time, of all tenants. Skips rows locked by
+    /// Leases the emails that have been due for the longest time, of all tenants but `except`. Skips rows locked by
     /// another worker.
-    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>>;
+    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16, except: &[Tenant]) -> Read<Vec<MailKey>>;
     /// Records results in one transaction. A result is dropped if the worker's lease or the version of the
     /// invitation has changed; returns the keys of those. Ends the leases of the recorded ones.
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>>;

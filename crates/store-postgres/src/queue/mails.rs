@@ -25,9 +25,9 @@ use crate::store::PostgresStore;
 
 #[async_trait]
 impl MailQueue for PostgresStore {
-    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
+    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16, except: &[Tenant]) -> Read<Vec<MailKey>> {
         let mut claimed = vec![];
-        for claim in self.plan_mail_leases(lease, now, most).await? {
+        for claim in self.plan_mail_leases(lease, now, most, except).await? {
             claimed.extend(self.in_turn(self.lease_transaction(claim), due_mail).await?);
         }
         claimed.sort_by_key(|(due_at, (tenant, id))| (*due_at, tenant.to_bytes(), id.to_bytes()));
@@ -90,41 +90,60 @@ fn due(which: &str, now: &str) -> String {
 
 impl PostgresStore {
     /// Builds the leases of a claim: one statement, or one for each tenant with due mails.
-    async fn plan_mail_leases(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<Sql>> {
+    async fn plan_mail_leases(
+        &self,
+        lease: Lease,
+        now: Timestamp,
+        most: u16,
+        except: &[Tenant],
+    ) -> Read<Vec<Sql>> {
         if self.layout.spans_tenants() {
-            return Ok(vec![claim(self.layout, lease, now, most, None)]);
+            return Ok(vec![claim(self.layout, lease, now, most, &DueMails::OfOthers(except))]);
         }
         let mut sql = Sql::default();
+        let others = others(&mut sql, except);
         let (at, limit) = (sql.bind(SqlValue::Time(now)), sql.bind(SqlValue::Int(i64::from(most))));
-        sql.push(&format!("SELECT tenant_id, id FROM {} ORDER BY mail_due_at, id LIMIT {limit}", due("", &at)));
+        sql.push(&format!(
+            "SELECT tenant_id, id FROM {} ORDER BY mail_due_at, id LIMIT {limit}",
+            due(&others, &at)
+        ));
         let oldest = self.in_turn(Transaction::alone(sql), key).await?;
         let scopes = self.layout.scopes(oldest.iter().map(|(tenant, _)| *tenant).collect::<Vec<_>>());
         let leases = scopes.into_iter().flatten().map(|tenant| {
             let ids = oldest.iter().filter(|(owner, _)| *owner == tenant).map(|(_, id)| id.to_bytes());
-            claim(self.layout, lease, now, most, Some((tenant, ids.collect())))
+            claim(self.layout, lease, now, most, &DueMails::These(tenant, ids.collect()))
         });
         Ok(leases.collect())
     }
 }
 
-/// Builds a lease of due mails that no other transaction has locked: of all tenants, or the given ones of one
-/// tenant.
-fn claim(
-    layout: SharedLayout,
-    lease: Lease,
-    now: Timestamp,
-    most: u16,
-    these: Option<(Tenant, Vec<[u8; 16]>)>,
-) -> Sql {
+/// The due mails that a statement leases.
+enum DueMails<'a> {
+    /// Those of all tenants but these.
+    OfOthers(&'a [Tenant]),
+    /// These of one tenant.
+    These(Tenant, Vec<[u8; 16]>),
+}
+
+/// Returns the condition that a mail is of none of these tenants.
+fn others(sql: &mut Sql, except: &[Tenant]) -> String {
+    except.iter().map(|tenant| format!("tenant_id <> {} AND ", sql.id(tenant.to_bytes()))).collect()
+}
+
+/// Builds a lease of due mails that no other transaction has locked.
+fn claim(layout: SharedLayout, lease: Lease, now: Timestamp, most: u16, mails: &DueMails<'_>) -> Sql {
     let mut sql = Sql::default();
     let (worker, until, now) =
         (sql.id(lease.worker.0), sql.bind(SqlValue::Time(lease.until)), sql.bind(SqlValue::Time(now)));
     let most = sql.bind(SqlValue::Int(i64::from(most)));
-    let (mut tenant, mut which) = (String::new(), String::new());
-    if let Some((owner, ids)) = these {
-        tenant = sql.tenant(owner);
-        which = format!("tenant_id = {tenant} AND id = ANY({}) AND ", sql.ids(ids));
-    }
+    let (tenant, which) = match mails {
+        DueMails::OfOthers(except) => (String::new(), others(&mut sql, except)),
+        DueMails::These(owner, ids) => {
+            let tenant = sql.tenant(*owner);
+            let which = format!("tenant_id = {tenant} AND id = ANY({}) AND ", sql.ids(ids.iter().copied()));
+            (tenant, which)
+        }
+    };
     let address = layout.address(&["id"]);
     sql.push(&format!(
         "WITH found AS MATERIALIZED (SELECT {}, mail_due_at FROM {} ORDER BY mail_due_at LIMIT {most} \

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use candor_domain::access::Tenant;
 use candor_domain::people::Invitation;
 use candor_domain::people::invitation::MailCounter;
 use candor_domain::time::{Date, Timestamp};
@@ -33,8 +34,9 @@ const COUNTED: &str = "SELECT coalesce(sum(mails), 0) FROM recipient_mails WHERE
 
 #[async_trait]
 impl MailQueue for SqliteStore {
-    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
-        writer::ask(&self.tasks, None, move |db| claim(db, lease, now, most)).await
+    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16, except: &[Tenant]) -> Read<Vec<MailKey>> {
+        let except = except.to_vec();
+        writer::ask(&self.tasks, None, move |db| claim(db, lease, now, most, &except)).await
     }
 
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
@@ -58,12 +60,20 @@ impl MailQueue for SqliteStore {
 }
 
 /// Leases the emails that have been due for the longest time.
-pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, most: u16) -> Result<Vec<MailKey>, StorageError> {
-    let due = Sql::new(format!("SELECT tenant_id, id FROM {DUE} ORDER BY mail_due_at LIMIT ?2"));
+pub(crate) fn claim(
+    db: &mut Db,
+    lease: Lease,
+    now: Timestamp,
+    most: u16,
+    except: &[Tenant],
+) -> Result<Vec<MailKey>, StorageError> {
+    let others = (3..except.len() + 3).map(|place| format!(" AND tenant_id <> ?{place}")).collect::<String>();
+    let due = Sql::new(format!("SELECT tenant_id, id FROM {DUE}{others} ORDER BY mail_due_at LIMIT ?2"));
     let key = |row: &mut dyn CellReader| {
         Ok((tenant_of(row, Invitation::TABLE.name)?, Reader::new(row, Invitation::TABLE).id()?))
     };
-    let keys: Vec<MailKey> = db.rows(due.bind(now).bind(i64::from(most)), key)?;
+    let due = except.iter().fold(due.bind(now).bind(i64::from(most)), |due, tenant| due.bind(*tenant));
+    let keys: Vec<MailKey> = db.rows(due, key)?;
     for (tenant, id) in &keys {
         let sql = Sql::new(LEASE).bind(lease.worker.0).bind(lease.until).bind(*tenant).bind(*id);
         db.execute(&sql).map_err(|error| failed(&error))?;

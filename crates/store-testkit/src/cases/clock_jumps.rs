@@ -73,7 +73,7 @@ async fn mail_of_a_clock_ahead_becomes_due(world: CaseContext) {
     let invitation = world.make.invitation(person.id).by_mail(world.make.bytes32().to_vec(), at);
     world.save(vec![Write::put(&Row::new(invitation.clone()))]).await;
     let (worker, now) = (Worker::new(&world), at.plus_seconds(-AHEAD));
-    let claimed = async |now| world.store.claim_mails(worker.lease(now), now, MANY).await.unwrap();
+    let claimed = async |now| world.store.claim_mails(worker.lease(now), now, MANY, &[]).await.unwrap();
     assert_eq!(claimed(now).await, []);
     correct(&world, now).await;
     assert_eq!(claimed(now).await, [(world.tenant, invitation.id)]);

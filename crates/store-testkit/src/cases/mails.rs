@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use candor_domain::access::Tenant;
 use candor_domain::people::Invitation;
 use candor_domain::people::invitation::{MailCounter, MailFailure, MailStatus};
 use candor_domain::time::Timestamp;
@@ -18,6 +19,7 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new(mail_is_queued_with_its_invitation_or_not_at_all),
         Case::new(oldest_due_mails_are_claimed_first_across_tenants),
+        Case::new(mails_of_left_out_tenants_stay_due),
         Case::new(claimed_mail_is_exclusive_until_the_lease_ends),
         Case::new(concurrent_workers_never_claim_the_same_mail),
         Case::new(sent_mail_is_not_due_and_its_token_is_erased),
@@ -57,7 +59,7 @@ impl CaseContext {
 
 impl Worker {
     async fn mails(&self, world: &CaseContext, now: Timestamp, most: u16) -> Vec<MailKey> {
-        world.store.claim_mails(self.lease(now), now, most).await.unwrap()
+        world.store.claim_mails(self.lease(now), now, most, &[]).await.unwrap()
     }
 
     /// Records results and returns the keys of the dropped ones.
@@ -118,6 +120,24 @@ async fn oldest_due_mails_are_claimed_first_across_tenants(world: CaseContext) {
         found.extend(some);
     }
     assert_eq!(found, mails);
+}
+
+async fn mails_of_left_out_tenants_stay_due(world: CaseContext) {
+    let worlds = [world.clone(), world.in_other_tenant()];
+    let mut mails = [vec![], vec![]];
+    for number in 0..8 {
+        let whose = &worlds[number % 2];
+        mails[number % 2].push(whose.mail(&whose.invited().await));
+    }
+    let (worker, now) = (Worker::new(&world), world.now());
+    let claim = async |most: u16, except: &[Tenant]| {
+        world.store.claim_mails(worker.lease(now), now, most, except).await.unwrap()
+    };
+    let [first, second] = worlds.each_ref().map(|world| world.tenant);
+    assert_eq!(claim(9, &[first, second]).await, []);
+    assert_eq!(claim(3, &[first]).await, mails[1][..3]);
+    assert_eq!(claim(9, &[first]).await, mails[1][3..]);
+    assert_eq!(claim(9, &[second]).await, mails[0]);
 }
 
 async fn claimed_mail_is_exclusive_until_the_lease_ends(world: CaseContext) {
@@ -254,7 +274,7 @@ async fn mail_results_of_many_tenants_are_recorded_together(world: CaseContext) 
     }
     let (worker, now) = (Worker::new(&world), world.now());
     let lease = Lease { worker: worker.id, until: now.plus_seconds(LEASE_SECONDS) };
-    let mails = world.store.claim_mails(lease, now, 100).await.unwrap();
+    let mails = world.store.claim_mails(lease, now, 100, &[]).await.unwrap();
     assert_eq!(mails.len(), 40);
     let (mut results, mut wanted, mut released) = (vec![], vec![], vec![]);
     for (number, key) in mails.iter().enumerate() {

@@ -91,8 +91,8 @@ impl<S: Storage + ?Sized> Queue for Faulty<S> {
 
 #[async_trait]
 impl<S: Storage + ?Sized> MailQueue for Faulty<S> {
-    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16) -> Read<Vec<MailKey>> {
-        self.through(FaultyCall::Claim, self.store.claim_mails(lease, now, most)).await
+    async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16, except: &[Tenant]) -> Read<Vec<MailKey>> {
+        self.through(FaultyCall::Claim, self.store.claim_mails(lease, now, most, except)).await
     }
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
         self.through(FaultyCall::Record, self.store.record_mails(worker, results)).await

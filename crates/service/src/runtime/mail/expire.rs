@@ -26,7 +26,7 @@ pub async fn give_up_expired(services: &Services) -> Result<usize, Error> {
         let now = services.clock.now();
         let lease = Lease { worker, until: now.plus_seconds(LEASE_SECONDS) };
         // Mails due at that time belong to invitations that have expired by now.
-        let mails = services.store.claim_mails(lease, now.plus_seconds(-VALID_SECONDS), BATCH).await?;
+        let mails = services.store.claim_mails(lease, now.plus_seconds(-VALID_SECONDS), BATCH, &[]).await?;
         let count = mails.len();
         for mail in &mails {
             if let Some(ended) = ended(services, *mail).await? {

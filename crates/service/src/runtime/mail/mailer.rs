@@ -1,11 +1,13 @@
 //! The mailer: a job loop that claims due mails, sends them, and records the results.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use candor_dispatch::{LeaseDeadline, Now};
+use candor_domain::access::Tenant;
 use candor_port_events::MailTransport;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
 use candor_port_storage::queue::{Lease, WorkerId};
@@ -20,12 +22,11 @@ use crate::context::services::Services;
 
 /// Interval of the measurements of the queue length.
 const MEASURE: Duration = Duration::from_secs(10);
-/// Mails sent at once, each over its own connection.
-const MAILS_AT_ONCE: usize = 8;
-/// Mails per claim. Large enough to keep all senders busy, small enough that its writes do not delay requests.
-const CLAIMED_AT_ONCE: u16 = 16;
-/// Number of claimed mails at which claims stop: as many wait as are being sent.
-const JOBS: usize = 2 * MAILS_AT_ONCE;
+/// Mails sent at once, each over its own connection. An organization gets half of the places that others leave, and at
+/// least one: a mail server that delays the mails of one does not delay those of others.
+const MAILS_AT_ONCE: usize = 16;
+/// Maximum number of mails per claim, small enough that its writes do not delay requests.
+const CLAIMED_AT_ONCE: usize = 4;
 /// Maximum number of results in one record.
 const RECORDED_AT_ONCE: usize = 64;
 /// Minimum interval between records while mails wait. A write for each mail would slow down requests.
@@ -55,8 +56,12 @@ pub(super) struct MailerShared {
 /// Background worker that sends the queued mails.
 pub struct Mailer {
     parts: Arc<MailerShared>,
-    /// Jobs of claimed mails: `MAILS_AT_ONCE` of them send, the rest waits for a permit.
+    /// Jobs that each send a claimed mail.
     jobs: JoinSet<JobEnd>,
+    /// Mails of the jobs by tenant.
+    shares: HashMap<Tenant, usize>,
+    /// Tenants whose mails the last claim left out.
+    left_out: Vec<Tenant>,
     results: Batch,
     /// Steady time of the next claim.
     look_at: Duration,
@@ -70,6 +75,7 @@ pub struct Mailer {
 
 /// Result of a job.
 struct JobEnd {
+    tenant: Tenant,
     /// Result to record. If `None`, the lease expires and the mail is claimed again.
     result: Option<(MailKey, MailResult)>,
     was_attempted: bool,
@@ -92,6 +98,8 @@ impl Mailer {
         Self {
             parts: Arc::new(parts),
             jobs: JoinSet::new(),
+            shares: HashMap::new(),
+            left_out: vec![],
             results: Batch::new(),
             look_at: Duration::ZERO,
             record_at: Duration::ZERO,
@@ -160,7 +168,7 @@ impl Mailer {
         while self.is_record_time(now) {
             self.record(now).await;
         }
-        if let Some(most) = self.claim_size(now) {
+        while let Some(most) = self.claim_size(now) {
             self.claim(most).await;
         }
         if self.may_rest && self.jobs.is_empty() {
@@ -171,7 +179,7 @@ impl Mailer {
     }
 
     fn is_record_time(&self, now: Duration) -> bool {
-        let is_gathering = self.jobs.len() > MAILS_AT_ONCE && self.results.len() < RECORDED_AT_ONCE;
+        let is_gathering = self.jobs.len() >= CLAIMED_AT_ONCE && self.results.len() < RECORDED_AT_ONCE;
         let may_wait = self.is_record_overdue || is_gathering;
         !self.results.is_empty() && (!may_wait || now >= self.record_at)
     }
@@ -202,20 +210,38 @@ impl Mailer {
         if server.is_unreachable() {
             return self.jobs.is_empty().then_some(1);
         }
-        (self.jobs.len() < JOBS).then_some(CLAIMED_AT_ONCE)
+        u16::try_from(CLAIMED_AT_ONCE.min(MAILS_AT_ONCE - self.jobs.len())).ok().filter(|most| *most > 0)
+    }
+
+    /// Returns the number of places that a tenant may have.
+    fn share(&self, tenant: Tenant) -> usize {
+        let own = self.shares.get(&tenant).copied().unwrap_or_default();
+        ((MAILS_AT_ONCE + own).saturating_sub(self.jobs.len()) / 2).max(1)
+    }
+
+    /// Returns `true` if a tenant has no room for a whole claim, or for as much of it as its share has.
+    fn is_full(&self, tenant: Tenant, own: usize) -> bool {
+        let share = self.share(tenant);
+        own + CLAIMED_AT_ONCE.min(share) > share
     }
 
     async fn claim(&mut self, most: u16) {
+        self.left_out = self
+            .shares
+            .iter()
+            .filter(|(tenant, own)| self.is_full(**tenant, **own))
+            .map(|(tenant, _)| *tenant)
+            .collect();
         let (parts, now) = (&self.parts, self.parts.now());
         let ends = now.plus(parts.lease());
         let lease = Lease { worker: parts.worker, until: ends.deadline() };
-        match parts.services.store.claim_mails(lease, now.wall, most).await {
+        match parts.services.store.claim_mails(lease, now.wall, most, &self.left_out).await {
             Ok(mails) => {
                 let is_full = mails.len() >= usize::from(most);
                 self.look_at = if is_full { Duration::ZERO } else { now.steady + LOOK_EVERY };
                 self.may_rest |= !mails.is_empty();
                 for mail in mails {
-                    self.jobs.spawn(Arc::clone(&self.parts).send_one(mail, ends));
+                    self.begin(mail, ends);
                 }
             }
             Err(error) => {
@@ -225,9 +251,34 @@ impl Mailer {
         }
     }
 
-    /// Takes the result of a job; returns `true` if the mail was attempted. A job that panicked has no result.
+    /// Begins to send a claimed mail, or releases it if its tenant has no place.
+    fn begin(&mut self, mail: MailKey, ends: LeaseDeadline) {
+        let (tenant, _) = mail;
+        let share = self.share(tenant);
+        let own = self.shares.entry(tenant).or_default();
+        if *own < share {
+            *own += 1;
+            self.jobs.spawn(Arc::clone(&self.parts).send_one(mail, ends));
+        } else {
+            self.results.push((mail, MailResult::Released));
+        }
+    }
+
+    /// Takes the result of a job; returns `true` if the mail was attempted.
     fn take_ended(&mut self, ended: Result<JobEnd, JoinError>) -> bool {
-        let end = ended.unwrap_or(JobEnd { result: None, was_attempted: true });
+        let Ok(end) = ended else {
+            // A job that panicked does not say whose mail it had.
+            self.left_out.clear();
+            return true;
+        };
+        if let Some(own) = self.shares.get_mut(&end.tenant) {
+            *own = own.saturating_sub(1);
+        }
+        self.shares.retain(|_, own| *own > 0);
+        let own = |tenant: &Tenant| self.shares.get(tenant).copied().unwrap_or_default();
+        if self.left_out.iter().any(|tenant| !self.is_full(*tenant, own(tenant))) {
+            self.look_at = Duration::ZERO;
+        }
         self.results.extend(end.result);
         self.parts.show_in_flight();
         end.was_attempted
@@ -257,7 +308,7 @@ impl MailerShared {
         self.deadline + RECORDED_WITHIN
     }
 
-    /// Returns the lease duration of a mail. A mail may wait for its permit for half the deadline.
+    /// Returns the lease duration of a mail. On a busy machine, its job may begin half the deadline late.
     fn lease(&self) -> Duration {
         self.needed() + self.deadline / 2
     }
@@ -265,12 +316,13 @@ impl MailerShared {
     /// Sends a claimed mail once it has a permit. Releases the mail if the mailer stops or the server is paused
     /// by then.
     async fn send_one(self: Arc<Self>, mail: MailKey, ends: LeaseDeadline) -> JobEnd {
+        let (tenant, _) = mail;
         let permit = self.permits.acquire().await;
         if permit.is_err() || self.server().is_paused(self.now().steady) {
-            return JobEnd { result: Some((mail, MailResult::Released)), was_attempted: false };
+            return JobEnd { tenant, result: Some((mail, MailResult::Released)), was_attempted: false };
         }
         if ends.remaining(self.now()) < self.needed() {
-            return JobEnd { result: None, was_attempted: false };
+            return JobEnd { tenant, result: None, was_attempted: false };
         }
         self.show_in_flight();
         let ending = self.attempt(mail).await;
@@ -279,7 +331,7 @@ impl MailerShared {
             Some(false) => self.server().failed(self.now().steady),
             None => {}
         }
-        JobEnd { result: ending.result.map(|result| (mail, result)), was_attempted: true }
+        JobEnd { tenant, result: ending.result.map(|result| (mail, result)), was_attempted: true }
     }
 
     fn show_in_flight(&self) {

@@ -8,6 +8,7 @@ mod stage;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use candor_domain::access::{Caller, Environment, Tenant};
 use candor_domain::id::RequestId;
@@ -18,7 +19,7 @@ use candor_service::runtime::mail;
 use candor_service::usecases::{employees, invitations};
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::{Value, json};
-use tokio::sync::{Barrier, Semaphore};
+use tokio::sync::{Barrier, mpsc, oneshot};
 use ulid::Ulid;
 
 use crate::support::{body, json as parsed, kind};
@@ -266,25 +267,36 @@ async fn result_of_a_failed_record_is_recorded_before_the_next_claim() {
 }
 
 #[tokio::test]
-async fn mail_that_waited_too_long_is_left_to_its_lease() {
+async fn mails_that_hang_leave_places_to_other_organizations() {
     let stage = MailTest::new().await;
-    for number in 0..10 {
-        stage.invite(&format!("p{number}")).await;
+    for number in 0..20 {
+        stage.invite(&format!("hangs{number}")).await;
     }
-    let (clock, begun) = (Arc::clone(&stage.world.clock), AtomicUsize::new(0));
-    let gate = Arc::new(Semaphore::new(0));
-    stage.post.on_send(move |_| {
-        // The first eight wait for each other, so that all have begun before the time passes.
-        if begun.fetch_add(1, Ordering::Relaxed) == 7 {
-            clock.advance_millis(31_000);
-            gate.add_permits(10);
-        }
-        let gate = Arc::clone(&gate);
-        Box::pin(async move { drop(gate.acquire().await) })
+    let hanging = Arc::new(AtomicUsize::new(0));
+    let (counted, (sent, mut was_sent)) = (Arc::clone(&hanging), mpsc::unbounded_channel());
+    stage.post.on_send(move |mail| {
+        let (hangs, counted, sent) = (mail.to.starts_with("hangs"), Arc::clone(&counted), sent.clone());
+        Box::pin(async move {
+            if hangs {
+                counted.fetch_add(1, Ordering::Relaxed);
+                std::future::pending().await
+            } else {
+                sent.send(mail.to).unwrap();
+            }
+        })
     });
-    let mut mailer = stage.mailer();
-    assert_eq!(mailer.run_once().await, 8, "two waited for longer than their lease allows");
-    assert_eq!(mailer.run_once().await, 0, "their lease holds");
-    stage.world.clock.advance_millis(65_000);
-    assert_eq!((mailer.run_once().await, stage.post.accepted_mails().len()), (2, 10));
+    let (stop, stopped) = oneshot::channel::<()>();
+    let mailer = tokio::spawn(stage.mailer().run(async move { drop(stopped.await) }, Duration::ZERO));
+    for number in 0..3 {
+        let other = stage.organization(&format!("Other {number}")).await;
+        for person in ["ada", "grace"] {
+            stage.invite_to(other, &format!("{person}{number}")).await;
+        }
+        for _ in 0..2 {
+            assert!(was_sent.recv().await.is_some(), "organization {number}");
+        }
+    }
+    assert_eq!(hanging.load(Ordering::Relaxed), 8, "half of the places");
+    stop.send(()).unwrap();
+    mailer.await.unwrap();
 }

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use candor_domain::id::EmployeeId;
+use candor_domain::access::{Caller, Tenant};
+use candor_domain::id::{EmployeeId, OrganizationId};
 use candor_domain::page::PageRequest;
 use candor_domain::people::Invitation;
 use candor_port_events::{Mail, MailFailure, MailTransport};
 use candor_port_storage::StorageExt;
 use candor_service::runtime::mail::Mailer;
-use candor_service::usecases::{employees, invitations};
+use candor_service::usecases::{employees, invitations, operator};
 use candor_service::{ServiceSettings, Services};
 use candor_tables::rows;
 use serde_json::Value;
@@ -136,6 +137,21 @@ impl MailTest {
         let id = member(&reply, "id").parse().unwrap();
         self.invited.lock().unwrap().push(id);
         id
+    }
+
+    /// Creates another organization.
+    pub(super) async fn organization(&self, name: &str) -> OrganizationId {
+        operator::create_organization(&self.world.services, name).await.unwrap()
+    }
+
+    /// Invites a new person of another organization.
+    pub(super) async fn invite_to(&self, organization: OrganizationId, name: &str) {
+        let text = serde_json::json!({
+            "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example", "send_invite": true,
+        });
+        let admin = (*self.world.admin().caller).clone();
+        let context = self.world.call(Caller { tenant: Tenant::live(organization), ..admin });
+        employees::create(&self.world.services, &context, body(&text.to_string())).await.unwrap();
     }
 
     pub(super) async fn invitation_of(&self, person: EmployeeId) -> Value {
