@@ -40,13 +40,16 @@ const PLAN_OF_A_CLUSTER: &str =
     "EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN 'force_custom_plan'";
 /// Settings of pooled connections. Locks wait as long as a retry may wait for the original request (decision B2).
 /// The other timeouts are far above the need of any statement.
-pub(crate) const SETTINGS: [(&str, &str); 5] = [
+pub(crate) const SETTINGS: [(&str, &str); 6] = [
     ("default_transaction_isolation", "read committed"),
     ("lock_timeout", "10s"),
     // The statements of a transaction are sent together, so only a stalled process leaves one idle. Its locks must
     // not outlast its leases.
     ("idle_in_transaction_session_timeout", "10s"),
     ("enable_seqscan", "off"),
+    // A generic plan can expect many rows where there are none. The start of parallel workers then takes 20 to 40 ms,
+    // and the statements of all organizations wait behind it.
+    ("max_parallel_workers_per_gather", "0"),
     ("jit", "off"),
 ];
 /// Settings for long work of a single process, without timeouts except for locks. Commits are asynchronous: after
