@@ -146,7 +146,7 @@ async fn write_begun_before_a_loss_of_rights_changes_nothing() {
             );
             peer.auth.authenticate(&secret).await.unwrap();
             stage.lose(loss).await;
-            // What a write in admin context can give back is checked at once, the rest within a second.
+            // Writes that can give rights back are checked at once, all others within a second.
             let millis = if write.admin_context().is_some() { 10 } else { 1_000 };
             stage.world.clock.advance_millis(millis);
             let stage = if another_process {
