@@ -6,6 +6,7 @@
 
 mod answer;
 mod connect;
+mod drains;
 mod failure;
 pub mod policy;
 mod pool;

@@ -23,6 +23,7 @@ use url::{Position, Url};
 
 use crate::answer::{drain, reason};
 use crate::connect::open;
+use crate::drains::Drains;
 use crate::failure::AttemptFailure;
 use crate::policy::{Policy, TrustedNetwork};
 use crate::pool::{Connection, Key, Pool, Wire};
@@ -66,6 +67,7 @@ pub struct Sender {
 struct Inner {
     resolver: Resolver,
     pool: Pool,
+    drains: Drains,
     tls: Tls,
 }
 
@@ -101,7 +103,7 @@ impl Sender {
         let resolver =
             Resolver::new(settings.names, policy).map_err(|error| SetupError::Names(error.to_string()))?;
         let tls = Tls(tls::connector(&settings.authorities)?);
-        Ok(Self { inner: Arc::new(Inner { resolver, pool: Pool::default(), tls }) })
+        Ok(Self { inner: Arc::new(Inner { resolver, pool: Pool::default(), drains: Drains::default(), tls }) })
     }
 
     /// Returns the number of connections in the pool. Connections in use count only if they are shared.
@@ -141,7 +143,7 @@ impl WebhookTransport for Sender {
                     AttemptOutcome::Failed(FailureReason::Redirect) => target_of(&request, &answered),
                     AttemptOutcome::Failed(_) | AttemptOutcome::Acknowledged => None,
                 };
-                self.keep(answered);
+                self.keep(request.organization, answered);
                 Attempt { response_status, duration, outcome, retry_after, failure_detail }
             }
             Err(AttemptFailure { reason, detail: failure_detail }) => {
@@ -241,8 +243,9 @@ impl Sender {
         Ok(ResponseHead { response, key, connection })
     }
 
-    /// Returns the connection of a response to the pool if the rest of the response is short.
-    fn keep(&self, ResponseHead { response, key, mut connection }: ResponseHead) {
+    /// Returns the connection of a response to the pool if the rest of the response is short. If too many connections
+    /// wait for the rest of a response, closes this one.
+    fn keep(&self, owner: OrganizationId, ResponseHead { response, key, mut connection }: ResponseHead) {
         let body = response.into_body();
         let idle = match &connection.wire {
             Wire::One(sender) => body.is_end_stream() && sender.is_ready(),
@@ -251,8 +254,15 @@ impl Sender {
         if idle {
             return self.inner.pool.put(key, connection);
         }
+        let Some(permit) = self.inner.drains.permit(owner) else {
+            if matches!(connection.wire, Wire::Many(..)) {
+                self.inner.pool.put(key, connection);
+            }
+            return;
+        };
         let inner = Arc::clone(&self.inner);
         tokio::spawn(async move {
+            let _permit = permit;
             let drained = drain(body).await;
             let ready = match &mut connection.wire {
                 Wire::One(sender) => drained && matches!(timeout(READY_WITHIN, sender.ready()).await, Ok(Ok(()))),
@@ -332,58 +342,4 @@ fn request(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pool::Driver;
-    use crate::wire::Metered;
-    use hyper::client::conn::http1;
-    use hyper_util::rt::TokioIo;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::{TcpListener, TcpStream};
-
-    /// Returns a connection whose other end is closed, but which still looks usable.
-    async fn closed_connection(address: SocketAddr) -> Connection {
-        let (_, allowance) = Metered::new(TcpStream::connect(address).await.unwrap());
-        let (ours, theirs) = tokio::io::duplex(1024);
-        let (mut sender, connection) = http1::handshake(TokioIo::new(ours)).await.unwrap();
-        let driver = Driver::new(tokio::spawn(async move { connection.await.unwrap_or_default() }));
-        sender.ready().await.unwrap();
-        drop(theirs);
-        Connection { wire: Wire::One(sender), allowance, driver: Arc::new(driver) }
-    }
-
-    #[tokio::test]
-    async fn request_unsent_on_a_closed_connection_is_sent_on_a_new_one() {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let url = Url::parse(&format!("http://{address}/")).unwrap();
-        let sender = Sender::new(SenderSettings {
-            trusted: vec!["127.0.0.0/8".parse().unwrap()],
-            ..SenderSettings::default()
-        });
-        let sender = sender.unwrap();
-        let body = Bytes::from_static(b"{}");
-        let connection = closed_connection(address).await;
-        let gone = sender.exchange(&url, &HeaderMap::new(), &body, address, connection).await;
-        assert_eq!(gone.map(|_| ()), Err(NoResponse::Unsent));
-
-        sender.inner.pool.put(Key::new(&url, address), closed_connection(address).await);
-        let deadline = Duration::from_secs(20);
-        let organization = OrganizationId::from_bytes([1; 16]);
-        let (headers, custom_headers) = (vec![], vec![]);
-        let request =
-            WebhookRequest { organization, url: url.to_string(), headers, custom_headers, body, deadline };
-        let answer = async {
-            for _ in 0..2 {
-                // Accepts the socket that `closed_connection` opened for the byte allowance, and never used.
-                drop(listener.accept().await.unwrap());
-            }
-            let (mut socket, _) = listener.accept().await.unwrap();
-            let mut read = [0; 1024];
-            assert!(socket.read(&mut read).await.unwrap() > 0);
-            socket.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
-        };
-        let (attempt, ()) = tokio::join!(sender.send(request), answer);
-        assert_eq!(attempt.response_status, 204);
-    }
-}
+mod tests;
