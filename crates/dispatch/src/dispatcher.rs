@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
+use candor_domain::id::OrganizationId;
 use candor_domain::webhook::{DeliveryOrigin, DisableReason, Job};
 use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, RecordOutcome, WorkerId};
 
@@ -15,7 +16,7 @@ use crate::lease::{LeaseDeadline, Now, add};
 use crate::queues::{QueueLimits, QueuePlace, StartedAttempt, SubscriptionQueues};
 use crate::record::{Batch, NextRecordStep, Outcomes, RecordRefusal, RecordedBatch};
 use crate::unsettled::InFlight;
-use crate::{Settings, WaitingDelivery};
+use crate::{RECORDED_WITHIN, Settings, WaitingDelivery};
 pub use rates::{RateLeaseOrder, SendPermit};
 
 /// Minimum pause between claims when there is no capacity or the last claim was empty.
@@ -136,7 +137,8 @@ impl<M> Dispatcher<M> {
         if !self.claims.may_want(now.steady) {
             return None;
         }
-        self.forgotten += self.queues.forget(now);
+        self.queues.forget(now);
+        self.release_late(now);
         let (room, full) = (self.queues.room(), self.queues.full());
         let free = self.queues.least_free(self.claims.recent());
         self.claims.each_takes(free);
@@ -157,14 +159,24 @@ impl<M> Dispatcher<M> {
     pub fn handle_claimed(&mut self, order: &ClaimOrder, found: ClaimedJobs, now: Now) -> Vec<Job> {
         self.claims.took(&order.claim, &found, order.at.steady);
         let mut coming: HashMap<QueueKey, usize> = HashMap::new();
+        let mut of_owners: HashMap<OrganizationId, usize> = HashMap::new();
         let mut kept = 0;
         let (kept, surplus) = found.jobs.into_iter().partition(|job| {
-            let count = coming.entry((job.tenant, job.webhook_id)).or_default();
-            let is_doubtful = self.unsettled.is_doubtful(job, order.at.wall);
-            let takes = !is_doubtful
-                && kept < self.queues.room()
-                && (is_test(job) || self.queues.takes((job.tenant, job.webhook_id), *count));
+            let queue = (job.tenant, job.webhook_id);
+            let (count, of_owner) =
+                (coming.entry(queue).or_default(), of_owners.entry(job.tenant.organization).or_default());
+            let has_place = kept < self.queues.room()
+                && if is_test(job) {
+                    self.queues.takes_test(queue, *of_owner)
+                } else {
+                    self.queues.takes(queue, *count, *of_owner)
+                };
+            if !has_place {
+                self.queues.know(queue);
+            }
+            let takes = has_place && !self.unsettled.is_doubtful(job, order.at.wall);
             *count += usize::from(takes);
+            *of_owner += usize::from(takes);
             kept += usize::from(takes);
             takes
         });
@@ -249,6 +261,16 @@ impl<M> Dispatcher<M> {
         }
     }
 
+    /// Gives back deliveries that waited too long, unless their leases end before this can be recorded.
+    fn release_late(&mut self, now: Now) {
+        for (waiting, ends) in self.queues.take_late() {
+            self.forgotten += 1;
+            if ends.remaining(now) >= RECORDED_WITHIN {
+                self.release_waiting(vec![waiting], Some(ends), now);
+            }
+        }
+    }
+
     /// Gives back deliveries that are not queued here with this result, so that other processes can claim them.
     fn give_back(&mut self, jobs: Vec<Job>, ends: Option<LeaseDeadline>, result: &AttemptResult) {
         for job in jobs {
@@ -265,7 +287,9 @@ impl<M> Dispatcher<M> {
     /// [`Dispatcher::handle_attempt_ended`].
     pub fn next_attempt(&mut self, now: Now) -> Option<StartedAttempt<WaitingDelivery<M>>> {
         loop {
-            let begun = self.queues.start(now)?;
+            let begun = self.queues.start(now);
+            self.release_late(now);
+            let begun = begun?;
             self.wakes.claims |= begun.makes_room;
             if self.unsettled.add(&begun.item.job, Some(begun.ends)) {
                 return Some(begun);

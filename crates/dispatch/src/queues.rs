@@ -3,13 +3,15 @@
 //! A queue holds the deliveries of one subscription. Organizations take turns, and so do the queues of each.
 //! The number of concurrent attempts of a queue adapts to the responses of its receiver. Queues whose
 //! receivers are not known to be quick share at most half of the capacity. So hanging receivers do not delay
-//! quick ones.
+//! quick ones. Each organization has a share of all places, so that they do not delay other organizations either.
 
+mod late;
 mod left;
 mod limited;
 mod pace;
 mod rate;
 mod ring;
+mod shares;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -25,7 +27,8 @@ use pace::ConcurrencyWindow;
 pub use pace::ReceiverResponse;
 pub(crate) use rate::{RATE_LEASE, RateDecision};
 use ring::RoundRobin;
-use state::{HeldItem, QueueCount, State};
+use shares::Shares;
+use state::{HeldItem, State};
 
 /// Number of queues above which idle ones are dropped, with the concurrency that they had adapted.
 const REMEMBERED: usize = 4096;
@@ -89,11 +92,9 @@ pub(crate) struct SubscriptionQueues<T> {
     left_alone: SkippedQueues,
     /// Queues with waiting deliveries, in the order of their turns.
     ring: RoundRobin,
-    /// Totals of all queues. `slow` has the totals of those whose receivers are not known to be quick.
-    all: QueueCount,
-    slow: QueueCount,
-    /// Number of waiting deliveries of queues with a rate.
-    limited_waiting: usize,
+    shares: Shares,
+    /// Deliveries that waited too long, with the ends of their leases.
+    late: Vec<(T, LeaseDeadline)>,
     /// Number of deliveries taken so far.
     taken: u64,
     /// Number of attempts so far.
@@ -112,9 +113,8 @@ impl<T> SubscriptionQueues<T> {
             queues: HashMap::new(),
             left_alone: SkippedQueues::default(),
             ring: RoundRobin::default(),
-            all: QueueCount::default(),
-            slow: QueueCount::default(),
-            limited_waiting: 0,
+            shares: Shares::new(limits),
+            late: vec![],
             taken: 0,
             begun: 0,
             unrecorded: 0,
@@ -125,12 +125,12 @@ impl<T> SubscriptionQueues<T> {
 
     /// Returns the number of held deliveries, from their claim until their result is recorded.
     pub(crate) const fn held(&self) -> usize {
-        self.all.attempts + self.all.waiting + self.unrecorded
+        self.attempts() + self.shares.all().waiting + self.unrecorded
     }
 
     /// Returns the number of running attempts.
     pub(crate) const fn attempts(&self) -> usize {
-        self.all.attempts
+        self.shares.all().attempts
     }
 
     /// Returns the number of deliveries that can be added.
@@ -155,24 +155,48 @@ impl<T> SubscriptionQueues<T> {
         self.reserved = self.reserved.saturating_sub(count);
     }
 
-    /// Returns `true` if a queue can take another delivery in addition to `coming` ones.
-    pub(crate) fn takes(&self, queue: QueueKey, coming: usize) -> bool {
+    /// Returns `true` if a queue can take another delivery in addition to `coming` ones, and to `of_owner` ones of all
+    /// queues of its organization.
+    pub(crate) fn takes(&self, queue: QueueKey, coming: usize, of_owner: usize) -> bool {
         if self.left_alone.has(queue) {
             return false;
         }
+        let owner = queue.0.organization;
         let (waiting, depth, quick) =
             self.queues.get(&queue).map_or((0, ConcurrencyWindow::new().depth(), false), State::<T>::measures);
-        let crowded = !quick && self.slow.waiting + coming >= self.limits.waiting / 2
-            || waiting + coming > 0 && self.is_limited(queue) && self.is_crowded_by_limited(coming);
-        self.room() > coming
-            && self.all.waiting + coming < self.limits.waiting
+        let is_crowded =
+            waiting + coming > 0 && self.is_limited(queue) && self.shares.is_crowded_by_limited(owner, of_owner);
+        self.room() > of_owner
             && waiting + coming < depth
-            && !crowded
+            && !is_crowded
+            && self.shares.may_wait(owner, quick, of_owner)
     }
 
     /// Returns `true` if a test can be taken: it waits for no rate and no other delivery of its queue.
-    pub(crate) const fn takes_test(&self) -> bool {
-        self.room() > 0 && self.all.waiting < self.limits.waiting
+    pub(crate) fn takes_test(&self, queue: QueueKey, of_owner: usize) -> bool {
+        self.room() > of_owner && self.shares.may_wait(queue.0.organization, true, of_owner)
+    }
+
+    /// Adds an entry for a queue, since claims skip only queues with one.
+    pub(crate) fn know(&mut self, queue: QueueKey) {
+        self.tidy();
+        self.queues.entry(queue).or_insert_with(State::new);
+    }
+
+    /// Changes a queue and the totals that it counts in.
+    fn change<R>(&mut self, queue: QueueKey, change: impl FnOnce(&mut State<T>) -> R) -> Option<R> {
+        let state = self.queues.get_mut(&queue)?;
+        let before = state.totals();
+        let result = change(state);
+        self.shares.replace(queue.0.organization, before, state.totals());
+        Some(result)
+    }
+
+    /// Adds a queue with deliveries to those that take turns.
+    fn enter_ring(&mut self, queue: QueueKey) {
+        let Some(state) = self.queues.get_mut(&queue).filter(|state| !state.in_ring) else { return };
+        state.in_ring = true;
+        self.ring.push(queue);
     }
 
     /// Adds a delivery, or returns it if there is no capacity.
@@ -183,34 +207,28 @@ impl<T> SubscriptionQueues<T> {
         ends: LeaseDeadline,
         is_unlimited: bool,
     ) -> Result<(), T> {
-        let takes = if is_unlimited { self.takes_test() } else { self.takes(queue, 0) };
-        // A queue that refuses a delivery needs an entry, too: claims skip only queues that `full` finds.
-        self.tidy();
-        let state = self.queues.entry(queue).or_insert_with(State::new);
+        let takes = if is_unlimited { self.takes_test(queue, 0) } else { self.takes(queue, 0, 0) };
+        self.know(queue);
         if !takes {
             return Err(item);
         }
         self.taken += 1;
         let held = HeldItem { item, ends, is_unlimited, order: self.taken };
-        if is_unlimited {
-            state.waiting.push_front(held)
-        } else {
-            state.waiting.push_back(held)
-        }
-        self.all.waiting += 1;
-        self.slow.waiting += usize::from(!state.pace.is_quick());
-        self.limited_waiting += usize::from(state.rate.is_some());
-        if !state.in_ring {
-            state.in_ring = true;
-            self.ring.push(queue);
-        }
+        self.change(queue, |state| {
+            if is_unlimited {
+                state.waiting.push_front(held);
+            } else {
+                state.waiting.push_back(held);
+            }
+        });
+        self.enter_ring(queue);
         Ok(())
     }
 
-    /// Returns the next delivery to attempt, if one may begin. Drops deliveries with too little lease left:
-    /// their lease expires and they are claimed again.
+    /// Returns the next delivery to attempt, if one may begin. Deliveries with too little lease left go to
+    /// [`SubscriptionQueues::take_late`].
     pub(crate) fn start(&mut self, now: Now) -> Option<StartedAttempt<T>> {
-        if !self.open || self.all.attempts >= self.limits.attempts {
+        if !self.open || self.attempts() >= self.limits.attempts {
             return None;
         }
         for _ in 0..self.ring.len() {
@@ -230,41 +248,42 @@ impl<T> SubscriptionQueues<T> {
     }
 
     fn start_in(&mut self, queue: QueueKey, now: Now) -> Option<StartedAttempt<T>> {
-        if !self.queues.get(&queue).is_some_and(|state| self.has_slot(state)) {
+        if !self.queues.get(&queue).is_some_and(|state| self.has_slot(queue, state)) {
             return None;
         }
-        let Self { needs, all, slow, limited_waiting, begun, .. } = self;
-        let state = self.queues.get_mut(&queue)?;
-        let quick = state.pace.is_quick();
-        let was_full = state.is_full();
-        while state.may_begin(now) {
-            let HeldItem { item, ends, is_unlimited, order } = state.waiting.pop_front()?;
-            all.waiting -= 1;
-            slow.waiting -= usize::from(!quick);
-            *limited_waiting -= usize::from(state.rate.is_some());
-            if ends.remaining(now) >= *needs {
-                *begun += 1;
-                let place = QueuePlace { queue, round: state.pace.round(), number: *begun };
-                if let Some(rate) = state.rate.as_mut().filter(|_| !is_unlimited) {
-                    rate.begin(place.number);
+        let (was_full, needs, number) = (self.is_skipped(queue), self.needs, self.begun + 1);
+        let (mut late, mut round) = (vec![], 0);
+        let held = self.change(queue, |state| {
+            round = state.pace.round();
+            while state.may_begin(now) {
+                let held = state.waiting.pop_front()?;
+                if held.ends.remaining(now) < needs {
+                    late.push((held.item, held.ends));
+                    continue;
+                }
+                if let Some(rate) = state.rate.as_mut().filter(|_| !held.is_unlimited) {
+                    rate.begin(number);
                 }
                 state.attempts += 1;
-                all.attempts += 1;
-                slow.attempts += usize::from(!quick);
-                let makes_room = was_full && !state.is_full();
-                return Some(StartedAttempt { place, item, ends, makes_room, order });
+                return Some(held);
             }
-        }
-        None
+            None
+        });
+        self.late.append(&mut late);
+        let HeldItem { item, ends, order, .. } = held.flatten()?;
+        self.begun = number;
+        let makes_room = was_full && !self.is_skipped(queue);
+        let place = QueuePlace { queue, round, number };
+        Some(StartedAttempt { place, item, ends, makes_room, order })
     }
 
-    /// Returns `true` if the concurrency of a queue and the capacity for slow receivers permit another attempt.
-    fn has_slot(&self, state: &State<T>) -> bool {
-        let crowded = !state.pace.is_quick() && self.slow.attempts >= self.limits.attempts / 2;
+    /// Returns `true` if the concurrency of a queue and the share of its organization permit another attempt.
+    fn has_slot(&self, queue: QueueKey, state: &State<T>) -> bool {
+        let owner = queue.0.organization;
         // While few attempts wait for slow receivers, a queue narrowed by timeouts may run as many as a new one.
-        let ease = self.slow.attempts < self.limits.attempts / 4;
-        let width = if ease { state.pace.at_ease() } else { state.pace.width() };
-        !crowded && state.attempts < width
+        let is_at_ease = self.shares.is_at_ease(owner);
+        let width = if is_at_ease { state.pace.at_ease() } else { state.pace.width() };
+        state.attempts < width && self.shares.may_begin(owner, state.pace.is_quick())
     }
 
     /// Ends an attempt whose result is to be recorded. `answer` is `None` if no request was sent.
@@ -279,23 +298,15 @@ impl<T> SubscriptionQueues<T> {
         QueuePlace { queue, round, number }: QueuePlace,
         answer: Option<ReceiverResponse>,
     ) {
-        self.all.attempts = self.all.attempts.saturating_sub(1);
-        let Some(state) = self.queues.get_mut(&queue) else { return };
-        state.attempts = state.attempts.saturating_sub(1);
-        if let Some(rate) = &mut state.rate {
-            rate.end(number);
-        }
-        let before = state.pace.is_quick();
-        self.slow.attempts = self.slow.attempts.saturating_sub(usize::from(!before));
-        if let Some(answer) = answer {
-            state.pace.learn(round, answer);
-        }
-        let held = QueueCount { attempts: state.attempts, waiting: state.waiting.len() };
-        match (before, state.pace.is_quick()) {
-            (true, false) => self.slow.add(held),
-            (false, true) => self.slow.subtract(held),
-            (true, true) | (false, false) => {}
-        }
+        self.change(queue, |state| {
+            state.attempts = state.attempts.saturating_sub(1);
+            if let Some(rate) = &mut state.rate {
+                rate.end(number);
+            }
+            if let Some(answer) = answer {
+                state.pace.learn(round, answer);
+            }
+        });
         self.tidy();
     }
 
@@ -309,41 +320,22 @@ impl<T> SubscriptionQueues<T> {
         self.unrecorded = self.unrecorded.saturating_sub(count);
     }
 
-    /// Drops deliveries with too little lease left. Returns their number.
-    pub(crate) fn forget(&mut self, now: Now) -> usize {
-        self.left_alone.forget(now);
-        let before = self.all.waiting;
-        for state in self.queues.values_mut() {
-            let waited = state.waiting.len();
-            state.waiting.retain(|held| held.ends.remaining(now) >= self.needs);
-            let gone = waited - state.waiting.len();
-            self.all.waiting -= gone;
-            if let Some(rate) = &mut state.rate {
-                rate.forget(now);
-                self.limited_waiting -= gone;
-            }
-            if !state.pace.is_quick() {
-                self.slow.waiting -= gone;
-            }
-        }
-        before - self.all.waiting
-    }
-
-    /// Returns the queues that claims skip, sorted: those that are too full, and those in `left_alone`.
+    /// Returns the queues that claims skip, sorted: those that are too full, those of organizations with too many
+    /// waiting deliveries, and those in `left_alone`.
     pub(crate) fn full(&self) -> Vec<QueueKey> {
-        let crowded = self.slow.waiting >= self.limits.waiting / 2;
-        let crowded_by_limited = self.is_crowded_by_limited(0);
-        let is_full = |state: &State<T>| {
-            state.is_full()
-                || crowded && !state.pace.is_quick()
-                || crowded_by_limited && state.rate.is_some() && !state.waiting.is_empty()
-        };
-        let mut full: Vec<_> =
-            self.queues.iter().filter(|(_, queue)| is_full(queue)).map(|(queue, _)| *queue).collect();
+        let mut full: Vec<_> = self.queues.keys().copied().filter(|queue| self.is_skipped(*queue)).collect();
         full.extend(self.left_alone.queues());
         full.sort_unstable();
         full.dedup();
         full
+    }
+
+    fn is_skipped(&self, queue: QueueKey) -> bool {
+        let Some(state) = self.queues.get(&queue) else { return false };
+        let owner = queue.0.organization;
+        state.is_full()
+            || self.shares.is_full(owner, state.pace.is_quick())
+            || state.rate.is_some() && !state.waiting.is_empty() && self.shares.is_crowded_by_limited(owner, 0)
     }
 
     /// Returns how many more deliveries the fullest of these queues can take.
@@ -366,12 +358,10 @@ impl<T> SubscriptionQueues<T> {
     pub(crate) fn close(&mut self) -> Vec<T> {
         self.open = false;
         self.ring = RoundRobin::default();
-        self.all.waiting = 0;
-        self.slow.waiting = 0;
-        self.limited_waiting = 0;
-        let mut queues: Vec<_> = self.queues.iter_mut().collect();
-        queues.sort_unstable_by_key(|(queue, _)| **queue);
-        queues.into_iter().flat_map(|(_, queue)| queue.waiting.drain(..)).map(|held| held.item).collect()
+        let mut queues: Vec<_> = self.queues.keys().copied().collect();
+        queues.sort_unstable();
+        let take = |queue| self.change(queue, |state| std::mem::take(&mut state.waiting));
+        queues.into_iter().filter_map(take).flatten().map(|held| held.item).collect()
     }
 
     pub(crate) const fn is_open(&self) -> bool {

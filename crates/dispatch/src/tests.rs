@@ -105,6 +105,23 @@ fn refused_handovers_take_no_room_of_another_tenant() {
 }
 
 #[test]
+fn deliveries_that_wait_too_long_are_given_back_at_once() {
+    for (waited, given_back) in [(10_001, 12), (25_000, 12), (25_001, 0)] {
+        let mut machine = machine();
+        let ends = machine.reserve(job(1).tenant, 1, at(0)).unwrap();
+        machine.take_in((0..20).map(|number| waiting(job(number))).collect(), ends, 1, at(0));
+        let begun: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(0))).collect();
+        assert_eq!(begun.len(), 8);
+        assert!(machine.next_claim(at(waited)).is_some());
+        assert_eq!(machine.take_forgotten(), 12);
+        let batch = machine.next_batch();
+        let results = batch.iter().flat_map(|batch| batch.call().0).collect::<Vec<_>>();
+        assert!(results.iter().all(|(_, result)| *result == AttemptResult::Released));
+        assert_eq!(results.len(), given_back, "the lease may have passed to another worker otherwise");
+    }
+}
+
+#[test]
 fn outcomes_are_recorded_in_one_batch_within_milliseconds() {
     let mut machine = machine();
     assert_eq!(machine.recording(at(0)), NextRecordStep::Idle);

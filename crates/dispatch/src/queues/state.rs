@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::pace::ConcurrencyWindow;
 use super::rate::RateState;
+use super::shares::{QueueCount, Totals};
 use crate::lease::{LeaseDeadline, Now};
 
 #[derive(Debug)]
@@ -27,12 +28,6 @@ pub(super) struct HeldItem<T> {
     pub(super) order: u64,
 }
 
-#[derive(Debug, Default, Clone, Copy)]
-pub(super) struct QueueCount {
-    pub(super) attempts: usize,
-    pub(super) waiting: usize,
-}
-
 impl<T> State<T> {
     pub(super) fn new() -> Self {
         Self { waiting: VecDeque::new(), attempts: 0, pace: ConcurrencyWindow::new(), rate: None, in_ring: false }
@@ -40,6 +35,14 @@ impl<T> State<T> {
 
     pub(super) fn is_idle(&self) -> bool {
         self.attempts == 0 && self.waiting.is_empty()
+    }
+
+    /// Returns what the queue adds to the totals.
+    pub(super) fn totals(&self) -> Totals {
+        let all = QueueCount { attempts: self.attempts, waiting: self.waiting.len() };
+        let slow = if self.pace.is_quick() { QueueCount::default() } else { all };
+        let limited_waiting = if self.rate.is_some() { all.waiting } else { 0 };
+        Totals { all, slow, limited_waiting }
     }
 
     /// Returns the number of waiting deliveries, its limit, and whether the receiver is quick.
@@ -66,17 +69,5 @@ impl<T> State<T> {
     /// Returns `true` if nothing should be claimed for this queue.
     pub(super) fn is_full(&self) -> bool {
         !self.waiting.is_empty() && self.waiting.len() >= self.depth() / 2
-    }
-}
-
-impl QueueCount {
-    pub(super) const fn add(&mut self, other: Self) {
-        self.waiting += other.waiting;
-        self.attempts += other.attempts;
-    }
-
-    pub(super) const fn subtract(&mut self, other: Self) {
-        self.waiting -= other.waiting;
-        self.attempts -= other.attempts;
     }
 }
