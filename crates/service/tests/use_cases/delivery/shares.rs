@@ -46,7 +46,7 @@ async fn deliveries_in_memory_are_bounded_for_any_queue_length() {
     }
     desk.queue(250).await;
     let engine = desk.start(&desk.engine, pending(), Duration::ZERO);
-    until(async || desk.script.sent() >= 128).await;
+    until(async || desk.script.sent() >= 64).await;
     desk.script.let_go();
     let most = std::cell::Cell::new(0);
     until(async || {
