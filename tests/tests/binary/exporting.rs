@@ -188,11 +188,22 @@ fn following_export_keeps_nothing_of_an_erased_person() {
     let goal = client.post("/v1/employee-objectives", &goal).unwrap().json()["id"].clone();
     let path = format!("/v1/employee-objectives/{}/check-ins", goal.as_str().unwrap());
     let noted = client.post(&path, &json!({"note": "SECRET note"})).unwrap().json()["id"].clone();
+    let named =
+        client.request("PATCH", &format!("/v1/employees/{id}"), &[], Some(&json!({"first_name": "SECRET"})));
+    assert_eq!(named.unwrap().status, 200);
+    let talkers = ["one", "two"].map(|name| {
+        let body = json!({"email": format!("{name}@talk.example"), "first_name": name, "last_name": "Talker"});
+        client.post("/v1/employees", &body).unwrap().json()["id"].clone()
+    });
+    let about = json!({"type": "observation", "id": observed});
+    let talk = json!({"title": "SECRET talk", "participant_ids": talkers, "about": about});
+    assert_eq!(client.post("/v1/conversations", &talk).unwrap().status, 201);
     let texts = [("copy", "ndjson"), ("cells", "csv")];
     for (out, format) in texts {
         candor(&place, &["export", "--out", out, "--format", format]).succeeded();
         let folder = place.folder.path().join(out);
-        let files = ["check_ins", "employee_objectives", "observations"].map(|name| format!("{name}.{format}"));
+        let files = ["check_ins", "conversations", "employee_objectives", "employees", "observations"];
+        let files = files.map(|name| format!("{name}.{format}"));
         assert_eq!(files_with(&folder, "SECRET"), files);
     }
     let erase = |client: &mut Client| {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-use candor_client::Removal;
+use candor_client::{Removal, RemovedRows};
 use candor_domain::export::ExportedResource;
 use candor_domain::fields::StringEnum;
 use serde_json::value::RawValue;
@@ -31,7 +31,10 @@ pub(super) fn rewrite(
     let mut unfinished = UnfinishedExport::rewriting(manifest);
     let mut files = ExportFiles::open(folder, &unfinished.manifest, true)?;
     let mut removed = Removed::read(folder, manifest)?;
-    for resource in manifest.resources() {
+    let mut resources: Vec<_> = manifest.resources().collect();
+    // A conversation loses its title with the resource that it is about.
+    resources.sort_by_key(|resource| *resource == ExportedResource::Conversations);
+    for resource in resources {
         let Some(entry) = manifest.files.get(resource.word()) else { continue };
         let old = OldFile { format: manifest.format, entry, path: &folder.join(&entry.file) };
         old.copy(resource, &mut files, &mut removed, removals, folds)?;
@@ -42,6 +45,14 @@ pub(super) fn rewrite(
     unfinished.finish(folder)?;
     *manifest = unfinished.manifest;
     Ok(())
+}
+
+/// Title of a conversation about a removed resource.
+const ERASED: &str = "[erased]";
+
+/// Returns `true` if a removal is that of the data about this person.
+fn is_about(removal: &Removal, id: &str) -> bool {
+    matches!(&removal.rows, RemovedRows::AboutPerson(person) if person == id)
 }
 
 /// The removed ids: those of the file `removed.ndjson`, and new ones.
@@ -94,15 +105,23 @@ impl OldFile<'_> {
         removals: &[Removal],
         folds: bool,
     ) -> Result<(), Error> {
-        let last_states = if folds { self.last_states()? } else { HashMap::new() };
-        self.for_each_row(|number, row| {
-            let is_last = last_states.get(row.id()).is_none_or(|last| *last == number);
+        // Of an erased person, only the pseudonym stays. Its row was appended before.
+        let is_erased = |id: &str| removals.iter().any(|removal| is_about(removal, id));
+        let has_person = resource == ExportedResource::Employees && !removals.is_empty();
+        let last_states = if folds || has_person { self.last_states()? } else { HashMap::new() };
+        self.for_each_row(|number, mut row| {
+            let is_single = folds || has_person && is_erased(row.id());
+            let is_last = !is_single || last_states.get(row.id()).is_none_or(|last| *last == number);
             let (id, before) = (row.id().to_owned(), row.value.clone());
             // The files of objectives precede that of their check-ins, which go with them.
             let objective = row.value["objective_id"].as_str();
             if let Some(removed_at) = objective.and_then(|objective| removed.ids.get(objective)).cloned() {
                 removed.add(resource, &id, &removed_at);
                 return Ok(());
+            }
+            if row.value["about"]["id"].as_str().is_some_and(|subject| removed.ids.contains_key(subject)) {
+                row.value["title"] = ERASED.into();
+                row.value["about"] = Value::Null;
             }
             let mut kept = Some(row.value);
             for removal in removals {
