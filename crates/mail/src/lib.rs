@@ -1,6 +1,6 @@
 //! SMTP client that sends emails to the relay that the operator configures.
 //!
-//! At most eight connections are open at once, and none while there is nothing to send. Emails use TLS from
+//! At most 16 connections are open at once, and none while there is nothing to send. Emails use TLS from
 //! the first byte (`smtps://`) or after STARTTLS (`smtp://`), unless the operator sets `tls=none` for a
 //! trusted relay. Every failure tells whether the server caused it, which affects every email, or the email
 //! itself.

@@ -17,8 +17,8 @@ use crate::server::{SenderAddress, SmtpServer};
 
 /// Maximum time to close a connection with `QUIT`.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// Maximum number of open connections.
-const CONNECTIONS: usize = 8;
+/// Maximum number of open connections: as many as the mailer sends mails at once.
+const CONNECTIONS: usize = 16;
 
 /// Settings of the operator.
 #[derive(Debug, Clone)]

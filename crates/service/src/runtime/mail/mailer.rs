@@ -219,19 +219,15 @@ impl Mailer {
         ((MAILS_AT_ONCE + own).saturating_sub(self.jobs.len()) / 2).max(1)
     }
 
-    /// Returns `true` if a tenant has no room for a whole claim, or for as much of it as its share has.
-    fn is_full(&self, tenant: Tenant, own: usize) -> bool {
-        let share = self.share(tenant);
-        own + CLAIMED_AT_ONCE.min(share) > share
+    /// Returns `true` if a tenant has room for a whole claim, or for as much of it as its share has.
+    fn has_room(&self, tenant: Tenant) -> bool {
+        let (share, own) = (self.share(tenant), self.shares.get(&tenant).copied().unwrap_or_default());
+        own + CLAIMED_AT_ONCE.min(share) <= share
     }
 
     async fn claim(&mut self, most: u16) {
-        self.left_out = self
-            .shares
-            .iter()
-            .filter(|(tenant, own)| self.is_full(**tenant, **own))
-            .map(|(tenant, _)| *tenant)
-            .collect();
+        let has_share = |(tenant, own): &(&Tenant, &usize)| **own >= self.share(**tenant);
+        self.left_out = self.shares.iter().filter(has_share).map(|(tenant, _)| *tenant).collect();
         let (parts, now) = (&self.parts, self.parts.now());
         let ends = now.plus(parts.lease());
         let lease = Lease { worker: parts.worker, until: ends.deadline() };
@@ -275,8 +271,8 @@ impl Mailer {
             *own = own.saturating_sub(1);
         }
         self.shares.retain(|_, own| *own > 0);
-        let own = |tenant: &Tenant| self.shares.get(tenant).copied().unwrap_or_default();
-        if self.left_out.iter().any(|tenant| !self.is_full(*tenant, own(tenant))) {
+        // A claim for each place that becomes free would release most of what it gets.
+        if self.left_out.iter().any(|tenant| self.has_room(*tenant)) {
             self.look_at = Duration::ZERO;
         }
         self.results.extend(end.result);
