@@ -1,9 +1,9 @@
 //! The one way to change stored data: plan, commit, and plan again if another change was committed first.
 //!
 //! [`Services::change`] is the way of requests; `create`, `update` and `act` make its plans for one resource.
-//! [`Services::retry`] is the way of background work and of requests without an API key. Work in many commits saves
-//! each piece by [`Services::save_piece`]. [`Batch`] collects several decisions in one commit. Nothing else commits,
-//! and [`commit`] alone says what the error of a commit means.
+//! `retry` is the way of background work and of requests without an API key. Work in many commits saves each piece by
+//! `save_piece`. A `Batch` collects several decisions in one commit. Nothing else commits, and `commit` alone says what
+//! the error of a commit means.
 
 mod batch;
 pub(crate) mod commit;
