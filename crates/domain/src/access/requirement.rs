@@ -142,9 +142,9 @@ impl Access {
         self.admin_context
     }
 
-    /// Returns `true` if a write of this operation can give access that lasts: rights of people and keys, subscriptions,
-    /// settings, or a place in a conversation, an assignment or a review. Its caller is read from the store, so that
-    /// who has just lost rights keeps none by it (decision B4). Other writes only add or change contents.
+    /// Returns `true` if a write of this operation can give access that lasts. Rights of people and keys, subscriptions
+    /// and settings do, and so do places in conversations, assignments and reviews. The caller of such a write is read
+    /// from the store, so that who has just lost rights keeps none by it (decision B4). Other writes change contents.
     #[must_use]
     pub const fn gives_access(&self) -> bool {
         let has_contents_only = matches!(
