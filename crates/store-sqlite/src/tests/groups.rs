@@ -16,15 +16,19 @@ use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::{Db, Sql};
 
-/// Blocks the writer until the sender is dropped, so that the following tasks form one group.
+/// Blocks the writer until the sender is dropped, so that the following tasks form one group. Returns when the
+/// writer is blocked: a group that it had not begun yet would take the following tasks in.
 fn hold(store: &SqliteStore) -> Sender<()> {
     let (release, held) = channel::<()>();
+    let (begin, begun) = channel();
     let work = move |_: &mut Db| -> Result<(), StorageError> {
+        begin.send(()).map_err(|error| StorageError::Failed(error.to_string()))?;
         let _ = held.recv();
         Ok(())
     };
     // The first poll only queues the task.
     assert!(writer::ask(&store.tasks, None, work).now_or_never().is_none());
+    begun.recv().unwrap();
     release
 }
 
