@@ -101,6 +101,9 @@ pub(crate) const BESIDE: [Step; 13] = [
     ]),
 ];
 
+/// Lines of a failed check that the end of the run repeats.
+const LINES_OF_FAILURES: usize = 25;
+
 /// Number of checks that run at the same time, beside the tests.
 const LANES: usize = 2;
 
@@ -153,7 +156,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Prints the seconds of all steps and what was skipped. Fails with the names of the steps that failed.
+/// Prints the seconds of all steps, what was skipped, and the last lines of the checks that failed: they stand far above
+/// otherwise. Fails with the names of the steps that failed.
 fn conclude(finished: &[Finished], started: Instant) -> Outcome {
     println!("── seconds");
     finished.iter().for_each(|done| println!("{:>8.1}  {}", done.seconds, done.name));
@@ -161,6 +165,9 @@ fn conclude(finished: &[Finished], started: Instant) -> Outcome {
     if !skipped.is_empty() {
         println!("── skipped");
         skipped.iter().for_each(|line| println!("  {line}"));
+    }
+    for done in finished.iter().filter(|done| done.problem.is_some() && !done.output.is_empty()) {
+        println!("── last lines of {}\n{}", done.name, done.last_lines(LINES_OF_FAILURES));
     }
     let problems: Vec<_> =
         finished.iter().filter_map(|done| Some(format!("{}: {}", done.name, done.problem.as_ref()?))).collect();

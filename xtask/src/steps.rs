@@ -136,6 +136,12 @@ impl Finished {
         println!("── {}: {result} in {:.1} s\n", self.name, self.seconds);
     }
 
+    /// Returns the last `count` lines of the output.
+    pub(crate) fn last_lines(&self, count: usize) -> String {
+        let lines: Vec<_> = self.output.lines().collect();
+        lines[lines.len().saturating_sub(count)..].join("\n")
+    }
+
     /// Returns what the step skipped: the lines of its output that say so, with its name.
     pub(crate) fn skipped(&self) -> impl Iterator<Item = String> {
         let lines = self.output.lines().filter(|line| line.contains("skipped: "));
@@ -154,6 +160,10 @@ mod tests {
         let done = run_command("a step", command);
         assert_eq!(done.output, "one\ntwo: skipped: three\n");
         assert_eq!(done.problem.as_deref(), Some("exit status: 3"));
+        assert_eq!(
+            (done.last_lines(1), done.last_lines(3)),
+            ("two: skipped: three".to_owned(), done.output.trim().to_owned())
+        );
         assert_eq!(done.skipped().collect::<Vec<_>>(), ["a step: two: skipped: three"]);
     }
 
