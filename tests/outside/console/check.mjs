@@ -2,6 +2,7 @@
 // folder for pictures.
 import { chromium } from "playwright-core";
 import { looks } from "./looks.mjs";
+import { LIMIT_MS } from "./page.mjs";
 import { receiver, seed } from "./service.mjs";
 import { TASKS } from "./tasks.mjs";
 
@@ -10,7 +11,6 @@ const FLAGS = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
 ];
-const STEP_MS = 20_000;
 
 const problems = [];
 const check = (holds, text) => holds || problems.push(text);
@@ -18,8 +18,8 @@ const check = (holds, text) => holds || problems.push(text);
 /** Opens the console with a key, in a browser context of its own. */
 async function open(browser, options, key = process.env.CANDOR_API_KEY) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+  context.setDefaultTimeout(LIMIT_MS);
   const page = await context.newPage();
-  page.setDefaultTimeout(STEP_MS);
   page.on("request", (request) => check(/^(data|blob):/.test(request.url()) || request.url().startsWith(`${origin}/`), `asked ${request.url()}`));
   page.on("console", (message) => check(message.type() !== "error" || /status of (400|401|403|404|409|412|422|429)|ERR_INTERNET_DISCONNECTED/.test(message.text()), `console: ${message.text()}`));
   page.on("pageerror", (error) => problems.push(`error: ${error}`));
@@ -39,7 +39,7 @@ async function main() {
   const [failing, working] = [await receiver(), await receiver()];
   working.state.status = 200;
   const data = await seed([failing.url, working.url]);
-  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: LIMIT_MS });
   const scene = { browser, open: (options, key) => open(browser, options, key), check, data, failing, working, origin, folder };
   try {
     for (const task of TASKS) {

@@ -1,6 +1,7 @@
 // Looks at every screen in light and dark at both widths: axe-core, hostile texts, the width, and a picture.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { settled } from "./page.mjs";
 import { HOSTILE, api } from "./service.mjs";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -57,7 +58,7 @@ export async function looks(scene) {
         const name = `${screen}-${colorScheme}-${width}`;
         await page.goto(`${origin}/console${path}`);
         await page.locator("main h1").waitFor();
-        await page.waitForFunction(() => !document.querySelector(".skeleton"), undefined, { timeout: 10_000 }).catch(() => check(false, `${name}: still loading`));
+        await settled(page).catch(() => check(false, `${name}: still loading`));
         await accessible(page, name, check);
         await fits(page, name, check);
         await hostile(page, name, check);

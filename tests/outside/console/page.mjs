@@ -1,4 +1,20 @@
 // Steps that all tasks share.
 
+/** Ends a step that hangs. A busy machine is slow and never wrong, so the limit is far above what a step takes. */
+export const LIMIT_MS = 180_000;
+
 export const nav = (page, name) => page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name, exact: true }).first().click();
 export const heading = (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor();
+
+/** Waits until the page shows what it was asked for last, rather than the rows of before. */
+export const settled = (page) => page.waitForFunction(() => !document.querySelector(".skeleton, .stale, [aria-busy=true]"));
+
+/** Calls until the value holds, and returns it. */
+export async function eventually(read, holds, text) {
+  for (const end = Date.now() + LIMIT_MS; Date.now() < end; ) {
+    const value = await read();
+    if (holds(value)) return value;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`never: ${text}`);
+}

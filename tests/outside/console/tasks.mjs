@@ -6,22 +6,13 @@ import { back, cancel, strangers, tabs, ticks } from "./tasks_history.mjs";
 import { columns, csv, files } from "./tasks_import.mjs";
 import { progress } from "./tasks_progress.mjs";
 import { about, sent, who } from "./tasks_sent.mjs";
-import { heading, nav } from "./page.mjs";
-
-/** Calls until the answer holds. */
-async function eventually(read, holds, text) {
-  for (const end = Date.now() + 20_000; Date.now() < end; ) {
-    if (holds(await read())) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  throw new Error(`never: ${text}`);
-}
+import { LIMIT_MS, eventually, heading, nav } from "./page.mjs";
 
 /** Finds out why a webhook did not arrive, corrects the receiver, and sends it again. */
 async function webhook(page, { failing, check }) {
   await nav(page, "Webhooks");
   await page.getByRole("link", { name: "Deliveries", exact: true }).click();
-  await page.getByLabel("State").selectOption("failed");
+  await page.getByRole("combobox", { name: "State" }).selectOption("failed");
   await page.getByRole("table").getByRole("link", { name: "employee.created" }).first().click();
   const now = page.getByRole("region", { name: "Event now" });
   await now.getByText("The receiver answered with an error").waitFor();
@@ -118,7 +109,7 @@ async function erase(page, { check }) {
 async function retain(page, { check }) {
   await nav(page, "People");
   await page.getByRole("link", { name: "Retention" }).click();
-  await page.getByLabel("Archived observations").selectOption("P3Y");
+  await page.getByRole("combobox", { name: "Archived observations" }).selectOption("P3Y");
   await page.getByRole("table", { name: "Preview" }).getByText("Archived observations").waitFor();
   const save = page.getByRole("button", { name: "Save the periods" });
   await save.click();
@@ -129,7 +120,7 @@ async function retain(page, { check }) {
   const stored = await api("GET", "/organization");
   check(stored.retention.archived_observations === "P3Y", "the period is not stored");
   check(stored.retention.deactivated_people === null, "another period is stored");
-  await page.getByLabel("Archived observations").selectOption("");
+  await page.getByRole("combobox", { name: "Archived observations" }).selectOption("");
   await save.click();
   await page.getByRole("dialog").getByRole("button", { name: "Save the periods" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
@@ -151,7 +142,7 @@ async function search(page) {
 async function review(page, { data, check }) {
   await nav(page, "Feedback");
   await page.getByRole("link", { name: "Objectives", exact: true }).click();
-  await page.getByLabel("State").selectOption("in_review");
+  await page.getByRole("combobox", { name: "State" }).selectOption("in_review");
   for (const goal of data.goals.slice(0, 3)) {
     await page.getByRole("button", { name: `Approve: ${goal.title}` }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
@@ -215,8 +206,8 @@ async function link(page, { browser, check, origin }) {
   await page.getByRole("button", { name: "New portal link" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("Integrator of payroll");
-  await dialog.getByLabel("Access").selectOption({ label: "Webhooks and events, read only" });
-  await dialog.getByLabel("Ends").selectOption({ label: "In 1 hour" });
+  await dialog.getByRole("combobox", { name: "Access" }).selectOption({ label: "Webhooks and events, read only" });
+  await dialog.getByRole("combobox", { name: "Ends" }).selectOption({ label: "In 1 hour" });
   await dialog.getByRole("button", { name: "Create" }).click();
   const url = await dialog.locator(".secret code").innerText();
   check(url.startsWith(`${origin}/console/webhooks#code=cdr_link_`), `the link is ${url}`);
@@ -225,6 +216,7 @@ async function link(page, { browser, check, origin }) {
   await row.getByText("Link not opened").waitFor();
   const visit = async () => {
     const context = await browser.newContext();
+    context.setDefaultTimeout(LIMIT_MS);
     const integrator = await context.newPage();
     await integrator.goto(url);
     return integrator;
@@ -291,7 +283,7 @@ async function over(page, { check, origin }) {
 }
 
 /** Sees only the screens of the key's scopes; a revoked key keeps what was typed. */
-async function revoked(page, { open, check }) {
+async function revoked(page, { open, origin, check }) {
   const made = await api("POST", "/api-keys", { name: "Narrow", scopes: ["employees:read", "employees:write", "notifications:read"], access_level: "admin" });
   const narrow = await open({}, made.key);
   const links = await narrow.getByRole("navigation", { name: "Screens" }).first().getByRole("link").allInnerTexts();
@@ -302,7 +294,8 @@ async function revoked(page, { open, check }) {
   const title = narrow.getByRole("dialog").getByLabel("Job title");
   await title.fill("Head of everything");
   await api("POST", `/api-keys/${made.id}/revoke`);
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const status = async () => (await fetch(`${origin}/v1/me`, { headers: { authorization: `Bearer ${made.key}` } })).status;
+  await eventually(status, (code) => code === 401, "the key ends");
   await narrow.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await narrow.getByRole("heading", { name: "Enter a key again" }).waitFor();
   await narrow.getByLabel("API key").fill(process.env.CANDOR_API_KEY);

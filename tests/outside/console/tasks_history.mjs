@@ -1,6 +1,6 @@
 // Tasks in several tabs, on the way back, and while a request waits.
 import { accessible } from "./looks.mjs";
-import { heading, nav } from "./page.mjs";
+import { heading, nav, settled } from "./page.mjs";
 import { api } from "./service.mjs";
 
 const MANY = 120;
@@ -45,10 +45,7 @@ export async function back(page, { origin, check }) {
   await api("POST", "/employees/csv", `email,first_name,last_name\n${rows.join("\n")}\n`, { authorization: `Bearer ${key}` });
   await page.goto(`${origin}/console/people`);
   const shown = page.getByRole("table", { name: "People" }).getByRole("row");
-  const people = async () => {
-    await page.waitForFunction(() => !document.querySelector(".skeleton, .stale, [aria-busy=true]"));
-    return shown.count();
-  };
+  const people = () => settled(page).then(() => shown.count());
   await shown.nth(1).waitFor();
   const first = await people();
   await page.getByRole("button", { name: "Show more" }).click();
@@ -66,11 +63,10 @@ export async function back(page, { origin, check }) {
   await page.goBack();
   await heading(page, "People");
   await shown.nth(all - 1).waitFor();
-  const returned = await page.evaluate(() => scrollY);
-  check(Math.abs(returned - place) < 2, `Back scrolls to ${returned} rather than ${place}`);
+  await page.waitForFunction((there) => Math.abs(scrollY - there) < 2, place);
   check((await people()) === all, "the rows are read again as far as they were shown");
-  await page.getByLabel("Role").selectOption("manager");
-  await page.getByLabel("State").selectOption("all");
+  await page.getByRole("combobox", { name: "Role" }).selectOption("manager");
+  await page.getByRole("combobox", { name: "State" }).selectOption("all");
   await page.waitForURL(/state=all/);
   await page.goBack();
   await page.waitForURL((url) => !url.search.includes("state=all") && url.search.includes("role=manager"));

@@ -6,8 +6,6 @@ import { api } from "./service.mjs";
 
 const PEOPLE = 2000;
 const MISTAKES = 30;
-/** The quota of files is per minute, and the console waits for it. */
-const QUOTA = { timeout: 90_000 };
 
 /** A file of people below Mara, in teams of 40, with mistakes in some rows. */
 function file(isCorrect) {
@@ -26,11 +24,11 @@ export async function csv(page, { check, folder }) {
   await nav(page, "CSV import");
   const choose = (name, text) => page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
   await choose("people.csv", file(false));
-  await page.getByRole("button", { name: `Download ${MISTAKES} refused rows` }).waitFor({ timeout: 60_000 });
+  await page.getByRole("button", { name: `Download ${MISTAKES} refused rows` }).waitFor();
   await page.screenshot({ path: `${folder}/import-plan.png` });
   await page.getByRole("button", { name: "Apply: create 1,970" }).click();
   const link = page.getByRole("link", { name: "Show the reporting tree" });
-  await link.waitFor({ timeout: 120_000 });
+  await link.waitFor();
   const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: `Download ${MISTAKES} refused rows` }).click()]);
   const refused = (await readFile(await download.path(), "utf8")).trim().split("\n");
   check(refused.length === MISTAKES + 1 && refused[0].endsWith(",problem"), `the file of refused rows has ${refused.length} lines`);
@@ -69,14 +67,14 @@ export async function files(page, { check }) {
   check((await page.getByRole("button", { name: /^Apply/ }).count()) === 0, "a file is checked before the encoding is agreed");
   await page.getByRole("button", { name: "Read it as Windows-1252" }).click();
   const apply = page.getByRole("button", { name: "Apply: create 1", exact: true });
-  await apply.waitFor(QUOTA);
+  await apply.waitFor();
   await page.getByText("Semicolons, sent as commas").waitFor();
   await nav(page, "People");
   await heading(page, "People");
   await page.goBack();
   await apply.click();
   const take = page.getByRole("button", { name: "Download 1 refused row", exact: true });
-  await page.getByRole("link", { name: "Show the reporting tree" }).waitFor(QUOTA);
+  await page.getByRole("link", { name: "Show the reporting tree" }).waitFor();
   const { data: [joerg] } = await api("GET", "/employees?filter[email]=joerg@example.com");
   check(joerg?.first_name === "J\u00f6rg" && joerg.last_name === "M\u00fc\u00dfig, von", `stored as ${joerg?.first_name} ${joerg?.last_name}`);
   const [download] = await Promise.all([page.waitForEvent("download"), take.click()]);
@@ -84,7 +82,7 @@ export async function files(page, { check }) {
   check(refused.startsWith("\ufeffemail;first_name;last_name;problem\nbroken;A;B;"), `the refused rows are ${refused}`);
   await page.getByRole("button", { name: "Another file" }).click();
   await choose("people.csv", latin("Work Email,First Name\nada@example.com,Ada\n"));
-  await page.getByText("Correct what the list names, then try again.").waitFor(QUOTA);
+  await page.getByText("Correct what the list names, then try again.").waitFor();
 }
 
 /** Names the columns of a file, mends a refused row on the screen, and finds the columns named for the next file. */
@@ -96,7 +94,7 @@ export async function columns(_, { open, check, folder }) {
   const choose = (rows) => page.locator("input[type=file]").setInputFiles({ name: "people.csv", mimeType: "text/csv",
     buffer: Buffer.from(["Login;First Name;Last Name;Boss;Shoe size;Notes", ...rows, ""].join("\n")) });
   await choose(["ada.map@example.com;Ada;Moreau;mara.lindqvist@example.com;38;secret", 'bo.map;Bo;"Li, junior";mara.lindqvist@example.com;41;']);
-  await page.getByText("Correct what the list names, then try again.").waitFor(QUOTA);
+  await page.getByText("Correct what the list names, then try again.").waitFor();
   check((await page.getByRole("button", { name: /^Apply/ }).count()) === 0, "a refused file can be applied");
   const read = (name) => page.getByLabel(`Read as: ${name}`, { exact: true });
   await read("Login").selectOption("email");
@@ -105,7 +103,7 @@ export async function columns(_, { open, check, folder }) {
   await read("Shoe size").selectOption({ label: "Custom field …" });
   check((await page.getByLabel("Key of the custom field: Shoe size").inputValue()) === "shoe_size", "no key is proposed");
   await page.getByRole("button", { name: "Check again" }).click();
-  await page.getByRole("button", { name: "Apply: create 1", exact: true }).waitFor(QUOTA);
+  await page.getByRole("button", { name: "Apply: create 1", exact: true }).waitFor();
   const cell = page.getByLabel("Login, row 3");
   check((await cell.inputValue()) === "bo.map", "the refused cell is not shown");
   await accessible(page, "a file with a refused row", check);
@@ -117,8 +115,8 @@ export async function columns(_, { open, check, folder }) {
   await cell.fill("bo.map@example.com");
   check(await page.getByRole("button", { name: "Apply: create 1", exact: true }).isDisabled(), "an old plan can be applied");
   await page.getByRole("button", { name: "Check again" }).click();
-  await page.getByRole("button", { name: "Apply: create 2", exact: true }).click(QUOTA);
-  await page.getByRole("link", { name: "Show the reporting tree" }).waitFor(QUOTA);
+  await page.getByRole("button", { name: "Apply: create 2", exact: true }).click();
+  await page.getByRole("link", { name: "Show the reporting tree" }).waitFor();
   const stored = (email) => api("GET", `/employees?filter[email]=${email}&expand=manager`).then(({ data }) => data[0]);
   const [ada, bo] = [await stored("ada.map@example.com"), await stored("bo.map@example.com")];
   check(ada?.manager?.email === "mara.lindqvist@example.com" && String(ada.custom_fields.shoe_size) === "38", `Ada is ${JSON.stringify(ada)}`);
@@ -127,7 +125,7 @@ export async function columns(_, { open, check, folder }) {
   await page.getByRole("button", { name: "Another file" }).click();
   await choose(["cy.map@example.com;Cy;Young;mara.lindqvist@example.com;40;"]);
   await page.getByText("The fields are those that you chose for the last file with these columns.").waitFor();
-  await page.getByRole("button", { name: "Apply: create 1", exact: true }).waitFor(QUOTA);
+  await page.getByRole("button", { name: "Apply: create 1", exact: true }).waitFor();
   const storage = await page.evaluate(() => JSON.stringify({ ...localStorage }));
   check(storage.includes("manager_email") && !/Login|Boss|Notes|map@|Ada/.test(storage), `this browser keeps ${storage}`);
   await page.context().close();

@@ -28,8 +28,8 @@ export async function progress(page, { data, check, open, origin, folder }) {
   const send = dialog.getByRole("button", { name: "Check in" });
   check(await send.isDisabled(), "an empty check-in can be sent");
   await dialog.getByLabel(TIME).fill("120.00001");
-  await dialog.getByLabel("The queue has a page").selectOption("Yes");
-  await dialog.getByLabel("Confidence").selectOption("At risk");
+  await dialog.getByRole("combobox", { name: "The queue has a page" }).selectOption("Yes");
+  await dialog.getByRole("combobox", { name: "Confidence" }).selectOption("At risk");
   await dialog.getByLabel("Note").fill("Two of five are ill.");
   await send.click();
   await dialog.locator(".field-error").getByText("4 decimal places").waitFor();
@@ -51,12 +51,12 @@ export async function progress(page, { data, check, open, origin, folder }) {
   check((await page.getByText(title, { exact: true }).count()) === 0, "an objective with a check-in is said to be quiet");
   await nav(page, "Feedback");
   await page.getByRole("link", { name: "Objectives", exact: true }).click();
-  await page.getByLabel("Confidence").selectOption("At risk");
+  await page.getByRole("combobox", { name: "Confidence" }).selectOption("At risk");
   const entry = page.locator(".entry").filter({ hasText: title });
   await entry.getByRole("img", { name: `${TIME}: 49 %, 120.5 minutes (from 180 minutes to 60 minutes)` }).waitFor();
   await page.getByText(quiet, { exact: true }).waitFor({ state: "detached" });
-  await page.getByLabel("Confidence").selectOption("");
-  await page.getByLabel("Check-ins").selectOption("None for 14 days");
+  await page.getByRole("combobox", { name: "Confidence" }).selectOption("");
+  await page.getByRole("combobox", { name: "Check-ins" }).selectOption("None for 14 days");
   await page.getByText(quiet, { exact: true }).waitFor();
   await page.getByText(title, { exact: true }).waitFor({ state: "detached" });
 }

@@ -1,27 +1,15 @@
 // Tasks with what was sent and who changed what.
 import { accessible } from "./looks.mjs";
-import { heading, nav } from "./page.mjs";
+import { eventually, heading, nav, settled } from "./page.mjs";
 import { api } from "./service.mjs";
-
-/** Waits until a call returns something. */
-async function until(read) {
-  for (const end = Date.now() + 20_000; Date.now() < end; ) {
-    const found = await read();
-    if (found) return found;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error("it does not come");
-}
 
 /** Sees a thin delivery with its headers: what the log has, and what would be sent now. */
 export async function sent(page, { working, origin, check }) {
   const body = { url: working.url, event_types: ["department.created"], payload: "thin", headers: { "x-gateway": "Bearer 6f1c0e5b9a7d" } };
   const hook = await api("POST", "/webhooks", body);
   await api("POST", "/departments", { name: "Confidential laboratory" });
-  const [entry] = await until(async () => {
-    const { data } = await api("GET", `/webhooks/${hook.id}/deliveries`);
-    return data.length > 0 && data;
-  });
+  const deliveries = async () => (await api("GET", `/webhooks/${hook.id}/deliveries`)).data;
+  const [entry] = await eventually(deliveries, (data) => data.length > 0, "the department is delivered");
   await page.goto(`${origin}/console/webhooks/${hook.id}/deliveries/${entry.id}`);
   await page.getByText("The receiver has acknowledged the event.").waitFor();
   const request = page.getByRole("region", { name: "Request" });
@@ -42,6 +30,7 @@ export async function who(page, { data, check }) {
   await page.waitForURL(new RegExp(`target=${data.jonas.id}`));
   await page.locator("select").filter({ hasText: name }).selectOption({ label: name });
   await page.waitForURL(/actor=key_/);
+  await settled(page);
   await page.locator(".entry").filter({ hasText: "employee.create" }).first().waitFor();
   const others = await page.locator(".entry").filter({ hasNot: page.locator(`a[href*="target=${data.jonas.id}"]`) }).count();
   check(others === 0, `${others} entries are about others`);
