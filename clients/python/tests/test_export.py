@@ -70,9 +70,11 @@ def test_changes_apply_to_rows_of_a_database() -> None:
     rows: dict[str, Mapping[str, Any]] = {
         "obs_1": {"id": "obs_1", "employee_id": "emp_1"},
         "emp_1": {"id": "emp_1", "first_name": "Ada"},
+        "cnv_1": {"id": "cnv_1", "title": "Ada's case", "about": {"type": "observation", "id": "obs_1"}},
     }
     ChangeBatch.of_events(events, None).apply_to(rows)
-    assert rows == {"emp_1": {"id": "emp_1", "first_name": "Former"}}
+    talk = {"id": "cnv_1", "title": "[erased]", "about": None}
+    assert rows == {"emp_1": {"id": "emp_1", "first_name": "Former"}, "cnv_1": talk}
 
 
 def test_export_through_faults_yields_every_row_once(service: Service) -> None:

@@ -2,7 +2,7 @@
 
 import type { Event, ExportRow, ExportRowType } from "./generated/types.js";
 
-/** Text that replaces what an erased person wrote, and the titles of conversations about them. */
+/** Text that replaces what an erased person wrote, and the titles of conversations about erased data. */
 const ERASED = "[erased]";
 /** Types of exported rows by the prefix of their ids. The type of an objective follows from its scope. */
 const ROW_TYPES: Readonly<Record<string, ExportRowType>> = {
@@ -25,8 +25,8 @@ type Members = Readonly<Record<string, unknown>>;
 
 /**
  * Rows that the service removed: those with `ids` and the messages of removed conversations, or those about the erased
- * `person`. Messages of the person and conversations about them stay without their texts. The check-ins of a removed
- * objective are removed too: a program that applies removals row by row deletes those with its `objective_id`.
+ * `person`. Messages of the person, and conversations about the person or a removed row, stay without their texts. A
+ * program that applies removals row by row calls `applyToDependent` for the rows that are left.
  */
 export class Removal {
   constructor(
@@ -40,10 +40,20 @@ export class Removal {
     const members = row as Members;
     if (["id", "conversation_id", "objective_id"].some((name) => this.ids.has(String(members[name])))) return null;
     if (this.person === null) return row;
-    const about = members["about"] as { id?: unknown } | null | undefined;
     if (members["conversation_id"] && members["author_id"] === this.person) return { ...row, body: ERASED };
-    if (about?.id === this.person) return { ...row, title: ERASED, about: null };
+    if (subjectOf(members) === this.person) return { ...row, title: ERASED, about: null };
     return members["employee_id"] === this.person || members["owner_id"] === this.person ? null : row;
+  }
+
+  /**
+   * Returns a row as it is after this removal has removed the rows with these ids: check-ins are removed with their
+   * objective, and a conversation about erased data loses its title. `null` if the row is removed.
+   */
+  applyToDependent<Row extends object>(row: Row, removed: ReadonlySet<string>): Row | null {
+    const members = row as Members;
+    if (removed.has(String(members["objective_id"]))) return null;
+    const isErased = this.person !== null && removed.has(String(subjectOf(members)));
+    return isErased ? { ...row, title: ERASED, about: null } : row;
   }
 }
 
@@ -87,19 +97,28 @@ export class ChangeBatch {
       if (stored === undefined || changedAt(stored) <= changedAt(data)) rows.set(data.id, data);
     }
     for (const removal of this.removals) {
-      const removed = new Set<string>();
-      for (const [id, row] of rows) {
-        const kept = removal.applyTo(row);
-        if (kept === null) {
-          rows.delete(id);
-          removed.add(id);
-        } else if (kept !== row) rows.set(id, kept);
-      }
-      for (const [id, row] of rows) {
-        if (removed.has(String((row as object as Members)["objective_id"]))) rows.delete(id);
-      }
+      const removed = replace(rows, (row) => removal.applyTo(row));
+      replace(rows, (row) => removal.applyToDependent(row, removed));
     }
   }
+}
+
+/** Replaces each row by what is left of it, and returns the ids of the rows of which nothing is. */
+function replace(rows: Map<string, RowData>, apply: (row: RowData) => RowData | null): Set<string> {
+  const removed = new Set<string>();
+  for (const [id, row] of rows) {
+    const kept = apply(row);
+    if (kept === null) {
+      rows.delete(id);
+      removed.add(id);
+    } else if (kept !== row) rows.set(id, kept);
+  }
+  return removed;
+}
+
+/** Returns the id of what a conversation is about. */
+function subjectOf(row: Members): unknown {
+  return (row["about"] as { id?: unknown } | null | undefined)?.id;
 }
 
 /** Returns `true` for an event about an erased person, whose data was removed. */

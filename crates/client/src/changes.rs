@@ -20,7 +20,7 @@ use crate::request::{Core, Options, Spec};
 
 /// Maximum number of events that one request returns.
 const PAGE: &str = "100";
-/// Text that replaces what an erased person wrote, and the titles of conversations about them.
+/// Text that replaces what an erased person wrote, and the titles of conversations about erased data.
 const ERASED: &str = "[erased]";
 /// Type of the row of a check-in.
 const CHECK_IN: &str = "check_in";
@@ -95,8 +95,8 @@ impl ChangedRow {
 pub enum RemovedRows {
     /// The rows with these ids, and the messages of removed conversations.
     Ids(Vec<String>),
-    /// The rows about this erased person. Messages of the person and conversations about them stay without
-    /// their texts.
+    /// The rows about this erased person. Messages of the person, and conversations about the person or a removed row,
+    /// stay without their texts.
     AboutPerson(String),
 }
 
@@ -228,27 +228,39 @@ impl ChangeBatch {
             }
         }
         for removal in &self.removals {
-            let mut removed = BTreeSet::new();
-            rows.retain(|id, row| match removal.apply_to(row.take()) {
-                Some(kept) => {
-                    *row = kept;
-                    true
-                }
-                None => {
-                    removed.insert(id.clone());
-                    false
-                }
-            });
-            rows.retain(|_, row| row["objective_id"].as_str().is_none_or(|id| !removed.contains(id)));
+            let removed = retain(rows, |row| removal.apply_to(row));
+            retain(rows, |row| removal.apply_to_dependent(row, |id| removed.contains(id)));
         }
         Ok(())
     }
 }
 
+/// Replaces each row by what is left of it, and returns the ids of the rows of which nothing is.
+fn retain(rows: &mut BTreeMap<String, Value>, apply: impl Fn(Value) -> Option<Value>) -> BTreeSet<String> {
+    let mut removed = BTreeSet::new();
+    rows.retain(|id, row| match apply(row.take()) {
+        Some(kept) => {
+            *row = kept;
+            true
+        }
+        None => {
+            removed.insert(id.clone());
+            false
+        }
+    });
+    removed
+}
+
+/// Removes the subject of a conversation from its row.
+fn clear_subject(conversation: &mut Value) {
+    conversation["title"] = ERASED.into();
+    conversation["about"] = Value::Null;
+}
+
 impl Removal {
     /// Returns a stored row as it is after the removal, or `None` if the row was removed. Rows that the removal does
-    /// not concern are returned unchanged. The check-ins of a removed objective are removed too: a program that applies
-    /// removals row by row deletes those with its `objective_id`.
+    /// not concern are returned unchanged. A program that applies removals row by row then calls
+    /// [`Removal::apply_to_dependent`] for the rows that are left.
     #[must_use]
     pub fn apply_to(&self, mut row: Value) -> Option<Value> {
         let is = |member: &str, id: &str| row[member] == id;
@@ -264,14 +276,27 @@ impl Removal {
                 if is_message && is("author_id", person) {
                     row["body"] = ERASED.into();
                 } else if is_about {
-                    row["title"] = ERASED.into();
-                    row["about"] = Value::Null;
+                    clear_subject(&mut row);
                 } else if is("employee_id", person) || is("owner_id", person) {
                     return None;
                 }
                 Some(row)
             }
         }
+    }
+
+    /// Returns a row as it is after this removal has removed other rows: check-ins are removed with their objective, and
+    /// a conversation about erased data loses its title. `None` if the row is removed.
+    #[must_use]
+    pub fn apply_to_dependent(&self, mut row: Value, is_removed: impl Fn(&str) -> bool) -> Option<Value> {
+        let depends_on = |id: &Value| id.as_str().is_some_and(&is_removed);
+        if depends_on(&row["objective_id"]) {
+            return None;
+        }
+        if matches!(self.rows, RemovedRows::AboutPerson(_)) && depends_on(&row["about"]["id"]) {
+            clear_subject(&mut row);
+        }
+        Some(row)
     }
 }
 

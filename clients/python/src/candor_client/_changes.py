@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Set
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, cast
 
 from . import types
 
 ERASED: Final = "[erased]"
-"""Text that replaces what an erased person wrote, and the titles of conversations about them."""
+"""Text that replaces what an erased person wrote, and the titles of conversations about erased data."""
 ROW_TYPES: Final = {
     "emp": "employee",
     "obs": "observation",
@@ -29,8 +30,8 @@ class Removal:
     """Rows that the service removed.
 
     Either the rows with `ids`, with the messages of removed conversations, or the rows about the erased `person`.
-    Messages of the person and conversations about them stay without their texts. The check-ins of a removed objective
-    are removed too: a program that applies removals row by row deletes those with its `objective_id`.
+    Messages of the person, and conversations about the person or a removed row, stay without their texts. A program
+    that applies removals row by row calls `apply_to_dependent` for the rows that are left.
     """
 
     removed_at: str
@@ -43,12 +44,22 @@ class Removal:
             return None
         if self.person is None:
             return dict(row)
-        about = row.get("about")
         if row.get("conversation_id") and row.get("author_id") == self.person:
             return {**row, "body": ERASED}
-        if isinstance(about, Mapping) and cast("Mapping[str, Any]", about).get("id") == self.person:
+        if _subject(row) == self.person:
             return {**row, "title": ERASED, "about": None}
         return None if self.person in (row.get("employee_id"), row.get("owner_id")) else dict(row)
+
+    def apply_to_dependent(self, row: Mapping[str, Any], removed: Set[str]) -> dict[str, Any] | None:
+        """Returns a row as it is after this removal has removed the rows with these ids, or None if it goes with them.
+
+        Check-ins go with their objective, and a conversation about erased data loses its title.
+        """
+        if row.get("objective_id") in removed:
+            return None
+        if self.person is not None and _subject(row) in removed:
+            return {**row, "title": ERASED, "about": None}
+        return dict(row)
 
 
 @dataclass(slots=True)
@@ -95,17 +106,29 @@ class ChangeBatch:
             if stored is None or _changed_at(stored) <= _changed_at(row):
                 rows[row["id"]] = row
         for removal in self.removals:
-            removed: set[str] = set()
-            for identifier, row in list(rows.items()):
-                kept = removal.apply_to(row)
-                if kept is None:
-                    del rows[identifier]
-                    removed.add(identifier)
-                elif kept != row:
-                    rows[identifier] = kept
-            for identifier, row in list(rows.items()):
-                if row.get("objective_id") in removed:
-                    del rows[identifier]
+            removed = _replace(rows, removal.apply_to)
+            _replace(rows, partial(removal.apply_to_dependent, removed=removed))
+
+
+def _replace(
+    rows: MutableMapping[str, Mapping[str, Any]], apply: Callable[[Mapping[str, Any]], dict[str, Any] | None]
+) -> set[str]:
+    """Replaces each row by what is left of it, and returns the ids of the rows of which nothing is."""
+    removed: set[str] = set()
+    for identifier, row in list(rows.items()):
+        kept = apply(row)
+        if kept is None:
+            del rows[identifier]
+            removed.add(identifier)
+        elif kept != row:
+            rows[identifier] = kept
+    return removed
+
+
+def _subject(row: Mapping[str, Any]) -> str | None:
+    """Returns the id of what a conversation is about."""
+    about = row.get("about")
+    return cast("Mapping[str, Any]", about).get("id") if isinstance(about, Mapping) else None
 
 
 def _removals(event: str, at: str, data: Mapping[str, Any]) -> list[Removal]:

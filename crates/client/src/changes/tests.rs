@@ -59,6 +59,8 @@ fn nothing_of_an_erased_person_is_left() {
         json!({"id": "obj_1", "owner_id": "emp_1", "title": "SECRET"}),
         json!({"id": "msg_1", "conversation_id": "cnv_1", "author_id": "emp_1", "body": "SECRET"}),
         json!({"id": "cnv_1", "title": "SECRET", "about": {"type": "employee", "id": "emp_1"}}),
+        json!({"id": "cnv_3", "title": "SECRET", "about": {"type": "observation", "id": "obs_1"}}),
+        json!({"id": "cnv_4", "title": "kept", "about": {"type": "objective", "id": "obj_3"}}),
         json!({"id": "obs_2", "employee_id": "emp_2", "author_id": "emp_1", "observation": "kept"}),
         json!({"id": "cnv_2", "title": "kept"}),
         json!({"id": "msg_2", "conversation_id": "cnv_2", "author_id": "emp_2", "body": "SECRET"}),
@@ -75,5 +77,7 @@ fn nothing_of_an_erased_person_is_left() {
     ]);
     changes.apply_to(&mut copy).unwrap();
     assert!(!format!("{copy:?}").contains("SECRET"), "{copy:?}");
-    assert_eq!(copy.keys().collect::<Vec<_>>(), ["chk_2", "cnv_1", "emp_1", "msg_1", "obs_2"]);
+    assert_eq!(copy.keys().collect::<Vec<_>>(), ["chk_2", "cnv_1", "cnv_3", "cnv_4", "emp_1", "msg_1", "obs_2"]);
+    assert_eq!(copy["cnv_3"], json!({"id": "cnv_3", "title": "[erased]", "about": null}));
+    assert_eq!(copy["cnv_4"]["title"], "kept", "retention removes no titles");
 }

@@ -47,22 +47,19 @@ pub(super) fn rewrite(
     Ok(())
 }
 
-/// Title of a conversation about a removed resource.
-const ERASED: &str = "[erased]";
-
 /// Returns `true` if a removal is that of the data about this person.
 fn is_about(removal: &Removal, id: &str) -> bool {
     matches!(&removal.rows, RemovedRows::AboutPerson(person) if person == id)
 }
 
 /// The removed ids: those of the file `removed.ndjson`, and new ones.
-struct Removed {
+struct Removed<'a> {
     lines: Vec<String>,
-    /// Times of the removal by id.
-    ids: BTreeMap<String, String>,
+    /// The removal that removed each id.
+    ids: BTreeMap<String, &'a Removal>,
 }
 
-impl Removed {
+impl<'a> Removed<'a> {
     fn read(folder: &Path, manifest: &Manifest) -> Result<Self, Error> {
         let mut lines = vec![];
         if let Some(entry) = manifest.files.get(REMOVED) {
@@ -76,9 +73,9 @@ impl Removed {
     }
 
     /// Notes a removed row. A row has a line for each of its states.
-    fn add(&mut self, resource: ExportedResource, id: &str, removed_at: &str) {
-        if self.ids.insert(id.to_owned(), removed_at.to_owned()).is_none() {
-            let line = json!({"id": id, "type": resource.line_type(), "removed_at": removed_at});
+    fn add(&mut self, resource: ExportedResource, id: &str, removal: &'a Removal) {
+        if self.ids.insert(id.to_owned(), removal).is_none() {
+            let line = json!({"id": id, "type": resource.line_type(), "removed_at": removal.removed_at});
             self.lines.push(line.to_string());
         }
     }
@@ -97,37 +94,31 @@ struct OldFile<'a> {
 
 impl OldFile<'_> {
     /// Copies the rows that stay.
-    fn copy(
+    fn copy<'a>(
         &self,
         resource: ExportedResource,
         files: &mut ExportFiles,
-        removed: &mut Removed,
-        removals: &[Removal],
+        removed: &mut Removed<'a>,
+        removals: &'a [Removal],
         folds: bool,
     ) -> Result<(), Error> {
         // Of an erased person, only the pseudonym stays. Its row was appended before.
         let is_erased = |id: &str| removals.iter().any(|removal| is_about(removal, id));
         let has_person = resource == ExportedResource::Employees && !removals.is_empty();
         let last_states = if folds || has_person { self.last_states()? } else { HashMap::new() };
-        self.for_each_row(|number, mut row| {
+        self.for_each_row(|number, row| {
             let is_single = folds || has_person && is_erased(row.id());
             let is_last = !is_single || last_states.get(row.id()).is_none_or(|last| *last == number);
             let (id, before) = (row.id().to_owned(), row.value.clone());
-            // The files of objectives precede that of their check-ins, which go with them.
-            let objective = row.value["objective_id"].as_str();
-            if let Some(removed_at) = objective.and_then(|objective| removed.ids.get(objective)).cloned() {
-                removed.add(resource, &id, &removed_at);
-                return Ok(());
-            }
-            if row.value["about"]["id"].as_str().is_some_and(|subject| removed.ids.contains_key(subject)) {
-                row.value["title"] = ERASED.into();
-                row.value["about"] = Value::Null;
-            }
             let mut kept = Some(row.value);
             for removal in removals {
-                kept = kept.and_then(|value| removal.apply_to(value));
+                // The files of the rows that a row depends on precede its own.
+                let is_removed = |id: &str| removed.ids.get(id).is_some_and(|by| std::ptr::eq(*by, removal));
+                kept = kept
+                    .and_then(|value| removal.apply_to(value))
+                    .and_then(|value| removal.apply_to_dependent(value, is_removed));
                 if kept.is_none() {
-                    removed.add(resource, &id, &removal.removed_at);
+                    removed.add(resource, &id, removal);
                     return Ok(());
                 }
             }
