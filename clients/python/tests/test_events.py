@@ -220,6 +220,7 @@ def test_signatures_are_those_of_standard_webhooks() -> None:
         (body, signed(now - timedelta(seconds=301)), secret),
         (body, signed(now), "whsec_AAAA"),
         (body, {}, secret),
+        *[(body, {**signed(now), "Webhook-Timestamp": at}, secret) for at in ("²", "٣", "9" * 5000, "-1", "1e3", "")],
     ]:
         with pytest.raises(WebhookVerificationError):
             webhooks.unwrap(text, headers, key)

@@ -126,6 +126,14 @@ def test_used_up_quota_is_waited_for_within_its_window(monkeypatch: pytest.Monke
     assert all(pause >= 52 for pause in pauses)
 
 
+@pytest.mark.parametrize("text", ["9" * 5000, "1e3", "Mon, 01 Jan 2024 00:00:00 -0000", "soon"])
+def test_unreadable_wait_is_none(text: str) -> None:
+    client, _ = answering(429, error("rate_limited"), {"retry-after": text})
+    with pytest.raises(RateLimitedError) as refused:
+        client.request("GET", "/me", max_retries=0)
+    assert refused.value.retry_after in (None, 0.0)
+
+
 def test_wait_beyond_the_longest_one_is_not_begun() -> None:
     for retry_after, status, max_wait in [("66", 429, None), ("31", 503, None), ("8", 429, 5.0)]:
         client, sent = answering(status, error("rate_limited"), {"retry-after": retry_after})

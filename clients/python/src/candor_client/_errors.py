@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, cast
@@ -98,10 +99,17 @@ def retry_after(text: str | None) -> float | None:
     """Returns the seconds of `Retry-After`, which is a number or a date."""
     if not text:
         return None
-    if text.isdigit():
-        return float(text)
+    seconds = digits(text)
+    if seconds is not None:
+        return float(seconds)
     try:
         at = parsedate_to_datetime(text)
     except ValueError:
         return None
-    return max(0.0, (at - datetime.now(UTC)).total_seconds())
+    in_utc = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return max(0.0, (in_utc - datetime.now(UTC)).total_seconds())
+
+
+def digits(text: str) -> int | None:
+    """Returns the number of a text of at most 15 ASCII digits, and None for every other text."""
+    return int(text) if re.fullmatch("[0-9]{1,15}", text) else None

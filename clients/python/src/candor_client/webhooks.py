@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from . import types
-from ._errors import CandorError
+from ._errors import CandorError, digits
 
 if TYPE_CHECKING:
     # Part of type checkers, which need it for Python before 3.13. It is not imported at run time.
@@ -47,7 +47,8 @@ def unwrap(
     delivery, at, signatures = (
         _header(lower, name) for name in ("webhook-id", "webhook-timestamp", "webhook-signature")
     )
-    if not at.isdigit() or abs(time.time() - int(at)) > tolerance:
+    seconds = digits(at)
+    if seconds is None or abs(time.time() - seconds) > tolerance:
         raise WebhookVerificationError("The time of the signature is too far from the clock of this machine.")
     signed = f"{delivery}.{at}.".encode() + body
     given = [entry[3:].encode() for entry in signatures.split(" ") if entry.startswith("v1,")]
