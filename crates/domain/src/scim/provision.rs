@@ -255,15 +255,19 @@ impl ProvisioningInput<'_> {
     /// Returns the body of a single write, with the external id if the person has none of another source.
     fn body(&self, clears: bool) -> crate::json::Object {
         let mut body = self.user.employee_body(clears);
-        let stored = self.person.and_then(|person| person.external_id.as_ref());
-        let linked = self.own_link().and_then(|link| link.external_id.as_ref());
-        let is_free = self.external_id_holder.is_none_or(|holder| holder == self.id);
-        if let Some(external_id) =
-            self.user.external_id.as_ref().filter(|_| is_free && (stored.is_none() || stored == linked))
-        {
+        if let Some(external_id) = self.external_id() {
             body.push("external_id", Value::Text(external_id.clone()));
         }
         body
+    }
+
+    /// Returns the external id that the person gets: that of the request, unless another person has it or the stored one
+    /// is of another source.
+    fn external_id(&self) -> Option<&String> {
+        let stored = self.person.and_then(|person| person.external_id.as_ref());
+        let linked = self.own_link().and_then(|link| link.external_id.as_ref());
+        let is_free = self.external_id_holder.is_none_or(|holder| holder == self.id);
+        self.user.external_id.as_ref().filter(|_| is_free && (stored.is_none() || stored == linked))
     }
 
     fn create(&self, applied: &AppliedReferences) -> Result<Decision<Employee>, Refused> {

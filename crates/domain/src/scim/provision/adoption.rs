@@ -6,7 +6,7 @@ use crate::people::{Role, Status};
 
 impl ProvisioningInput<'_> {
     /// Refuses to take over an org admin, or a person with another address, until an admin has resolved the issue of
-    /// this request. So does a change of the address of an org admin, and their return. A front end may find people by
+    /// this request. So does a change of the address or the external id of an org admin, and their return. A front end may find people by
     /// their address, and hand out what the person may see.
     pub(super) fn require_confirmed_adoption(&self) -> Result<(), Refused> {
         match self.adoption() {
@@ -32,13 +32,20 @@ impl ProvisioningInput<'_> {
         let is_managed = person.connector_id.is_some();
         let active = self.user.active.or((self.kind == WriteKind::Create).then_some(true));
         let returns = active == Some(true) && person.status != Status::Active;
+        let external_id = self.external_id().filter(|id| person.external_id.as_ref() != Some(*id));
         let reason = match (is_managed, is_admin, is_own) {
             (true, false, _) | (false, false, true) => return None,
-            (true, true, true) if !returns => return None,
-            (true, true, true) => format!("`{address}` is an org admin who would be active again"),
+            (true, true, true) => match external_id {
+                _ if returns => format!("`{address}` is an org admin who would be active again"),
+                Some(id) => format!("`{address}` is an org admin who would get the external id `{id}`"),
+                None => return None,
+            },
             (true, true, false) => format!("An org admin would get the address `{address}`"),
             (false, true, true) => format!("`{address}` is an org admin"),
-            (false, _, false) => format!("The person of this request has another address than `{address}`"),
+            (false, false, false) => format!("The person of this request has another address than `{address}`"),
+            (false, true, false) => {
+                format!("The person of this request is an org admin with another address than `{address}`")
+            }
         };
         // The holder of the keys may be another human than the owner of the new address.
         let keys =

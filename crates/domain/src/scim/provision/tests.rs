@@ -365,9 +365,13 @@ fn adoption_of_an_admin_or_another_address_is_confirmed() {
     let admin = Employee { role: Role::OrgAdmin, ..same.clone() };
     let other = Employee { email: "other@example.com".to_owned(), ..same.clone() };
     assert!(input(&hr, &user, Some(&same)).decide().is_ok(), "the same address in another case");
-    let managed = hr.in_charge_of(admin.clone());
+    let unnamed = hr.in_charge_of(admin.clone());
+    let managed = Employee { external_id: Some("R1".to_owned()), ..unnamed.clone() };
     assert!(input(&hr, &user, Some(&managed)).decide().is_ok(), "not an adoption");
-    for person in [admin, other] {
+    let promoted = Employee { role: Role::OrgAdmin, ..other.clone() };
+    let message = |person| input(&hr, &user, Some(person)).decide().unwrap_err().issue.unwrap().message;
+    assert_ne!(message(&other), message(&promoted), "the confirmation of a person is none of an org admin");
+    for person in [admin, other, unnamed, promoted] {
         for kind in [WriteKind::Create, WriteKind::Replace, WriteKind::Change] {
             let asked = ProvisioningInput { kind, ..input(&hr, &user, Some(&person)) };
             let draft = *asked.decide().unwrap_err().issue.unwrap();

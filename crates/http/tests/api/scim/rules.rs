@@ -42,9 +42,13 @@ async fn patch_without_active_keeps_a_pending_person_pending() {
         let id = world.made("/v1/employees", body).await;
         let status = async || world.get(&format!("/v1/employees/{id}")).await.json()["status"].clone();
         assert_eq!(status().await, "pending_invite");
+        let invited = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
+        let token = invited["accept_url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
         let patched = provider.patch(&id, "nickName", json!("Adi")).await;
         assert_eq!((patched.status, &patched.json()["active"]), (200, &json!(true)), "{}", patched.text());
         assert_eq!(status().await, "pending_invite", "on {}", shared.name);
+        let accepted = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": token})).send().await;
+        assert_eq!(accepted.status, 404, "the invitation of an adopted person is void");
         assert_eq!(provider.patch(&id, "active", json!(true)).await.status, 200);
         assert_eq!(status().await, "active");
     }

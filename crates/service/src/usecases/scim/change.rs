@@ -116,7 +116,7 @@ impl<'a> ScimChange<'a> {
         }
         self.write_link(provisioned.link.clone(), stored.link);
         if let Some(before) = before {
-            self.end_invitation(before, after.status).await?;
+            self.end_invitation(before, &after).await?;
         }
         Ok(())
     }
@@ -154,9 +154,8 @@ impl<'a> ScimChange<'a> {
         match decision {
             Some(decision) => {
                 let after = self.add(decision)?;
-                let status = after.status;
-                self.writes.push(Write::put(&Row::expecting(after, person.version)));
-                self.end_invitation(&person.value, status).await?;
+                self.writes.push(Write::put(&Row::expecting(after.clone(), person.version)));
+                self.end_invitation(&person.value, &after).await?;
             }
             None => self.add_link_entry(&person.value),
         }
@@ -164,9 +163,11 @@ impl<'a> ScimChange<'a> {
         Ok(())
     }
 
-    /// Revokes the invitation of a person who is not pending any more.
-    async fn end_invitation(&mut self, before: &Employee, status: Status) -> Result<(), ScimFailure> {
-        if before.status != Status::PendingInvite || status == Status::PendingInvite {
+    /// Revokes the invitation of a person who is not pending any more, or whom the connector adopts.
+    async fn end_invitation(&mut self, before: &Employee, after: &Employee) -> Result<(), ScimFailure> {
+        let status = after.status;
+        let stays = status == Status::PendingInvite && before.connector_id == after.connector_id;
+        if before.status != Status::PendingInvite || stays {
             return Ok(());
         }
         let newest = rows::invitations::newest(before.id);
