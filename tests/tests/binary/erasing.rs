@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use candor_test_postgres::TestSession;
 use serde_json::{Value, json};
 
-use crate::support::{Client, Installation, Service, candor};
+use crate::support::{Client, Installation, PATIENCE, Service, candor, wait_until};
 
 const KEY_RING: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// Word in every text about the erased person.
@@ -78,7 +78,7 @@ fn finding(place: &Installation, erased: &Erased) -> String {
 fn is_repeated_on(restored: &Installation, erased: &Erased) {
     assert!(finding(restored, erased).contains("does not have 1 of 1 erasures"), "{}", finding(restored, erased));
     let none: [&str; 0] = [];
-    let outcome = |repeated, present| json!({"held": 0, "repeated": repeated, "present": present, "unknown_people": none, "refused": none, "is_complete": true});
+    let outcome = |repeated, present| json!({"held": 0, "repeated": repeated, "present": present, "unknown_people": none, "refused": none, "kept_by_hold": none, "is_complete": true});
     assert_eq!(apply(restored, erased), outcome(1, 0));
     assert_eq!(apply(restored, erased), outcome(0, 1));
     assert!(finding(restored, erased).contains("has all 1 erasures"), "{}", finding(restored, erased));
@@ -155,6 +155,11 @@ fn holds_of_the_ledger_keep_data_from_its_erasures() {
     for request in ["deactivate", "erasure"] {
         made(&mut client, &format!("/v1/employees/{erased}/{request}"), &json!({}));
     }
+    let waits = || client.get("/v1/erasures").unwrap().json()["data"][0]["kept_by_hold"] == 1;
+    assert!(wait_until(PATIENCE, waits).is_some(), "the conversation is kept");
+    let log = fs::read(original.folder.path().join("data/candor.db-wal")).unwrap();
+    let is_in_log = |text: &str| log.windows(text.len()).any(|bytes| bytes == text.as_bytes());
+    assert!(!is_in_log("erased@example.com"), "the log keeps nothing of what was removed");
     service.stop();
     let ledger = original.folder.path().join("ledger.jsonl");
     let written = candor(&original, &["erasure", "ledger"]).succeeded().stdout;
@@ -162,6 +167,8 @@ fn holds_of_the_ledger_keep_data_from_its_erasures() {
     fs::write(&ledger, &written).unwrap();
     let applied = candor(&restored, &["erasure", "apply", ledger.to_str().unwrap(), "--json"]);
     assert_eq!(applied.object()["held"], 1, "{}", applied.stderr);
+    let kept = applied.object()["kept_by_hold"].clone();
+    assert!(kept[0]["count"] == 1 && written.contains(kept[0]["id"].as_str().unwrap()), "{kept}");
     let service = Service::serve(&restored);
     let mut client = service.client(&key);
     assert_eq!(client.get(&hold).unwrap().json()["reason"], "Case SECRET");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use candor_domain::id::ErasureId;
 use candor_service::runtime::erasure;
-use candor_service::usecases::erasure_ledger::{self, Ledger, RepeatedErasure, RepeatedHold};
+use candor_service::usecases::erasure_ledger::{self, Ledger, LedgerEntry, RepeatedErasure, RepeatedHold};
 use candor_service::{Error as Defect, Services};
 use serde_json::json;
 use tokio::time::sleep;
@@ -105,10 +105,18 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         }
     }
     let is_complete = complete(&services).await?;
+    let kept = kept_by_holds(&services, &ledger).await?;
     let mut people =
         format!("Legal holds set again: {held}. Erasures repeated: {begun}. Already in the database: {present}.");
     for person in &unknown {
         people.push_str(&format!("\nThe database does not have {person}."));
+    }
+    for (entry, count) in &kept {
+        people.push_str(&format!(
+            "\nLegal holds keep {count} resources or conversations from {}, also such as it removed before the hold. It continues when the holds \
+             end.",
+            entry.id
+        ));
     }
     for (entry, reason) in &refused {
         let reason = match *reason {
@@ -125,6 +133,7 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": reason})).collect();
     let object = json!({
         "held": held, "repeated": begun, "present": present, "unknown_people": unknown, "refused": reasons,
+        "kept_by_hold": kept.iter().map(|(entry, count)| json!({"id": entry.id, "count": count})).collect::<Vec<_>>(),
         "is_complete": is_complete,
     });
     // A ledger of another database names people that this one does not have: it proves nothing.
@@ -139,6 +148,17 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         0 => Ok(()),
         count => Err(ErasureFailure::UnknownPeople(count).into()),
     }
+}
+
+/// Returns the erasures of the ledger of which legal holds keep data, with the number of resources and conversations.
+async fn kept_by_holds<'a>(services: &Services, ledger: &'a Ledger) -> Result<Vec<(&'a LedgerEntry, u32)>, Error> {
+    let mut kept = vec![];
+    for entry in &ledger.erasures {
+        let count = erasure_ledger::kept_by_hold(services, entry).await;
+        kept.push((entry, count.map_err(Error::cannot(format!("read the erasure {}", entry.id)))?));
+    }
+    kept.retain(|(_, count)| *count > 0);
+    Ok(kept)
 }
 
 /// Removes the mark of a restored database. No service runs, so that the rewrite of an embedded one delays no request.

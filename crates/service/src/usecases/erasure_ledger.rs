@@ -271,6 +271,15 @@ pub async fn is_present(services: &Services, entry: &LedgerEntry) -> Result<bool
     Ok(person.is_some_and(|person| person.value.erased_at.is_some()))
 }
 
+/// Returns the number of resources and conversations that legal holds keep from an erasure.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Bug`].
+pub async fn kept_by_hold(services: &Services, entry: &LedgerEntry) -> Result<u32, Error> {
+    let stored = services.store.row::<Erasure>(Tenant::live(entry.organization_id), entry.id).await?;
+    Ok(stored.map_or(0, |erasure| erasure.value.kept_by_hold))
+}
+
 /// Begins an erasure again if the database does not have it. The erasure keeps its id and the time of its request.
 /// With `is_named`, the operator named this erasure, so that neither its seal nor a legal hold counts.
 ///

@@ -129,6 +129,9 @@ async fn run(
     if !erasure.may_complete(now) || !goes_on() {
         return Ok(false);
     }
+    // Also what was removed beside data that a hold keeps leaves the files. A failure leaves the erasure running, so that
+    // the next run repeats it.
+    finish_files(services, now).await?;
     if !kept.ids.is_empty() {
         job.wait_for_holds(u32::try_from(kept.ids.len()).unwrap_or(u32::MAX), now).await?;
         return Ok(false);
@@ -179,10 +182,8 @@ impl Job<'_> {
         self.apply(&[ErasureChange::Overwrite { table: Erasure::TABLE.name, by: ID, values, set }]).await
     }
 
-    /// Removes the replaced segments and writes the receipt. Returns `false` if another worker was faster.
+    /// Writes the receipt. Returns `false` if another worker was faster.
     async fn complete(&self, stored: &Versioned<Erasure>, now: Timestamp) -> Result<bool, Error> {
-        // A failure leaves the erasure running, so that the next run repeats it.
-        finish_files(self.services, now).await?;
         let mut counts = self.erasure.counts.clone();
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for row in self.recorded().await? {
