@@ -92,7 +92,8 @@ fn pooler_in_transaction_mode_needs_prepared_statements() {
     let direct = Installation::with_database(&server.url());
     let settings = candor(&direct, &["migrate", "--role-settings"]).succeeded().stdout;
     TestSession::connect(&server.url()).unwrap().execute(&settings).unwrap();
-    let set = "SELECT current_setting('enable_seqscan') = 'off' AND current_setting('lock_timeout') = '10s'";
+    let set = "SELECT current_setting('enable_seqscan') = 'off' AND current_setting('lock_timeout') = '10s' AND \
+               current_setting('max_parallel_workers_per_gather') = '0'";
     assert!(TestSession::connect(&server.url()).unwrap().is_true(set).unwrap(), "{settings}");
     let key = direct.key("*", &["--admin"]).secret;
 
