@@ -232,7 +232,8 @@ pub trait Queue {
     /// worker that sends to a receiver with a rate. A deleted subscription counts as leased.
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease>;
     /// Corrects what was stored while a clock was ahead. First attempts that are due after `now`, retries whose last
-    /// attempt was after `now`, and mails likewise, become due at `now`. Leases after `lease` end at that time. The
+    /// attempt was after `now`, and mails likewise, become due at `now`. So do running erasures; those that wait for a hold
+    /// look again at once. Leases after `lease` end at that time. The
     /// queue is read once, so call it rarely.
     async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()>;
     /// Returns the length and age of the queue.

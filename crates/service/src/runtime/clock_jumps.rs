@@ -38,7 +38,7 @@ fn ahead(clock: &dyn Clock) -> i64 {
     clock.now().millis() - i64::try_from(clock.steady().as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Makes deliveries and mails due now if a clock that was ahead delayed them, and ends leases after the `longest` that
+/// Makes deliveries, mails and erasures due now if a clock that was ahead delayed them, and ends leases after the `longest` that
 /// a worker takes.
 ///
 /// # Errors

@@ -27,6 +27,12 @@ pub(super) fn corrections(now: Timestamp, lease: Timestamp) -> Vec<Sql> {
              AND (mail_attempted_at IS NULL OR mail_attempted_at > {now})"
         )
     });
+    add(now, |now| format!("UPDATE erasures SET running_since = {now} WHERE running_since > {now}"));
+    add(now, |now| {
+        format!(
+            "UPDATE erasures SET index_clean_at = {now} WHERE running_since IS NOT NULL AND index_clean_at > {now}"
+        )
+    });
     add(lease, |end| format!("UPDATE delivery_jobs SET leased_until = {end} WHERE leased_until > {end}"));
     add(lease, |end| format!("UPDATE invitations SET mail_leased_until = {end} WHERE mail_leased_until > {end}"));
     add(lease, |end| format!("UPDATE webhooks SET rate_until = {end} WHERE rate_until > {end}"));

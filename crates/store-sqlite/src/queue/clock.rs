@@ -6,12 +6,14 @@ use candor_port_storage::StorageError;
 use crate::sql::{Db, Sql, failed};
 
 /// Statements about due times, with the current time.
-const DUE: [&str; 2] = [
+const DUE: [&str; 4] = [
     "UPDATE delivery_jobs AS j SET due_at = ?1 WHERE j.due_at > ?1 AND (j.attempt = 1 OR EXISTS (SELECT 1 \
      FROM deliveries AS d WHERE d.tenant_id = j.tenant_id AND d.webhook_id = j.webhook_id AND d.status = 'failed' \
      AND d.event_id = j.event_id AND d.created_at > ?1))",
     "UPDATE invitations SET mail_due_at = ?1 WHERE mail_due_at > ?1 \
      AND (mail_attempted_at IS NULL OR mail_attempted_at > ?1)",
+    "UPDATE erasures SET running_since = ?1 WHERE running_since > ?1",
+    "UPDATE erasures SET index_clean_at = ?1 WHERE running_since IS NOT NULL AND index_clean_at > ?1",
 ];
 
 /// Statements about leases, with their latest end.

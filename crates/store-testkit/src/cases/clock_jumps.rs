@@ -1,10 +1,12 @@
 //! Times that were stored while a clock was ahead are corrected, and all others stay.
 
+use candor_domain::erasure::{Erasure, ErasurePlan, Requester};
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 use candor_port_storage::queue::{AttemptResult, Lease};
-use candor_port_storage::{Row, Write};
+use candor_port_storage::{Row, StorageExt, Write};
+use candor_tables::rows::erasures::RUNNING;
 
 use crate::Case;
 use crate::worker::{BAD, LEASE_SECONDS, MANY, Worker, settled};
@@ -19,6 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(retry_becomes_due_only_if_its_attempt_was_ahead),
         Case::new(lease_of_a_clock_ahead_ends_after_the_longest_one),
         Case::new(mail_of_a_clock_ahead_becomes_due),
+        Case::new(erasure_of_a_clock_ahead_becomes_due),
     ]
 }
 
@@ -77,4 +80,26 @@ async fn mail_of_a_clock_ahead_becomes_due(world: CaseContext) {
     assert_eq!(claimed(now).await, []);
     correct(&world, now).await;
     assert_eq!(claimed(now).await, [(world.tenant, invitation.id)]);
+}
+
+async fn erasure_of_a_clock_ahead_becomes_due(world: CaseContext) {
+    let person = world.hired().await;
+    let at = world.now();
+    let plan = ErasurePlan {
+        employee_id: person.id,
+        requested_by: Requester::key(world.make.id()),
+        counts: [].into(),
+        tables_to_rewrite: vec![],
+        sealed_email: vec![1; 40],
+    };
+    let erasure = Erasure::begin(world.make.id(), plan, at).with_clean_index(at);
+    world.save(vec![Write::put(&Row::new(erasure.clone()))]).await;
+    let now = at.plus_seconds(-AHEAD);
+    let due = async || {
+        let all = world.store.due(RUNNING, now, MANY).await.unwrap().into_iter();
+        all.filter(|(tenant, _)| *tenant == world.tenant).map(|(_, row)| row.value).collect::<Vec<_>>()
+    };
+    assert_eq!(due().await, []);
+    correct(&world, now).await;
+    assert_eq!(due().await, [Erasure { index_clean_at: Some(now), ..erasure }]);
 }
