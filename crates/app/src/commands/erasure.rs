@@ -108,27 +108,7 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
     let kept = kept_by_holds(&services, &ledger).await?;
     let mut people =
         format!("Legal holds set again: {held}. Erasures repeated: {begun}. Already in the database: {present}.");
-    for person in &unknown {
-        people.push_str(&format!("\nThe database does not have {person}."));
-    }
-    for (entry, count) in &kept {
-        people.push_str(&format!(
-            "\nLegal holds keep {count} resources or conversations from {}, also such as it removed before the hold. It continues when the holds \
-             end.",
-            entry.id
-        ));
-    }
-    for (entry, reason) in &refused {
-        let reason = match *reason {
-            "legal_hold" => "is under a legal hold in this database",
-            "failed" => "could not be erased, see the log",
-            _ => "is in a line without a seal of this master key",
-        };
-        people.push_str(&format!(
-            "\n{} was not repeated: {} {reason}. Check it, then add --force {}.",
-            entry.id, entry.employee_id, entry.id
-        ));
-    }
+    people.push_str(&exceptions(&unknown, &kept, &refused));
     let reasons: Vec<_> =
         refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": reason})).collect();
     let object = json!({
@@ -148,6 +128,33 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         0 => Ok(()),
         count => Err(ErasureFailure::UnknownPeople(count).into()),
     }
+}
+
+/// Returns a line for each person that the database lacks, and for each erasure that kept data or was not repeated.
+fn exceptions(unknown: &[String], kept: &[(&LedgerEntry, u32)], refused: &[(&LedgerEntry, &str)]) -> String {
+    let mut text = String::new();
+    for person in unknown {
+        text.push_str(&format!("\nThe database does not have {person}."));
+    }
+    for (entry, count) in kept {
+        text.push_str(&format!(
+            "\n{}: legal holds keep {count} resources or conversations. This erasure may have removed some of them from the \
+             original database before the hold. It continues when the holds end.",
+            entry.id
+        ));
+    }
+    for (entry, reason) in refused {
+        let reason = match *reason {
+            "legal_hold" => "is under a legal hold in this database",
+            "failed" => "could not be erased, see the log",
+            _ => "is in a line without a seal of this master key",
+        };
+        text.push_str(&format!(
+            "\n{} was not repeated: {} {reason}. Check it, then add --force {}.",
+            entry.id, entry.employee_id, entry.id
+        ));
+    }
+    text
 }
 
 /// Returns the erasures of the ledger of which legal holds keep data, with the number of resources and conversations.

@@ -163,7 +163,7 @@ impl<'a> ScimChange<'a> {
         Ok(())
     }
 
-    /// Revokes the invitation of a person who is not pending any more, or whom the connector adopts.
+    /// Revokes the invitation of a person who is adopted, or not pending any more.
     async fn end_invitation(&mut self, before: &Employee, after: &Employee) -> Result<(), ScimFailure> {
         let status = after.status;
         let stays = status == Status::PendingInvite && before.connector_id == after.connector_id;
