@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::ERASED_BODY;
-use crate::event::EventType;
+use crate::event::{EventData, EventType};
 use crate::id::EmployeeId;
 use crate::text::folded;
 
@@ -146,7 +146,7 @@ pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Opti
     if matches!(kind, EventType::EmployeeErased | EventType::ErasureCompleted) {
         return None;
     }
-    if kind == EventType::ConversationMessageCreated {
+    if kind.data() == EventData::Message {
         let has_text = value.get("body").is_some_and(|body| body != ERASED_BODY);
         if !has_text || !is_person("author_id") {
             return None;
@@ -154,7 +154,7 @@ pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Opti
         value["body"] = json!(ERASED_BODY);
         return Some(value.to_string());
     }
-    if is_of_connector(kind) {
+    if kind.data() == EventData::Connector {
         let message = value.get_mut("last_sync_message")?;
         if !erased.has_email(message.as_str()?) {
             return None;
@@ -170,14 +170,4 @@ pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Opti
     }
     let is_theirs = has("id") || is_person("employee_id") || is_person("owner_id");
     is_theirs.then(|| json!({"id": value.get("id"), "erased": true}).to_string())
-}
-
-const fn is_of_connector(kind: EventType) -> bool {
-    matches!(
-        kind,
-        EventType::ConnectorCreated
-            | EventType::ConnectorUpdated
-            | EventType::ConnectorPaused
-            | EventType::ConnectorSyncFailed
-    )
 }

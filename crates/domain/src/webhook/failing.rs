@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::{AttemptOutcome, DeliveryOrigin, HealthDelta, Job, Status, Subscription};
 use crate::decision::Decision;
-use crate::event::{Event, EventType};
+use crate::event::{Event, EventData, EventType};
 use crate::time::Timestamp;
 
 /// Number of failed attempts of one delivery that make its subscription failing.
@@ -13,7 +13,7 @@ pub const FAILING_AFTER_ATTEMPTS: u16 = 5;
 
 /// Returns `true` for events about a subscription.
 const fn is_about_subscription(kind: EventType) -> bool {
-    matches!(kind, EventType::WebhookDisabled | EventType::WebhookFailing)
+    matches!(kind.data(), EventData::Webhook)
 }
 
 impl Job {

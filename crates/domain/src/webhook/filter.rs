@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::event::{Event, EventType};
+use crate::event::{Event, EventData};
 use crate::fields::{Fields, StringEnum};
 use crate::id::{DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
 use crate::objective::Scope;
@@ -155,7 +155,7 @@ impl EventFacts {
     /// Returns the facts of one event.
     #[must_use]
     pub fn from_event(event: &Event) -> Self {
-        let Some(family) = Family::of_type(event.kind) else { return Self::default() };
+        let Some(family) = Family::from_data(event.kind.data()) else { return Self::default() };
         // Only ids and words are read, which have no escapes, so borrowed texts suffice.
         let data: Data<'_> = serde_json::from_str(&event.data).unwrap_or_default();
         let person = match family {
@@ -219,7 +219,7 @@ impl EventFacts {
     }
 }
 
-/// Event types by the members of their data that are facts.
+/// Data of events by the members that are facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
     Observation,
@@ -231,63 +231,27 @@ enum Family {
 }
 
 impl Family {
-    /// Returns the family of an event type; `None` for types without facts.
-    fn of_type(kind: EventType) -> Option<Self> {
-        use EventType as T;
-        match kind {
-            T::ObservationCreated | T::ObservationUpdated | T::ObservationArchived | T::ObservationRestored => {
-                Some(Self::Observation)
-            }
-            T::ObjectiveCreated
-            | T::ObjectiveStatusChanged
-            | T::ObjectiveUpdated
-            | T::ObjectiveArchived
-            | T::ObjectiveCheckedIn => Some(Self::Objective),
-            T::EmployeeCreated
-            | T::EmployeeUpdated
-            | T::EmployeeDeactivated
-            | T::EmployeeReactivated
-            | T::EmployeeRehired
-            | T::EmployeeHoldChanged
-            | T::EmployeeErased => Some(Self::Person),
-            T::SummaryCreated
-            | T::SummaryUpdated
-            | T::SummarySubmitted
-            | T::SummaryApproved
-            | T::SummaryShared
-            | T::SummaryArchived
-            | T::SummaryFeedbackSubmitted
-            | T::AssignmentCreated
-            | T::AssignmentUpdated
-            | T::AssignmentCompleted
-            | T::AssignmentCanceled
-            | T::InvitationCreated
-            | T::InvitationUpdated
-            | T::InvitationAccepted
-            | T::InvitationRevoked
-            | T::ApiKeyExpiring
-            | T::ErasureCompleted => Some(Self::AboutPerson),
-            T::DepartmentCreated | T::DepartmentUpdated | T::DepartmentArchived | T::DepartmentRestored => {
-                Some(Self::Department)
-            }
-            T::ConversationMessageCreated
-            | T::ConversationCreated
-            | T::ConversationUpdated
-            | T::ConversationArchived
-            | T::AttributeCreated
-            | T::AttributeUpdated
-            | T::AttributeArchived
-            | T::AttributeRestored
-            | T::ConnectorCreated
-            | T::ConnectorUpdated
-            | T::OrganizationUpdated
-            | T::WebhookDisabled
-            | T::WebhookFailing
-            | T::ConnectorPaused
-            | T::ConnectorSyncFailed
-            | T::RetentionRemoved
-            | T::RetentionCompleted
-            | T::TestPing => None,
+    /// Returns the family of what an event carries; `None` for data without facts.
+    const fn from_data(data: EventData) -> Option<Self> {
+        match data {
+            EventData::Observation => Some(Self::Observation),
+            EventData::Objective | EventData::CheckedObjective => Some(Self::Objective),
+            EventData::Employee => Some(Self::Person),
+            EventData::Summary
+            | EventData::Assignment
+            | EventData::Invitation
+            | EventData::ApiKey
+            | EventData::Erasure => Some(Self::AboutPerson),
+            EventData::Department => Some(Self::Department),
+            EventData::Conversation
+            | EventData::Message
+            | EventData::Attribute
+            | EventData::Connector
+            | EventData::Organization
+            | EventData::Webhook
+            | EventData::RetentionRun
+            | EventData::RemovedIds
+            | EventData::TestMessage => None,
         }
     }
 }

@@ -5,7 +5,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{Caller, PermissionDenied, Tenant};
 use crate::decision::Resource;
-use crate::event::{Event, EventType};
+use crate::event::{Event, EventData, EventType};
 use crate::fields::{StringEnum, as_word};
 use crate::retention::RetentionRun;
 
@@ -75,10 +75,13 @@ struct ThinData<'a> {
 /// Text is never taken over from the full body: only ids, and words of the service.
 #[must_use]
 pub fn thin_body(event: &Event, tenant: Tenant, full_body: &[u8], api_url: &str) -> Vec<u8> {
-    let Some(kind) = resource_type(event.kind) else { return full_body.to_vec() };
+    let carried = event.kind.data();
+    if has_no_resource(carried) {
+        return full_body.to_vec();
+    }
     let data = serde_json::from_slice::<FullBody<'_>>(full_body).ok().and_then(|body| {
-        let url = format!("{api_url}{}", path(kind, &body.data)?);
-        serde_json::to_string(&ThinData { id: body.data.id, kind, url }).ok()
+        let (kind, path) = place(carried, &body.data)?;
+        serde_json::to_string(&ThinData { id: body.data.id, kind, url: format!("{api_url}{path}") }).ok()
     });
     let mut body = Event { data: data.unwrap_or_else(|| "null".to_owned()), ..event.clone() }.body(tenant);
     // The last member marks the form, so that clients can tell it apart without looking into the data.
@@ -87,36 +90,41 @@ pub fn thin_body(event: &Event, tenant: Tenant, full_body: &[u8], api_url: &str)
     body.into_bytes()
 }
 
-/// Returns the type of resource that the events of this type are about; `None` if they have no resource to read.
-fn resource_type(kind: EventType) -> Option<&'static str> {
-    if has_no_resource(kind) {
-        return None;
-    }
-    if kind == EventType::RetentionCompleted {
-        return Some(RetentionRun::NAME);
-    }
-    let (resource, _) = kind.word().rsplit_once('.')?;
-    Some(resource.rsplit_once('.').map_or(resource, |(_, nested)| nested))
+const fn has_no_resource(data: EventData) -> bool {
+    matches!(data, EventData::TestMessage | EventData::RemovedIds)
 }
 
-const fn has_no_resource(kind: EventType) -> bool {
-    matches!(kind, EventType::TestPing | EventType::RetentionRemoved)
-}
-
-/// Returns the path of a resource below `/v1`; `None` if the reference lacks an id that the path needs.
-fn path(kind: &str, resource: &Reference<'_>) -> Option<String> {
+/// Returns the type of a resource and its path below `/v1`; `None` if there is no resource, or if the reference lacks an
+/// id that the path needs.
+fn place(data: EventData, resource: &Reference<'_>) -> Option<(&'static str, String)> {
     let id = resource.id;
-    Some(match kind {
-        "objective" if resource.scope? == "employee" => format!("/employee-objectives/{id}"),
-        "objective" => format!("/manager-objectives/{id}"),
-        "message" => format!("/conversations/{}/messages/{id}", resource.conversation_id?),
-        "invitation" => format!("/employees/{}/invitation", resource.employee_id?),
-        "organization" => "/organization".to_owned(),
-        "summary" => format!("/summaries/{id}"),
-        "api_key" => format!("/api-keys/{id}"),
-        RetentionRun::NAME => format!("/retention/runs/{id}"),
-        _ => format!("/{kind}s/{id}"),
-    })
+    let (kind, collection) = match data {
+        EventData::TestMessage | EventData::RemovedIds => return None,
+        EventData::Organization => return Some(("organization", "/organization".to_owned())),
+        EventData::Invitation => {
+            return Some(("invitation", format!("/employees/{}/invitation", resource.employee_id?)));
+        }
+        EventData::Message => {
+            return Some(("message", format!("/conversations/{}/messages/{id}", resource.conversation_id?)));
+        }
+        EventData::Objective | EventData::CheckedObjective if resource.scope? == "employee" => {
+            ("objective", "employee-objectives")
+        }
+        EventData::Objective | EventData::CheckedObjective => ("objective", "manager-objectives"),
+        EventData::Observation => ("observation", "observations"),
+        EventData::Summary => ("summary", "summaries"),
+        EventData::Conversation => ("conversation", "conversations"),
+        EventData::Assignment => ("assignment", "assignments"),
+        EventData::Employee => ("employee", "employees"),
+        EventData::Department => ("department", "departments"),
+        EventData::Attribute => ("attribute", "attributes"),
+        EventData::Connector => ("connector", "connectors"),
+        EventData::Webhook => ("webhook", "webhooks"),
+        EventData::ApiKey => ("api_key", "api-keys"),
+        EventData::Erasure => ("erasure", "erasures"),
+        EventData::RetentionRun => (RetentionRun::NAME, "retention/runs"),
+    };
+    Some((kind, format!("/{collection}/{id}")))
 }
 
 #[cfg(test)]
@@ -135,7 +143,7 @@ mod tests {
         let full = event.body(tenant);
         let body = thin_body(&event, tenant, full.as_bytes(), "https://feedback.example.com/v1");
         let mut body: serde_json::Value = serde_json::from_slice(&body).unwrap();
-        let form = if has_no_resource(kind) { serde_json::Value::Null } else { "thin".into() };
+        let form = if has_no_resource(kind.data()) { serde_json::Value::Null } else { "thin".into() };
         assert_eq!(body["payload"], form, "{kind:?}");
         body["data"].take()
     }
@@ -190,7 +198,7 @@ mod tests {
     #[test]
     fn every_other_event_type_has_a_thin_form() {
         let data = r#"{"id":"x_1","scope":"manager","conversation_id":"cnv_1","employee_id":"emp_1"}"#;
-        for kind in EventType::ALL.iter().filter(|kind| !has_no_resource(**kind)) {
+        for kind in EventType::ALL.iter().filter(|kind| !has_no_resource(kind.data())) {
             let url = thin(*kind, data)["url"].as_str().map(str::to_owned);
             assert!(url.is_some_and(|url| url.starts_with("https://feedback.example.com/v1/")), "{kind:?}");
         }

@@ -21,11 +21,9 @@ const ERASED: &str = "ErasedEvent";
 /// Name of the schema for the deliveries of a subscription with thin payloads.
 pub(super) const THIN: &str = "ThinEvent";
 
-/// Returns the family that describes the data of this event: the one with the longest matching prefix. `None`
-/// leaves the event to the schema [`OTHER`].
+/// Returns the family that describes the data of this event. `None` leaves the event to the schema [`OTHER`].
 fn family(event: EventType) -> Option<&'static EventFamily> {
-    let families = GROUPS.iter().flat_map(|group| group.events);
-    families.filter(|family| event.word().starts_with(family.prefix)).max_by_key(|family| family.prefix.len())
+    GROUPS.iter().flat_map(|group| group.events).find(|family| family.carried == event.data())
 }
 
 /// Returns the families in catalogue order, each once, with the names of their event types.
@@ -162,16 +160,15 @@ fn thin_example() -> Value {
 
 #[cfg(test)]
 mod tests {
+    use candor_domain::event::EventData;
+
     use super::*;
 
     #[test]
-    fn event_type_has_a_family_and_prefixes_are_unique() {
-        let mut prefixes: Vec<_> =
-            GROUPS.iter().flat_map(|group| group.events).map(|family| family.prefix).collect();
-        prefixes.sort_unstable();
-        assert!(prefixes.windows(2).all(|pair| pair[0] != pair[1]), "{prefixes:?}");
-        for event in EventType::ALL {
-            assert!(family(*event).is_some(), "{}", event.word());
+    fn each_kind_of_data_has_one_family() {
+        let families: Vec<_> = GROUPS.iter().flat_map(|group| group.events).collect();
+        for data in EventData::ALL {
+            assert_eq!(families.iter().filter(|family| family.carried == *data).count(), 1, "{data:?}");
         }
     }
 }

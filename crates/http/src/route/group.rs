@@ -1,5 +1,7 @@
 //! Groups of routes, one per resource, with their documentation.
 
+use candor_domain::event::EventData;
+
 use super::Route;
 use crate::schema::Schema;
 use crate::schema::shapes::Member;
@@ -54,8 +56,8 @@ impl RouteGroup {
 /// Events that carry the same kind of resource.
 #[derive(Clone, Copy)]
 pub(crate) struct EventFamily {
-    /// Common prefix of the event types.
-    pub(crate) prefix: &'static str,
+    /// Content of the events' member `data`.
+    pub(crate) carried: EventData,
     /// Name of the schema of these events.
     pub(crate) name: &'static str,
     /// Name of the enumeration of the event types.

@@ -2,6 +2,7 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::assignment::{self, Assignment, SubmissionDraft, SubmissionStatus};
+use candor_domain::event::EventData;
 use candor_domain::id::{AssignmentKind, Id, Kind};
 use candor_domain::observation::Observation;
 use candor_domain::time::Timestamp;
@@ -54,7 +55,7 @@ pub(crate) const GROUP: RouteGroup =
         .id(AssignmentKind::PREFIX)
         .words(words)
         .events(&[EventFamily {
-            prefix: "assignment.",
+            carried: EventData::Assignment,
             name: "AssignmentEvent",
             types: "AssignmentEventType",
             data: &ASSIGNMENT,

@@ -2,6 +2,7 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::catalog::{Attribute, Tone, attribute};
+use candor_domain::event::EventData;
 use candor_domain::id::{AttributeKind, Kind};
 use candor_service::Services;
 use candor_service::usecases::catalog::attributes;
@@ -49,7 +50,7 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Attributes", "Tags of obse
     .id(AttributeKind::PREFIX)
     .words(|| vec![enum_member::<Tone>("Tone of feedback with an attribute."), sort::<Attribute>()])
     .events(&[EventFamily {
-        prefix: "attribute.",
+        carried: EventData::Attribute,
         name: "AttributeEvent",
         types: "AttributeEventType",
         data: &ATTRIBUTE,

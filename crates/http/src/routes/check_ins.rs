@@ -1,6 +1,7 @@
 //! Check-ins of objectives (decision C12), under both kinds of objectives.
 
 use candor_domain::access::{Access, Permission};
+use candor_domain::event::EventData;
 use candor_domain::id::{CheckInKind, Kind, ObjectiveId, ObjectiveKind};
 use candor_domain::objective::{CheckIn, CheckInDraft, CheckedInObjective, Confidence, Family, read_check_ins};
 use candor_service::Services;
@@ -79,7 +80,7 @@ pub(crate) const OF_EMPLOYEES: RouteGroup = RouteGroup::within("Objectives", EMP
     .second_id("check_in_id", CheckInKind::PREFIX)
     .words(words)
     .events(&[EventFamily {
-        prefix: "objective.checked_in",
+        carried: EventData::CheckedObjective,
         name: "ObjectiveCheckedInEvent",
         types: "ObjectiveCheckedInEventType",
         data: &CHECKED_IN,

@@ -1,6 +1,7 @@
 //! Connectors to HR systems (decisions G).
 
 use candor_domain::access::{Access, Permission};
+use candor_domain::event::EventData;
 use candor_domain::id::{ConnectorId, ConnectorKind, Kind, SyncIssueKind};
 use candor_domain::people::connector::{ConnectorDetails, ScimRequest, SyncIssue};
 use candor_domain::people::{Connector, connector};
@@ -71,7 +72,7 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::within("Organization", ROUTES)
     .second_id("issue_id", SyncIssueKind::PREFIX)
     .words(words)
     .events(&[EventFamily {
-        prefix: "connector.",
+        carried: EventData::Connector,
         name: "ConnectorEvent",
         types: "ConnectorEventType",
         data: &CONNECTOR,

@@ -2,6 +2,7 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::conversation::{self, Conversation, Message, message};
+use candor_domain::event::EventData;
 use candor_domain::id::{ConversationId, ConversationKind, Kind, MessageKind};
 use candor_service::Services;
 use candor_service::usecases::conversations;
@@ -76,14 +77,14 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Conversations", "Messages 
     .words(words)
     .events(&[
         EventFamily {
-            prefix: "conversation.",
+            carried: EventData::Conversation,
             name: "ConversationEvent",
             types: "ConversationEventType",
             data: &CONVERSATION,
             about: "An event about a conversation.",
         },
         EventFamily {
-            prefix: "conversation.message.",
+            carried: EventData::Message,
             name: "MessageEvent",
             types: "MessageEventType",
             data: &MESSAGE,

@@ -2,6 +2,7 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::catalog::{Department, department};
+use candor_domain::event::EventData;
 use candor_domain::id::{DepartmentKind, Kind};
 use candor_service::Services;
 use candor_service::usecases::catalog::departments;
@@ -48,7 +49,7 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Departments", "Departments
     .id(DepartmentKind::PREFIX)
     .words(|| vec![sort::<Department>()])
     .events(&[EventFamily {
-        prefix: "department.",
+        carried: EventData::Department,
         name: "DepartmentEvent",
         types: "DepartmentEventType",
         data: &DEPARTMENT,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use candor_domain::access::{Access, Permission, QuotaClass};
 use candor_domain::csv;
+use candor_domain::event::EventData;
 use candor_domain::id::{EmployeeKind, Kind};
 use candor_domain::people::personal_data::{DataSourceType, PersonalDataLine, PersonalDataType};
 use candor_domain::people::{self, Employee, MAX_DIRECT_REPORTS, Rehire, Role, Status, StatusFilter};
@@ -99,7 +100,7 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Employees", "The people of
     .id(EmployeeKind::PREFIX)
     .words(words)
     .events(&[EventFamily {
-        prefix: "employee.",
+        carried: EventData::Employee,
         name: "EmployeeEvent",
         types: "EmployeeEventType",
         data: &EMPLOYEE,

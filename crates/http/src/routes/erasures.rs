@@ -2,6 +2,7 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::erasure::{self, Erasure, ErasureDraft, ErasureStatus};
+use candor_domain::event::EventData;
 use candor_domain::id::{EmployeeKind, ErasureKind, Kind};
 use candor_service::Services;
 use candor_service::usecases::erasures;
@@ -46,7 +47,7 @@ pub(crate) const GROUP: RouteGroup =
         .id(ErasureKind::PREFIX)
         .words(words)
         .events(&[EventFamily {
-            prefix: "erasure.",
+            carried: EventData::Erasure,
             name: "ErasureEvent",
             types: "ErasureEventType",
             data: &ERASURE,

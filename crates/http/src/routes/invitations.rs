@@ -1,6 +1,7 @@
 //! Invitations of employees (decisions G).
 
 use candor_domain::access::{Access, Permission};
+use candor_domain::event::EventData;
 use candor_domain::id::{EmployeeKind, Kind};
 use candor_domain::people::invitation::{self, MailFailure, MailStatus};
 use candor_service::Services;
@@ -45,7 +46,7 @@ const ROUTES: &[Route] = &[
 /// The routes of invitations.
 pub(crate) const GROUP: RouteGroup =
     RouteGroup::within("Employees", ROUTES).id(EmployeeKind::PREFIX).words(words).events(&[EventFamily {
-        prefix: "invitation.",
+        carried: EventData::Invitation,
         name: "InvitationEvent",
         types: "InvitationEventType",
         data: &INVITATION,

@@ -2,6 +2,7 @@
 
 use candor_domain::access::api_key::{self, ApiKey};
 use candor_domain::access::{ALL_SCOPES, Access, AccessLevel, Environment, Permission, QuotaClass};
+use candor_domain::event::EventData;
 use candor_domain::fields::{Fields, StringEnum};
 use candor_domain::id::{KeyKind, Kind};
 use candor_domain::time::Timestamp;
@@ -63,7 +64,7 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Access", "API keys of the 
     .id(KeyKind::PREFIX)
     .words(words)
     .events(&[EventFamily {
-        prefix: "api_key.",
+        carried: EventData::ApiKey,
         name: "ApiKeyEvent",
         types: "ApiKeyEventType",
         data: &API_KEY,

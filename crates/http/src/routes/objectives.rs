@@ -3,6 +3,7 @@
 use candor_domain::access::{Access, Permission};
 use candor_domain::audit::AuditEntry;
 use candor_domain::counts::GroupedCounts;
+use candor_domain::event::EventData;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{Kind, ObjectiveKind};
 use candor_domain::objective::{
@@ -215,7 +216,7 @@ pub(crate) const EMPLOYEES: RouteGroup =
         .id(ObjectiveKind::PREFIX)
         .words(words)
         .events(&[EventFamily {
-            prefix: "objective.",
+            carried: EventData::Objective,
             name: "ObjectiveEvent",
             types: "ObjectiveEventType",
             data: &OBJECTIVE,

@@ -2,6 +2,7 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::counts::GroupedCounts;
+use candor_domain::event::EventData;
 use candor_domain::id::{Kind, ObservationKind};
 use candor_domain::observation::{self, Observation, ObservationCount, Type, Visibility};
 use candor_domain::time::Timestamp;
@@ -75,7 +76,7 @@ pub(crate) const GROUP: RouteGroup =
         .id(ObservationKind::PREFIX)
         .words(words)
         .events(&[EventFamily {
-            prefix: "observation.",
+            carried: EventData::Observation,
             name: "ObservationEvent",
             types: "ObservationEventType",
             data: &OBSERVATION,

@@ -1,6 +1,7 @@
 //! Organization and test data (decisions B6, C10).
 
 use candor_domain::access::{Access, Permission};
+use candor_domain::event::EventData;
 use candor_domain::organization::{self, Organization, Review};
 use candor_domain::request_stats::RequestStats;
 use candor_domain::webhook::StatsWindow;
@@ -57,7 +58,7 @@ pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("Organization", "Settings of the organization, and connectors to HR systems.", ROUTES)
         .words(words)
         .events(&[EventFamily {
-            prefix: "organization.",
+            carried: EventData::Organization,
             name: "OrganizationEvent",
             types: "OrganizationEventType",
             data: &ORGANIZATION,

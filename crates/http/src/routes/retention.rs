@@ -1,6 +1,7 @@
 //! Preview of the retention, and its runs with their receipts (decision H5).
 
 use candor_domain::access::{Access, Permission};
+use candor_domain::event::EventData;
 use candor_domain::id::{Kind, RetentionRunKind};
 use candor_domain::retention::{
     self, PreviewRequest, RetentionPreview, RetentionRemoval, RetentionRun, RunStatus,
@@ -48,14 +49,14 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new(
 .words(words)
 .events(&[
     EventFamily {
-        prefix: "retention.completed",
+        carried: EventData::RetentionRun,
         name: "RetentionCompletedEvent",
         types: "RetentionCompletedEventType",
         data: &RUN,
         about: "A run of the retention that removed data was completed.",
     },
     EventFamily {
-        prefix: "retention.removed",
+        carried: EventData::RemovedIds,
         name: "RetentionRemovedEvent",
         types: "RetentionRemovedEventType",
         data: &REMOVAL,

@@ -1,6 +1,7 @@
 //! Summaries (decisions G).
 
 use candor_domain::access::{Access, Permission};
+use candor_domain::event::EventData;
 use candor_domain::id::{Kind, SummaryKind};
 use candor_domain::summary::{self, Action, ActionKind, Summary};
 use candor_service::Services;
@@ -91,7 +92,7 @@ pub(crate) const GROUP: RouteGroup =
         .id(SummaryKind::PREFIX)
         .words(words)
         .events(&[EventFamily {
-            prefix: "summary.",
+            carried: EventData::Summary,
             name: "SummaryEvent",
             types: "SummaryEventType",
             data: &SUMMARY,

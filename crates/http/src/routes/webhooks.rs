@@ -1,7 +1,7 @@
 //! Webhook subscriptions, delivery log and redelivery (§4.4, decisions F).
 
 use candor_domain::access::{Access, Permission, QuotaClass};
-use candor_domain::event::EventType;
+use candor_domain::event::{EventData, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryKind, Kind, WebhookId, WebhookKind};
 use candor_domain::time::Timestamp;
@@ -113,14 +113,14 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new(
 .words(words)
 .events(&[
     EventFamily {
-        prefix: "test.",
+        carried: EventData::TestMessage,
         name: "TestEvent",
         types: "TestEventType",
         data: &TEST_MESSAGE,
         about: "A test of a receiver.",
     },
     EventFamily {
-        prefix: "webhook.",
+        carried: EventData::Webhook,
         name: "WebhookEvent",
         types: "WebhookEventType",
         data: &WEBHOOK,

@@ -2,6 +2,7 @@
 
 use super::super::tests::{NOON, codes, object};
 use super::*;
+use crate::event::EventType;
 use crate::id::{EventId, Id};
 use crate::problem::{Code, ValidationErrors};
 use ulid::Ulid;
