@@ -19,6 +19,7 @@ use crate::schema::{OpenWord, without_member};
 use crate::time::Timestamp;
 
 mod actions;
+mod hidden;
 
 pub use actions::ACTIONS;
 

@@ -85,6 +85,17 @@ pub enum LinkedId {
 }
 
 impl LinkedId {
+    /// Reads an id by its prefix; `None` for other texts.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse()
+            .map(Self::Observation)
+            .or_else(|_| text.parse().map(Self::Objective))
+            .or_else(|_| text.parse().map(Self::Summary))
+            .or_else(|_| text.parse().map(Self::Assignment))
+            .ok()
+    }
+
     /// Returns the bytes of the id.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 16] {

@@ -321,13 +321,12 @@ impl Objective {
             state.parent_id = parent::required(self.scope, parent.as_ref(), found.parent)?;
         }
         found.external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
-        let is_other_content = state.content() != self.content();
+        let is_other_content = state.content() != self.content() || state.key_results != self.key_results;
         let is_approved = self.status != Status::Proposed;
         state.changed_since_approval |= is_other_content && is_approved && needs_approval;
         let edited = is_other_content
             || state.metadata != self.metadata
             || state.external_id != self.external_id
-            || state.key_results != self.key_results
             || state.parent_id != self.parent_id;
         if !moved && !edited {
             return Ok(None);

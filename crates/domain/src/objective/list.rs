@@ -137,7 +137,7 @@ impl StringEnum for Expand {
 const IN_REVIEW: Param<bool> = params::param(
     "filter[in_review]",
     "`true`: only objectives that wait for a review, which are proposed and were submitted.",
-    ValueForm::Flag,
+    ValueForm::True,
     |text| if text == "true" { Ok(true) } else { Err(ValueError::format("`true`; leave the filter out for all")) },
 );
 

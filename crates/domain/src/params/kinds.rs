@@ -25,6 +25,8 @@ pub enum ValueForm {
     Word(&'static str),
     /// A boolean, `true` or `false`.
     Flag,
+    /// The boolean `true`.
+    True,
     /// Text to compare with, limited to the length of stored texts.
     Text,
     /// Text of any length.

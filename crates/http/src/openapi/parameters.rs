@@ -24,6 +24,7 @@ fn schema(takes: ValueForm) -> Value {
             list
         }
         ValueForm::Flag => flag(),
+        ValueForm::True => json!({"type": "boolean", "const": true}),
         ValueForm::Period => period(),
         ValueForm::Date => date(),
         ValueForm::Datetime => datetime(),

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use candor_domain::assignment::Assignment;
+use candor_domain::audit::AuditEntry;
 use candor_domain::decision::Resource;
 use candor_domain::id::{EmployeeId, Id};
 use candor_domain::objective::Objective;
@@ -203,6 +204,21 @@ pub(crate) async fn narrow<T: Resource>(
     for resource in resources {
         sight.narrow(resource, &[]);
     }
+    Ok(())
+}
+
+/// Removes from the changes of these entries the ids that the caller may not see.
+pub(crate) async fn narrow_changes(
+    services: &Services,
+    context: &RequestContext,
+    entries: &mut [AuditEntry],
+) -> Result<(), Error> {
+    let ids: BTreeSet<_> = entries.iter().flat_map(AuditEntry::linked_ids).collect();
+    if ids.is_empty() || context.caller.viewer() == Viewer::Everything {
+        return Ok(());
+    }
+    let shown = seen(services, context, &ids).await?;
+    entries.iter_mut().for_each(|entry| entry.retain_linked(&|id| shown.contains(&id)));
     Ok(())
 }
 

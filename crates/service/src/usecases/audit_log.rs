@@ -10,6 +10,7 @@ use crate::context::list;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
+use crate::context::visible;
 
 /// `GET /audit-log`: lists audit entries.
 ///
@@ -34,16 +35,15 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     .await
 }
 
-/// Returns a page of the history of a resource that the caller sees.
+/// Returns a page of the history of a resource that the caller sees, without the ids that the caller does not see.
 pub(crate) async fn history(
     services: &Services,
     context: &RequestContext,
     request: &ListRequest<Filter, ()>,
 ) -> Result<Reply, Error> {
-    let page = services
-        .store
-        .page(context.caller.tenant, rows::audit::list(&request.filter, request.sort, &request.page))
-        .await?;
+    let list = rows::audit::list(&request.filter, request.sort, &request.page);
+    let mut page = services.store.page(context.caller.tenant, list).await?;
+    visible::narrow_changes(services, context, &mut page.items).await?;
     list::page_by(
         services,
         context,

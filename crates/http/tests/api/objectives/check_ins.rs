@@ -239,6 +239,9 @@ async fn parent_is_wider_visible_and_not_archived() {
     assert_eq!(shown["parent_id"], Value::Null);
     let expanded = world.bare("GET", &format!("{own}?expand=parent")).key(&key).send().await.json();
     assert_eq!((&expanded["parent_id"], &expanded["parent"]), (&Value::Null, &Value::Null));
+    let history = world.bare("GET", &format!("{own}/history")).key(&key).send().await.json();
+    assert_eq!(history["data"][0]["changes"]["parent_id"], json!({"from": id(&org), "to": null}));
+    assert!(!history.to_string().contains(&format!("\"{}\"", id(&team))), "{history}");
     let sent = world.bare("PATCH", &own).key(&key).json(&json!({"parent_id": null, "title": "New"})).send().await;
     assert_eq!(sent.status, 200, "{}", sent.text());
     let kept = world.get(&format!("{own}?expand=parent")).await.json();

@@ -1,0 +1,112 @@
+//! Ids in the changes of a history that not every reader sees (decision C9).
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::AuditEntry;
+use crate::visibility::LinkedId;
+
+impl AuditEntry {
+    /// Returns the ids in the changed values that not every reader sees.
+    #[must_use]
+    pub fn linked_ids(&self) -> BTreeSet<LinkedId> {
+        let mut ids = BTreeSet::new();
+        for change in self.changes.values() {
+            collect(&change.from, &mut ids);
+            collect(&change.to, &mut ids);
+        }
+        ids
+    }
+
+    /// Removes the ids that are not shown: such a value becomes null, and such an entry of a list is omitted. A change
+    /// of which nothing is left is omitted too.
+    pub fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
+        self.changes.retain(|_, change| {
+            let is_less = [&mut change.from, &mut change.to].map(|value| hide(value, is_shown)).contains(&true);
+            !is_less || change.from != change.to
+        });
+    }
+}
+
+fn collect(value: &Value, ids: &mut BTreeSet<LinkedId>) {
+    match value {
+        Value::String(text) => ids.extend(LinkedId::parse(text)),
+        Value::Array(entries) => entries.iter().for_each(|entry| collect(entry, ids)),
+        Value::Object(members) => members.values().for_each(|member| collect(member, ids)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn is_hidden(value: &Value, is_shown: &dyn Fn(LinkedId) -> bool) -> bool {
+    value.as_str().and_then(LinkedId::parse).is_some_and(|id| !is_shown(id))
+}
+
+/// Removes hidden ids from a value. Returns `true` if there were any.
+fn hide(value: &mut Value, is_shown: &dyn Fn(LinkedId) -> bool) -> bool {
+    if is_hidden(value, is_shown) {
+        *value = Value::Null;
+        return true;
+    }
+    match value {
+        Value::Array(entries) => {
+            let before = entries.len();
+            entries.retain(|entry| !is_hidden(entry, is_shown));
+            let hidden = entries.iter_mut().filter_map(|entry| hide(entry, is_shown).then_some(())).count();
+            hidden > 0 || entries.len() < before
+        }
+        Value::Object(members) => {
+            members.values_mut().filter_map(|member| hide(member, is_shown).then_some(())).count() > 0
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use ulid::Ulid;
+
+    use super::*;
+    use crate::audit::{Actor, ActorKind, Change, Changes, Origin, Target};
+    use crate::id::{AuditId, ObjectiveId, SummaryId};
+    use crate::time::Timestamp;
+
+    fn entry() -> AuditEntry {
+        AuditEntry {
+            id: AuditId::from_ulid(Ulid(1)),
+            occurred_at: Timestamp::from_millis(0),
+            action: "objective.update".to_owned(),
+            actor: Actor { kind: ActorKind::ApiKey, id: None, name: "key".to_owned() },
+            target: Target { kind: "objective".to_owned(), id: "obj_1".to_owned() },
+            changes: Changes::new(),
+            comment: None,
+            request_id: None,
+            context: Origin::default(),
+        }
+    }
+
+    #[test]
+    fn history_has_no_hidden_id() {
+        let id = |number: u128| ObjectiveId::from_ulid(Ulid(number)).to_string();
+        let summary = SummaryId::from_ulid(Ulid(9)).to_string();
+        let change = |from: Value, to: Value| Change { from, to };
+        let mut entry = entry();
+        entry.changes.insert("parent_id".into(), change(json!(id(1)), json!(id(2))));
+        entry.changes.insert("other_id".into(), change(json!(null), json!(id(2))));
+        entry.changes.insert("title".into(), change(json!("obj_none"), json!("b")));
+        entry.changes.insert("objective_ids".into(), change(json!([id(1), id(2), summary]), json!([id(1)])));
+        entry.changes.insert("nested".into(), change(json!([{"id": id(2)}]), json!([{"id": id(1)}])));
+        assert_eq!(entry.linked_ids().len(), 3);
+        let shown = LinkedId::Objective(ObjectiveId::from_ulid(Ulid(1)));
+        entry.retain_linked(&|id| id == shown);
+        assert_eq!(
+            serde_json::to_value(&entry.changes).unwrap(),
+            json!({
+                "parent_id": {"from": id(1), "to": null},
+                "title": {"from": "obj_none", "to": "b"},
+                "nested": {"from": [{"id": null}], "to": [{"id": id(1)}]},
+            })
+        );
+    }
+}
