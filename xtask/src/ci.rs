@@ -28,7 +28,7 @@ const TESTS: Step = Step::xtask("tests", &["test", "--no-fail-fast"]);
 
 /// Checks of the binary from outside, the longest ones first. Each is skipped while the paths are unchanged that can fail
 /// it, and some wait for a cache; `cargo xtask explore` runs all of them.
-pub(crate) const BESIDE: [Step; 13] = [
+pub(crate) const BESIDE: [Step; 14] = [
     Step::xtask("client libraries", &["clients", "--test"]).unless_unchanged(&[
         "clients",
         "crates/client",
@@ -81,6 +81,13 @@ pub(crate) const BESIDE: [Step; 13] = [
     Step::xtask("wheel and npm packages", &["package", "--test"])
         .unless_unchanged(&["Cargo.lock", "crates/app/src", "xtask/package", "xtask/src/package"])
         .after_the_first_run(),
+    Step::xtask("contract with clients", &["contract"]).unless_unchanged(&[
+        "CHANGELOG.md",
+        "docs/openapi.json",
+        "docs/openapi.released.json",
+        "tests/outside/contract",
+        "xtask/src/contract.rs",
+    ]),
     Step::xtask("footprint", &["footprint"]),
     Step::xtask("signatures of webhooks", &["signatures"]),
     Step::xtask("copy in step", &["recipe"]),

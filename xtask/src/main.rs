@@ -6,6 +6,7 @@ mod bench;
 mod ci;
 mod clients;
 mod cluster;
+mod contract;
 mod deny;
 mod deploy;
 mod explore;
@@ -32,7 +33,7 @@ use std::process::ExitCode;
 /// Name and function. `usage.txt` describes the commands.
 type Command = (&'static str, fn(&[String]) -> Outcome);
 
-const COMMANDS: [Command; 22] = [
+const COMMANDS: [Command; 23] = [
     ("test", test::run),
     ("cluster", cluster::run),
     ("standalone", |_| standalone::run()),
@@ -41,6 +42,7 @@ const COMMANDS: [Command; 22] = [
     ("schemathesis", |_| outside::SCHEMATHESIS.run()),
     ("scim", |_| outside::SCIM.run_if_installable()),
     ("warehouse", |_| outside::WAREHOUSE.run_if_installable()),
+    ("contract", |_| contract::run()),
     ("clients", clients::run),
     ("generators", |_| outside::GENERATORS.run()),
     ("signatures", |_| outside::SIGNATURES.run()),
