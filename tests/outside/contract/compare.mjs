@@ -44,6 +44,8 @@ export async function breaks(released, current) {
     const other = now.paths[path]?.[method];
     if (other) ours(operation, other, ['paths', path, method], (place, kind) => add('ours', named(old, place), kind));
   }
+  const addresses = current.servers.map(({ url }) => url);
+  if (released.servers.some(({ url }) => !addresses.includes(url))) add('ours', ['servers'], GONE);
   const gone = found.filter(({ kind }) => kind === GONE).map(({ path }) => `${path.join('\n')}\n`);
   return found.filter(({ path }) => !gone.some((outer) => path.join('\n').startsWith(outer)));
 }
@@ -72,7 +74,7 @@ function differing(before, after) {
 
 /** Returns the owner of a path, which is an operation or a schema in one direction, and the place in it. */
 function place([area, path, method, ...keys]) {
-  if (area !== 'paths') return ['every operation', 'it'];
+  if (area !== 'paths') return ['every operation', area === 'servers' ? 'its address' : 'it'];
   const isSchema = path.startsWith('/schema ');
   const direction = keys[0] === 'responses' ? 'responses' : 'requests';
   const owner = isSchema ? `${direction} with ${path.slice('/schema '.length)}` : `${method.toUpperCase()} ${path}`;
@@ -143,7 +145,7 @@ function opticKind(name, path) {
   return TYPE;
 }
 
-/** What neither comparer finds: a body where there was none, sentences with scopes and defaults, most of responses. */
+/** What neither comparer finds: new or closed bodies, sentences with scopes and defaults, most of responses. */
 function ours(before, after, path, add) {
   const [old, now] = [before, after].map(({ description }) => sentences(description, /Needs .*?(?= Counts as|$)/s));
   if (now.some((sentence) => !old.includes(sentence))) add(path, ACCESS);
@@ -158,6 +160,7 @@ function below(before, after, path, add) {
   if (union.some(Array.isArray)) alternatives(union[0] ?? [before], union[1] ?? [after], path, add);
   else if (isRead) readBreaks(before, after).forEach((kind) => add(path, kind));
   if (!isRead && isDefaultChanged(before, after)) add(path, DEFAULT);
+  if (!isRead && after.additionalProperties === false && before.additionalProperties !== false) add(path, RULE);
   for (const [key, member] of Object.entries(before)) {
     if (key === 'properties') {
       for (const [name, field] of Object.entries(member)) {

@@ -18,7 +18,7 @@ const list = ({ paths }) => paths['/observations'].get;
 const named = (operation, name) => operation.parameters.find((parameter) => parameter.name === name);
 const without = (entries, name) => entries.filter((entry) => entry !== name && entry.name !== name);
 
-/** Name, change, the one break that it is, and which comparers find it. */
+/** Name, change, the one break that it is, which comparers find it, and `true` if the break is to undo the change. */
 const PLANTS = [
   ['removed operation', (d) => delete d.paths['/observations'].get, 'GET /observations: it is gone', BOTH],
   [
@@ -182,6 +182,21 @@ const PLANTS = [
     [SMART],
   ],
   [
+    'body that takes no other fields',
+    (d) => delete create(d).additionalProperties,
+    'requests with ObservationCreate: it has a new or narrower rule',
+    [OURS],
+    true,
+  ],
+  [
+    'removed alternative of a request',
+    (d) => (create(d).properties.impact = { anyOf: [create(d).properties.impact, { type: 'integer' }] }),
+    'requests with ObservationCreate: impact has another type',
+    [SMART],
+    true,
+  ],
+  ['another address', (d) => (d.servers = [{ url: '/v2' }]), 'every operation: its address is gone', [OURS]],
+  [
     'narrower bound of a parameter',
     (d) => (named(list(d), 'filter[employee_id]').schema.maxLength = 5),
     'GET /observations: query parameter filter[employee_id] has a new or narrower rule',
@@ -225,9 +240,10 @@ const PLANTS = [
   ],
 ];
 
-for (const [name, plant, text, by] of PLANTS) {
+for (const [name, plant, text, by, isUndone] of PLANTS) {
   test(`found: ${name}`, async () => {
-    const found = await breaks(DOCUMENT, changed(plant));
+    const documents = [DOCUMENT, changed(plant)];
+    const found = await breaks(...(isUndone ? documents.reverse() : documents));
     assert.deepEqual(found.map((entry) => [entry.text, [...entry.by]]), [[text, by]]);
   });
 }
