@@ -35,7 +35,7 @@ pub trait RateLimitStore: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RateLimitStoreError {
     /// The server cannot be reached.
-    #[error("the server cannot be reached: {0}")]
+    #[error("cannot reach the server: {0}")]
     Unreachable(String),
     /// The server did not respond in time.
     #[error("the server does not respond in time")]

@@ -31,7 +31,7 @@ pub enum StorageError {
 
 /// An unindexed list that was not completed (decision A17).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a list by {} was given up: {cause}", conditions.join(", "))]
+#[error("cannot complete a list by {}: {cause}", conditions.join(", "))]
 pub struct TooSlow {
     /// Cause of the abort.
     pub cause: SlowCause,
@@ -47,7 +47,7 @@ pub enum SlowCause {
     #[error("it took too long")]
     OutOfTime,
     /// No slot of the tenant's share became free.
-    #[error("no place became free")]
+    #[error("no slot for slow reads became free")]
     NoPlace,
 }
 

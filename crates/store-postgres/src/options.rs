@@ -54,10 +54,10 @@ pub enum ConnectError {
     #[error("the database URL is not valid: {0}")]
     Url(String),
     /// TLS cannot be set up.
-    #[error("TLS to the database cannot be set up: {0}")]
+    #[error("cannot set up TLS to the database: {0}")]
     Tls(String),
     /// The pool cannot be created.
-    #[error("the connection pool cannot be made: {0}")]
+    #[error("cannot create the connection pool: {0}")]
     Pool(String),
     /// No server listens there, or it is starting or stopping; a retry may succeed soon.
     #[error("the database does not answer yet: {0}")]
@@ -66,6 +66,6 @@ pub enum ConnectError {
     #[error("the database does not answer: {0}")]
     Unreachable(String),
     /// The configured replica is not a standby of this database.
-    #[error("CANDOR_DATABASE_REPLICA_URL cannot be used: {0}")]
+    #[error("cannot use CANDOR_DATABASE_REPLICA_URL: {0}")]
     Replica(String),
 }

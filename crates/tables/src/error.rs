@@ -14,7 +14,7 @@ pub struct CorruptRow {
 
 /// A value that cannot be encoded for its column, which is a defect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the value of {table}.{column} cannot be written: {reason}")]
+#[error("cannot write the value of {table}.{column}: {reason}")]
 pub struct RowWriteError {
     pub(crate) table: &'static str,
     pub(crate) column: &'static str,

@@ -204,14 +204,14 @@ fn replica_that_dies_or_hangs_costs_no_request() {
     assert!(metric(&service, FALLBACKS) > 0);
     let told = |service: &Service, words: &str| service.log().matches(words).count();
     // A dying standby may answer once more. Each outage and each return is one line.
-    let outages = || told(&service, "the replica cannot be read");
-    let is_out = || outages() == told(&service, "the replica answers again") + 1;
+    let outages = || told(&service, "cannot read the replica");
+    let is_out = || outages() == told(&service, "the replica responds again") + 1;
     assert!(wait_until(PATIENCE, is_out).is_some(), "{}", service.log());
 
     test.pair.standby.start_again().unwrap();
     let back = wait_until(PATIENCE, || is_told(&mut client, &meanwhile) && metric(&service, UP) == 1);
     assert!(back.is_some(), "{}", service.log());
-    let is_back = || told(&service, "the replica answers again") == outages();
+    let is_back = || told(&service, "the replica responds again") == outages();
     assert!(wait_until(PATIENCE, is_back).is_some(), "{}", service.log());
 
     line.fall_silent();

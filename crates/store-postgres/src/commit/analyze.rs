@@ -35,7 +35,7 @@ impl AnalyzeTrigger {
         let Ok(held) = nodes.connection(None).await.map(PooledConnection::new) else { return };
         match analyze_stale_tables(&held).await {
             Ok(()) => held.give_back(),
-            Err(failure) => tracing::debug!(reason = failure.text(), "the server did not look at its tables"),
+            Err(failure) => tracing::debug!(reason = failure.text(), "cannot analyze the tables"),
         }
     }
 

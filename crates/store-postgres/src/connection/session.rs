@@ -203,8 +203,9 @@ async fn speak_english(connection: &mut AsyncPgConnection) {
     };
     if !settled && !expect_translated_messages() {
         tracing::warn!(
-            "the server's messages are not in English and this role may not set lc_messages: defects that the \
-             server reports will be answered with 503 instead of 500"
+            "cannot set lc_messages, and the messages of the database are not in English: internal errors of \
+             the database get 503 instead of 500. As an administrator, run `ALTER ROLE … SET lc_messages = \
+             'C'` for this role"
         );
     }
 }

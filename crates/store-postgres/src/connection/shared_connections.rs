@@ -92,7 +92,10 @@ impl SharedConnections {
     pub(crate) async fn read(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
         match self.attempt(sql, rows).await {
             Err(Failure::Lost(text)) => {
-                tracing::info!(reason = text, "a shared database connection was lost; reading again on a new one");
+                tracing::info!(
+                    reason = text,
+                    "lost a shared database connection; repeating the read on a new one"
+                );
                 self.attempt(sql, rows).await
             }
             other => other,

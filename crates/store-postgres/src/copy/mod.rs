@@ -70,16 +70,16 @@ pub enum CopyRefusal {
     #[error(transparent)]
     Schema(#[from] SchemaError),
     /// Services are connected to the database.
-    #[error("{0} connections of a running service lead to it")]
+    #[error("{0} connections of a running service are open")]
     InUse(i64),
     /// Another copy fills the database.
-    #[error("another copy into it is under way")]
+    #[error("another copy into this database is running")]
     Locked,
     /// The tenants are distributed over a cluster, and the schema is not up to date.
-    #[error("it lacks {}; run `candor migrate --distribute` first", .0.join(", "))]
+    #[error("the schema lacks {}; run `candor migrate --distribute` first", .0.join(", "))]
     Spread(Vec<String>),
     /// The database holds data under an old schema.
-    #[error("it is not empty, and its schema lacks {}", .0.join(", "))]
+    #[error("the database is not empty, and its schema lacks {}", .0.join(", "))]
     Old(Vec<String>),
     /// A statement of the copy failed.
     #[error("{0}")]

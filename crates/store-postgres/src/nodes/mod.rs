@@ -258,16 +258,17 @@ impl Node {
         gauge!("candor_store_node_up", "node" => self.name.clone()).set(u8::from(now == Health::Up));
         match now {
             _ if before == now => {}
-            Health::Up => tracing::info!(node, "a node of the cluster answers again"),
+            Health::Up => tracing::info!(node, "a node of the cluster responds again"),
             Health::Down => tracing::warn!(
                 node,
                 reason,
-                "a node of the cluster cannot be reached; what is on it is asked of the others"
+                "cannot reach a node of the cluster; its organizations are served through other nodes"
             ),
             Health::Silent => tracing::warn!(
                 node,
                 reason,
-                "a node of the cluster does not answer; what is on it is refused until it does"
+                "a node of the cluster does not respond; requests of its organizations fail until the node \
+                 responds"
             ),
         }
     }

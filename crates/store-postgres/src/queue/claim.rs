@@ -281,7 +281,7 @@ pub(super) fn merge(rows: Vec<Row>, claim: &Claim) -> Read<ClaimedJobs> {
         match job {
             Ok(job) => jobs.push((was, job)),
             Err(error) => {
-                tracing::error!(%error, "a queued delivery cannot be read");
+                tracing::error!(%error, "cannot read a queued delivery; the other deliveries continue");
                 unread = Some(error);
             }
         }

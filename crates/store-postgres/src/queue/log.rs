@@ -44,8 +44,8 @@ pub(super) async fn keep(
             if !warned.0.swap(true, Ordering::Relaxed) {
                 tracing::warn!(
                     reason = failure.text(),
-                    "the log of deliveries is kept in one table, because this role may make none: give it the \
-                     right to, or removing what is old takes more and more time"
+                    "cannot create partitions of the delivery log: without them, the deletion of old entries \
+                     gets slower. Grant this role CREATE on the schema"
                 );
             }
         }
@@ -86,7 +86,11 @@ fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
         // Another instance made the change, or the default partition already has entries of the day.
         Failure::Redefined(_) => tracing::debug!(reason = failure.text(), "a partition of the log is settled"),
         Failure::NoRoom(_) | Failure::Missing | Failure::Check(_) | Failure::Corrupt(_) | Failure::Other(_) => {
-            tracing::warn!(reason = failure.text(), "a partition of the log could not be changed");
+            tracing::warn!(
+                reason = failure.text(),
+                "cannot change a partition of the delivery log; the next \
+                                                     sweep retries"
+            );
         }
     }
     Ok(())

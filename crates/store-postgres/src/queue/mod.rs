@@ -147,7 +147,10 @@ impl PostgresStore {
         let tenants = failed.len();
         match failed.into_iter().next() {
             Some(error) if done.is_empty() => return Err(error),
-            Some(error) => tracing::warn!(%error, tenants, "the queue of some tenants could not be worked on"),
+            Some(error) => tracing::warn!(
+                %error, tenants,
+                "cannot process the delivery queue of some organizations; retrying soon"
+            ),
             None => {}
         }
         Ok(done)

@@ -19,7 +19,7 @@ pub enum SchemaError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// A step failed and was rolled back; earlier steps persist.
-    #[error("the schema could not be brought up to date: {0}")]
+    #[error("cannot migrate the schema: {0}")]
     Failed(String),
 }
 

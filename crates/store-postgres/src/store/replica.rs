@@ -114,7 +114,10 @@ impl Replica {
         match *state {
             State::Up => return,
             State::Unknown => {}
-            State::Down { .. } => tracing::info!("the replica answers again; reads that may lag go there"),
+            State::Down { .. } => tracing::info!(
+                "the replica responds again; reads that may be stale use the \
+                                                  replica"
+            ),
         }
         *state = State::Up;
         gauge!("candor_store_replica_up").set(1);
@@ -123,10 +126,7 @@ impl Replica {
     fn is_down(&self, reason: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !matches!(*state, State::Down { .. }) {
-            tracing::warn!(
-                reason,
-                "the replica cannot be read; what is read there comes from the database itself"
-            );
+            tracing::warn!(reason, "cannot read the replica; all reads use the primary");
         }
         *state = State::Down { until: Instant::now() + PAUSE };
         gauge!("candor_store_replica_up").set(0);

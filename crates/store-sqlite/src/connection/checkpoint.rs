@@ -54,7 +54,7 @@ pub(crate) fn work(mut db: Db, written: &Receiver<usize>, gate: &Gate) {
     while let Ok(first) = written.recv() {
         let open = gather(first, written);
         if let Err(error) = checkpoint(&mut db, LARGE_LOG_BYTES, gate) {
-            tracing::warn!(%error, "the write-ahead log was not moved");
+            tracing::warn!(%error, "cannot checkpoint the write-ahead log; the next write retries");
         }
         if !open {
             return;

@@ -66,10 +66,13 @@ fn close_to_others(path: &Path) {
         return;
     }
     match fs::set_permissions(path, Permissions::from_mode(mode & !OTHERS & 0o7777)) {
-        Ok(()) => tracing::info!(path = %path.display(), "others could read this file; now its owner alone can"),
+        Ok(()) => tracing::info!(
+            path = %path.display(),
+            "restricted a file to its owner; other users could read the file"
+        ),
         Err(error) => tracing::warn!(
             path = %path.display(), %error,
-            "others can read this file, and that cannot be changed: take the permissions from them"
+            "cannot restrict a file that other users can read; run `chmod 600` on the file"
         ),
     }
 }

@@ -218,7 +218,10 @@ fn for_each_task(reason: &StorageError) -> StorageError {
 fn transaction(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, StorageError> {
     let ended = begin_to_commit(db, group);
     if let Err(reason) = &ended {
-        tracing::error!(%reason, tasks = group.len(), "a group of changes was not saved");
+        tracing::error!(
+            %reason, tasks = group.len(),
+            "cannot save a group of changes; their requests fail, and the clients may retry"
+        );
         // Fails if SQLite has already rolled back by itself.
         drop(run(db, "ROLLBACK"));
     }

@@ -141,7 +141,7 @@ fn readable(found: Vec<Found>) -> Result<Vec<Job>, StorageError> {
         match job {
             Ok(job) => jobs.push(job),
             Err(error) => {
-                tracing::error!(%error, "a queued delivery cannot be read");
+                tracing::error!(%error, "cannot read a queued delivery; the other deliveries continue");
                 unread = Some(error);
             }
         }

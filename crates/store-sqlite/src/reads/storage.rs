@@ -42,7 +42,10 @@ async fn carry_out_moves(
     if !is_complete {
         tokio::spawn(async move {
             if let Err(error) = rebuild::complete(tasks, tenant).await {
-                tracing::warn!(%error, "reporting lines are completed at the next move or start");
+                tracing::warn!(
+                    %error,
+                    "cannot complete the reporting lines; the next move of a person or the next start retries"
+                );
             }
         });
     }
