@@ -20,9 +20,9 @@ use crate::read_gate::Streaming;
 /// Reason for the end of a response before its last line.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 enum LinesCut {
-    #[error("the lines cannot be read")]
+    #[error("cannot read the lines")]
     Failed,
-    #[error("the key has no right to these lines any more")]
+    #[error("the key may no longer read these lines")]
     Refused,
     #[error("the service is shutting down")]
     Draining,
@@ -138,13 +138,13 @@ impl LineBody {
 
 /// Logs the cause of a failure. The response has begun, so the client only sees its end.
 fn failed(error: &dyn fmt::Display) -> LinesCut {
-    tracing::error!(cause = %error, "cannot continue lines: the response ends");
+    tracing::error!(cause = %error, "cannot continue a response in lines; the response ends early");
     LinesCut::Failed
 }
 
 /// Logs that the key of the running answer was revoked, has expired or lost its rights.
 fn refused() -> LinesCut {
-    tracing::info!("the key has no right to these lines any more: the response ends");
+    tracing::info!("the key of a response in lines lost its access; the response ends early");
     LinesCut::Refused
 }
 

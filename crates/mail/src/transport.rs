@@ -33,7 +33,7 @@ pub struct SmtpSettings {
 
 /// Error of the TLS setup, which prevents sending.
 #[derive(Debug, thiserror::Error)]
-#[error("mails cannot be sent: {0}")]
+#[error("cannot send mails: {0}")]
 pub struct TlsSetupError(String);
 
 /// Sends emails to a server.

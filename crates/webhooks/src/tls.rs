@@ -20,7 +20,10 @@ pub(crate) fn connector(more: &[CertificateDer<'static>]) -> Result<TlsConnector
         roots.add(authority.clone())?;
     }
     if roots.is_empty() {
-        tracing::warn!("no certificate authorities on this system: deliveries to https receivers will fail");
+        tracing::warn!(
+            "no certificate authorities on this system: deliveries to https receivers will fail; \
+                        install the package ca-certificates"
+        );
     }
     let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?

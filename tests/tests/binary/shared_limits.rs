@@ -108,7 +108,7 @@ fn read(services: &[Service], key: &str, answers: &Answers, end: impl Fn(u16) ->
 fn outages_and_recoveries(service: &Service) -> (usize, usize) {
     let log = service.log();
     let lines = |words: &str| log.lines().filter(|line| line.contains(words)).count();
-    (lines("the store of rate limits fails"), lines("rate limits answers again"))
+    (lines("cannot count quotas on the shared server"), lines("quota server responds again"))
 }
 
 /// Waits until a service counts on the quota server. Each check reads once: a request that exceeds its time budget
@@ -189,7 +189,7 @@ fn service_starts_without_redis_and_counts_locally() {
     let key = usual_key(&place);
     let service = start(&place);
     assert_eq!(metric(&service, UP), Some(0));
-    service.wait_for_line("the store of rate limits fails");
+    service.wait_for_line("cannot count quotas on the shared server");
     let mut client = service.client(&key);
     for left in (597..600).rev() {
         let answer = client.get("/v1/me").unwrap();
@@ -198,7 +198,7 @@ fn service_starts_without_redis_and_counts_locally() {
     server.resume().unwrap();
     wait_until_shared(&service, &key);
     let log = service.stop_and_read_log();
-    assert_eq!(log.matches("the store of rate limits fails").count(), 1, "{log}");
+    assert_eq!(log.matches("cannot count quotas on the shared server").count(), 1, "{log}");
 }
 
 #[test]

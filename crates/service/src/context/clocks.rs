@@ -104,8 +104,8 @@ impl ObservedClocks {
         self.said = Some(steady);
         tracing::warn!(
             ahead_seconds = apart / 1000,
-            "the clock of this machine differs from the database's, or was set: nothing that is old is removed \
-             meanwhile; correct the clocks"
+            "clock skew or clock change detected: deletion of old data is suspended; synchronize the clocks of \
+             this machine and of the database"
         );
     }
 }

@@ -314,7 +314,7 @@ impl Job<'_> {
                 let is_erased = match self.erase(&person).await {
                     Err(Error::Bug(reason)) => {
                         let (organization, id) = (self.tenant.organization, person.value.id);
-                        tracing::error!(%organization, person = %id, reason, "cannot erase a person; continuing with the others");
+                        tracing::error!(%organization, person = %id, reason, "cannot erase a person; the run continues");
                         true
                     }
                     erased => erased?,

@@ -61,7 +61,7 @@ pub async fn fill(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64
         (indexed, pieces) = (indexed + piece(services, next).await?, pieces + 1);
         if pieces.is_multiple_of(PIECES_BETWEEN_REPORTS) {
             let tables = left.len();
-            tracing::info!(indexed, tables, "indexing the words of what was there before the search");
+            tracing::info!(indexed, tables, "indexing existing data for the search");
         }
     }
 }

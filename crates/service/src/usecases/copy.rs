@@ -66,7 +66,7 @@ pub enum CopyError {
     #[error("the target is not empty: it has rows in {0}")]
     NotEmpty(&'static str),
     /// The target has an unfinished copy from another source.
-    #[error("a copy from {0} was begun there and is not complete")]
+    #[error("a copy from {0} into this database is not complete")]
     Other(String),
     /// The source changed meanwhile, or one of the stores is corrupt.
     #[error("{} differ", .0.iter().map(|difference| difference.table).collect::<Vec<_>>().join(", "))]

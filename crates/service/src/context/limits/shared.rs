@@ -129,7 +129,9 @@ impl SharedLimits {
     fn answered(&self, attempt: Attempt) {
         if self.breaker.record_answer(attempt) {
             metrics::gauge!(UP).set(1);
-            tracing::info!("the store of rate limits answers again: keys are counted for all instances together");
+            tracing::info!(
+                "the shared quota server responds again: quotas are counted for all instances together"
+            );
         }
     }
 
@@ -137,7 +139,11 @@ impl SharedLimits {
         metrics::counter!(FAILURES).increment(1);
         if self.breaker.failed(self.clock.steady()) {
             metrics::gauge!(UP).set(0);
-            tracing::warn!(%error, "the store of rate limits fails: until it answers, this instance counts keys alone");
+            tracing::warn!(
+                %error,
+                "cannot count quotas on the shared server: this instance counts alone until the server \
+                 responds; run `candor doctor`"
+            );
         }
     }
 }

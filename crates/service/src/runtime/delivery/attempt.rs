@@ -111,7 +111,10 @@ impl Engine {
         };
         let job = &begun.item.job;
         if !receiver.may_get(job.event_type) {
-            tracing::info!(webhook = %job.webhook_id, event = %job.event_id, "the subscription no longer gets this event");
+            tracing::info!(
+                webhook = %job.webhook_id, event = %job.event_id,
+                "dropped a delivery: the subscription no longer receives this event type"
+            );
             self.metrics.event_gone.increment(1);
             return Err(AttemptResult::Gone);
         }
@@ -143,7 +146,7 @@ impl Engine {
     }
 
     fn not_found_out(&self, error: &dyn std::fmt::Display) -> AttemptResult {
-        tracing::warn!(%error, "could not look up what a delivery needs; tried again soon");
+        tracing::warn!(%error, "cannot read the data of a delivery; retrying soon");
         store_failed(self.services.clock.now())
     }
 
@@ -222,7 +225,10 @@ fn log(DeliveryResult { job, result, .. }: &DeliveryResult, outcome: AttemptOutc
     let reason = reason.word();
     match settled.entry.status {
         Status::Dropped => {
-            tracing::info!(%organization, %webhook, %event, attempt, reason, status, "a delivery was dropped");
+            tracing::info!(
+                %organization, %webhook, %event, attempt, reason, status,
+                "dropped a delivery: no attempt follows; use `redeliver` or `replay` to send the event again"
+            );
         }
         Status::Failed | Status::Success => {
             tracing::debug!(%organization, %webhook, %event, attempt, reason, status, "a delivery failed");

@@ -74,7 +74,10 @@ impl Engine {
                     |(tenant, event): (Tenant, Event)| ((tenant, event.id), Arc::new(Message::new(tenant, event)));
                 messages.extend(events.into_iter().map(message));
             }
-            Err(error) => tracing::warn!(%error, "could not read events that are to be delivered"),
+            Err(error) => tracing::warn!(
+                %error,
+                "cannot read the events of claimed deliveries; each attempt reads its event"
+            ),
         }
         messages
     }

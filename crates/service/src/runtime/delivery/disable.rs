@@ -24,10 +24,16 @@ pub(super) async fn disable(services: &Services, queue: QueueKey, why: &DisableR
     match try_to(services, queue, why).await {
         Ok(false) => {}
         Ok(true) => {
-            tracing::warn!(organization = %tenant.organization, %webhook, "a webhook was disabled: {cause}");
+            tracing::warn!(
+                organization = %tenant.organization, %webhook,
+                "disabled a webhook: {cause}; correct the receiver, then set `active` to true"
+            );
         }
         Err(error) => {
-            tracing::warn!(organization = %tenant.organization, %webhook, %error, "cannot disable a webhook, though {cause}");
+            tracing::warn!(
+                organization = %tenant.organization, %webhook, %error,
+                "cannot disable a webhook, although {cause}; the next failed delivery retries"
+            );
         }
     }
 }

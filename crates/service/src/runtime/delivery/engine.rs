@@ -221,7 +221,7 @@ impl Engine {
                 Ok(true) => continue,
                 Ok(false) => {}
                 Err(error) => {
-                    tracing::warn!(%error, "could not look into the queue of deliveries; tried again soon")
+                    tracing::warn!(%error, "cannot claim deliveries; retrying soon")
                 }
             }
             // Starts attempts for which no ended attempt made room, such as those of the first claim.
@@ -241,7 +241,7 @@ impl Engine {
             match self.with_dispatcher(|dispatcher, now| dispatcher.recording(now)) {
                 NextRecordStep::Now => {
                     if let Err(error) = self.record().await {
-                        tracing::warn!(%error, "could not record what became of deliveries; tried again soon");
+                        tracing::warn!(%error, "cannot record delivery results; retrying soon");
                     }
                 }
                 NextRecordStep::At(steady) => sleep(steady.saturating_sub(self.now().steady)).await,
@@ -272,7 +272,7 @@ impl Engine {
             let now = self.services.clock.now();
             match self.services.store.replica().queue_state(now).await {
                 Ok(state) => self.metrics.queue(state, now),
-                Err(error) => tracing::debug!(%error, "could not measure the queue of deliveries"),
+                Err(error) => tracing::debug!(%error, "cannot measure the delivery queue"),
             }
             if timeout(MEASURE, phase.wait_for(|phase| *phase > Phase::Open)).await.is_ok() {
                 return;
@@ -284,7 +284,7 @@ impl Engine {
         let under_way = self.with_dispatcher(|dispatcher, now| dispatcher.stop(now));
         self.phase.send_replace(Phase::Closing);
         if under_way > 0 && timeout(grace, self.quiet.notified()).await.is_err() {
-            tracing::warn!("some deliveries did not end in time; they are attempted again");
+            tracing::warn!("some deliveries did not finish before the shutdown; they are attempted again");
             self.phase.send_replace(Phase::Cut);
         }
     }

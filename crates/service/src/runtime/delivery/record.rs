@@ -41,7 +41,10 @@ impl Engine {
         let given_up = self.with_dispatcher(|dispatcher, now| dispatcher.not_recorded(batch, why, now));
         if let Some(job) = given_up {
             let (webhook, event) = (job.webhook_id, job.event_id);
-            tracing::error!(%error, %webhook, %event, "what became of a delivery cannot be recorded");
+            tracing::error!(
+                %error, %webhook, %event,
+                "cannot record a delivery result; the delivery is attempted again when its lease expires"
+            );
         }
         match why {
             RecordRefusal::Unanswered => Err(error),

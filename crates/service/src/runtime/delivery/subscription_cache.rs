@@ -48,7 +48,10 @@ impl Receiver {
             Ok(secret) => Some((secret, sealed_secret.ends_at)),
             Err(error) => {
                 let (tenant, webhook) = queue;
-                tracing::error!(organization = %tenant.organization, %webhook, %error, "a webhook's secret cannot be read");
+                tracing::error!(
+                    organization = %tenant.organization, %webhook, %error,
+                    "cannot open the secret of a webhook; add the key that sealed the secret to CANDOR_MASTER_KEY"
+                );
                 None
             }
         };
@@ -63,7 +66,10 @@ impl Receiver {
             // Without its headers a delivery would fail at the receiver, so it waits as without a secret.
             Err(error) => {
                 let (tenant, webhook) = queue;
-                tracing::error!(organization = %tenant.organization, %webhook, %error, "a webhook's header cannot be read");
+                tracing::error!(
+                    organization = %tenant.organization, %webhook, %error,
+                    "cannot open a header of a webhook; add the key that sealed the header to CANDOR_MASTER_KEY"
+                );
                 vec![]
             }
         };

@@ -64,7 +64,7 @@ impl MailerShared {
             Ok(Some(ready)) => ready,
             Ok(None) => return MailEnding::nothing(),
             Err(error) => {
-                tracing::warn!(%error, "could not look up what a mail needs; tried again soon");
+                tracing::warn!(%error, "cannot read the data of a mail; retrying soon");
                 return MailEnding::nothing();
             }
         };
@@ -82,7 +82,7 @@ impl MailerShared {
                 return MailEnding::not_attempted(changed(after));
             }
             Err(error) => {
-                tracing::warn!(%error, "cannot count the mails of a day; the mail is tried again soon");
+                tracing::warn!(%error, "cannot count the mails of the day; retrying soon");
                 return MailEnding::nothing();
             }
         }
@@ -157,13 +157,24 @@ fn log((tenant, invitation): MailKey, outcome: Result<(), MailFailure>) {
     match outcome {
         Ok(()) => tracing::debug!(%organization, %invitation, "a mail was sent"),
         Err(failure) if failure.is_of_the_server() => {
-            tracing::warn!(reason = failure.word(), "the mail server takes no mail; it is asked again soon");
+            tracing::warn!(
+                reason = failure.word(),
+                "cannot send mail through the mail server; retrying soon. \
+                                                     If the warning stays, run `candor doctor`"
+            );
         }
         Err(MailFailure::Sealed) => {
-            tracing::error!(%organization, %invitation, "no key of CANDOR_MASTER_KEY opens the token of an invitation");
+            tracing::error!(
+                %organization, %invitation,
+                "cannot open the token of an invitation; add the key that sealed the token to \
+                 CANDOR_MASTER_KEY, or invite the person again"
+            );
         }
         Err(failure) => {
-            tracing::info!(%organization, %invitation, reason = failure.word(), "a mail was not sent");
+            tracing::info!(
+                %organization, %invitation, reason = failure.word(),
+                "an invitation mail was not sent; `mail` of the invitation has the reason and the next attempt"
+            );
         }
     }
 }

@@ -155,7 +155,7 @@ impl Mailer {
                 () = until(cut_at) => {
                     cut_at = None;
                     let mails = self.jobs.len();
-                    tracing::warn!(mails, "some mails were not sent in time; they are attempted again");
+                    tracing::warn!(mails, "some mails were not sent before the shutdown; they are attempted again");
                     self.jobs.abort_all();
                 }
             }
@@ -241,7 +241,7 @@ impl Mailer {
                 }
             }
             Err(error) => {
-                tracing::warn!(%error, "could not look into the queue of mails; tried again soon");
+                tracing::warn!(%error, "cannot claim mails; retrying soon");
                 self.look_at = now.steady + STORE_FAILED;
             }
         }

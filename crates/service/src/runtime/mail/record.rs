@@ -66,16 +66,19 @@ impl MailerShared {
             match self.record_one(mail, &result).await {
                 Ok(()) => recorded.push(mail),
                 Err(error @ (Error::Unavailable(_) | Error::TooSlow(_))) => {
-                    tracing::warn!(%error, "could not record what became of mails; tried again soon");
+                    tracing::warn!(%error, "cannot record the results of mails; retrying soon");
                     return Err(std::iter::once((mail, result)).chain(rest).collect());
                 }
                 // The mail keeps its lease: it may have been sent, and would be sent again at once.
-                Err(error) => tracing::error!(%error, "what became of a mail cannot be recorded"),
+                Err(error) => tracing::error!(
+                    %error,
+                    "cannot record the result of a mail; the mail may be sent again when its lease expires"
+                ),
             }
         }
         if let Err(error) = release(&self.services, self.worker, recorded).await {
             // The leases end by themselves, and recorded mails are due later or not at all.
-            tracing::warn!(%error, "could not end the leases of mails");
+            tracing::warn!(%error, "cannot release the leases of mails; the leases expire on their own");
         }
         Ok(())
     }

@@ -58,7 +58,10 @@ pub async fn rekey(services: &Services) -> Result<Rekeyed, Unsealable> {
 pub async fn rekey_accepting_loss(services: &Services) -> Result<Rekeyed, Unsealable> {
     let pass_over = |error| match error {
         Unsealable::NoKey(webhook) => {
-            tracing::warn!(%webhook, "no key of the ring opens a secret of this webhook: it needs a new one");
+            tracing::warn!(
+                %webhook,
+                "cannot open a secret of this webhook: no key of the ring sealed the secret; rotate the secret"
+            );
             Ok(())
         }
         failed @ Unsealable::Failed(_) => Err(failed),
