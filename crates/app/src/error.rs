@@ -95,14 +95,14 @@ impl IoFailure {
 
 /// Remedies by kind of I/O error, as instructions to the operator.
 const REMEDIES: [(ErrorKind, &str); 13] = [
-    (ErrorKind::NotFound, "check that it exists"),
+    (ErrorKind::NotFound, "check that the path exists"),
     (ErrorKind::PermissionDenied, "check that this user may use it"),
     (ErrorKind::AlreadyExists, "choose another name, or remove it"),
     (ErrorKind::IsADirectory, "name a file instead of a folder"),
     (ErrorKind::NotADirectory, "name a folder instead of a file"),
-    (ErrorKind::InvalidData, "it is no file of this kind; restore the right one"),
-    (ErrorKind::StorageFull, "make room on the disk"),
-    (ErrorKind::QuotaExceeded, "make room on the disk"),
+    (ErrorKind::InvalidData, "the file has another format; restore the right file"),
+    (ErrorKind::StorageFull, "free some disk space"),
+    (ErrorKind::QuotaExceeded, "free some disk space"),
     (ErrorKind::ReadOnlyFilesystem, "choose a folder that can be written to"),
     (ErrorKind::AddrInUse, "stop the program that uses the address, or choose another one"),
     (ErrorKind::AddrNotAvailable, "choose an address of this machine"),
@@ -110,7 +110,7 @@ const REMEDIES: [(ErrorKind, &str); 13] = [
     (ErrorKind::TimedOut, "check that the service runs and can be reached"),
 ];
 /// Remedy for the other kinds.
-const OTHER_REMEDY: &str = "the message of the system has the cause";
+const OTHER_REMEDY: &str = "see the message of the operating system for the cause";
 
 fn remedy(kind: ErrorKind) -> &'static str {
     REMEDIES.iter().find(|(known, _)| *known == kind).map_or(OTHER_REMEDY, |(_, remedy)| remedy)
@@ -181,7 +181,7 @@ impl Error {
 
 fn explained(refusal: DomainError) -> String {
     match refusal {
-        DomainError::NotFound => "there is none with this id".to_owned(),
+        DomainError::NotFound => "there is no resource with this id".to_owned(),
         DomainError::Invalid(problems) | DomainError::Unprocessable(problems) => {
             let each = problems.as_slice().iter().map(|problem| format!("{} {}", problem.field, problem.message));
             each.collect::<Vec<_>>().join(", ")
@@ -189,7 +189,7 @@ fn explained(refusal: DomainError) -> String {
         DomainError::Denied(denied) => denied.message().trim_end_matches('.').to_owned(),
         DomainError::Conflict(conflict) => match conflict.attempted_transition {
             Some(attempted) => {
-                format!("{} is {}, which does not go with {attempted}", conflict.field, conflict.current)
+                format!("{} is {}, which does not allow {attempted}", conflict.field, conflict.current)
             }
             None => format!("{} is taken", conflict.field),
         },
@@ -206,7 +206,7 @@ mod tests {
         assert!(text(ErrorKind::NotFound).ends_with("; check that it exists"));
         assert!(text(ErrorKind::PermissionDenied).ends_with("; check that this user may use it"));
         for kind in [ErrorKind::StorageFull, ErrorKind::InvalidData, ErrorKind::AddrInUse, ErrorKind::Other] {
-            assert!(!text(kind).contains("check that it exists"), "{}", text(kind));
+            assert!(!text(kind).contains("check that the path exists"), "{}", text(kind));
         }
     }
 

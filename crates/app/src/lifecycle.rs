@@ -212,8 +212,7 @@ impl Running {
         self.loops.spawn(clock_jumps::correct_delays(Arc::clone(&services), config.clone(), stop.clone()));
         self.deliveries.spawn(async move {
             if let Err(error) = sweep::prune_log(&services).await {
-                tracing::warn!(%error, "cannot create or drop partitions of the delivery log; the next sweep \
-                                        retries");
+                tracing::warn!(%error, "cannot create or drop log partitions; the next sweep retries");
             }
             engine.run(async move { drop(stop.wait_for(|is_stopped| *is_stopped).await) }, DELIVERIES_GRACE).await;
         });
@@ -263,10 +262,12 @@ impl Running {
             timeout(DELIVERIES_GRACE + RECORDS_GRACE, async { while deliveries.join_next().await.is_some() {} });
         let (drained, delivered) = tokio::join!(drained, delivered);
         if drained.is_err() {
-            tracing::warn!("some requests did not finish in time");
+            tracing::warn!("some requests did not finish before the shutdown; their connections are closed");
         }
         if delivered.is_err() {
-            tracing::warn!("some delivery results were not recorded in time; these deliveries are repeated");
+            tracing::warn!(
+                "some delivery results were not recorded before the shutdown; these are attempted again"
+            );
         }
         let (loops, services) = (&mut self.loops, &self.services);
         let quiet = timeout(LOOPS_GRACE, async {
@@ -274,7 +275,7 @@ impl Running {
             flush(services).await;
         });
         if quiet.await.is_err() {
-            tracing::warn!("some background work did not finish in time; the next start continues it");
+            tracing::warn!("some background work did not finish before the shutdown; the next start resumes");
         }
         tracing::info!("stopped");
         match ended_early {
@@ -363,8 +364,7 @@ async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool)
         match mail::give_up_expired(services).await {
             Ok(0) => tracing::trace!("no mails to cancel"),
             Ok(given_up) => tracing::info!(given_up, "canceled mails of expired invitations"),
-            Err(error) => tracing::warn!(%error, "cannot cancel mails of expired invitations; the next sweep \
-                                                  retries"),
+            Err(error) => tracing::warn!(%error, "cannot cancel expired invitation mails; the next sweep retries"),
         }
         match sweep::run_once(services).await {
             Ok(0) => tracing::trace!("no expired data"),
@@ -377,8 +377,8 @@ async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool)
 async fn fill_search_index(services: &Services, goes_on: impl Fn() -> bool) {
     match search_index::fill(services, goes_on).await {
         Ok(0) => tracing::trace!("no unindexed data"),
-        Ok(indexed) => tracing::info!(indexed, "indexed old data for the search"),
-        Err(error) => tracing::warn!(%error, "cannot index old data for the search; the next sweep retries"),
+        Ok(indexed) => tracing::info!(indexed, "indexed existing data for the search"),
+        Err(error) => tracing::warn!(%error, "cannot index existing data for the search; the next sweep retries"),
     }
 }
 
@@ -391,10 +391,10 @@ async fn index_pending_rows(services: &Services, goes_on: impl Fn() -> bool) {
 
 async fn flush(services: &Services) {
     if let Err(error) = services.auth.flush_uses().await {
-        tracing::warn!(%error, "cannot record the last use of API keys");
+        tracing::warn!(%error, "cannot record the last use of API keys; the times since the last record are lost");
     }
     if let Err(error) = services.request_counters.flush(&*services.store, services.clock.now()).await {
-        tracing::warn!(%error, "cannot store the numbers of requests; retrying soon");
+        tracing::warn!(%error, "cannot store the request counts; retrying soon");
     }
     scim_log::flush(services).await;
 }

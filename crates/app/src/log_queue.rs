@@ -77,7 +77,11 @@ fn start_with(mut out: impl Write + Send + 'static) -> io::Result<LogQueue> {
                 metrics::counter!(DROPPED).increment(count as u64);
             }
             if let Some(dropped) = lines.finish(&batch) {
-                tracing::warn!(dropped, "log lines were dropped because standard error was not read");
+                tracing::warn!(
+                    dropped,
+                    "dropped log lines, because standard error was not read; check the log \
+                                         collector"
+                );
             }
         }
     };

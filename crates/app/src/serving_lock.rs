@@ -31,8 +31,8 @@ pub(crate) enum LockFailure {
     },
     /// The database file has several names, each of which would have a write-ahead log of its own.
     #[error(
-        "{} has {links} names (hard links), and changes by one name would be lost by another; copy the database with \
-         `candor backup`, and remove the other names", .path.display()
+        "{} has {links} names (hard links), and changes through one name would be lost through another; copy \
+         the database with `candor backup`, and remove the other names", .path.display()
     )]
     Linked {
         /// Path of the database.
@@ -70,7 +70,7 @@ impl ServingLock {
     pub(crate) fn take(database: &DatabaseUrl) -> Result<Option<Self>, LockFailure> {
         let DatabaseUrl::Sqlite(path) = database else { return Ok(None) };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            private_file::create_folder(folder).map_err(IoFailure::during("make the folder", folder))?;
+            private_file::create_folder(folder).map_err(IoFailure::during("create the folder", folder))?;
         }
         let path = beside(path);
         let mut options = OpenOptions::new();

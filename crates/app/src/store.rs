@@ -45,9 +45,7 @@ pub(crate) enum StoreFailure {
         newest: String,
     },
     /// The database holds an incomplete copy.
-    #[error(
-        "a copy into {0} is not complete; run the same `candor copy` again until it is, or remove that database and make a new one"
-    )]
+    #[error("a copy into {0} is not complete; repeat the same `candor copy`, or create a new database")]
     UnfinishedCopy(String),
     /// The embedded database does not exist, and this command does not create one.
     #[error(

@@ -327,7 +327,7 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
         return Ok(ring.clone());
     }
     let DatabaseUrl::Sqlite(database) = &config.database else { return Err(WiringFailure::NoMasterKey.into()) };
-    private_file::create_folder(&config.data_dir).map_err(Error::io("make the folder", &config.data_dir))?;
+    private_file::create_folder(&config.data_dir).map_err(Error::io("create the folder", &config.data_dir))?;
     let path = config.data_dir.join(MASTER_KEY_FILE);
     let kept = || private_file::read(&path).map_err(Error::io("read", &path));
     let mut text = kept()?;
@@ -342,7 +342,7 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
         Some(text) => text,
         None => {
             let made = vault::generate(ids)
-                .map_err(|error| Error::Defect { what: "make a master key", reason: error.to_string() })?;
+                .map_err(|error| Error::Defect { what: "create a master key", reason: error.to_string() })?;
             private_file::create(&path, &format!("{made}\n")).map_err(Error::io("write", &path))?
         }
     };

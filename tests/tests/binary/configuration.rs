@@ -19,9 +19,9 @@ fn unknown_variable_is_named_without_stopping_the_start() {
     let place = Installation::sqlite().with("CANDOR_LISTN", "127.0.0.1:1").with("CANDOR_FOO", "hunter2");
     let service = Service::serve(&place);
     let log = service.stop_and_read_log();
-    let near = "CANDOR_LISTN is not a setting and is passed over; did you mean CANDOR_LISTEN?";
+    let near = "CANDOR_LISTN is not a setting and is ignored; did you mean CANDOR_LISTEN?";
     assert!(log.contains(near), "{log}");
-    assert!(log.contains("CANDOR_FOO is not a setting and is passed over\n") && !log.contains("hunter2"), "{log}");
+    assert!(log.contains("CANDOR_FOO is not a setting and is ignored\n") && !log.contains("hunter2"), "{log}");
     let it = candor(&place, &["config"]).succeeded();
     assert!(it.stdout.contains("CANDOR_LISTEN ") && it.stderr.lines().count() == 2, "{}{}", it.stdout, it.stderr);
 }

@@ -38,16 +38,18 @@ Example:
 
 /// Arguments of `candor login`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-The key is read from the terminal without echo, or from standard input. It is stored only if the service accepts it, in \
-$XDG_CONFIG_HOME/candor/profiles.toml or ~/.config/candor/profiles.toml, which only you can read. `candor logout` forgets \
-it.
+#[command(after_help = "The key is read from the terminal without echo, or from standard input. It is stored \
+                        only if the service accepts it, in $XDG_CONFIG_HOME/candor/profiles.toml or \
+                        ~/.config/candor/profiles.toml, which only you can read. `candor logout` removes the \
+                        profile.
 
 The exit status is that of `candor api`.
 
 Examples:
-  candor login --url https://feedback.example.com
-  pass candor/staging | candor login --url https://staging.example.com --profile staging")]
+  candor login --url \
+                        https://feedback.example.com
+  pass candor/staging | candor login --url \
+                        https://staging.example.com --profile staging")]
 pub(crate) struct Login {
     /// URL of the service
     #[arg(long, value_name = "URL")]
@@ -142,16 +144,18 @@ fn method(text: &str) -> Result<ApiMethod, String> {
 
 /// Arguments of `candor import`.
 #[derive(Debug, Args)]
-#[command(after_help = "\
-The key needs the scope employees:write. URL and key are those of `candor api`: a profile, or --url or CANDOR_URL with \
-CANDOR_API_KEY.
+#[command(after_help = "The key needs the scope employees:write. URL and key are those of `candor api`: a \
+                        profile, or --url or CANDOR_URL with CANDOR_API_KEY.
 
-The exit status is 0 when every row is in, 1 when something failed, 2 for wrong usage, and 130 after Ctrl-C. At every \
-end it says how far each part came; with --json that is one object, also then.
+The exit status is 0 when every \
+                        row was imported, 1 when something failed, 2 for wrong usage, and 130 after Ctrl-C. \
+                        The command always reports the progress of each part, also after a failure; with \
+                        --json the report is one object.
 
 Examples:
   candor import people.csv --dry-run
-  hr-export | candor import - --url https://feedback.example.com --json")]
+  \
+                        hr-export | candor import - --url https://feedback.example.com --json")]
 pub(crate) struct Import {
     /// CSV file, or - for standard input; large files are sent in parts
     #[arg(value_name = "FILE.csv")]

@@ -93,7 +93,7 @@ pub(crate) async fn first_link(services: &Services) -> Option<NewLink> {
         }
     };
     link.await.unwrap_or_else(|error| {
-        tracing::warn!(%error, "no link into the console is printed");
+        tracing::warn!(%error, "cannot print a console sign-in link; run `candor console`");
         None
     })
 }

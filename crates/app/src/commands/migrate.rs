@@ -12,7 +12,10 @@ const PENDING: u8 = 3;
 
 /// Result of `candor migrate --check` when migrations are pending.
 #[derive(Debug, thiserror::Error)]
-#[error("{database} lacks {count} migrations; apply them with `candor migrate`, on a cluster with `--distribute`")]
+#[error(
+    "the schema of {database} lacks {count} migrations; apply them with `candor migrate`, on a cluster \
+         with `--distribute`"
+)]
 struct PendingMigrations {
     /// The database, with secrets masked.
     database: String,

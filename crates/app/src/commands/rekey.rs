@@ -12,8 +12,8 @@ use crate::wiring;
 /// Failure to open the secrets of a webhook: they were sealed with a key that is not in the ring.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY sealed them; put the key that did behind \
-     the first one, or delete this webhook, and run this again"
+    "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY sealed them; add the key that \
+     sealed them behind the first one, or delete this webhook, and run this command again"
 )]
 struct NoKeyFor(WebhookId);
 
@@ -36,8 +36,9 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
         webhooks::Unsealable::Failed(error) => Error::cannot("encrypt the secrets of webhooks")(error),
     })?;
     let mut people = format!(
-        "The first key of CANDOR_MASTER_KEY seals the secrets of all webhooks: {} were sealed anew, {} were before.\n\
-         Keep the other keys for another 24 hours: the answers kept for retries were sealed with them.",
+        "The first key of CANDOR_MASTER_KEY seals the secrets of all webhooks: {} were sealed again, {} \
+         already were.\nKeep the other keys for another 24 hours: they seal the responses that are stored for \
+         retries.",
         done.rekeyed, done.unchanged
     );
     if done.lost > 0 {

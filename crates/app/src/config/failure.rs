@@ -17,7 +17,7 @@ pub(crate) enum SettingError {
         hint: Option<String>,
     },
     /// A setting has a value that requires another setting, and that one is missing.
-    #[error("{given} needs {missing} beside it; set that to {what}")]
+    #[error("{given} also needs {missing}; set {missing} to {what}")]
     Missing {
         /// The setting that has a value.
         given: &'static str,

@@ -70,9 +70,13 @@ impl RawSettings {
             // Empty counts as unset, because that is how Compose files and shells pass unset variables on.
             Some("") => {}
             Some(text) => self.put(setting, text.to_owned(), Origin::Environment),
-            None => {
-                self.problems.push(SettingError::malformed(setting, &Origin::Environment, None, "it is not UTF-8"))
-            }
+            None => self.problems.push(SettingError::malformed(
+                setting,
+                &Origin::Environment,
+                None,
+                "the value is \
+                                                                                                 not UTF-8",
+            )),
         }
     }
 
@@ -93,7 +97,7 @@ impl RawSettings {
             };
             let malformed = |reason: &str| SettingError::malformed(setting, &origin, None, reason);
             if self.values.contains_key(&setting) {
-                self.problems.push(malformed("it is there twice, as a key and in a table"));
+                self.problems.push(malformed("the setting is there twice, as a key and in a table"));
                 continue;
             }
             match text_of(value) {
@@ -117,7 +121,7 @@ fn variables(all: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(String
 
 fn unknown_variable(variable: &str, near: Option<Setting>) -> String {
     let hint = near.map_or(String::new(), |setting| format!("; did you mean {}?", setting.variable()));
-    format!("{variable} is not a setting and is passed over{hint}")
+    format!("{variable} is not a setting and is ignored{hint}")
 }
 
 fn parse_file(path: &Path) -> Result<Table, SettingError> {
@@ -202,9 +206,9 @@ mod tests {
     fn unknown_variable_is_a_warning_that_names_a_near_match() {
         let given = gather(None, &[("CANDOR_LISTN", ""), ("CANDOR_FOO", "hunter2"), ("CANDOR_listen", "x")]);
         let wanted = [
-            "CANDOR_FOO is not a setting and is passed over",
-            "CANDOR_LISTN is not a setting and is passed over; did you mean CANDOR_LISTEN?",
-            "CANDOR_listen is not a setting and is passed over; did you mean CANDOR_LISTEN?",
+            "CANDOR_FOO is not a setting and is ignored",
+            "CANDOR_LISTN is not a setting and is ignored; did you mean CANDOR_LISTEN?",
+            "CANDOR_listen is not a setting and is ignored; did you mean CANDOR_LISTEN?",
         ];
         assert_eq!((given.warnings.as_slice(), problems(&given)), (&wanted.map(str::to_owned)[..], vec![]));
     }

@@ -27,7 +27,10 @@ pub(super) async fn correct_delays(services: Arc<Services>, config: Config, mut 
             match correct(&services, longest).await {
                 Ok(()) => is_due = false,
                 Err(error) => {
-                    tracing::warn!(%error, "cannot correct the times that a wrong clock has stored; retrying soon");
+                    tracing::warn!(
+                        %error,
+                        "cannot correct times that were stored while the clock was wrong; retrying soon"
+                    );
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::error::CommandFailure;
 
 /// Failure to bind a listener.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {address}: {source}; stop what uses it, or set {} to another address", .setting.variable())]
+#[error("cannot listen on {address}: {source}; stop the program that uses the address, or set {} to another one", .setting.variable())]
 pub(super) struct ListenFailure {
     /// The address that could not be bound.
     address: SocketAddr,

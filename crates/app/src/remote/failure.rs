@@ -25,7 +25,7 @@ pub(crate) enum RemoteFailure {
     Usage(String),
     /// The text is no API key. It is not repeated, because it may be another secret.
     #[error(
-        "this is no API key: a key is cdr_live_… or cdr_test_…, without spaces; `candor key create` makes one"
+        "this is no API key: a key is cdr_live_… or cdr_test_…, without spaces; `candor key create` creates one"
     )]
     MalformedKey,
     /// The environment has the URL or the key, but not both.

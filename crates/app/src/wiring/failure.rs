@@ -13,18 +13,19 @@ pub(crate) enum WiringFailure {
     /// `CANDOR_MASTER_KEY` is missing. On PostgreSQL no key is generated, because all instances need the same
     /// one.
     #[error(
-        "CANDOR_MASTER_KEY is not set: with Postgres every instance needs the same one; \
-         make one with: echo \"k1:$(head -c 32 /dev/urandom | base64)\""
+        "CANDOR_MASTER_KEY is not set: with PostgreSQL every instance needs the same key; create one with: \
+         echo \"k1:$(head -c 32 /dev/urandom | base64)\""
     )]
     NoMasterKey,
     /// The file of the generated master key does not contain a key ring.
-    #[error("{} does not hold a key ring; restore it from a backup: what it sealed cannot be opened without it", .0.display())]
+    #[error("{} does not hold a key ring; restore the file from a backup: the values that its keys sealed \
+             cannot be opened without them", .0.display())]
     MasterKeyFile(PathBuf),
     /// The file of the generated master key is missing, although its database exists.
     #[error(
-        "{} is missing, and {database} is not empty: a new key would not open what is sealed in it; put the file back, or \
-         set CANDOR_MASTER_KEY to the key that it held; if that is lost for good, set it to a new one and run \
-         `candor rekey --accept-loss`", .path.display()
+        "{} is missing, and {database} is not empty: a new key would not open the sealed values of the \
+         database; restore the file, or set CANDOR_MASTER_KEY to its key; if the key is lost, set \
+         CANDOR_MASTER_KEY to a new key and run `candor rekey --accept-loss`", .path.display()
     )]
     MasterKeyGone {
         /// Path of the missing file.
@@ -34,9 +35,9 @@ pub(crate) enum WiringFailure {
     },
     /// The database was sealed with another master key.
     #[error(
-        "the master key does not fit {database}: {reason}; set CANDOR_MASTER_KEY to the ring that it was sealed with, with \
-         a new key in front of the old one or without; if the old key is lost for good, `candor rekey --accept-loss` gives \
-         up what it sealed"
+        "the master key does not fit {database}: {reason}; set CANDOR_MASTER_KEY to the key ring that sealed \
+         the database, alone or behind a new key; if the old key is lost, `candor rekey --accept-loss` gives \
+         up the values that it sealed"
     )]
     WrongMasterKey {
         /// The database, with secrets masked.

@@ -11,8 +11,8 @@ use crate::store;
 pub(super) enum BackupFailure {
     /// A backup was requested, but the configured database is on a server.
     #[error(
-        "`candor backup` copies the embedded database, and {0} is on a server; use `pg_dump --format=custom`, or \
-         what that server is backed up with"
+        "`candor backup` copies only the embedded database, and {0} is on a server; use `pg_dump \
+         --format=custom`, or the backup tool of that server"
     )]
     BackupOnServer(String),
     /// A restore was requested, but the configured database is on a server.
@@ -26,7 +26,7 @@ pub(super) enum BackupFailure {
     FileExists(PathBuf),
     /// The target database of a restore, or a log beside it, exists.
     #[error(
-        "cannot restore {}: {} exists; stop the service, move that file away, and run this again",
+        "cannot restore {}: {} exists; stop the service, move that file away, and run this command again",
         .database.display(), .found.display()
     )]
     DatabaseExists {
@@ -37,7 +37,8 @@ pub(super) enum BackupFailure {
     },
     /// The database could not be copied, or the copy failed the check.
     #[error(
-        "cannot back up {} to {}: {reason}; nothing was kept: check the room on the disk and `candor doctor`",
+        "cannot back up {} to {}: {reason}; no backup was kept; check the free disk space, and run `candor \
+         doctor`",
         .database.display(), .file.display()
     )]
     Copy {
@@ -50,8 +51,8 @@ pub(super) enum BackupFailure {
     },
     /// The database is damaged.
     #[error(
-        "cannot back up {}: the database is damaged: {reason}; nothing was kept: stop the service, move its files away, \
-         and install the newest backup with `candor restore`", .database.display()
+        "cannot back up {}: the database is damaged: {reason}; no backup was kept; stop the service, move its \
+         files away, and install the newest backup with `candor restore`", .database.display()
     )]
     Damaged {
         /// Path of the database.
@@ -60,7 +61,7 @@ pub(super) enum BackupFailure {
         reason: String,
     },
     /// The backup file failed the check.
-    #[error("cannot restore from {}: {reason}; use another backup, with the version of Candor that made it", .file.display())]
+    #[error("cannot restore from {}: {reason}; use another backup, with the version of Candor that created it", .file.display())]
     Unusable {
         /// Path of the backup.
         file: PathBuf,
@@ -69,7 +70,8 @@ pub(super) enum BackupFailure {
     },
     /// The file is incomplete: a log beside it holds further changes.
     #[error(
-        "cannot restore from {}: {} has changes that are not in it; make a backup of that database with `candor backup`",
+        "cannot restore from {}: {} has changes that the file lacks; make a backup of that database with \
+         `candor backup`",
         .file.display(), .log.display()
     )]
     Incomplete {

@@ -65,7 +65,7 @@ pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> R
         let contents = check_backup(unfinished.path()).map_err(|error| unusable(error.to_string()))?;
         if !contents.unknown.is_empty() {
             let unknown = contents.unknown.join(", ");
-            return Err(unusable(format!("a later version of Candor made it, with the migrations {unknown}")));
+            return Err(unusable(format!("a later version of Candor created it, with the migrations {unknown}")));
         }
         unfinished.publish(&target).map(|()| contents)
     })

@@ -61,7 +61,7 @@ pub(crate) async fn run(check: ConnectorCheck, output: Output) -> Result<(), Err
         return Err(CheckFailure::LiveToken.into());
     }
     let random = random32(&SystemIds::default())
-        .map_err(|error| Error::Defect { what: "make a name", reason: error.to_string() })?;
+        .map_err(|error| Error::Defect { what: "create a name", reason: error.to_string() })?;
     let unknown: String = random.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let provider = Provider::new(&account)?;
     let mut steps = vec![

@@ -9,7 +9,7 @@ pub(super) enum CopyFailure {
     #[error("--from and --to are both {0}; name another target database")]
     Same(String),
     /// A service or another copy uses the database.
-    #[error("{database} is in use: {reason}; stop whatever uses it, and run this again")]
+    #[error("{database} is in use: {reason}; stop the programs that use the database, and run this command again")]
     InUse {
         /// The database, with secrets masked.
         database: String,
@@ -47,8 +47,8 @@ pub(super) enum CopyFailure {
     },
     /// Source and target differ after the copy.
     #[error(
-        "{from} and {to} are not the same in: {tables}; something has changed one of them meanwhile: keep services stopped, \
-         and copy once more into a new database"
+        "{from} and {to} differ in: {tables}; one of them was changed during the copy: stop the services, and \
+         copy again into a new database"
     )]
     Differs {
         /// The source, with secrets masked.

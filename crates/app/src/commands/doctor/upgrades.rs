@@ -83,7 +83,7 @@ async fn checks(store: &dyn Storage, max_keys: u32, at: Timestamp) -> Result<Vec
     let mut subscriptions = Check::new(
         "subscriptions",
         "have webhooks from before `effective_event_types`, which get events that their keys may not read",
-        "set `event_types` of each anew, with a key that may read what its receiver needs",
+        "set `event_types` of each again, with a key that may read what its receiver needs",
     );
     subscriptions.concerned = with_all_types(store).await?;
     Ok(vec![fields, trees, keys, subscriptions])

@@ -38,7 +38,7 @@ pub(super) enum ImportFailure {
         outcome: ImportOutcome,
     },
     /// Some rows were rejected.
-    #[error("{} {}; correct what failed and import the file again: rows that are in are skipped", counted(*.failed, "row"), if *.dry_run { "would fail" } else { "failed" })]
+    #[error("{} {}; correct the failed rows and import the file again: imported rows are skipped", counted(*.failed, "row"), if *.dry_run { "would fail" } else { "failed" })]
     RowsFailed {
         /// Number of rejected rows.
         failed: usize,

@@ -64,7 +64,7 @@ impl Connection {
     pub(super) fn new(import: &Import, account: &Account) -> Result<Self, Error> {
         let mut random = [0; 12];
         let filled = SystemRandom::new().fill(&mut random);
-        filled.map_err(|error| Error::Defect { what: "make an idempotency key", reason: error.to_string() })?;
+        filled.map_err(|error| Error::Defect { what: "create an idempotency key", reason: error.to_string() })?;
         let candor = account.client_with("candor-import", |builder| builder.timeout(PATIENCE).max_retries(0))?;
         let mut query = Vec::new();
         if import.dry_run {
