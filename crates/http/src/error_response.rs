@@ -155,13 +155,13 @@ impl ErrorResponse {
 
     /// Creates the 408 for a request whose head did not arrive in time.
     pub(crate) fn late_head() -> Self {
-        let message = "The request line and the headers did not arrive in time. Send them without a pause.";
+        let message = "The request line and the headers did not arrive in time.";
         Self::new(StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout, message)
     }
 
     /// Creates the 408 for a request whose body did not arrive in time.
     pub(crate) fn late_body() -> Self {
-        let message = "The body did not arrive in time. Send it without a pause.";
+        let message = "The body did not arrive in time.";
         Self::new(StatusCode::REQUEST_TIMEOUT, ErrorCode::Timeout, message)
     }
 
@@ -195,8 +195,7 @@ impl ErrorResponse {
 
     /// Creates the 503 for an export beside as many as are permitted.
     fn too_many_exports() -> Self {
-        let message =
-            "Too many exports are running, of this organization or of all. Retry when one of them has ended.";
+        let message = "Too many exports are running. Retry later.";
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
         Self { retry_after_seconds: Some(EXPORTING_SECONDS), ..error }
     }

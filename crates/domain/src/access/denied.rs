@@ -105,11 +105,11 @@ impl PermissionDenied {
             }
             Self::OwnText => OWN_TEXT,
             Self::AboutOneself => {
-                "A summary is not approved, returned or shared by the person it is about. Use the API key of \
-                 another reviewer."
+                "The subject of a summary cannot approve, return or share it. Use the API key of another \
+                 reviewer."
             }
             Self::NotTheSubject => {
-                "Feedback on a summary is given by the person it is about. Use an API key of theirs."
+                "Feedback on a summary is given by the person it is about. Use that person's API key."
             }
             Self::OnlyShared => {
                 "This summary is only shared with the person that the API key acts for, who cannot change it."

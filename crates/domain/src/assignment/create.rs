@@ -65,7 +65,7 @@ fn required_count(wanted: Option<i64>, reviewers: usize) -> Result<usize, ValueE
     if required <= reviewers {
         return Ok(required);
     }
-    Err(ValueError::new(Code::OutOfRange, format!("must not be more than there are reviewers, {reviewers}")))
+    Err(ValueError::new(Code::OutOfRange, format!("must be at most the number of reviewers ({reviewers})")))
 }
 
 impl Draft {
