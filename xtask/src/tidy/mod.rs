@@ -7,6 +7,7 @@ mod imports;
 mod layers;
 mod links;
 mod manifests;
+mod messages;
 mod migrations;
 mod names;
 mod promises;
@@ -80,6 +81,7 @@ fn check(file: &SourceFile) -> Vec<Finding> {
     let mut findings = text::check(file);
     findings.extend(wording::check(file));
     findings.extend(commands::check(file));
+    findings.extend(messages::check(file));
     if file.path.ends_with(".rs") {
         findings.extend(sizes::check(file));
         findings.extend(layers::check(file));

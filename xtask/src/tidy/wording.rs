@@ -128,7 +128,7 @@ fn begins_with(text: &str, words: &str) -> bool {
     text.strip_prefix(words).is_some_and(|rest| !rest.starts_with(is_word))
 }
 
-fn names_people(text: &str) -> bool {
+pub(super) fn names_people(text: &str) -> bool {
     text.split(|letter: char| !is_word(letter))
         .any(|word| PEOPLE.iter().any(|name| word.eq_ignore_ascii_case(name)))
 }
