@@ -133,7 +133,7 @@ pub struct Origin {
     pub api_key: Option<KeyUsed>,
 }
 
-/// An entry of the audit log. It is written with its change and never altered.
+/// An entry of the audit log. Written with the change and never altered.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct AuditEntry {
     /// Id of the audit entry, with the prefix `aud_`.

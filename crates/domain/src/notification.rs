@@ -116,7 +116,7 @@ pub struct Notification {
     pub target: Target,
     /// Time of the notification.
     pub created_at: Timestamp,
-    /// Time at which it was first marked as read. Null if unread.
+    /// Time at which the notification was first marked as read. Null if unread.
     pub read_at: Option<Timestamp>,
 }
 
@@ -237,8 +237,8 @@ impl Sortable for Notification {
 
 /// Reads the recipient, the only field of `POST /notifications/read_all`; `own` is the person of a bound key.
 pub fn read_read_all(fields: &mut Fields, own: Option<EmployeeId>) -> Option<Reference<EmployeeKind>> {
-    let about = "Recipient of the notifications. A key that acts for a person may omit it; another person is a \
-                 403. Required for all other keys.";
+    let about = "Recipient of the notifications. A key that acts for a person may omit it; another person \
+                 returns 403. Required for all other keys.";
     fields.required_or(&Field::with_about("recipient_id", rule::reference(), about), own.map(Reference::from))
 }
 

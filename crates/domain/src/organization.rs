@@ -26,12 +26,12 @@ const SUMMARY_REVIEW: Field<OneOf<Review>> = Field::new("summary_review", rule::
 const VISIBLE_CUSTOM_FIELDS: Field<List<Text>> = Field::with_about(
     "visible_custom_fields",
     rule::list(MAX_VISIBLE_FIELDS, rule::text(1..=MAX_KEY_CHARS)),
-    "Keys of the custom fields that every key shows. Null: all of them.",
+    "Null removes the restriction.",
 );
 const RETENTION: Field<Nested<RetentionPatch>> = Field::with_about(
     "retention",
     rule::nested(RetentionPatch::read),
-    "Periods of the retention rules. An omitted member keeps its period, null switches the rule off.",
+    "An omitted member keeps its period, null turns the rule off.",
 );
 
 /// The review settings of objectives and summaries (decision C10).
@@ -65,11 +65,11 @@ pub struct Organization {
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Review>")]
     pub summary_review: Review,
-    /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other ones only of
-    /// that person and of those who report to them; keys of the organization and of org admins show all. Null: every
+    /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other fields
+    /// only for that person and their reports; keys of the organization and of org admins show all. Null: every
     /// key shows all.
     pub visible_custom_fields: Option<Vec<String>>,
-    /// Periods after which archived resources and people who left are removed. Null: they are kept.
+    /// Periods after which archived resources and people who left are removed. Null: they are never removed.
     pub retention: Retention,
     /// Time of creation, which never changes.
     pub created_at: Timestamp,

@@ -20,7 +20,7 @@ pub const KEPT_HOURS: i64 = 30 * 24;
 pub struct RequestCount {
     /// Number of whole hours from 1970 to the answers.
     pub hour: i64,
-    /// HTTP status of the answers.
+    /// HTTP status of the responses.
     pub status: u16,
     /// Number of requests with this hour and status.
     pub count: u64,
@@ -32,10 +32,10 @@ pub const fn hour_of(at: Timestamp) -> i64 {
     at.millis().div_euclid(HOUR_MILLIS)
 }
 
-/// Statistics of the answered requests of a data set.
+/// Request statistics of a data set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RequestStats {
-    /// Time range of the answers.
+    /// Time range of the statistics.
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<StatsWindow>")]
     pub window: StatsWindow,
@@ -43,7 +43,7 @@ pub struct RequestStats {
     pub since: Timestamp,
     /// End of the time range.
     pub until: Timestamp,
-    /// Number of answered requests with a valid API key.
+    /// Number of requests with a valid API key.
     pub requests: u64,
     /// Requests by HTTP status, the lowest first.
     pub by_status: Vec<StatusCount>,
@@ -54,18 +54,18 @@ pub struct RequestStats {
 /// Number of requests with the same status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StatusCount {
-    /// HTTP status of the answers.
+    /// HTTP status of the responses.
     pub status: u16,
     /// Number of requests with this status.
     pub count: u64,
 }
 
-/// Number of requests that were answered in one hour.
+/// Number of requests in one hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HourRequests {
     /// Start of the hour in UTC.
     pub hour: Timestamp,
-    /// Number of requests that were answered in the hour.
+    /// Number of requests in the hour.
     pub requests: u64,
     /// Number of requests that were refused: a status of 400 to 499.
     pub refused: u64,

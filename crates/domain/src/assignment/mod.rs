@@ -93,7 +93,7 @@ content! {
         pub created_at: Timestamp,
         /// Time of the last change. It increases with every change.
         pub updated_at: Timestamp,
-        /// Texts for other systems, by key. They have no meaning for the service.
+        /// Texts for other systems, by key. The service does not interpret them.
         pub metadata: Metadata,
         /// Id of the assignment in another system. Unique among all assignments. Null if there is none.
         pub external_id: Option<String> => set once by optional(external_id::rule()),

@@ -25,8 +25,8 @@ use crate::time::Timestamp;
 const REVIEWER: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     "reviewer_id",
     rule::reference(),
-    "Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required for all \
-     other keys.",
+    "Reviewer who submits. A key that acts for a person may omit it; another person returns 403. Required for \
+     all other keys.",
 );
 /// Fields that an observation of a submission takes from the assignment and its reviewer.
 const GIVEN: &[&str] = &["employee_id", "author_id"];
@@ -54,7 +54,7 @@ pub struct Submission {
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<SubmissionStatus>")]
     pub status: SubmissionStatus,
-    /// Ids of the submitted observations that the key sees.
+    /// Ids of the submitted observations that are visible to the key.
     pub observation_ids: Vec<ObservationId>,
     /// Time of the submission. Null if the reviewer has not submitted.
     pub submitted_at: Option<Timestamp>,
@@ -142,7 +142,7 @@ impl Assignment {
         let place =
             self.submissions.iter().position(|submission| draft.reviewer.id == Some(submission.reviewer_id));
         let Some(submission) = place.and_then(|at| self.submissions.get(at)) else {
-            let flaw = ValueError::new(Code::NotAReviewer, "is not asked for feedback by this assignment");
+            let flaw = ValueError::new(Code::NotAReviewer, "is not a reviewer of this assignment");
             return Err(DomainError::unprocessable("reviewer_id", flaw));
         };
         if submission.status == SubmissionStatus::Submitted {

@@ -58,7 +58,7 @@ content! {
         pub id: AttributeId,
         /// Name. Unique in the organization, compared without case.
         pub name: String => set by required(rule::text(1..=NAME_CHARS)),
-        /// Category: a free text that groups attributes.
+        /// Category: free text that groups attributes.
         pub category: String => set by required(rule::text(1..=NAME_CHARS)),
         /// Tone of feedback with this attribute.
         #[serde(serialize_with = "as_word")]

@@ -122,7 +122,7 @@ struct Document<K: Kind> {
     #[serde(rename = "type", serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Type>")]
     kind: Type,
-    /// Id of the resource that it is about.
+    /// Id of the resource that the conversation is about.
     #[schemars(with = "String")]
     id: Id<K>,
 }

@@ -27,7 +27,7 @@ const READ_ONLY: &[&str] = &["id", "conversation_id", "created_at"];
 const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     "author_id",
     rule::reference(),
-    "A key that acts for a person may omit it; another person is a 403. Required for all other keys.",
+    "A key that acts for a person may omit it; another person returns 403. Required for all other keys.",
 );
 const BODY: Field<Text> = Field::new("body", rule::text(1..=BODY_CHARS));
 

@@ -100,8 +100,8 @@ impl UploadRequest {
         ));
         let ignore_columns = params.many(&params::plain(
             "ignore_columns",
-            "Column of the file that is ignored without a warning. A column that seems to say who has left is refused \
-             otherwise. May be repeated.",
+            "Column of the file that is ignored without a warning. Without this, a file with a column that \
+             appears to mark people who have left is refused.",
         ));
         let clear_empty = empty == Some(EmptyCell::Clear);
         Self { dry_run: dry_run.unwrap_or(false), clear_empty, connector, ignore_columns }

@@ -108,7 +108,7 @@ pub struct Counts {
     pub errors: Vec<RowError>,
 }
 
-/// A row that failed.
+/// A rejected row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RowError {

@@ -74,7 +74,7 @@ impl Requester {
         Self { kind: "api_key".to_owned(), id: id.to_string() }
     }
 
-    /// A run of the retention.
+    /// A retention run.
     #[must_use]
     pub fn run(id: RetentionRunId) -> Self {
         Self { kind: "retention_run".to_owned(), id: id.to_string() }
@@ -87,7 +87,7 @@ impl Requester {
     }
 }
 
-/// An erasure with its receipt. It contains nothing personal.
+/// An erasure with its receipt, without personal data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Erasure {
     /// Id of the erasure, with the prefix `era_`.
@@ -110,7 +110,7 @@ pub struct Erasure {
     /// Number of resources and conversations that stay because a legal hold protects another person in them. The messages
     /// of such a conversation stay with it. The erasure removes them within a day after the hold, and is running until then.
     pub kept_by_hold: u32,
-    /// Copies that the service cannot reach: the controller erases there.
+    /// Copies outside the service; the controller must erase them.
     pub out_of_reach: Vec<String>,
     /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
     pub tables_to_rewrite: Vec<String>,

@@ -149,7 +149,7 @@ events! {
     ErasureCompleted = "erasure.completed": Erasure, EmployeesErase, Organization;
     /// Archived resources were removed by a retention rule.
     RetentionRemoved = "retention.removed": RemovedIds;
-    /// A run of the retention that removed data was completed.
+    /// A retention run that removed data was completed.
     RetentionCompleted = "retention.completed": RetentionRun, EmployeesErase, Organization;
     /// A check-in was added to an objective.
     ObjectiveCheckedIn = "objective.checked_in": CheckedObjective, ObjectivesRead;

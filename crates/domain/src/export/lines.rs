@@ -44,14 +44,14 @@ impl ExportHeader {
     }
 }
 
-/// A line from which an export can go on.
+/// A line from which an export can be continued.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExportCheckpoint {
     /// Type of the line, `checkpoint`.
     #[serde(rename = "type")]
     #[schemars(extend("const" = "checkpoint"))]
     kind: &'static str,
-    /// Value of the parameter `cursor` of the request that goes on behind the rows before this line.
+    /// Value of the parameter `cursor` that continues the export after the rows before this line.
     cursor: String,
 }
 

@@ -73,8 +73,8 @@ const RESOURCES: Param<Vec<ExportedResource>> = params::param(
 );
 const CURSOR: Param<String> = params::param(
     "cursor",
-    "The `cursor` of a checkpoint: the export goes on behind it. The request has the same `resources`. A cursor is \
-     valid for 30 days after the beginning of its export.",
+    "The `cursor` of a checkpoint, to continue the export after it. Give the same `resources` as before. A \
+     cursor is valid for 30 days after the beginning of its export.",
     ValueForm::Any,
     |text| Ok(text.to_owned()),
 );

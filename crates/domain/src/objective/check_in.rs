@@ -33,7 +33,7 @@ const NOTE: Field<Text> = Field::new("note", rule::text(1..=REMARK_CHARS));
 const AUTHOR: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     "author_id",
     rule::reference(),
-    "A key that acts for a person writes as that person; another person or null is a 403.",
+    "A key that acts for a person writes as that person; another person or null returns 403.",
 );
 const KEY_RESULT_ID: Field<ReferenceRule<KeyResultKind>> =
     Field::with_about("id", rule::reference(), "Key result of the objective.");
@@ -188,7 +188,7 @@ impl CheckInDraft {
         let measurements = Field::with_about(
             KEY_RESULTS,
             rule::several(0..=super::MAX_KEY_RESULTS, read_measurement),
-            "Values of key results. Those that it does not name stay as they are.",
+            "Key results that the request does not name keep their values.",
         );
         let measurements = match fields.present(&measurements) {
             None => Some(vec![]),

@@ -29,7 +29,7 @@ impl StringEnum for ObjectiveGroup {
     const NAME: &'static str = "ObjectiveGroup";
 }
 
-/// Number of objectives of one group. It has the members that the request groups by.
+/// Number of objectives of one group. Contains the fields given in `group_by`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ObjectiveCount {
     /// Status of the objectives.

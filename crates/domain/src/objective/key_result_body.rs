@@ -22,11 +22,11 @@ const TITLE: Field<Text> = Field::with_about(
 const METRIC: Field<OneOf<Metric>> = Field::with_about("metric", rule::word(), "Default: `number`.");
 const UNIT: Field<Text> = Field::with_about("unit", rule::text(1..=UNIT_CHARS), "Only for the metric `number`.");
 const START: Field<Checked<Decimal>> =
-    Field::with_about("start", decimal(), "Default: 0. The metric `boolean` has none in a request.");
+    Field::with_about("start", decimal(), "Default: 0. Must be absent for the metric `boolean`.");
 const TARGET: Field<Checked<Decimal>> = Field::with_about(
     "target",
     decimal(),
-    "Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a request. It \
+    "Required for the metric `number`. Default for `percent`: 100. Must be absent for the metric `boolean`. It \
      differs from `start`.",
 );
 const WEIGHT: Field<Whole> = Field::with_about("weight", rule::whole(1..=MAX_WEIGHT), "Default: 1.");
@@ -56,7 +56,7 @@ pub(super) fn read_new(fields: &mut Fields) -> Option<Vec<Entry>> {
         entry.refuse(READ_ONLY);
         read_entry(entry, None, false)
     };
-    let about = "0 to {max} measures, in this order.";
+    let about = "0 to {max} entries.";
     let rule = Field::with_about(NAME, rule::several(0..=MAX_KEY_RESULTS, read), about);
     match fields.present(&rule) {
         None => Some(vec![]),
@@ -74,8 +74,8 @@ pub(super) fn read_patch(fields: &mut Fields) -> Option<Vec<Entry>> {
         }
         read_entry(entry, id, is_kept)
     };
-    let about = "0 to {max} measures, which replace the stored ones. An entry with the `id` of a stored one keeps the \
-                 members that it omits.";
+    let about = "0 to {max} entries, which replace the stored ones. An entry with the `id` of a stored one \
+                 keeps the members that it omits.";
     let rule = Field::with_about(NAME, rule::several(0..=MAX_KEY_RESULTS, read), about);
     let entries = fields.present(&rule).and_then(|entries| fields.nested(NAME, entries))?;
     for (at, entry) in entries.iter().enumerate() {

@@ -173,7 +173,7 @@ content! {
         /// Progress of the last check-in that states one.
         #[serde(skip)]
         pub stated_progress: Option<u8>,
-        /// Texts for other systems, by key. They have no meaning for the service.
+        /// Texts for other systems, by key. The service does not interpret them.
         pub metadata: Metadata,
         /// Id of the objective in another system. Unique among all objectives. Null if there is none.
         pub external_id: Option<String> => set by optional(external_id::rule()),

@@ -30,7 +30,7 @@ impl StringEnum for ObservationGroup {
     const NAME: &'static str = "ObservationGroup";
 }
 
-/// Number of observations of one group. It has the members that the request groups by.
+/// Number of observations of one group. Contains the fields given in `group_by`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ObservationCount {
     /// Type of the observations.

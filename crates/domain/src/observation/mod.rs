@@ -74,7 +74,7 @@ content! {
     pub struct Observation {
         /// Id of the observation, with the prefix `obs_`.
         pub id: ObservationId,
-        /// Id of the person it is about.
+        /// Id of the person the observation is about.
         pub employee_id: EmployeeId,
         /// Author of the observation. Null if unknown.
         pub author_id: Option<EmployeeId>,
@@ -107,7 +107,7 @@ content! {
         pub updated_at: Timestamp,
         /// Archive time. Null if it is not archived.
         pub archived_at: Option<Timestamp>,
-        /// Texts for other systems, by key. They have no meaning for the service.
+        /// Texts for other systems, by key. The service does not interpret them.
         pub metadata: Metadata,
         /// Id of the observation in another system. Unique among all observations. Null if there is none.
         pub external_id: Option<String> => set by optional(external_id::rule()),

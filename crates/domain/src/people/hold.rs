@@ -18,8 +18,7 @@ use crate::time::Timestamp;
 
 /// Length of the longest reason, in characters.
 const REASON_CHARS: usize = 2000;
-const REASON: Field<Text> =
-    Field::with_about("reason", rule::text(1..=REASON_CHARS), "Reason for the hold. Do not name people in it.");
+const REASON: Field<Text> = Field::with_about("reason", rule::text(1..=REASON_CHARS), "Do not name people in it.");
 
 /// The hold on the data of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -128,7 +128,7 @@ content! {
         pub updated_at: Timestamp,
         /// Time of deactivation. Null unless the status is `deactivated`.
         pub deactivated_at: Option<Timestamp>,
-        /// Time of the last reactivation or rehire. Keys from before are off until an admin enables them. Null if the
+        /// Time of the last reactivation or rehire. Older keys stay off until an admin enables them. Null if the
         /// person never left.
         pub returned_at: Option<Timestamp>,
         /// The legal hold, which keeps the data of the person from being erased.

@@ -177,7 +177,7 @@ impl<'a> PersonalAuditEntry<'a> {
     }
 }
 
-/// The last line of a complete answer.
+/// The last line of a complete response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PersonalDataEnd {
     /// Type of the line, `end`.

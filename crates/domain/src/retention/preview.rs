@@ -13,7 +13,7 @@ use crate::params::Params;
 use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 
-/// Answer of `GET /retention/preview`.
+/// Response of `GET /retention/preview`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RetentionPreview {
     /// Time of the next run. Null if no rule has a period.

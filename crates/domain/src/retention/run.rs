@@ -36,7 +36,7 @@ impl StringEnum for RunStatus {
     const NAME: &'static str = "RetentionRunStatus";
 }
 
-/// A run of the retention with its receipt. It contains nothing personal.
+/// A retention run with its receipt, without personal data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RetentionRun {
     /// Id of the run, with the prefix `ret_`.
@@ -53,7 +53,7 @@ pub struct RetentionRun {
     pub applied: Retention,
     /// Number of removed resources by rule; for `deactivated_people` the number of erasures that the run began.
     pub counts: BTreeMap<String, u64>,
-    /// Copies that the service cannot reach: the controller removes the data there.
+    /// Copies outside the service; the controller must remove the data there.
     pub out_of_reach: Vec<String>,
     /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
     pub tables_to_rewrite: Vec<String>,

@@ -87,7 +87,7 @@ content! {
     pub struct Summary {
         /// Id of the summary, with the prefix `sum_`.
         pub id: SummaryId,
-        /// Id of the person it is about.
+        /// Id of the person the summary is about.
         pub employee_id: EmployeeId,
         /// Author of the summary. Null if unknown.
         pub author_id: Option<EmployeeId>,
@@ -120,7 +120,7 @@ content! {
         pub submitted_at: Option<Timestamp>,
         /// Time of approval. Null if it was not approved or was returned since.
         pub approved_at: Option<Timestamp>,
-        /// Time at which it was shared with the employee. Null before that.
+        /// Time at which the summary was shared with the employee. Null before that.
         pub shared_at: Option<Timestamp>,
         /// Archive time. Null if it is not archived.
         pub archived_at: Option<Timestamp>,
@@ -128,7 +128,7 @@ content! {
         pub created_at: Timestamp,
         /// Time of the last change. It increases with every change.
         pub updated_at: Timestamp,
-        /// Texts for other systems, by key. They have no meaning for the service.
+        /// Texts for other systems, by key. The service does not interpret them.
         pub metadata: Metadata,
         /// Id of the summary in another system. Unique among all summaries. Null if there is none.
         pub external_id: Option<String> => set by optional(external_id::rule()),

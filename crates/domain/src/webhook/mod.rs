@@ -138,7 +138,8 @@ content! {
         /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
         /// event of the subscribed types is delivered.
         pub filter: Option<EventFilter>,
-        /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+        /// Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+        /// limited.
         #[schemars(range(min = 1, max = MAX_RATE))]
         pub max_per_second: Option<i64> => set by optional(rule::whole(1..=MAX_RATE)),
         /// End time of the newest attempt. Null if there was none.

@@ -42,7 +42,7 @@ impl StringEnum for StatsWindow {
 }
 
 const WINDOW: Param<StatsWindow> =
-    params::word("window", "Time range of the attempts. It ends now. Default: `24h`.");
+    params::word("window", "Time range of the statistics. It ends now. Default: `24h`.");
 
 impl StatsWindow {
     /// Declares and reads the parameter of `GET /webhooks/{id}/stats`.

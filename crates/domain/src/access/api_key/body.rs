@@ -42,7 +42,7 @@ pub(super) const SCOPES: Field<Checked<Permissions>> = Field::with_about(
         max: Permission::ALL.len() + 1,
         is_set: true,
     }),
-    "The key of the request must have all of them.",
+    "The calling key must have all of them.",
 );
 const ENVIRONMENT: Field<OneOf<Environment>> = Field::new("environment", rule::word());
 pub(super) const ACCESS_LEVEL: Field<OneOf<AccessLevel>> = Field::new("access_level", rule::word());

@@ -48,8 +48,8 @@ const READ_ONLY: Field<Flag> = Field::with_about(
 const EXPIRES_IN: Field<Whole> = Field::with_about(
     "expires_in",
     rule::whole(MIN_LINK_SECONDS..=MAX_LINK_SECONDS),
-    "Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the key of the \
-     request ends sooner.",
+    "Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the \
+     calling key expires sooner.",
 );
 const START: Field<Checked<String>> = Field::with_about(
     "start",

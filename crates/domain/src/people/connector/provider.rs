@@ -35,7 +35,7 @@ pub struct ConnectorFigures {
     pub user_agent: Option<String>,
 }
 
-/// A connector with its figures.
+/// A connector with its statistics.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct ConnectorDetails {
     /// The connector of the provider.

@@ -28,7 +28,8 @@ pub struct ScimRequest {
     pub occurred_at: Timestamp,
     /// Method of the request.
     pub method: String,
-    /// Path of the request, without the query. What follows `Users/` and is no id is `…`: it may be the name of a person.
+    /// Path of the request, without the query. A segment after `Users/` that is no id is replaced by `…`, because
+    /// it may be the name of a person.
     pub path: String,
     /// Status of the response.
     pub status: u16,
