@@ -77,16 +77,16 @@ class ApiKeys:
     ) -> types.ApiKeyWithSecret:
         """Create an API key.
 
-        Creates an API key. Its permissions must not exceed those of the key of the request. Only this
-        response contains the new key, as `key`.
+        Creates an API key. Its permissions must not exceed those of the calling key. Only this response
+        contains the new key, as `key`.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
 
         Args:
             name: Name of the key, for display only. 1 to 80 characters in one line.
-            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
-                request must have all of them.
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The calling key
+                must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
             connector_id: Connector of the identity provider that uses the key. Null for all keys
@@ -180,8 +180,8 @@ class ApiKeys:
             expires_at: Expiry time of the key. Null if it does not expire. It must be in the
                 future.
             name: Name of the key, for display only. 1 to 80 characters in one line.
-            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
-                request must have all of them.
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The calling key
+                must have all of them.
         """
         spec = Spec(
             "PATCH",
@@ -346,16 +346,16 @@ class AsyncApiKeys:
     ) -> types.ApiKeyWithSecret:
         """Create an API key.
 
-        Creates an API key. Its permissions must not exceed those of the key of the request. Only this
-        response contains the new key, as `key`.
+        Creates an API key. Its permissions must not exceed those of the calling key. Only this response
+        contains the new key, as `key`.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
 
         Args:
             name: Name of the key, for display only. 1 to 80 characters in one line.
-            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
-                request must have all of them.
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The calling key
+                must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
             connector_id: Connector of the identity provider that uses the key. Null for all keys
@@ -449,8 +449,8 @@ class AsyncApiKeys:
             expires_at: Expiry time of the key. Null if it does not expire. It must be in the
                 future.
             name: Name of the key, for display only. 1 to 80 characters in one line.
-            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
-                request must have all of them.
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The calling key
+                must have all of them.
         """
         spec = Spec(
             "PATCH",
@@ -635,7 +635,7 @@ class Assignments:
                 if there is none. 1 to 128 characters.
             instructions: Instructions for the reviewers, in plain text. Null if there are none. At
                 most 4000 characters.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
             requester_id: Person who requests the feedback. Null if unknown. The id starts with
@@ -756,7 +756,7 @@ class Assignments:
         Args:
             observations: 1 to 10 observations about the person of the assignment.
             reviewer_id: Reviewer who submits. A key that acts for a person may omit it; another
-                person is a 403. Required for all other keys. The id starts with `emp_`. 422 if the
+                person returns 403. Required for all other keys. The id starts with `emp_`. 422 if the
                 organization has no such resource.
         """
         spec = Spec(
@@ -865,7 +865,7 @@ class AsyncAssignments:
                 if there is none. 1 to 128 characters.
             instructions: Instructions for the reviewers, in plain text. Null if there are none. At
                 most 4000 characters.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
             requester_id: Person who requests the feedback. Null if unknown. The id starts with
@@ -986,7 +986,7 @@ class AsyncAssignments:
         Args:
             observations: 1 to 10 observations about the person of the assignment.
             reviewer_id: Reviewer who submits. A key that acts for a person may omit it; another
-                person is a 403. Required for all other keys. The id starts with `emp_`. 422 if the
+                person returns 403. Required for all other keys. The id starts with `emp_`. 422 if the
                 organization has no such resource.
         """
         spec = Spec(
@@ -1078,7 +1078,7 @@ class Attributes:
 
         Args:
             name: Name. Unique in the organization, compared without case. 1 to 80 characters.
-            category: Category: a free text that groups attributes. 1 to 80 characters.
+            category: Category: free text that groups attributes. 1 to 80 characters.
             tone: Tone of feedback with this attribute. Default: `neutral`.
         """
         spec = Spec(
@@ -1151,7 +1151,7 @@ class Attributes:
         Counts as `write`.
 
         Args:
-            category: Category: a free text that groups attributes. 1 to 80 characters.
+            category: Category: free text that groups attributes. 1 to 80 characters.
             name: Name. Unique in the organization, compared without case. 1 to 80 characters.
             tone: Tone of feedback with this attribute.
         """
@@ -1188,8 +1188,8 @@ class Attributes:
     ) -> types.Attribute:
         """Archive an attribute.
 
-        Archives an attribute. Observations keep it, but a request that adds it to an observation is a
-        422. 409 if it is already archived.
+        Archives an attribute. Observations keep it, but a request that adds it to an observation
+        returns 422. 409 if it is already archived.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -1311,7 +1311,7 @@ class AsyncAttributes:
 
         Args:
             name: Name. Unique in the organization, compared without case. 1 to 80 characters.
-            category: Category: a free text that groups attributes. 1 to 80 characters.
+            category: Category: free text that groups attributes. 1 to 80 characters.
             tone: Tone of feedback with this attribute. Default: `neutral`.
         """
         spec = Spec(
@@ -1384,7 +1384,7 @@ class AsyncAttributes:
         Counts as `write`.
 
         Args:
-            category: Category: a free text that groups attributes. 1 to 80 characters.
+            category: Category: free text that groups attributes. 1 to 80 characters.
             name: Name. Unique in the organization, compared without case. 1 to 80 characters.
             tone: Tone of feedback with this attribute.
         """
@@ -1421,8 +1421,8 @@ class AsyncAttributes:
     ) -> types.Attribute:
         """Archive an attribute.
 
-        Archives an attribute. Observations keep it, but a request that adds it to an observation is a
-        422. 409 if it is already archived.
+        Archives an attribute. Observations keep it, but a request that adds it to an observation
+        returns 422. 409 if it is already archived.
 
         Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin.
         Counts as `write`.
@@ -1691,7 +1691,7 @@ class Connectors:
     ) -> types.ConnectorDetails:
         """Get a connector.
 
-        Returns one connector with its figures in the live data set.
+        Returns one connector with its statistics in the live data set.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -1722,7 +1722,7 @@ class Connectors:
     ) -> types.Connector:
         """Change the settings of a connector.
 
-        Changes the brake and the mappings of custom fields. Members of the figures are ignored.
+        Changes the brake and the mappings of custom fields. Read-only statistics are ignored.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
@@ -1768,7 +1768,7 @@ class Connectors:
     ) -> types.ConnectorReleased:
         """Release some or all managed employees.
 
-        Ends the management of people by the HR system. Their values stay as they are.
+        Ends the management of people by the HR system. Their values do not change.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
@@ -1851,8 +1851,8 @@ class Connectors:
     ) -> types.Connector:
         """Resume a paused connector.
 
-        Accepts changes of the identity provider again. The hour of the brake starts again. A connector
-        that is not paused is a 409.
+        Accepts changes from the identity provider again and restarts the hour of the brake. 409 if the
+        connector is not paused.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
@@ -2067,7 +2067,7 @@ class AsyncConnectors:
     ) -> types.ConnectorDetails:
         """Get a connector.
 
-        Returns one connector with its figures in the live data set.
+        Returns one connector with its statistics in the live data set.
 
         Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
         """
@@ -2098,7 +2098,7 @@ class AsyncConnectors:
     ) -> types.Connector:
         """Change the settings of a connector.
 
-        Changes the brake and the mappings of custom fields. Members of the figures are ignored.
+        Changes the brake and the mappings of custom fields. Read-only statistics are ignored.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
@@ -2144,7 +2144,7 @@ class AsyncConnectors:
     ) -> types.ConnectorReleased:
         """Release some or all managed employees.
 
-        Ends the management of people by the HR system. Their values stay as they are.
+        Ends the management of people by the HR system. Their values do not change.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
@@ -2227,8 +2227,8 @@ class AsyncConnectors:
     ) -> types.Connector:
         """Resume a paused connector.
 
-        Accepts changes of the identity provider again. The hour of the brake starts again. A connector
-        that is not paused is a 409.
+        Accepts changes from the identity provider again and restarts the hour of the brake. 409 if the
+        connector is not paused.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act
         for a person are refused, unless that person is an org admin. Counts as `write`.
@@ -2594,7 +2594,7 @@ class Conversations:
         Args:
             body: Plain text that is not blank. 1 to 4000 characters.
             author_id: Author of the message. The id starts with `emp_`. 422 if the organization has
-                no such resource. A key that acts for a person may omit it; another person is a 403.
+                no such resource. A key that acts for a person may omit it; another person returns 403.
                 Required for all other keys.
         """
         spec = Spec(
@@ -2914,7 +2914,7 @@ class AsyncConversations:
         Args:
             body: Plain text that is not blank. 1 to 4000 characters.
             author_id: Author of the message. The id starts with `emp_`. 422 if the organization has
-                no such resource. A key that acts for a person may omit it; another person is a 403.
+                no such resource. A key that acts for a person may omit it; another person returns 403.
                 Required for all other keys.
         """
         spec = Spec(
@@ -2987,8 +2987,9 @@ class Deliveries:
     ) -> Pages[types.Delivery]:
         """List the delivery attempts of all subscriptions.
 
-        Lists the delivery attempts of the last 30 days over all subscriptions, newest first. No index
-        answers `filter[event_type]` and `filter[event_id]`: a request that takes too long is a 503.
+        Lists the delivery attempts of the last 30 days over all subscriptions, newest first.
+        `filter[event_type]` and `filter[event_id]` have no index: a request that takes too long returns
+        503; narrow it with other filters.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -3038,8 +3039,9 @@ class AsyncDeliveries:
     ) -> AsyncPages[types.Delivery]:
         """List the delivery attempts of all subscriptions.
 
-        Lists the delivery attempts of the last 30 days over all subscriptions, newest first. No index
-        answers `filter[event_type]` and `filter[event_id]`: a request that takes too long is a 503.
+        Lists the delivery attempts of the last 30 days over all subscriptions, newest first.
+        `filter[event_type]` and `filter[event_id]` have no index: a request that takes too long returns
+        503; narrow it with other filters.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
@@ -3602,9 +3604,8 @@ class EmployeeObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
-            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
-                in this order.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            key_results: Measures of the objective, in the order of the request. 0 to 10 entries.
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
             parent_id: Objective of a wider scope that this one supports. Null if there is none or
@@ -3656,8 +3657,8 @@ class EmployeeObjectives:
         """Count employees' objectives by group.
 
         Counts the objectives that the list with the same filters shows, grouped by one or two members.
-        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request
-        that takes too long is a 503: add filters, because each counted objective is read.
+        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. Each
+        counted objective is read: a request that takes too long returns 503; narrow it with filters.
 
         Needs the scope `objectives:read`. Counts as `read`.
 
@@ -3695,7 +3696,7 @@ class EmployeeObjectives:
     ) -> types.Objective:
         """Get an employee's objective.
 
-        Returns one objective. An objective of another scope than those of this path is a 404.
+        Returns one objective. 404 if the objective has a scope that this path does not serve.
 
         Needs the scope `objectives:read`. Counts as `read`.
 
@@ -3750,10 +3751,10 @@ class EmployeeObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
-            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+            key_results: Measures of the objective, in the order of the request. 0 to 10 entries,
                 which replace the stored ones. An entry with the `id` of a stored one keeps the members
                 that it omits.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
             parent_id: Objective of a wider scope that this one supports. Null if there is none or
@@ -3934,10 +3935,10 @@ class EmployeeObjectives:
         Args:
             author_id: Author of the check-in. Null if the request names no author. The id starts
                 with `emp_`. 422 if the organization has no such resource. A key that acts for a person
-                writes as that person; another person or null is a 403.
+                writes as that person; another person or null returns 403.
             confidence: Confidence as stated. Null if the check-in states none.
-            key_results: Key results whose value changed. At most 10 entries. Values of key results.
-                Those that it does not name stay as they are.
+            key_results: Key results whose value changed. At most 10 entries. Key results that the
+                request does not name keep their values.
             note: Note in plain text. Null if there is none. 1 to 2000 characters.
             progress: Progress of the objective after the check-in, in percent. Null if none is
                 known. Only for an objective without key results; 422 otherwise, because it follows from
@@ -4280,9 +4281,8 @@ class AsyncEmployeeObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
-            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
-                in this order.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            key_results: Measures of the objective, in the order of the request. 0 to 10 entries.
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
             parent_id: Objective of a wider scope that this one supports. Null if there is none or
@@ -4334,8 +4334,8 @@ class AsyncEmployeeObjectives:
         """Count employees' objectives by group.
 
         Counts the objectives that the list with the same filters shows, grouped by one or two members.
-        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request
-        that takes too long is a 503: add filters, because each counted objective is read.
+        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. Each
+        counted objective is read: a request that takes too long returns 503; narrow it with filters.
 
         Needs the scope `objectives:read`. Counts as `read`.
 
@@ -4373,7 +4373,7 @@ class AsyncEmployeeObjectives:
     ) -> types.Objective:
         """Get an employee's objective.
 
-        Returns one objective. An objective of another scope than those of this path is a 404.
+        Returns one objective. 404 if the objective has a scope that this path does not serve.
 
         Needs the scope `objectives:read`. Counts as `read`.
 
@@ -4428,10 +4428,10 @@ class AsyncEmployeeObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
-            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+            key_results: Measures of the objective, in the order of the request. 0 to 10 entries,
                 which replace the stored ones. An entry with the `id` of a stored one keeps the members
                 that it omits.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
             parent_id: Objective of a wider scope that this one supports. Null if there is none or
@@ -4612,10 +4612,10 @@ class AsyncEmployeeObjectives:
         Args:
             author_id: Author of the check-in. Null if the request names no author. The id starts
                 with `emp_`. 422 if the organization has no such resource. A key that acts for a person
-                writes as that person; another person or null is a 403.
+                writes as that person; another person or null returns 403.
             confidence: Confidence as stated. Null if the check-in states none.
-            key_results: Key results whose value changed. At most 10 entries. Values of key results.
-                Those that it does not name stay as they are.
+            key_results: Key results whose value changed. At most 10 entries. Key results that the
+                request does not name keep their values.
             note: Note in plain text. Null if there is none. 1 to 2000 characters.
             progress: Progress of the objective after the check-in, in percent. Null if none is
                 known. Only for an objective without key results; 422 otherwise, because it follows from
@@ -5020,9 +5020,9 @@ class Employees:
             empty: Meaning of an empty cell. Default: `keep`.
             connector_id: Connector on whose behalf the file is uploaded. It then manages the
                 people. Needs an admin-level key.
-            ignore_columns: Column of the file that is ignored without a warning. A column that
-                seems to say who has left is refused otherwise. May be repeated. May be repeated up to
-                100 times. Entries match any of the values.
+            ignore_columns: Column of the file that is ignored without a warning. Without this, a
+                file with a column that appears to mark people who have left is refused. May be repeated
+                up to 100 times. Entries match any of the values.
         """
         spec = Spec(
             "POST",
@@ -5271,7 +5271,7 @@ class Employees:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.InvitationSent:
-        """Invite a pending employee again.
+        """Resend an invitation.
 
         Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The
         mail is sent after the response; a mail failure does not fail the request. 409 with
@@ -5344,8 +5344,7 @@ class Employees:
         refused. Counts as `write`.
 
         Args:
-            reason: Reason for the hold. 1 to 2000 characters. Reason for the hold. Do not name
-                people in it.
+            reason: Reason for the hold. 1 to 2000 characters. Do not name people in it.
         """
         spec = Spec(
             "PUT",
@@ -5631,9 +5630,9 @@ class AsyncEmployees:
             empty: Meaning of an empty cell. Default: `keep`.
             connector_id: Connector on whose behalf the file is uploaded. It then manages the
                 people. Needs an admin-level key.
-            ignore_columns: Column of the file that is ignored without a warning. A column that
-                seems to say who has left is refused otherwise. May be repeated. May be repeated up to
-                100 times. Entries match any of the values.
+            ignore_columns: Column of the file that is ignored without a warning. Without this, a
+                file with a column that appears to mark people who have left is refused. May be repeated
+                up to 100 times. Entries match any of the values.
         """
         spec = Spec(
             "POST",
@@ -5882,7 +5881,7 @@ class AsyncEmployees:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.InvitationSent:
-        """Invite a pending employee again.
+        """Resend an invitation.
 
         Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The
         mail is sent after the response; a mail failure does not fail the request. 409 with
@@ -5955,8 +5954,7 @@ class AsyncEmployees:
         refused. Counts as `write`.
 
         Args:
-            reason: Reason for the hold. 1 to 2000 characters. Reason for the hold. Do not name
-                people in it.
+            reason: Reason for the hold. 1 to 2000 characters. Do not name people in it.
         """
         spec = Spec(
             "PUT",
@@ -6110,7 +6108,7 @@ class Erasures:
     ) -> Pages[types.Erasure]:
         """List erasures.
 
-        Lists erasures with their receipts, newest first. They contain nothing personal.
+        Lists erasures with their receipts, newest first. Receipts contain no personal data.
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Test keys are refused. Counts as `read`.
@@ -6185,7 +6183,7 @@ class AsyncErasures:
     ) -> AsyncPages[types.Erasure]:
         """List erasures.
 
-        Lists erasures with their receipts, newest first. They contain nothing personal.
+        Lists erasures with their receipts, newest first. Receipts contain no personal data.
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Test keys are refused. Counts as `read`.
@@ -6580,9 +6578,8 @@ class ManagerObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
-            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
-                in this order.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            key_results: Measures of the objective, in the order of the request. 0 to 10 entries.
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
             parent_id: Objective of a wider scope that this one supports. Null if there is none or
@@ -6634,8 +6631,8 @@ class ManagerObjectives:
         """Count managers' and org objectives by group.
 
         Counts the objectives that the list with the same filters shows, grouped by one or two members.
-        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request
-        that takes too long is a 503: add filters, because each counted objective is read.
+        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. Each
+        counted objective is read: a request that takes too long returns 503; narrow it with filters.
 
         Needs the scope `objectives:read`. Counts as `read`.
 
@@ -6673,7 +6670,7 @@ class ManagerObjectives:
     ) -> types.Objective:
         """Get a manager's or org objective.
 
-        Returns one objective. An objective of another scope than those of this path is a 404.
+        Returns one objective. 404 if the objective has a scope that this path does not serve.
 
         Needs the scope `objectives:read`. Counts as `read`.
 
@@ -6728,10 +6725,10 @@ class ManagerObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
-            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+            key_results: Measures of the objective, in the order of the request. 0 to 10 entries,
                 which replace the stored ones. An entry with the `id` of a stored one keeps the members
                 that it omits.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
             parent_id: Objective of a wider scope that this one supports. Null if there is none or
@@ -6912,10 +6909,10 @@ class ManagerObjectives:
         Args:
             author_id: Author of the check-in. Null if the request names no author. The id starts
                 with `emp_`. 422 if the organization has no such resource. A key that acts for a person
-                writes as that person; another person or null is a 403.
+                writes as that person; another person or null returns 403.
             confidence: Confidence as stated. Null if the check-in states none.
-            key_results: Key results whose value changed. At most 10 entries. Values of key results.
-                Those that it does not name stay as they are.
+            key_results: Key results whose value changed. At most 10 entries. Key results that the
+                request does not name keep their values.
             note: Note in plain text. Null if there is none. 1 to 2000 characters.
             progress: Progress of the objective after the check-in, in percent. Null if none is
                 known. Only for an objective without key results; 422 otherwise, because it follows from
@@ -7258,9 +7255,8 @@ class AsyncManagerObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
-            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
-                in this order.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            key_results: Measures of the objective, in the order of the request. 0 to 10 entries.
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
             parent_id: Objective of a wider scope that this one supports. Null if there is none or
@@ -7312,8 +7308,8 @@ class AsyncManagerObjectives:
         """Count managers' and org objectives by group.
 
         Counts the objectives that the list with the same filters shows, grouped by one or two members.
-        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request
-        that takes too long is a 503: add filters, because each counted objective is read.
+        `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. Each
+        counted objective is read: a request that takes too long returns 503; narrow it with filters.
 
         Needs the scope `objectives:read`. Counts as `read`.
 
@@ -7351,7 +7347,7 @@ class AsyncManagerObjectives:
     ) -> types.Objective:
         """Get a manager's or org objective.
 
-        Returns one objective. An objective of another scope than those of this path is a 404.
+        Returns one objective. 404 if the objective has a scope that this path does not serve.
 
         Needs the scope `objectives:read`. Counts as `read`.
 
@@ -7406,10 +7402,10 @@ class AsyncManagerObjectives:
             description: Description in plain text. Null if there is none. At most 4000 characters.
             external_id: Id of the objective in another system. Unique among all objectives. Null if
                 there is none. 1 to 128 characters.
-            key_results: Measures of the objective, in the order of the request. 0 to 10 measures,
+            key_results: Measures of the objective, in the order of the request. 0 to 10 entries,
                 which replace the stored ones. An entry with the `id` of a stored one keeps the members
                 that it omits.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
             parent_id: Objective of a wider scope that this one supports. Null if there is none or
@@ -7590,10 +7586,10 @@ class AsyncManagerObjectives:
         Args:
             author_id: Author of the check-in. Null if the request names no author. The id starts
                 with `emp_`. 422 if the organization has no such resource. A key that acts for a person
-                writes as that person; another person or null is a 403.
+                writes as that person; another person or null returns 403.
             confidence: Confidence as stated. Null if the check-in states none.
-            key_results: Key results whose value changed. At most 10 entries. Values of key results.
-                Those that it does not name stay as they are.
+            key_results: Key results whose value changed. At most 10 entries. Key results that the
+                request does not name keep their values.
             note: Note in plain text. Null if there is none. 1 to 2000 characters.
             progress: Progress of the objective after the check-in, in percent. Null if none is
                 known. Only for an objective without key results; 422 otherwise, because it follows from
@@ -7863,7 +7859,7 @@ class Me:
     ) -> types.Me:
         """Get the API key of this request.
 
-        Returns the API key of the request with its permissions and quotas.
+        Returns the calling API key with its permissions and quotas.
 
         Needs any valid API key. Counts as `read`.
         """
@@ -7895,7 +7891,7 @@ class AsyncMe:
     ) -> types.Me:
         """Get the API key of this request.
 
-        Returns the API key of the request with its permissions and quotas.
+        Returns the calling API key with its permissions and quotas.
 
         Needs any valid API key. Counts as `read`.
         """
@@ -7978,8 +7974,8 @@ class Notifications:
 
         Args:
             recipient_id: Recipient of the notifications. A key that acts for a person may omit it;
-                another person is a 403. Required for all other keys. The id starts with `emp_`. 422 if
-                the organization has no such resource.
+                another person returns 403. Required for all other keys. The id starts with `emp_`. 422
+                if the organization has no such resource.
         """
         spec = Spec(
             "POST",
@@ -8098,8 +8094,8 @@ class AsyncNotifications:
 
         Args:
             recipient_id: Recipient of the notifications. A key that acts for a person may omit it;
-                another person is a 403. Required for all other keys. The id starts with `emp_`. 422 if
-                the organization has no such resource.
+                another person returns 403. Required for all other keys. The id starts with `emp_`. 422
+                if the organization has no such resource.
         """
         spec = Spec(
             "POST",
@@ -8172,8 +8168,8 @@ class Observations:
     ) -> Pages[types.Observation]:
         """List observations.
 
-        Lists the observations that the key sees, newest day first. Archived ones are listed only on
-        request.
+        Lists the observations that are visible to the key, newest day first. Archived ones are listed
+        only on request.
 
         Needs the scope `observations:read`. Counts as `read`.
 
@@ -8227,14 +8223,14 @@ class Observations:
         """Create an observation.
 
         Creates an observation about one person who is active or deactivated. A key that acts for a
-        person writes as that person: this is the default of `author_id`, and another author is a 403.
-        409 if another observation has the `external_id`.
+        person writes as that person: this is the default of `author_id`, and another author returns
+        403. 409 if another observation has the `external_id`.
 
         Needs the scope `observations:write`. Counts as `write`.
 
         Args:
-            employee_id: Id of the person it is about. The id starts with `emp_`. 422 if the
-                organization has no such resource.
+            employee_id: Id of the person the observation is about. The id starts with `emp_`. 422
+                if the organization has no such resource.
             type: Type: a strength or an opportunity.
             observation: Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
             attribute_ids: Ids of the attributes. At most 12 entries, without duplicates. 422 if one
@@ -8245,7 +8241,7 @@ class Observations:
                 Null if there is none. 1 to 128 characters.
             impact: Impact of the observed behaviour, in plain text. Null if there is none. At most
                 2000 characters.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
             observation_date: Day of the observed behaviour. Never in the future. Default: today in
@@ -8296,8 +8292,8 @@ class Observations:
         """Count observations by group.
 
         Counts the observations that the list with the same filters shows, grouped by one or two
-        members. Returns at most 1,000 groups, the largest ones. A request that takes too long is a 503:
-        add filters, because each counted observation is read.
+        members. Returns at most 1,000 groups, the largest ones. Each counted observation is read: a
+        request that takes too long returns 503; narrow it with filters.
 
         Needs the scope `observations:read`. Counts as `read`.
 
@@ -8393,7 +8389,7 @@ class Observations:
                 Null if there is none. 1 to 128 characters.
             impact: Impact of the observed behaviour, in plain text. Null if there is none. At most
                 2000 characters.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
             observation: Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
@@ -8513,8 +8509,8 @@ class AsyncObservations:
     ) -> AsyncPages[types.Observation]:
         """List observations.
 
-        Lists the observations that the key sees, newest day first. Archived ones are listed only on
-        request.
+        Lists the observations that are visible to the key, newest day first. Archived ones are listed
+        only on request.
 
         Needs the scope `observations:read`. Counts as `read`.
 
@@ -8568,14 +8564,14 @@ class AsyncObservations:
         """Create an observation.
 
         Creates an observation about one person who is active or deactivated. A key that acts for a
-        person writes as that person: this is the default of `author_id`, and another author is a 403.
-        409 if another observation has the `external_id`.
+        person writes as that person: this is the default of `author_id`, and another author returns
+        403. 409 if another observation has the `external_id`.
 
         Needs the scope `observations:write`. Counts as `write`.
 
         Args:
-            employee_id: Id of the person it is about. The id starts with `emp_`. 422 if the
-                organization has no such resource.
+            employee_id: Id of the person the observation is about. The id starts with `emp_`. 422
+                if the organization has no such resource.
             type: Type: a strength or an opportunity.
             observation: Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
             attribute_ids: Ids of the attributes. At most 12 entries, without duplicates. 422 if one
@@ -8586,7 +8582,7 @@ class AsyncObservations:
                 Null if there is none. 1 to 128 characters.
             impact: Impact of the observed behaviour, in plain text. Null if there is none. At most
                 2000 characters.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
             observation_date: Day of the observed behaviour. Never in the future. Default: today in
@@ -8637,8 +8633,8 @@ class AsyncObservations:
         """Count observations by group.
 
         Counts the observations that the list with the same filters shows, grouped by one or two
-        members. Returns at most 1,000 groups, the largest ones. A request that takes too long is a 503:
-        add filters, because each counted observation is read.
+        members. Returns at most 1,000 groups, the largest ones. Each counted observation is read: a
+        request that takes too long returns 503; narrow it with filters.
 
         Needs the scope `observations:read`. Counts as `read`.
 
@@ -8734,7 +8730,7 @@ class AsyncObservations:
                 Null if there is none. 1 to 128 characters.
             impact: Impact of the observed behaviour, in plain text. Null if there is none. At most
                 2000 characters.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
             observation: Observed behaviour, in plain text that is not blank. 1 to 4000 characters.
@@ -8892,14 +8888,12 @@ class Organization:
             name: Name of the organization, for display. 1 to 120 characters in one line.
             objective_review: Review of objectives before approval.
             retention: Periods after which archived resources and people who left are removed. Null:
-                they are kept. Periods of the retention rules. An omitted member keeps its period, null
-                switches the rule off.
+                they are never removed. An omitted member keeps its period, null turns the rule off.
             summary_review: Review of summaries before approval.
             visible_custom_fields: Keys of the custom fields that every key shows, in order. A key
-                bound to a person shows the other ones only of that person and of those who report to
-                them; keys of the organization and of org admins show all. Null: every key shows all. At
-                most 200 entries, without duplicates. Keys of the custom fields that every key shows.
-                Null: all of them.
+                bound to a person shows the other fields only for that person and their reports; keys of
+                the organization and of org admins show all. Null: every key shows all. At most 200
+                entries, without duplicates. Null removes the restriction.
         """
         spec = Spec(
             "PATCH",
@@ -8982,14 +8976,12 @@ class AsyncOrganization:
             name: Name of the organization, for display. 1 to 120 characters in one line.
             objective_review: Review of objectives before approval.
             retention: Periods after which archived resources and people who left are removed. Null:
-                they are kept. Periods of the retention rules. An omitted member keeps its period, null
-                switches the rule off.
+                they are never removed. An omitted member keeps its period, null turns the rule off.
             summary_review: Review of summaries before approval.
             visible_custom_fields: Keys of the custom fields that every key shows, in order. A key
-                bound to a person shows the other ones only of that person and of those who report to
-                them; keys of the organization and of org admins show all. Null: every key shows all. At
-                most 200 entries, without duplicates. Keys of the custom fields that every key shows.
-                Null: all of them.
+                bound to a person shows the other fields only for that person and their reports; keys of
+                the organization and of org admins show all. Null: every key shows all. At most 200
+                entries, without duplicates. Null removes the restriction.
         """
         spec = Spec(
             "PATCH",
@@ -9034,21 +9026,21 @@ class PortalLinks:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.PortalLink:
-        """Create a link into the console.
+        """Create a console sign-in link.
 
-        Creates a link that opens the console signed in, once and within 30 minutes. The link has an API
-        key of its own, with the person and the environment of the key of the request and no more access
-        than that key. It is listed and revoked under `/api-keys`. 409 if the console is off.
+        Creates a link that opens the console signed in, once and within 30 minutes. The link has its
+        own API key, for the same person and environment as the calling key and with no more access. The
+        key is listed and revoked under `/api-keys`. 409 if the console is off.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
 
         Args:
-            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
-                request must have all of them.
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The calling key
+                must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
             expires_in: Lifetime of the key in seconds, from the creation of the link. If absent, it
-                is 3600, or less if the key of the request ends sooner.
+                is 3600, or less if the calling key expires sooner.
             name: Name of the key, for display only. 1 to 80 characters in one line.
             read_only: `true` grants only the read scopes of `scopes`. One of them must be a read
                 scope. Default: `false`.
@@ -9136,21 +9128,21 @@ class AsyncPortalLinks:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.PortalLink:
-        """Create a link into the console.
+        """Create a console sign-in link.
 
-        Creates a link that opens the console signed in, once and within 30 minutes. The link has an API
-        key of its own, with the person and the environment of the key of the request and no more access
-        than that key. It is listed and revoked under `/api-keys`. 409 if the console is off.
+        Creates a link that opens the console signed in, once and within 30 minutes. The link has its
+        own API key, for the same person and environment as the calling key and with no more access. The
+        key is listed and revoked under `/api-keys`. 409 if the console is off.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
 
         Args:
-            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The key of the
-                request must have all of them.
+            scopes: Permissions of the key. 1 to 24 entries, without duplicates. The calling key
+                must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
             expires_in: Lifetime of the key in seconds, from the creation of the link. If absent, it
-                is 3600, or less if the key of the request ends sooner.
+                is 3600, or less if the calling key expires sooner.
             name: Name of the key, for display only. 1 to 80 characters in one line.
             read_only: `true` grants only the read scopes of `scopes`. One of them must be a read
                 scope. Default: `false`.
@@ -9232,16 +9224,15 @@ class RequestStats:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.RequestStats:
-        """Get the numbers of requests by status and hour.
+        """Get request counts by status and hour.
 
-        Returns the numbers of requests that were answered for the data set of the API key, by HTTP
-        status and hour. Requests without a valid key are not counted. Several instances add their
-        numbers once a minute.
+        Returns request counts for the data set of the API key, by HTTP status and hour. Requests
+        without a valid key are not counted. Each instance adds its counts once a minute.
 
         Needs the scope `settings:read` and an admin-level key. Counts as `read`.
 
         Args:
-            window: Time range of the attempts. It ends now. Default: `24h`.
+            window: Time range of the statistics. It ends now. Default: `24h`.
         """
         spec = Spec(
             "GET",
@@ -9273,16 +9264,15 @@ class AsyncRequestStats:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.RequestStats:
-        """Get the numbers of requests by status and hour.
+        """Get request counts by status and hour.
 
-        Returns the numbers of requests that were answered for the data set of the API key, by HTTP
-        status and hour. Requests without a valid key are not counted. Several instances add their
-        numbers once a minute.
+        Returns request counts for the data set of the API key, by HTTP status and hour. Requests
+        without a valid key are not counted. Each instance adds its counts once a minute.
 
         Needs the scope `settings:read` and an admin-level key. Counts as `read`.
 
         Args:
-            window: Time range of the attempts. It ends now. Default: `24h`.
+            window: Time range of the statistics. It ends now. Default: `24h`.
         """
         spec = Spec(
             "GET",
@@ -9318,12 +9308,12 @@ class Retention:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.RetentionPreview:
-        """Preview the retention.
+        """Preview retention.
 
-        Returns the time of the next run of the retention, and what each rule of the organization would
-        remove in the first run that applies it. A parameter previews another period of a rule, as if it
-        were set now. Data of people under a legal hold is not counted, nor are observations and
-        objectives that a summary includes.
+        Returns the time of the next retention run, and the number of resources that each rule would
+        remove in the first run that applies the rule. A parameter previews another period of a rule, as
+        if that period were set now. Data of people under a legal hold is not counted, nor are
+        observations and objectives that a summary includes.
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Counts as `read`.
@@ -9369,9 +9359,9 @@ class Retention:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.RetentionRun]:
-        """List the runs of the retention.
+        """List retention runs.
 
-        Lists the daily runs of the retention with their receipts, newest first.
+        Lists the daily retention runs with their receipts, newest first.
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Counts as `read`.
@@ -9408,7 +9398,7 @@ class Retention:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.RetentionRun:
-        """Get a run of the retention.
+        """Get a retention run.
 
         Returns a run. Its receipt is final once the status is `completed`.
 
@@ -9446,12 +9436,12 @@ class AsyncRetention:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.RetentionPreview:
-        """Preview the retention.
+        """Preview retention.
 
-        Returns the time of the next run of the retention, and what each rule of the organization would
-        remove in the first run that applies it. A parameter previews another period of a rule, as if it
-        were set now. Data of people under a legal hold is not counted, nor are observations and
-        objectives that a summary includes.
+        Returns the time of the next retention run, and the number of resources that each rule would
+        remove in the first run that applies the rule. A parameter previews another period of a rule, as
+        if that period were set now. Data of people under a legal hold is not counted, nor are
+        observations and objectives that a summary includes.
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Counts as `read`.
@@ -9497,9 +9487,9 @@ class AsyncRetention:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.RetentionRun]:
-        """List the runs of the retention.
+        """List retention runs.
 
-        Lists the daily runs of the retention with their receipts, newest first.
+        Lists the daily retention runs with their receipts, newest first.
 
         Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are
         refused. Counts as `read`.
@@ -9536,7 +9526,7 @@ class AsyncRetention:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.RetentionRun:
-        """Get a run of the retention.
+        """Get a retention run.
 
         Returns a run. Its receipt is final once the status is `completed`.
 
@@ -9630,14 +9620,14 @@ class Summaries:
         """Create a draft of a summary.
 
         Creates a draft of a summary. A key that acts for a person writes as that person: this is the
-        default of `author_id`, and another author is a 403. 409 if another summary has the
+        default of `author_id`, and another author returns 403. 409 if another summary has the
         `external_id`.
 
         Needs the scope `summaries:write`. Counts as `write`.
 
         Args:
-            employee_id: Id of the person it is about. The id starts with `emp_`. 422 if the
-                organization has no such resource.
+            employee_id: Id of the person the summary is about. The id starts with `emp_`. 422 if
+                the organization has no such resource.
             title: Title. It must not be blank. 1 to 200 characters.
             author_id: Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the
                 organization has no such resource. A key that acts for a person writes as that person:
@@ -9651,7 +9641,7 @@ class Summaries:
             included_observation_ids: Ids of the included observations. Until the approval, archived
                 observations are omitted. At most 200 entries, without duplicates. 422 if one does not
                 exist, is about another person, or is archived when it is added.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
             period_end: Last day of the period. Not before `period_start`. Null if `period_start` is
@@ -9760,7 +9750,7 @@ class Summaries:
             included_observation_ids: Ids of the included observations. Until the approval, archived
                 observations are omitted. At most 200 entries, without duplicates. 422 if one does not
                 exist, is about another person, or is archived when it is added.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
             period_end: Last day of the period. Not before `period_start`. Null if `period_start` is
@@ -9872,7 +9862,7 @@ class Summaries:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
-        """Give the employee's feedback on a summary.
+        """Submit employee feedback on a summary.
 
         Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that
         acts for a person can give only the feedback of that person.
@@ -10084,14 +10074,14 @@ class AsyncSummaries:
         """Create a draft of a summary.
 
         Creates a draft of a summary. A key that acts for a person writes as that person: this is the
-        default of `author_id`, and another author is a 403. 409 if another summary has the
+        default of `author_id`, and another author returns 403. 409 if another summary has the
         `external_id`.
 
         Needs the scope `summaries:write`. Counts as `write`.
 
         Args:
-            employee_id: Id of the person it is about. The id starts with `emp_`. 422 if the
-                organization has no such resource.
+            employee_id: Id of the person the summary is about. The id starts with `emp_`. 422 if
+                the organization has no such resource.
             title: Title. It must not be blank. 1 to 200 characters.
             author_id: Author of the summary. Null if unknown. The id starts with `emp_`. 422 if the
                 organization has no such resource. A key that acts for a person writes as that person:
@@ -10105,7 +10095,7 @@ class AsyncSummaries:
             included_observation_ids: Ids of the included observations. Until the approval, archived
                 observations are omitted. At most 200 entries, without duplicates. 422 if one does not
                 exist, is about another person, or is archived when it is added.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. A key with the
                 value null is ignored.
             period_end: Last day of the period. Not before `period_start`. Null if `period_start` is
@@ -10214,7 +10204,7 @@ class AsyncSummaries:
             included_observation_ids: Ids of the included observations. Until the approval, archived
                 observations are omitted. At most 200 entries, without duplicates. 422 if one does not
                 exist, is about another person, or is archived when it is added.
-            metadata: Texts for other systems, by key. They have no meaning for the service. At most
+            metadata: Texts for other systems, by key. The service does not interpret them. At most
                 20 names of up to 40 characters, with values of up to 500 characters. Keys are merged
                 one by one: a value sets its key, null removes it.
             period_end: Last day of the period. Not before `period_start`. Null if `period_start` is
@@ -10326,7 +10316,7 @@ class AsyncSummaries:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> types.Summary:
-        """Give the employee's feedback on a summary.
+        """Submit employee feedback on a summary.
 
         Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that
         acts for a person can give only the feedback of that person.
@@ -10624,8 +10614,8 @@ class Webhooks:
                 `…` and its last four characters, or as `…` alone if the value has fewer than 9
                 characters. At most 10 names of up to 64 characters, with values of up to 1024
                 characters. A name with the value null is ignored.
-            max_per_second: Most requests in any second. Further deliveries wait. Null for no limit.
-                Tests are not limited.
+            max_per_second: Maximum number of requests per second. Further deliveries wait. Null for
+                no limit. Tests are not limited.
             payload: Form of delivered events: `full` has the whole resource in `data`, `thin` only
                 its id, type and URL. Default: `full`.
         """
@@ -10724,8 +10714,8 @@ class Webhooks:
                 `…` and its last four characters, or as `…` alone if the value has fewer than 9
                 characters. At most 10 names of up to 64 characters, with values of up to 1024
                 characters. Names are merged one by one: a value sets its header, null removes it.
-            max_per_second: Most requests in any second. Further deliveries wait. Null for no limit.
-                Tests are not limited.
+            max_per_second: Maximum number of requests per second. Further deliveries wait. Null for
+                no limit. Tests are not limited.
             overlap_seconds: Seconds after which all previous secrets stop signing; 0 ends them at
                 once. Requires `rotate_secret`. If omitted, the previous secret signs for another 86400
                 seconds.
@@ -10969,14 +10959,14 @@ class Webhooks:
         """Get statistics of the delivery attempts.
 
         Returns numbers of attempts by result and hour, the durations of the responses and the length of
-        the queue. A request that takes too long is a 503: choose a shorter `window`, because each
-        attempt in it is read.
+        the queue. Each attempt in the time range is read: a request that takes too long returns 503;
+        choose a shorter `window`.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
 
         Args:
-            window: Time range of the attempts. It ends now. Default: `24h`.
+            window: Time range of the statistics. It ends now. Default: `24h`.
         """
         spec = Spec(
             "GET",
@@ -11112,8 +11102,8 @@ class AsyncWebhooks:
                 `…` and its last four characters, or as `…` alone if the value has fewer than 9
                 characters. At most 10 names of up to 64 characters, with values of up to 1024
                 characters. A name with the value null is ignored.
-            max_per_second: Most requests in any second. Further deliveries wait. Null for no limit.
-                Tests are not limited.
+            max_per_second: Maximum number of requests per second. Further deliveries wait. Null for
+                no limit. Tests are not limited.
             payload: Form of delivered events: `full` has the whole resource in `data`, `thin` only
                 its id, type and URL. Default: `full`.
         """
@@ -11212,8 +11202,8 @@ class AsyncWebhooks:
                 `…` and its last four characters, or as `…` alone if the value has fewer than 9
                 characters. At most 10 names of up to 64 characters, with values of up to 1024
                 characters. Names are merged one by one: a value sets its header, null removes it.
-            max_per_second: Most requests in any second. Further deliveries wait. Null for no limit.
-                Tests are not limited.
+            max_per_second: Maximum number of requests per second. Further deliveries wait. Null for
+                no limit. Tests are not limited.
             overlap_seconds: Seconds after which all previous secrets stop signing; 0 ends them at
                 once. Requires `rotate_secret`. If omitted, the previous secret signs for another 86400
                 seconds.
@@ -11457,14 +11447,14 @@ class AsyncWebhooks:
         """Get statistics of the delivery attempts.
 
         Returns numbers of attempts by result and hour, the durations of the responses and the length of
-        the queue. A request that takes too long is a 503: choose a shorter `window`, because each
-        attempt in it is read.
+        the queue. Each attempt in the time range is read: a request that takes too long returns 503;
+        choose a shorter `window`.
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
 
         Args:
-            window: Time range of the attempts. It ends now. Default: `24h`.
+            window: Time range of the statistics. It ends now. Default: `24h`.
         """
         spec = Spec(
             "GET",
@@ -11584,7 +11574,7 @@ class Resources:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> Pages[types.SearchHit]:
-        """Search texts.
+        """Search.
 
         Finds resources that contain all words. The beginning of the last word is enough. Case and
         accents are ignored. Resources with all words come first, then those with the beginning of the
@@ -11694,7 +11684,7 @@ class AsyncResources:
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
     ) -> AsyncPages[types.SearchHit]:
-        """Search texts.
+        """Search.
 
         Finds resources that contain all words. The beginning of the last word is enough. Case and
         accents are ignored. Resources with all words come first, then those with the beginning of the

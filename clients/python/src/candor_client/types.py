@@ -122,9 +122,7 @@ class ApiKeyCreate(TypedDict):
     """Name of the key, for display only. 1 to 80 characters in one line."""
 
     scopes: list[ApiKeyScope]
-    """Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
-    them.
-    """
+    """Permissions of the key. 1 to 24 entries, without duplicates. The calling key must have all of them."""
 
     access_level: NotRequired[AccessLevel]
     """Access level. `admin` permits administrative requests. Default: `standard`."""
@@ -234,9 +232,7 @@ class ApiKeyUpdate(TypedDict):
     """Name of the key, for display only. 1 to 80 characters in one line."""
 
     scopes: NotRequired[list[ApiKeyScope]]
-    """Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
-    them.
-    """
+    """Permissions of the key. 1 to 24 entries, without duplicates. The calling key must have all of them."""
 
 
 class ApiKeyWithSecret(TypedDict):
@@ -357,7 +353,7 @@ class Assignment(TypedDict):
     """Time of the last change. It increases with every change."""
 
     metadata: dict[str, str]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters.
     """
 
@@ -392,7 +388,7 @@ class AssignmentCreate(TypedDict):
     """Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters."""
 
     metadata: NotRequired[dict[str, str | None]]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters. A key with the value null is ignored.
     """
 
@@ -489,7 +485,7 @@ class Attribute(TypedDict):
     """Name. Unique in the organization, compared without case. 1 to 80 characters."""
 
     category: str
-    """Category: a free text that groups attributes. 1 to 80 characters."""
+    """Category: free text that groups attributes. 1 to 80 characters."""
 
     tone: AttributeTone | str
     """Tone of feedback with this attribute."""
@@ -510,7 +506,7 @@ class AttributeCreate(TypedDict):
     """Name. Unique in the organization, compared without case. 1 to 80 characters."""
 
     category: str
-    """Category: a free text that groups attributes. 1 to 80 characters."""
+    """Category: free text that groups attributes. 1 to 80 characters."""
 
     tone: NotRequired[AttributeTone]
     """Tone of feedback with this attribute. Default: `neutral`."""
@@ -581,7 +577,7 @@ AttributeTone: TypeAlias = Literal[
 class AttributeUpdate(TypedDict):
 
     category: NotRequired[str]
-    """Category: a free text that groups attributes. 1 to 80 characters."""
+    """Category: free text that groups attributes. 1 to 80 characters."""
 
     name: NotRequired[str]
     """Name. Unique in the organization, compared without case. 1 to 80 characters."""
@@ -591,7 +587,7 @@ class AttributeUpdate(TypedDict):
 
 
 class AuditEntry(TypedDict):
-    """An entry of the audit log. It is written with its change and never altered."""
+    """An entry of the audit log. Written with the change and never altered."""
 
     id: str
     """Id of the audit entry, with the prefix `aud_`."""
@@ -684,15 +680,15 @@ class CheckInCreate(TypedDict):
     author_id: NotRequired[str | None]
     """Author of the check-in. Null if the request names no author. The id starts with `emp_`. 422 if the
     organization has no such resource. A key that acts for a person writes as that person; another
-    person or null is a 403.
+    person or null returns 403.
     """
 
     confidence: NotRequired[ObjectiveConfidence | None]
     """Confidence as stated. Null if the check-in states none."""
 
     key_results: NotRequired[list[CheckInCreateKeyResult]]
-    """Key results whose value changed. At most 10 entries. Values of key results. Those that it does not
-    name stay as they are.
+    """Key results whose value changed. At most 10 entries. Key results that the request does not name keep
+    their values.
     """
 
     note: NotRequired[str | None]
@@ -803,7 +799,7 @@ class CheckedInObjective(TypedDict):
     """Time of completion. Null unless the status is `completed`."""
 
     metadata: dict[str, str]
-    """Texts for other systems, by key. They have no meaning for the service."""
+    """Texts for other systems, by key. The service does not interpret them."""
 
     external_id: str | None
     """Id of the objective in another system. Unique among all objectives. Null if there is none."""
@@ -838,8 +834,8 @@ class Conflict(TypedDict):
     """Attempted transition. Present if the state does not allow it."""
 
     conflicting_id: NotRequired[str]
-    """Resource that already has the value. Present if a unique value is taken by a resource that the key
-    sees.
+    """Resource that already has the value. Present if a unique value is taken by a resource that is
+    visible to the key.
     """
 
     rule: NotRequired[str]
@@ -945,7 +941,7 @@ class ConnectorCreateBrake(TypedDict):
 
 
 class ConnectorDetails(TypedDict):
-    """A connector with its figures."""
+    """A connector with its statistics."""
 
     id: str
     """Id of the connector, with the prefix `con_`."""
@@ -1158,7 +1154,7 @@ class ConversationAbout(TypedDict):
     """Kind of resource that the conversation is about."""
 
     id: str
-    """Id of the resource that it is about."""
+    """Id of the resource that the conversation is about."""
 
 
 ConversationAboutType: TypeAlias = Literal[
@@ -1189,8 +1185,8 @@ class ConversationCreateAbout(TypedDict):
     """Kind of resource that the conversation is about."""
 
     id: str
-    """Id of the resource that it is about. 1 to 40 characters. 422 if the organization has no such
-    resource.
+    """Id of the resource that the conversation is about. 1 to 40 characters. 422 if the organization has
+    no such resource.
     """
 
 
@@ -1665,8 +1661,8 @@ class DryRun(TypedDict):
     """Status that the response would have."""
 
     data: dict[str, Any] | None
-    """Body that the response would have. Ids and secrets that the request would make are null. Null if the
-    response would have no body.
+    """Body that the response would have. Ids and secrets that the request would create are null. Null if
+    the response would have no body.
     """
 
     events: list[EventType | str]
@@ -1676,7 +1672,7 @@ class DryRun(TypedDict):
     """Changed members by name, as in the audit log. Empty for a new resource."""
 
     notifications: int
-    """Number of notifications that people would get."""
+    """Number of notifications that would be sent."""
 
 
 @final
@@ -1738,8 +1734,8 @@ class Employee(TypedDict):
     """Time of deactivation. Null unless the status is `deactivated`."""
 
     returned_at: str | None
-    """Time of the last reactivation or rehire. Keys from before are off until an admin enables them. Null
-    if the person never left.
+    """Time of the last reactivation or rehire. Older keys stay off until an admin enables them. Null if
+    the person never left.
     """
 
     department: NotRequired[Department | None]
@@ -1880,10 +1876,10 @@ class EmployeeObjectiveCreate(TypedDict):
     """
 
     key_results: NotRequired[list[EmployeeObjectiveCreateKeyResult]]
-    """Measures of the objective, in the order of the request. 0 to 10 measures, in this order."""
+    """Measures of the objective, in the order of the request. 0 to 10 entries."""
 
     metadata: NotRequired[dict[str, str | None]]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters. A key with the value null is ignored.
     """
 
@@ -1912,11 +1908,11 @@ class EmployeeObjectiveCreateKeyResult(TypedDict):
     """Default: `number`."""
 
     start: NotRequired[float]
-    """Default: 0. The metric `boolean` has none in a request. At most 4 decimal places."""
+    """Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places."""
 
     target: NotRequired[float]
-    """Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
-    request. It differs from `start`. At most 4 decimal places.
+    """Required for the metric `number`. Default for `percent`: 100. Must be absent for the metric
+    `boolean`. It differs from `start`. At most 4 decimal places.
     """
 
     unit: NotRequired[str | None]
@@ -2081,7 +2077,7 @@ class ErasedEventData(TypedDict):
 
 
 class Erasure(TypedDict):
-    """An erasure with its receipt. It contains nothing personal."""
+    """An erasure with its receipt, without personal data."""
 
     id: str
     """Id of the erasure, with the prefix `era_`."""
@@ -2113,7 +2109,7 @@ class Erasure(TypedDict):
     """
 
     out_of_reach: list[str]
-    """Copies that the service cannot reach: the controller erases there."""
+    """Copies outside the service; the controller must erase them."""
 
     tables_to_rewrite: list[str]
     """Tables whose files may hold removed rows until they are rewritten. Empty for SQLite."""
@@ -2282,13 +2278,13 @@ EventType: TypeAlias = Literal[
 
 @final
 class ExportCheckpoint(TypedDict):
-    """A line from which an export can go on."""
+    """A line from which an export can be continued."""
 
     type: Literal["checkpoint"]
     """Type of the line, `checkpoint`."""
 
     cursor: str
-    """Value of the parameter `cursor` of the request that goes on behind the rows before this line."""
+    """Value of the parameter `cursor` that continues the export after the rows before this line."""
 
 
 @final
@@ -2425,7 +2421,7 @@ class Highlight(TypedDict):
 
 
 class HistoryEntry(TypedDict):
-    """An entry of the audit log. It is written with its change and never altered."""
+    """An entry of the audit log. Written with the change and never altered."""
 
     id: str
     """Id of the audit entry, with the prefix `aud_`."""
@@ -2453,13 +2449,13 @@ class HistoryEntry(TypedDict):
 
 
 class HourRequests(TypedDict):
-    """Number of requests that were answered in one hour."""
+    """Number of requests in one hour."""
 
     hour: str
     """Start of the hour in UTC."""
 
     requests: int
-    """Number of requests that were answered in the hour."""
+    """Number of requests in the hour."""
 
     refused: int
     """Number of requests that were refused: a status of 400 to 499."""
@@ -2683,7 +2679,7 @@ class LegalHold(TypedDict):
 class LegalHoldSet(TypedDict):
 
     reason: str
-    """Reason for the hold. 1 to 2000 characters. Reason for the hold. Do not name people in it."""
+    """Reason for the hold. 1 to 2000 characters. Do not name people in it."""
 
 
 MailFailure: TypeAlias = Literal[
@@ -2741,10 +2737,10 @@ class ManagerObjectiveCreate(TypedDict):
     """
 
     key_results: NotRequired[list[ManagerObjectiveCreateKeyResult]]
-    """Measures of the objective, in the order of the request. 0 to 10 measures, in this order."""
+    """Measures of the objective, in the order of the request. 0 to 10 entries."""
 
     metadata: NotRequired[dict[str, str | None]]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters. A key with the value null is ignored.
     """
 
@@ -2773,11 +2769,11 @@ class ManagerObjectiveCreateKeyResult(TypedDict):
     """Default: `number`."""
 
     start: NotRequired[float]
-    """Default: 0. The metric `boolean` has none in a request. At most 4 decimal places."""
+    """Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places."""
 
     target: NotRequired[float]
-    """Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
-    request. It differs from `start`. At most 4 decimal places.
+    """Required for the metric `number`. Default for `percent`: 100. Must be absent for the metric
+    `boolean`. It differs from `start`. At most 4 decimal places.
     """
 
     unit: NotRequired[str | None]
@@ -2891,7 +2887,7 @@ class MessageCreate(TypedDict):
 
     author_id: NotRequired[str]
     """Author of the message. The id starts with `emp_`. 422 if the organization has no such resource. A
-    key that acts for a person may omit it; another person is a 403. Required for all other keys.
+    key that acts for a person may omit it; another person returns 403. Required for all other keys.
     """
 
 
@@ -2983,7 +2979,7 @@ class Notification(TypedDict):
     """Time of the notification."""
 
     read_at: str | None
-    """Time at which it was first marked as read. Null if unread."""
+    """Time at which the notification was first marked as read. Null if unread."""
 
 
 NotificationSort: TypeAlias = Literal[
@@ -3029,8 +3025,8 @@ class NotificationsRead(TypedDict):
 class NotificationsReadAll(TypedDict):
 
     recipient_id: NotRequired[str]
-    """Recipient of the notifications. A key that acts for a person may omit it; another person is a 403.
-    Required for all other keys. The id starts with `emp_`. 422 if the organization has no such
+    """Recipient of the notifications. A key that acts for a person may omit it; another person returns
+    403. Required for all other keys. The id starts with `emp_`. 422 if the organization has no such
     resource.
     """
 
@@ -3108,7 +3104,7 @@ class Objective(TypedDict):
     """Time of completion. Null unless the status is `completed`."""
 
     metadata: dict[str, str]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters.
     """
 
@@ -3118,7 +3114,7 @@ class Objective(TypedDict):
     """
 
     linked_summaries: NotRequired[list[Summary]]
-    """The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`."""
+    """The newest 100 linked summaries that are visible to the key. Present with `expand=linked_summaries`."""
 
     owner: NotRequired[Employee]
     """Owner of the objective. Present with `expand=owner`."""
@@ -3188,7 +3184,7 @@ ObjectiveConfidenceFilter: TypeAlias = Literal[
 
 
 class ObjectiveCount(TypedDict):
-    """Number of objectives of one group. It has the members that the request groups by."""
+    """Number of objectives of one group. Contains the fields given in `group_by`."""
 
     count: int
     """Number of objectives in the group."""
@@ -3343,12 +3339,12 @@ class ObjectiveUpdate(TypedDict):
     """
 
     key_results: NotRequired[list[ObjectiveUpdateKeyResult]]
-    """Measures of the objective, in the order of the request. 0 to 10 measures, which replace the stored
+    """Measures of the objective, in the order of the request. 0 to 10 entries, which replace the stored
     ones. An entry with the `id` of a stored one keeps the members that it omits.
     """
 
     metadata: NotRequired[dict[str, str | None]]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
     null removes it.
     """
@@ -3392,11 +3388,11 @@ class ObjectiveUpdateKeyResult(TypedDict):
     """Read-only: the stored value is ignored."""
 
     start: NotRequired[float]
-    """Default: 0. The metric `boolean` has none in a request. At most 4 decimal places."""
+    """Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places."""
 
     target: NotRequired[float]
-    """Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
-    request. It differs from `start`. At most 4 decimal places.
+    """Required for the metric `number`. Default for `percent`: 100. Must be absent for the metric
+    `boolean`. It differs from `start`. At most 4 decimal places.
     """
 
     title: NotRequired[str]
@@ -3417,7 +3413,7 @@ class Observation(TypedDict):
     """Id of the observation, with the prefix `obs_`."""
 
     employee_id: str
-    """Id of the person it is about."""
+    """Id of the person the observation is about."""
 
     author_id: str | None
     """Author of the observation. Null if unknown."""
@@ -3455,7 +3451,7 @@ class Observation(TypedDict):
     """Archive time. Null if it is not archived."""
 
     metadata: dict[str, str]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters.
     """
 
@@ -3472,7 +3468,7 @@ class Observation(TypedDict):
 
 
 class ObservationCount(TypedDict):
-    """Number of observations of one group. It has the members that the request groups by."""
+    """Number of observations of one group. Contains the fields given in `group_by`."""
 
     count: int
     """Number of observations in the group."""
@@ -3508,8 +3504,8 @@ class ObservationCounts(TypedDict):
 class ObservationCreate(TypedDict):
 
     employee_id: str
-    """Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such
-    resource.
+    """Id of the person the observation is about. The id starts with `emp_`. 422 if the organization has no
+    such resource.
     """
 
     type: ObservationType
@@ -3535,7 +3531,7 @@ class ObservationCreate(TypedDict):
     """Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters."""
 
     metadata: NotRequired[dict[str, str | None]]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters. A key with the value null is ignored.
     """
 
@@ -3645,7 +3641,7 @@ class ObservationUpdate(TypedDict):
     """Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters."""
 
     metadata: NotRequired[dict[str, str | None]]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
     null removes it.
     """
@@ -3688,12 +3684,14 @@ class Organization(TypedDict):
 
     visible_custom_fields: list[str] | None
     """Keys of the custom fields that every key shows, in order. A key bound to a person shows the other
-    ones only of that person and of those who report to them; keys of the organization and of org admins
-    show all. Null: every key shows all. At most 200 entries, without duplicates.
+    fields only for that person and their reports; keys of the organization and of org admins show all.
+    Null: every key shows all. At most 200 entries, without duplicates.
     """
 
     retention: Retention
-    """Periods after which archived resources and people who left are removed. Null: they are kept."""
+    """Periods after which archived resources and people who left are removed. Null: they are never
+    removed.
+    """
 
     created_at: str
     """Time of creation, which never changes."""
@@ -3740,8 +3738,8 @@ class OrganizationUpdate(TypedDict):
     """Review of objectives before approval."""
 
     retention: NotRequired[OrganizationUpdateRetention]
-    """Periods after which archived resources and people who left are removed. Null: they are kept. Periods
-    of the retention rules. An omitted member keeps its period, null switches the rule off.
+    """Periods after which archived resources and people who left are removed. Null: they are never
+    removed. An omitted member keeps its period, null turns the rule off.
     """
 
     summary_review: NotRequired[ReviewMode]
@@ -3749,9 +3747,8 @@ class OrganizationUpdate(TypedDict):
 
     visible_custom_fields: NotRequired[list[str] | None]
     """Keys of the custom fields that every key shows, in order. A key bound to a person shows the other
-    ones only of that person and of those who report to them; keys of the organization and of org admins
-    show all. Null: every key shows all. At most 200 entries, without duplicates. Keys of the custom
-    fields that every key shows. Null: all of them.
+    fields only for that person and their reports; keys of the organization and of org admins show all.
+    Null: every key shows all. At most 200 entries, without duplicates. Null removes the restriction.
     """
 
 
@@ -3809,7 +3806,7 @@ class OtherRow(TypedDict):
 
 @final
 class PersonalDataEnd(TypedDict):
-    """The last line of a complete answer."""
+    """The last line of a complete response."""
 
     type: Literal["end"]
     """Type of the line, `end`."""
@@ -3921,16 +3918,14 @@ class PortalLink(TypedDict):
 class PortalLinkCreate(TypedDict):
 
     scopes: list[ApiKeyScope]
-    """Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
-    them.
-    """
+    """Permissions of the key. 1 to 24 entries, without duplicates. The calling key must have all of them."""
 
     access_level: NotRequired[AccessLevel]
     """Access level. `admin` permits administrative requests. Default: `standard`."""
 
     expires_in: NotRequired[int]
     """Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the
-    key of the request ends sooner.
+    calling key expires sooner.
     """
 
     name: NotRequired[str]
@@ -4014,10 +4009,10 @@ event of the time range.
 
 
 class RequestStats(TypedDict):
-    """Statistics of the answered requests of a data set."""
+    """Request statistics of a data set."""
 
     window: StatsWindow | str
-    """Time range of the answers."""
+    """Time range of the statistics."""
 
     since: str
     """Start of the first hour of the time range."""
@@ -4026,7 +4021,7 @@ class RequestStats(TypedDict):
     """End of the time range."""
 
     requests: int
-    """Number of answered requests with a valid API key."""
+    """Number of requests with a valid API key."""
 
     by_status: list[StatusCount]
     """Requests by HTTP status, the lowest first."""
@@ -4066,7 +4061,7 @@ class Retention(TypedDict):
 
 @final
 class RetentionCompletedEvent(TypedDict):
-    """A run of the retention that removed data was completed."""
+    """A retention run that removed data was completed."""
 
     id: str
     """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
@@ -4094,7 +4089,7 @@ RetentionCompletedEventType: TypeAlias = Literal[
 
 
 class RetentionPreview(TypedDict):
-    """Answer of `GET /retention/preview`."""
+    """Response of `GET /retention/preview`."""
 
     next_run_at: str | None
     """Time of the next run. Null if no rule has a period."""
@@ -4126,7 +4121,7 @@ class RetentionRemoval(TypedDict):
 
 @final
 class RetentionRemovedEvent(TypedDict):
-    """A run of the retention removed archived resources."""
+    """A retention run removed archived resources."""
 
     id: str
     """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
@@ -4154,7 +4149,7 @@ RetentionRemovedEventType: TypeAlias = Literal[
 
 
 class RetentionRun(TypedDict):
-    """A run of the retention with its receipt. It contains nothing personal."""
+    """A retention run with its receipt, without personal data."""
 
     id: str
     """Id of the run, with the prefix `ret_`."""
@@ -4177,7 +4172,7 @@ class RetentionRun(TypedDict):
     """
 
     out_of_reach: list[str]
-    """Copies that the service cannot reach: the controller removes the data there."""
+    """Copies outside the service; the controller must remove the data there."""
 
     tables_to_rewrite: list[str]
     """Tables whose files may hold removed rows until they are rewritten. Empty for SQLite."""
@@ -4194,7 +4189,7 @@ RetentionRunStatus: TypeAlias = Literal[
     "running",
     "completed",
 ]
-"""Status of a run of the retention."""
+"""Status of a retention run."""
 
 
 ReviewMode: TypeAlias = Literal[
@@ -4228,8 +4223,8 @@ class ScimRequest(TypedDict):
     """Method of the request."""
 
     path: str
-    """Path of the request, without the query. What follows `Users/` and is no id is `…`: it may be the
-    name of a person.
+    """Path of the request, without the query. A segment after `Users/` that is no id is replaced by `…`,
+    because it may be the name of a person.
     """
 
     status: int
@@ -4304,7 +4299,7 @@ class StatusCount(TypedDict):
     """Number of requests with the same status."""
 
     status: int
-    """HTTP status of the answers."""
+    """HTTP status of the responses."""
 
     count: int
     """Number of requests with this status."""
@@ -4320,7 +4315,7 @@ class Submission(TypedDict):
     """Status of the submission."""
 
     observation_ids: list[str]
-    """Ids of the submitted observations that the key sees."""
+    """Ids of the submitted observations that are visible to the key."""
 
     submitted_at: str | None
     """Time of the submission. Null if the reviewer has not submitted."""
@@ -4332,7 +4327,7 @@ class SubmissionCreate(TypedDict):
     """1 to 10 observations about the person of the assignment."""
 
     reviewer_id: NotRequired[str]
-    """Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required
+    """Reviewer who submits. A key that acts for a person may omit it; another person returns 403. Required
     for all other keys. The id starts with `emp_`. 422 if the organization has no such resource.
     """
 
@@ -4357,7 +4352,7 @@ class SubmissionCreateObservation(TypedDict):
     """Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters."""
 
     metadata: NotRequired[dict[str, str | None]]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters. A key with the value null is ignored.
     """
 
@@ -4391,7 +4386,7 @@ class Summary(TypedDict):
     """Id of the summary, with the prefix `sum_`."""
 
     employee_id: str
-    """Id of the person it is about."""
+    """Id of the person the summary is about."""
 
     author_id: str | None
     """Author of the summary. Null if unknown."""
@@ -4439,7 +4434,7 @@ class Summary(TypedDict):
     """Time of approval. Null if it was not approved or was returned since."""
 
     shared_at: str | None
-    """Time at which it was shared with the employee. Null before that."""
+    """Time at which the summary was shared with the employee. Null before that."""
 
     archived_at: str | None
     """Archive time. Null if it is not archived."""
@@ -4451,7 +4446,7 @@ class Summary(TypedDict):
     """Time of the last change. It increases with every change."""
 
     metadata: dict[str, str]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters.
     """
 
@@ -4467,7 +4462,7 @@ class Summary(TypedDict):
     """The person. Present with `expand=employee`."""
 
     included_objectives: NotRequired[list[Objective]]
-    """Included objectives that the key sees. Present with `expand=included_objectives`."""
+    """Included objectives that are visible to the key. Present with `expand=included_objectives`."""
 
     included_observations: NotRequired[list[Observation]]
     """Included observations. Present with `expand=included_observations`."""
@@ -4476,8 +4471,8 @@ class Summary(TypedDict):
 class SummaryCreate(TypedDict):
 
     employee_id: str
-    """Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such
-    resource.
+    """Id of the person the summary is about. The id starts with `emp_`. 422 if the organization has no
+    such resource.
     """
 
     title: str
@@ -4509,7 +4504,7 @@ class SummaryCreate(TypedDict):
     """
 
     metadata: NotRequired[dict[str, str | None]]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters. A key with the value null is ignored.
     """
 
@@ -4644,7 +4639,7 @@ class SummaryUpdate(TypedDict):
     """
 
     metadata: NotRequired[dict[str, str | None]]
-    """Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    """Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
     null removes it.
     """
@@ -4850,7 +4845,9 @@ class Webhook(TypedDict):
     """
 
     max_per_second: int | None
-    """Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited."""
+    """Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+    limited.
+    """
 
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
@@ -4893,7 +4890,9 @@ class WebhookCreate(TypedDict):
     """
 
     max_per_second: NotRequired[int | None]
-    """Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited."""
+    """Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+    limited.
+    """
 
     payload: NotRequired[WebhookPayload]
     """Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
@@ -5041,7 +5040,9 @@ class WebhookUpdate(TypedDict):
     """
 
     max_per_second: NotRequired[int | None]
-    """Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited."""
+    """Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+    limited.
+    """
 
     overlap_seconds: NotRequired[int]
     """Seconds after which all previous secrets stop signing; 0 ends them at once. Requires
@@ -5117,7 +5118,9 @@ class WebhookUpdated(TypedDict):
     """
 
     max_per_second: int | None
-    """Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited."""
+    """Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+    limited.
+    """
 
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
@@ -5188,7 +5191,9 @@ class WebhookWithSecret(TypedDict):
     """
 
     max_per_second: int | None
-    """Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited."""
+    """Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+    limited.
+    """
 
     last_delivery_at: str | None
     """End time of the newest attempt. Null if there was none."""
@@ -5839,9 +5844,9 @@ class UpsertEmployeesQuery(TypedDict):
     """
 
     ignore_columns: NotRequired[str | Sequence[str]]
-    """Column of the file that is ignored without a warning. A column that seems to say who has left is
-    refused otherwise. May be repeated. May be repeated up to 100 times. Entries match any of the
-    values.
+    """Column of the file that is ignored without a warning. Without this, a file with a column that
+    appears to mark people who have left is refused. May be repeated up to 100 times. Entries match any
+    of the values.
     """
 
 
@@ -6228,7 +6233,7 @@ class GetRequestStatsQuery(TypedDict):
     """Query of the operation `GetRequestStats`."""
 
     window: NotRequired[StatsWindow]
-    """Time range of the attempts. It ends now. Default: `24h`."""
+    """Time range of the statistics. It ends now. Default: `24h`."""
 
 
 class PreviewRetentionQuery(TypedDict):
@@ -6448,7 +6453,7 @@ class GetWebhookStatsQuery(TypedDict):
     """Query of the operation `GetWebhookStats`."""
 
     window: NotRequired[StatsWindow]
-    """Time range of the attempts. It ends now. Default: `24h`."""
+    """Time range of the statistics. It ends now. Default: `24h`."""
 
 
 ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | RefusedEnvironment | Conflict | IdempotencyConflict | RateLimit

@@ -34,8 +34,8 @@ export class ApiKeys {
   /**
    * Create an API key.
    *
-   * Creates an API key. Its permissions must not exceed those of the key of the request. Only this response
-   * contains the new key, as `key`.
+   * Creates an API key. Its permissions must not exceed those of the calling key. Only this response contains
+   * the new key, as `key`.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
@@ -316,8 +316,8 @@ export class Attributes {
   /**
    * Archive an attribute.
    *
-   * Archives an attribute. Observations keep it, but a request that adds it to an observation is a 422. 409
-   * if it is already archived.
+   * Archives an attribute. Observations keep it, but a request that adds it to an observation returns 422.
+   * 409 if it is already archived.
    *
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
@@ -430,7 +430,7 @@ export class Connectors {
   /**
    * Get a connector.
    *
-   * Returns one connector with its figures in the live data set.
+   * Returns one connector with its statistics in the live data set.
    *
    * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
    */
@@ -447,7 +447,7 @@ export class Connectors {
   /**
    * Change the settings of a connector.
    *
-   * Changes the brake and the mappings of custom fields. Members of the figures are ignored.
+   * Changes the brake and the mappings of custom fields. Read-only statistics are ignored.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
@@ -467,7 +467,7 @@ export class Connectors {
   /**
    * Release some or all managed employees.
    *
-   * Ends the management of people by the HR system. Their values stay as they are.
+   * Ends the management of people by the HR system. Their values do not change.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
@@ -506,8 +506,8 @@ export class Connectors {
   /**
    * Resume a paused connector.
    *
-   * Accepts changes of the identity provider again. The hour of the brake starts again. A connector that is
-   * not paused is a 409.
+   * Accepts changes from the identity provider again and restarts the hour of the brake. 409 if the connector
+   * is not paused.
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
@@ -731,8 +731,9 @@ export class Deliveries {
   /**
    * List the delivery attempts of all subscriptions.
    *
-   * Lists the delivery attempts of the last 30 days over all subscriptions, newest first. No index answers
-   * `filter[event_type]` and `filter[event_id]`: a request that takes too long is a 503.
+   * Lists the delivery attempts of the last 30 days over all subscriptions, newest first.
+   * `filter[event_type]` and `filter[event_id]` have no index: a request that takes too long returns 503;
+   * narrow it with other filters.
    *
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
@@ -922,8 +923,8 @@ export class EmployeeObjectives {
    * Count employees' objectives by group.
    *
    * Counts the objectives that the list with the same filters shows, grouped by one or two members. `month`
-   * is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request that takes too
-   * long is a 503: add filters, because each counted objective is read.
+   * is the month of `period_end`. Returns at most 1,000 groups, the largest ones. Each counted objective is
+   * read: a request that takes too long returns 503; narrow it with filters.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -942,7 +943,7 @@ export class EmployeeObjectives {
   /**
    * Get an employee's objective.
    *
-   * Returns one objective. An objective of another scope than those of this path is a 404.
+   * Returns one objective. 404 if the objective has a scope that this path does not serve.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1338,7 +1339,7 @@ export class Employees {
     );
 
   /**
-   * Invite a pending employee again.
+   * Resend an invitation.
    *
    * Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The mail is
    * sent after the response; a mail failure does not fail the request. 409 with `Retry-After` within 60
@@ -1468,7 +1469,7 @@ export class Erasures {
   /**
    * List erasures.
    *
-   * Lists erasures with their receipts, newest first. They contain nothing personal.
+   * Lists erasures with their receipts, newest first. Receipts contain no personal data.
    *
    * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
    * keys are refused. Counts as `read`.
@@ -1629,8 +1630,8 @@ export class ManagerObjectives {
    * Count managers' and org objectives by group.
    *
    * Counts the objectives that the list with the same filters shows, grouped by one or two members. `month`
-   * is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request that takes too
-   * long is a 503: add filters, because each counted objective is read.
+   * is the month of `period_end`. Returns at most 1,000 groups, the largest ones. Each counted objective is
+   * read: a request that takes too long returns 503; narrow it with filters.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1649,7 +1650,7 @@ export class ManagerObjectives {
   /**
    * Get a manager's or org objective.
    *
-   * Returns one objective. An objective of another scope than those of this path is a 404.
+   * Returns one objective. 404 if the objective has a scope that this path does not serve.
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
@@ -1886,7 +1887,7 @@ export class Me {
   /**
    * Get the API key of this request.
    *
-   * Returns the API key of the request with its permissions and quotas.
+   * Returns the calling API key with its permissions and quotas.
    *
    * Needs any valid API key. Counts as `read`.
    */
@@ -1977,7 +1978,8 @@ export class Observations {
   /**
    * List observations.
    *
-   * Lists the observations that the key sees, newest day first. Archived ones are listed only on request.
+   * Lists the observations that are visible to the key, newest day first. Archived ones are listed only on
+   * request.
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
@@ -1996,7 +1998,7 @@ export class Observations {
    * Create an observation.
    *
    * Creates an observation about one person who is active or deactivated. A key that acts for a person writes
-   * as that person: this is the default of `author_id`, and another author is a 403. 409 if another
+   * as that person: this is the default of `author_id`, and another author returns 403. 409 if another
    * observation has the `external_id`.
    *
    * Needs the scope `observations:write`. Counts as `write`.
@@ -2017,8 +2019,8 @@ export class Observations {
    * Count observations by group.
    *
    * Counts the observations that the list with the same filters shows, grouped by one or two members. Returns
-   * at most 1,000 groups, the largest ones. A request that takes too long is a 503: add filters, because each
-   * counted observation is read.
+   * at most 1,000 groups, the largest ones. Each counted observation is read: a request that takes too long
+   * returns 503; narrow it with filters.
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
@@ -2167,11 +2169,11 @@ export class PortalLinks {
   }
 
   /**
-   * Create a link into the console.
+   * Create a console sign-in link.
    *
-   * Creates a link that opens the console signed in, once and within 30 minutes. The link has an API key of
-   * its own, with the person and the environment of the key of the request and no more access than that key.
-   * It is listed and revoked under `/api-keys`. 409 if the console is off.
+   * Creates a link that opens the console signed in, once and within 30 minutes. The link has its own API
+   * key, for the same person and environment as the calling key and with no more access. The key is listed
+   * and revoked under `/api-keys`. 409 if the console is off.
    *
    * Needs the scope `settings:write` and an admin-level key. Counts as `write`.
    */
@@ -2216,10 +2218,10 @@ export class RequestStats {
   }
 
   /**
-   * Get the numbers of requests by status and hour.
+   * Get request counts by status and hour.
    *
-   * Returns the numbers of requests that were answered for the data set of the API key, by HTTP status and
-   * hour. Requests without a valid key are not counted. Several instances add their numbers once a minute.
+   * Returns request counts for the data set of the API key, by HTTP status and hour. Requests without a valid
+   * key are not counted. Each instance adds its counts once a minute.
    *
    * Needs the scope `settings:read` and an admin-level key. Counts as `read`.
    */
@@ -2244,11 +2246,12 @@ export class Retention {
   }
 
   /**
-   * Preview the retention.
+   * Preview retention.
    *
-   * Returns the time of the next run of the retention, and what each rule of the organization would remove in
-   * the first run that applies it. A parameter previews another period of a rule, as if it were set now. Data
-   * of people under a legal hold is not counted, nor are observations and objectives that a summary includes.
+   * Returns the time of the next retention run, and the number of resources that each rule would remove in
+   * the first run that applies the rule. A parameter previews another period of a rule, as if that period
+   * were set now. Data of people under a legal hold is not counted, nor are observations and objectives that
+   * a summary includes.
    *
    * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
    * as `read`.
@@ -2265,9 +2268,9 @@ export class Retention {
     );
 
   /**
-   * List the runs of the retention.
+   * List retention runs.
    *
-   * Lists the daily runs of the retention with their receipts, newest first.
+   * Lists the daily retention runs with their receipts, newest first.
    *
    * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
    * as `read`.
@@ -2284,7 +2287,7 @@ export class Retention {
     );
 
   /**
-   * Get a run of the retention.
+   * Get a retention run.
    *
    * Returns a run. Its receipt is final once the status is `completed`.
    *
@@ -2333,7 +2336,7 @@ export class Summaries {
    * Create a draft of a summary.
    *
    * Creates a draft of a summary. A key that acts for a person writes as that person: this is the default of
-   * `author_id`, and another author is a 403. 409 if another summary has the `external_id`.
+   * `author_id`, and another author returns 403. 409 if another summary has the `external_id`.
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
@@ -2427,7 +2430,7 @@ export class Summaries {
     );
 
   /**
-   * Give the employee's feedback on a summary.
+   * Submit employee feedback on a summary.
    *
    * Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that acts for
    * a person can give only the feedback of that person.
@@ -2717,8 +2720,8 @@ export class Webhooks {
    * Get statistics of the delivery attempts.
    *
    * Returns numbers of attempts by result and hour, the durations of the responses and the length of the
-   * queue. A request that takes too long is a 503: choose a shorter `window`, because each attempt in it is
-   * read.
+   * queue. Each attempt in the time range is read: a request that takes too long returns 503; choose a
+   * shorter `window`.
    *
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
@@ -2827,7 +2830,7 @@ export class Resources {
     );
 
   /**
-   * Search texts.
+   * Search.
    *
    * Finds resources that contain all words. The beginning of the last word is enough. Case and accents are
    * ignored. Resources with all words come first, then those with the beginning of the last word, each newest

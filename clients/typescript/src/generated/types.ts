@@ -83,10 +83,7 @@ export interface ApiKey {
 export interface ApiKeyCreate {
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name: string;
-  /**
-   * Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
-   * them.
-   */
+  /** Permissions of the key. 1 to 24 entries, without duplicates. The calling key must have all of them. */
   scopes: Array<ApiKeyScope>;
   /** Access level. `admin` permits administrative requests. Default: `standard`. */
   access_level?: AccessLevel | undefined;
@@ -176,10 +173,7 @@ export interface ApiKeyUpdate {
   expires_at?: string | null | undefined;
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name?: string | undefined;
-  /**
-   * Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
-   * them.
-   */
+  /** Permissions of the key. 1 to 24 entries, without duplicates. The calling key must have all of them. */
   scopes?: Array<ApiKeyScope> | undefined;
 }
 
@@ -265,7 +259,7 @@ export interface Assignment {
   /** Time of the last change. It increases with every change. */
   updated_at: string;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters.
    */
   metadata: Record<string, string>;
@@ -295,7 +289,7 @@ export interface AssignmentCreate {
   /** Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters. */
   instructions?: string | null | undefined;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters. A key with the value null is ignored.
    */
   metadata?: Record<string, string | null> | undefined;
@@ -371,7 +365,7 @@ export interface Attribute {
   id: string;
   /** Name. Unique in the organization, compared without case. 1 to 80 characters. */
   name: string;
-  /** Category: a free text that groups attributes. 1 to 80 characters. */
+  /** Category: free text that groups attributes. 1 to 80 characters. */
   category: string;
   /** Tone of feedback with this attribute. */
   tone: Open<AttributeTone>;
@@ -386,7 +380,7 @@ export interface Attribute {
 export interface AttributeCreate {
   /** Name. Unique in the organization, compared without case. 1 to 80 characters. */
   name: string;
-  /** Category: a free text that groups attributes. 1 to 80 characters. */
+  /** Category: free text that groups attributes. 1 to 80 characters. */
   category: string;
   /** Tone of feedback with this attribute. Default: `neutral`. */
   tone?: AttributeTone | undefined;
@@ -439,7 +433,7 @@ export type AttributeTone =
   | "constructive";
 
 export interface AttributeUpdate {
-  /** Category: a free text that groups attributes. 1 to 80 characters. */
+  /** Category: free text that groups attributes. 1 to 80 characters. */
   category?: string | undefined;
   /** Name. Unique in the organization, compared without case. 1 to 80 characters. */
   name?: string | undefined;
@@ -447,7 +441,7 @@ export interface AttributeUpdate {
   tone?: AttributeTone | undefined;
 }
 
-/** An entry of the audit log. It is written with its change and never altered. */
+/** An entry of the audit log. Written with the change and never altered. */
 export interface AuditEntry {
   /** Id of the audit entry, with the prefix `aud_`. */
   id: string;
@@ -517,14 +511,14 @@ export interface CheckInCreate {
   /**
    * Author of the check-in. Null if the request names no author. The id starts with `emp_`. 422 if the
    * organization has no such resource. A key that acts for a person writes as that person; another person or
-   * null is a 403.
+   * null returns 403.
    */
   author_id?: string | null | undefined;
   /** Confidence as stated. Null if the check-in states none. */
   confidence?: ObjectiveConfidence | null | undefined;
   /**
-   * Key results whose value changed. At most 10 entries. Values of key results. Those that it does not name
-   * stay as they are.
+   * Key results whose value changed. At most 10 entries. Key results that the request does not name keep
+   * their values.
    */
   key_results?: Array<CheckInCreateKeyResult> | undefined;
   /** Note in plain text. Null if there is none. 1 to 2000 characters. */
@@ -610,7 +604,7 @@ export interface CheckedInObjective {
   changed_since_approval: boolean;
   /** Time of completion. Null unless the status is `completed`. */
   completed_at: string | null;
-  /** Texts for other systems, by key. They have no meaning for the service. */
+  /** Texts for other systems, by key. The service does not interpret them. */
   metadata: Record<string, string>;
   /** Id of the objective in another system. Unique among all objectives. Null if there is none. */
   external_id: string | null;
@@ -639,7 +633,8 @@ export interface Conflict {
   /** Attempted transition. Present if the state does not allow it. */
   attempted_transition?: string | undefined;
   /**
-   * Resource that already has the value. Present if a unique value is taken by a resource that the key sees.
+   * Resource that already has the value. Present if a unique value is taken by a resource that is visible to
+   * the key.
    */
   conflicting_id?: string | undefined;
   /** Rule about the whole organization that the request would break: `last_admin`. */
@@ -730,7 +725,7 @@ export interface ConnectorCreateBrake {
   percent?: number | undefined;
 }
 
-/** A connector with its figures. */
+/** A connector with its statistics. */
 export interface ConnectorDetails {
   /** Id of the connector, with the prefix `con_`. */
   id: string;
@@ -897,7 +892,7 @@ export interface Conversation {
 export interface ConversationAbout {
   /** Kind of resource that the conversation is about. */
   type: Open<ConversationAboutType>;
-  /** Id of the resource that it is about. */
+  /** Id of the resource that the conversation is about. */
   id: string;
 }
 
@@ -922,7 +917,8 @@ export interface ConversationCreateAbout {
   /** Kind of resource that the conversation is about. */
   type: ConversationAboutType;
   /**
-   * Id of the resource that it is about. 1 to 40 characters. 422 if the organization has no such resource.
+   * Id of the resource that the conversation is about. 1 to 40 characters. 422 if the organization has no
+   * such resource.
    */
   id: string;
 }
@@ -1289,7 +1285,7 @@ export interface DryRun {
   /** Status that the response would have. */
   status: number;
   /**
-   * Body that the response would have. Ids and secrets that the request would make are null. Null if the
+   * Body that the response would have. Ids and secrets that the request would create are null. Null if the
    * response would have no body.
    */
   data: Record<string, unknown> | null;
@@ -1297,7 +1293,7 @@ export interface DryRun {
   events: Array<Open<EventType>>;
   /** Changed members by name, as in the audit log. Empty for a new resource. */
   changes: Record<string, FieldChange>;
-  /** Number of notifications that people would get. */
+  /** Number of notifications that would be sent. */
   notifications: number;
 }
 
@@ -1345,8 +1341,8 @@ export interface Employee {
   /** Time of deactivation. Null unless the status is `deactivated`. */
   deactivated_at: string | null;
   /**
-   * Time of the last reactivation or rehire. Keys from before are off until an admin enables them. Null if
-   * the person never left.
+   * Time of the last reactivation or rehire. Older keys stay off until an admin enables them. Null if the
+   * person never left.
    */
   returned_at: string | null;
   /** The department. Present with `expand=department`. */
@@ -1461,10 +1457,10 @@ export interface EmployeeObjectiveCreate {
    * characters.
    */
   external_id?: string | null | undefined;
-  /** Measures of the objective, in the order of the request. 0 to 10 measures, in this order. */
+  /** Measures of the objective, in the order of the request. 0 to 10 entries. */
   key_results?: Array<EmployeeObjectiveCreateKeyResult> | undefined;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters. A key with the value null is ignored.
    */
   metadata?: Record<string, string | null> | undefined;
@@ -1489,11 +1485,11 @@ export interface EmployeeObjectiveCreateKeyResult {
   title: string;
   /** Default: `number`. */
   metric?: KeyResultMetric | undefined;
-  /** Default: 0. The metric `boolean` has none in a request. At most 4 decimal places. */
+  /** Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places. */
   start?: number | undefined;
   /**
-   * Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a request.
-   * It differs from `start`. At most 4 decimal places.
+   * Required for the metric `number`. Default for `percent`: 100. Must be absent for the metric `boolean`. It
+   * differs from `start`. At most 4 decimal places.
    */
   target?: number | undefined;
   /** Only for the metric `number`. 1 to 20 characters. */
@@ -1628,7 +1624,7 @@ export interface ErasedEventData {
   erased: boolean;
 }
 
-/** An erasure with its receipt. It contains nothing personal. */
+/** An erasure with its receipt, without personal data. */
 export interface Erasure {
   /** Id of the erasure, with the prefix `era_`. */
   id: string;
@@ -1653,7 +1649,7 @@ export interface Erasure {
    * is running until then.
    */
   kept_by_hold: number;
-  /** Copies that the service cannot reach: the controller erases there. */
+  /** Copies outside the service; the controller must erase them. */
   out_of_reach: Array<string>;
   /** Tables whose files may hold removed rows until they are rewritten. Empty for SQLite. */
   tables_to_rewrite: Array<string>;
@@ -1805,11 +1801,11 @@ export type EventType =
   | "retention.completed"
   | "objective.checked_in";
 
-/** A line from which an export can go on. */
+/** A line from which an export can be continued. */
 export interface ExportCheckpoint {
   /** Type of the line, `checkpoint`. */
   type: "checkpoint";
-  /** Value of the parameter `cursor` of the request that goes on behind the rows before this line. */
+  /** Value of the parameter `cursor` that continues the export after the rows before this line. */
   cursor: string;
 }
 
@@ -1933,7 +1929,7 @@ export interface Highlight {
   ranges: Array<Array<number>>;
 }
 
-/** An entry of the audit log. It is written with its change and never altered. */
+/** An entry of the audit log. Written with the change and never altered. */
 export interface HistoryEntry {
   /** Id of the audit entry, with the prefix `aud_`. */
   id: string;
@@ -1953,11 +1949,11 @@ export interface HistoryEntry {
   request_id: string | null;
 }
 
-/** Number of requests that were answered in one hour. */
+/** Number of requests in one hour. */
 export interface HourRequests {
   /** Start of the hour in UTC. */
   hour: string;
-  /** Number of requests that were answered in the hour. */
+  /** Number of requests in the hour. */
   requests: number;
   /** Number of requests that were refused: a status of 400 to 499. */
   refused: number;
@@ -2125,7 +2121,7 @@ export interface LegalHold {
 }
 
 export interface LegalHoldSet {
-  /** Reason for the hold. 1 to 2000 characters. Reason for the hold. Do not name people in it. */
+  /** Reason for the hold. 1 to 2000 characters. Do not name people in it. */
   reason: string;
 }
 
@@ -2175,10 +2171,10 @@ export interface ManagerObjectiveCreate {
    * characters.
    */
   external_id?: string | null | undefined;
-  /** Measures of the objective, in the order of the request. 0 to 10 measures, in this order. */
+  /** Measures of the objective, in the order of the request. 0 to 10 entries. */
   key_results?: Array<ManagerObjectiveCreateKeyResult> | undefined;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters. A key with the value null is ignored.
    */
   metadata?: Record<string, string | null> | undefined;
@@ -2203,11 +2199,11 @@ export interface ManagerObjectiveCreateKeyResult {
   title: string;
   /** Default: `number`. */
   metric?: KeyResultMetric | undefined;
-  /** Default: 0. The metric `boolean` has none in a request. At most 4 decimal places. */
+  /** Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places. */
   start?: number | undefined;
   /**
-   * Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a request.
-   * It differs from `start`. At most 4 decimal places.
+   * Required for the metric `number`. Default for `percent`: 100. Must be absent for the metric `boolean`. It
+   * differs from `start`. At most 4 decimal places.
    */
   target?: number | undefined;
   /** Only for the metric `number`. 1 to 20 characters. */
@@ -2291,7 +2287,7 @@ export interface MessageCreate {
   body: string;
   /**
    * Author of the message. The id starts with `emp_`. 422 if the organization has no such resource. A key
-   * that acts for a person may omit it; another person is a 403. Required for all other keys.
+   * that acts for a person may omit it; another person returns 403. Required for all other keys.
    */
   author_id?: string | undefined;
 }
@@ -2357,7 +2353,7 @@ export interface Notification {
   target: Target;
   /** Time of the notification. */
   created_at: string;
-  /** Time at which it was first marked as read. Null if unread. */
+  /** Time at which the notification was first marked as read. Null if unread. */
   read_at: string | null;
 }
 
@@ -2396,7 +2392,7 @@ export interface NotificationsRead {
 
 export interface NotificationsReadAll {
   /**
-   * Recipient of the notifications. A key that acts for a person may omit it; another person is a 403.
+   * Recipient of the notifications. A key that acts for a person may omit it; another person returns 403.
    * Required for all other keys. The id starts with `emp_`. 422 if the organization has no such resource.
    */
   recipient_id?: string | undefined;
@@ -2457,7 +2453,7 @@ export interface Objective {
   /** Time of completion. Null unless the status is `completed`. */
   completed_at: string | null;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters.
    */
   metadata: Record<string, string>;
@@ -2466,7 +2462,7 @@ export interface Objective {
    * characters.
    */
   external_id: string | null;
-  /** The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`. */
+  /** The newest 100 linked summaries that are visible to the key. Present with `expand=linked_summaries`. */
   linked_summaries?: Array<Summary> | undefined;
   /** Owner of the objective. Present with `expand=owner`. */
   owner?: Employee | undefined;
@@ -2520,7 +2516,7 @@ export type ObjectiveConfidenceFilter =
   | "off_track"
   | "none";
 
-/** Number of objectives of one group. It has the members that the request groups by. */
+/** Number of objectives of one group. Contains the fields given in `group_by`. */
 export interface ObjectiveCount {
   /** Number of objectives in the group. */
   count: number;
@@ -2641,12 +2637,12 @@ export interface ObjectiveUpdate {
    */
   external_id?: string | null | undefined;
   /**
-   * Measures of the objective, in the order of the request. 0 to 10 measures, which replace the stored ones.
+   * Measures of the objective, in the order of the request. 0 to 10 entries, which replace the stored ones.
    * An entry with the `id` of a stored one keeps the members that it omits.
    */
   key_results?: Array<ObjectiveUpdateKeyResult> | undefined;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key, null
    * removes it.
    */
@@ -2683,11 +2679,11 @@ export interface ObjectiveUpdateKeyResult {
   metric?: KeyResultMetric | undefined;
   /** Read-only: the stored value is ignored. */
   progress?: number | undefined;
-  /** Default: 0. The metric `boolean` has none in a request. At most 4 decimal places. */
+  /** Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places. */
   start?: number | undefined;
   /**
-   * Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a request.
-   * It differs from `start`. At most 4 decimal places.
+   * Required for the metric `number`. Default for `percent`: 100. Must be absent for the metric `boolean`. It
+   * differs from `start`. At most 4 decimal places.
    */
   target?: number | undefined;
   /** The measured value in a few words. It must not be blank. 1 to 200 characters. */
@@ -2702,7 +2698,7 @@ export interface ObjectiveUpdateKeyResult {
 export interface Observation {
   /** Id of the observation, with the prefix `obs_`. */
   id: string;
-  /** Id of the person it is about. */
+  /** Id of the person the observation is about. */
   employee_id: string;
   /** Author of the observation. Null if unknown. */
   author_id: string | null;
@@ -2730,7 +2726,7 @@ export interface Observation {
   /** Archive time. Null if it is not archived. */
   archived_at: string | null;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters.
    */
   metadata: Record<string, string>;
@@ -2745,7 +2741,7 @@ export interface Observation {
   employee?: Employee | null | undefined;
 }
 
-/** Number of observations of one group. It has the members that the request groups by. */
+/** Number of observations of one group. Contains the fields given in `group_by`. */
 export interface ObservationCount {
   /** Number of observations in the group. */
   count: number;
@@ -2773,7 +2769,8 @@ export interface ObservationCounts {
 
 export interface ObservationCreate {
   /**
-   * Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
+   * Id of the person the observation is about. The id starts with `emp_`. 422 if the organization has no such
+   * resource.
    */
   employee_id: string;
   /** Type: a strength or an opportunity. */
@@ -2795,7 +2792,7 @@ export interface ObservationCreate {
   /** Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters. */
   impact?: string | null | undefined;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters. A key with the value null is ignored.
    */
   metadata?: Record<string, string | null> | undefined;
@@ -2881,7 +2878,7 @@ export interface ObservationUpdate {
   /** Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters. */
   impact?: string | null | undefined;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key, null
    * removes it.
    */
@@ -2916,12 +2913,12 @@ export interface Organization {
   /** Review of summaries before approval. */
   summary_review: Open<ReviewMode>;
   /**
-   * Keys of the custom fields that every key shows, in order. A key bound to a person shows the other ones
-   * only of that person and of those who report to them; keys of the organization and of org admins show all.
-   * Null: every key shows all. At most 200 entries, without duplicates.
+   * Keys of the custom fields that every key shows, in order. A key bound to a person shows the other fields
+   * only for that person and their reports; keys of the organization and of org admins show all. Null: every
+   * key shows all. At most 200 entries, without duplicates.
    */
   visible_custom_fields: Array<string> | null;
-  /** Periods after which archived resources and people who left are removed. Null: they are kept. */
+  /** Periods after which archived resources and people who left are removed. Null: they are never removed. */
   retention: Retention;
   /** Time of creation, which never changes. */
   created_at: string;
@@ -2955,17 +2952,16 @@ export interface OrganizationUpdate {
   /** Review of objectives before approval. */
   objective_review?: ReviewMode | undefined;
   /**
-   * Periods after which archived resources and people who left are removed. Null: they are kept. Periods of
-   * the retention rules. An omitted member keeps its period, null switches the rule off.
+   * Periods after which archived resources and people who left are removed. Null: they are never removed. An
+   * omitted member keeps its period, null turns the rule off.
    */
   retention?: OrganizationUpdateRetention | undefined;
   /** Review of summaries before approval. */
   summary_review?: ReviewMode | undefined;
   /**
-   * Keys of the custom fields that every key shows, in order. A key bound to a person shows the other ones
-   * only of that person and of those who report to them; keys of the organization and of org admins show all.
-   * Null: every key shows all. At most 200 entries, without duplicates. Keys of the custom fields that every
-   * key shows. Null: all of them.
+   * Keys of the custom fields that every key shows, in order. A key bound to a person shows the other fields
+   * only for that person and their reports; keys of the organization and of org admins show all. Null: every
+   * key shows all. At most 200 entries, without duplicates. Null removes the restriction.
    */
   visible_custom_fields?: Array<string> | null | undefined;
 }
@@ -3007,7 +3003,7 @@ export interface OtherRow {
   data: { id: string; [member: string]: unknown };
 }
 
-/** The last line of a complete answer. */
+/** The last line of a complete response. */
 export interface PersonalDataEnd {
   /** Type of the line, `end`. */
   type: "end";
@@ -3096,16 +3092,13 @@ export interface PortalLink {
 }
 
 export interface PortalLinkCreate {
-  /**
-   * Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
-   * them.
-   */
+  /** Permissions of the key. 1 to 24 entries, without duplicates. The calling key must have all of them. */
   scopes: Array<ApiKeyScope>;
   /** Access level. `admin` permits administrative requests. Default: `standard`. */
   access_level?: AccessLevel | undefined;
   /**
-   * Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the key
-   * of the request ends sooner.
+   * Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the
+   * calling key expires sooner.
    */
   expires_in?: number | undefined;
   /** Name of the key, for display only. 1 to 80 characters in one line. */
@@ -3173,15 +3166,15 @@ export type ReplaySelection =
   | "failed"
   | "all";
 
-/** Statistics of the answered requests of a data set. */
+/** Request statistics of a data set. */
 export interface RequestStats {
-  /** Time range of the answers. */
+  /** Time range of the statistics. */
   window: Open<StatsWindow>;
   /** Start of the first hour of the time range. */
   since: string;
   /** End of the time range. */
   until: string;
-  /** Number of answered requests with a valid API key. */
+  /** Number of requests with a valid API key. */
   requests: number;
   /** Requests by HTTP status, the lowest first. */
   by_status: Array<StatusCount>;
@@ -3209,7 +3202,7 @@ export interface Retention {
   deactivated_people: string | null;
 }
 
-/** A run of the retention that removed data was completed. */
+/** A retention run that removed data was completed. */
 export interface RetentionCompletedEvent {
   /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
@@ -3229,7 +3222,7 @@ export interface RetentionCompletedEvent {
 export type RetentionCompletedEventType =
   | "retention.completed";
 
-/** Answer of `GET /retention/preview`. */
+/** Response of `GET /retention/preview`. */
 export interface RetentionPreview {
   /** Time of the next run. Null if no rule has a period. */
   next_run_at: string | null;
@@ -3256,7 +3249,7 @@ export interface RetentionRemoval {
   ids: Array<string>;
 }
 
-/** A run of the retention removed archived resources. */
+/** A retention run removed archived resources. */
 export interface RetentionRemovedEvent {
   /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
   id: string;
@@ -3276,7 +3269,7 @@ export interface RetentionRemovedEvent {
 export type RetentionRemovedEventType =
   | "retention.removed";
 
-/** A run of the retention with its receipt. It contains nothing personal. */
+/** A retention run with its receipt, without personal data. */
 export interface RetentionRun {
   /** Id of the run, with the prefix `ret_`. */
   id: string;
@@ -3292,7 +3285,7 @@ export interface RetentionRun {
    * Number of removed resources by rule; for `deactivated_people` the number of erasures that the run began.
    */
   counts: Record<string, number>;
-  /** Copies that the service cannot reach: the controller removes the data there. */
+  /** Copies outside the service; the controller must remove the data there. */
   out_of_reach: Array<string>;
   /** Tables whose files may hold removed rows until they are rewritten. Empty for SQLite. */
   tables_to_rewrite: Array<string>;
@@ -3303,7 +3296,7 @@ export type RetentionRunSort =
   | "-started_at"
   | "started_at";
 
-/** Status of a run of the retention. */
+/** Status of a retention run. */
 export type RetentionRunStatus =
   | "running"
   | "completed";
@@ -3332,8 +3325,8 @@ export interface ScimRequest {
   /** Method of the request. */
   method: string;
   /**
-   * Path of the request, without the query. What follows `Users/` and is no id is `…`: it may be the name of
-   * a person.
+   * Path of the request, without the query. A segment after `Users/` that is no id is replaced by `…`,
+   * because it may be the name of a person.
    */
   path: string;
   /** Status of the response. */
@@ -3392,7 +3385,7 @@ export type StatsWindow =
 
 /** Number of requests with the same status. */
 export interface StatusCount {
-  /** HTTP status of the answers. */
+  /** HTTP status of the responses. */
   status: number;
   /** Number of requests with this status. */
   count: number;
@@ -3404,7 +3397,7 @@ export interface Submission {
   reviewer_id: string;
   /** Status of the submission. */
   status: Open<SubmissionStatus>;
-  /** Ids of the submitted observations that the key sees. */
+  /** Ids of the submitted observations that are visible to the key. */
   observation_ids: Array<string>;
   /** Time of the submission. Null if the reviewer has not submitted. */
   submitted_at: string | null;
@@ -3414,8 +3407,8 @@ export interface SubmissionCreate {
   /** 1 to 10 observations about the person of the assignment. */
   observations: Array<SubmissionCreateObservation>;
   /**
-   * Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required for all
-   * other keys. The id starts with `emp_`. 422 if the organization has no such resource.
+   * Reviewer who submits. A key that acts for a person may omit it; another person returns 403. Required for
+   * all other keys. The id starts with `emp_`. 422 if the organization has no such resource.
    */
   reviewer_id?: string | undefined;
 }
@@ -3435,7 +3428,7 @@ export interface SubmissionCreateObservation {
   /** Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters. */
   impact?: string | null | undefined;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters. A key with the value null is ignored.
    */
   metadata?: Record<string, string | null> | undefined;
@@ -3462,7 +3455,7 @@ export type SubmissionStatus =
 export interface Summary {
   /** Id of the summary, with the prefix `sum_`. */
   id: string;
-  /** Id of the person it is about. */
+  /** Id of the person the summary is about. */
   employee_id: string;
   /** Author of the summary. Null if unknown. */
   author_id: string | null;
@@ -3499,7 +3492,7 @@ export interface Summary {
   submitted_at: string | null;
   /** Time of approval. Null if it was not approved or was returned since. */
   approved_at: string | null;
-  /** Time at which it was shared with the employee. Null before that. */
+  /** Time at which the summary was shared with the employee. Null before that. */
   shared_at: string | null;
   /** Archive time. Null if it is not archived. */
   archived_at: string | null;
@@ -3508,7 +3501,7 @@ export interface Summary {
   /** Time of the last change. It increases with every change. */
   updated_at: string;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters.
    */
   metadata: Record<string, string>;
@@ -3521,7 +3514,7 @@ export interface Summary {
   author?: Employee | null | undefined;
   /** The person. Present with `expand=employee`. */
   employee?: Employee | undefined;
-  /** Included objectives that the key sees. Present with `expand=included_objectives`. */
+  /** Included objectives that are visible to the key. Present with `expand=included_objectives`. */
   included_objectives?: Array<Objective> | undefined;
   /** Included observations. Present with `expand=included_observations`. */
   included_observations?: Array<Observation> | undefined;
@@ -3529,7 +3522,8 @@ export interface Summary {
 
 export interface SummaryCreate {
   /**
-   * Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
+   * Id of the person the summary is about. The id starts with `emp_`. 422 if the organization has no such
+   * resource.
    */
   employee_id: string;
   /** Title. It must not be blank. 1 to 200 characters. */
@@ -3558,7 +3552,7 @@ export interface SummaryCreate {
    */
   included_observation_ids?: Array<string> | undefined;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters. A key with the value null is ignored.
    */
   metadata?: Record<string, string | null> | undefined;
@@ -3668,7 +3662,7 @@ export interface SummaryUpdate {
    */
   included_observation_ids?: Array<string> | undefined;
   /**
-   * Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+   * Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
    * characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key, null
    * removes it.
    */
@@ -3827,7 +3821,9 @@ export interface Webhook {
    * of the subscribed types is delivered.
    */
   filter: WebhookFilter | null;
-  /** Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited. */
+  /**
+   * Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not limited.
+   */
   max_per_second: number | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
@@ -3864,7 +3860,9 @@ export interface WebhookCreate {
    * characters, with values of up to 1024 characters. A name with the value null is ignored.
    */
   headers?: Record<string, string | null> | undefined;
-  /** Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited. */
+  /**
+   * Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not limited.
+   */
   max_per_second?: number | null | undefined;
   /**
    * Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
@@ -3987,7 +3985,9 @@ export interface WebhookUpdate {
    * null removes it.
    */
   headers?: Record<string, string | null> | undefined;
-  /** Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited. */
+  /**
+   * Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not limited.
+   */
   max_per_second?: number | null | undefined;
   /**
    * Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`. If
@@ -4051,7 +4051,9 @@ export interface WebhookUpdated {
    * of the subscribed types is delivered.
    */
   filter: WebhookUpdatedFilter | null;
-  /** Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited. */
+  /**
+   * Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not limited.
+   */
   max_per_second: number | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
@@ -4106,7 +4108,9 @@ export interface WebhookWithSecret {
    * of the subscribed types is delivered.
    */
   filter: WebhookWithSecretFilter | null;
-  /** Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited. */
+  /**
+   * Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not limited.
+   */
   max_per_second: number | null;
   /** End time of the newest attempt. Null if there was none. */
   last_delivery_at: string | null;
@@ -4629,8 +4633,8 @@ export interface UpsertEmployeesQuery {
   /** Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level key. */
   connector_id?: string | undefined;
   /**
-   * Column of the file that is ignored without a warning. A column that seems to say who has left is refused
-   * otherwise. May be repeated. May be repeated up to 100 times. Entries match any of the values.
+   * Column of the file that is ignored without a warning. Without this, a file with a column that appears to
+   * mark people who have left is refused. May be repeated up to 100 times. Entries match any of the values.
    */
   ignore_columns?: string | readonly string[] | undefined;
 }
@@ -4955,7 +4959,7 @@ export interface GetObservationQuery {
 
 /** Query of the operation `GetRequestStats`. */
 export interface GetRequestStatsQuery {
-  /** Time range of the attempts. It ends now. Default: `24h`. */
+  /** Time range of the statistics. It ends now. Default: `24h`. */
   window?: StatsWindow | undefined;
 }
 
@@ -5137,7 +5141,7 @@ export interface ListDeliveriesQuery {
 
 /** Query of the operation `GetWebhookStats`. */
 export interface GetWebhookStatsQuery {
-  /** Time range of the attempts. It ends now. Default: `24h`. */
+  /** Time range of the statistics. It ends now. Default: `24h`. */
   window?: StatsWindow | undefined;
 }
 

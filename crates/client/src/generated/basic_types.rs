@@ -55,8 +55,8 @@ pub struct Conflict {
     /// Attempted transition. Present if the state does not allow it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempted_transition: Option<String>,
-    /// Resource that already has the value. Present if a unique value is taken by a resource that the key
-    /// sees.
+    /// Resource that already has the value. Present if a unique value is taken by a resource that is visible
+    /// to the key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicting_id: Option<String>,
     /// Rule about the whole organization that the request would break: `last_admin`.

@@ -29,8 +29,8 @@ impl ApiKeys {
 
     /// Create an API key.
     ///
-    /// Creates an API key. Its permissions must not exceed those of the key of the request. Only this
-    /// response contains the new key, as `key`.
+    /// Creates an API key. Its permissions must not exceed those of the calling key. Only this response
+    /// contains the new key, as `key`.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
     pub fn create(&self, body: types::ApiKeyCreate) -> Call<types::ApiKeyWithSecret, types::DryRun> {
@@ -203,7 +203,7 @@ impl Attributes {
 
     /// Archive an attribute.
     ///
-    /// Archives an attribute. Observations keep it, but a request that adds it to an observation is a 422.
+    /// Archives an attribute. Observations keep it, but a request that adds it to an observation returns 422.
     /// 409 if it is already archived.
     ///
     /// Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts
@@ -274,7 +274,7 @@ impl Connectors {
 
     /// Get a connector.
     ///
-    /// Returns one connector with its figures in the live data set.
+    /// Returns one connector with its statistics in the live data set.
     ///
     /// Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
     pub fn get(&self, id: &str) -> Call<types::ConnectorDetails> {
@@ -284,7 +284,7 @@ impl Connectors {
 
     /// Change the settings of a connector.
     ///
-    /// Changes the brake and the mappings of custom fields. Members of the figures are ignored.
+    /// Changes the brake and the mappings of custom fields. Read-only statistics are ignored.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
     /// person are refused, unless that person is an org admin. Counts as `write`.
@@ -295,7 +295,7 @@ impl Connectors {
 
     /// Release some or all managed employees.
     ///
-    /// Ends the management of people by the HR system. Their values stay as they are.
+    /// Ends the management of people by the HR system. Their values do not change.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
     /// person are refused, unless that person is an org admin. Counts as `write`.
@@ -327,8 +327,8 @@ impl Connectors {
 
     /// Resume a paused connector.
     ///
-    /// Accepts changes of the identity provider again. The hour of the brake starts again. A connector that
-    /// is not paused is a 409.
+    /// Accepts changes from the identity provider again and restarts the hour of the brake. 409 if the
+    /// connector is not paused.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
     /// person are refused, unless that person is an org admin. Counts as `write`.
@@ -475,8 +475,9 @@ pub struct Deliveries {
 impl Deliveries {
     /// List the delivery attempts of all subscriptions.
     ///
-    /// Lists the delivery attempts of the last 30 days over all subscriptions, newest first. No index answers
-    /// `filter[event_type]` and `filter[event_id]`: a request that takes too long is a 503.
+    /// Lists the delivery attempts of the last 30 days over all subscriptions, newest first.
+    /// `filter[event_type]` and `filter[event_id]` have no index: a request that takes too long returns 503;
+    /// narrow it with other filters.
     ///
     /// Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
     /// admin. Counts as `read`.
@@ -590,8 +591,8 @@ impl EmployeeObjectives {
     /// Count employees' objectives by group.
     ///
     /// Counts the objectives that the list with the same filters shows, grouped by one or two members.
-    /// `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request that
-    /// takes too long is a 503: add filters, because each counted objective is read.
+    /// `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. Each counted
+    /// objective is read: a request that takes too long returns 503; narrow it with filters.
     ///
     /// Needs the scope `objectives:read`. Counts as `read`.
     pub fn count(&self, query: types::CountEmployeeObjectivesQuery) -> Call<types::ObjectiveCounts> {
@@ -601,7 +602,7 @@ impl EmployeeObjectives {
 
     /// Get an employee's objective.
     ///
-    /// Returns one objective. An objective of another scope than those of this path is a 404.
+    /// Returns one objective. 404 if the objective has a scope that this path does not serve.
     ///
     /// Needs the scope `objectives:read`. Counts as `read`.
     pub fn get(
@@ -869,7 +870,7 @@ impl Employees {
         Call::new(&self.core, spec)
     }
 
-    /// Invite a pending employee again.
+    /// Resend an invitation.
     ///
     /// Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The mail
     /// is sent after the response; a mail failure does not fail the request. 409 with `Retry-After` within 60
@@ -955,7 +956,7 @@ pub struct Erasures {
 impl Erasures {
     /// List erasures.
     ///
-    /// Lists erasures with their receipts, newest first. They contain nothing personal.
+    /// Lists erasures with their receipts, newest first. Receipts contain no personal data.
     ///
     /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
     /// keys are refused. Counts as `read`.
@@ -1058,8 +1059,8 @@ impl ManagerObjectives {
     /// Count managers' and org objectives by group.
     ///
     /// Counts the objectives that the list with the same filters shows, grouped by one or two members.
-    /// `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request that
-    /// takes too long is a 503: add filters, because each counted objective is read.
+    /// `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. Each counted
+    /// objective is read: a request that takes too long returns 503; narrow it with filters.
     ///
     /// Needs the scope `objectives:read`. Counts as `read`.
     pub fn count(&self, query: types::CountManagerObjectivesQuery) -> Call<types::ObjectiveCounts> {
@@ -1069,7 +1070,7 @@ impl ManagerObjectives {
 
     /// Get a manager's or org objective.
     ///
-    /// Returns one objective. An objective of another scope than those of this path is a 404.
+    /// Returns one objective. 404 if the objective has a scope that this path does not serve.
     ///
     /// Needs the scope `objectives:read`. Counts as `read`.
     pub fn get(
@@ -1237,7 +1238,7 @@ pub struct Me {
 impl Me {
     /// Get the API key of this request.
     ///
-    /// Returns the API key of the request with its permissions and quotas.
+    /// Returns the calling API key with its permissions and quotas.
     ///
     /// Needs any valid API key. Counts as `read`.
     pub fn get(&self) -> Call<types::Me> {
@@ -1294,7 +1295,8 @@ pub struct Observations {
 impl Observations {
     /// List observations.
     ///
-    /// Lists the observations that the key sees, newest day first. Archived ones are listed only on request.
+    /// Lists the observations that are visible to the key, newest day first. Archived ones are listed only on
+    /// request.
     ///
     /// Needs the scope `observations:read`. Counts as `read`.
     pub fn list(&self, query: impl Into<Option<types::ListObservationsQuery>>) -> Pages<types::Observation> {
@@ -1305,8 +1307,8 @@ impl Observations {
     /// Create an observation.
     ///
     /// Creates an observation about one person who is active or deactivated. A key that acts for a person
-    /// writes as that person: this is the default of `author_id`, and another author is a 403. 409 if another
-    /// observation has the `external_id`.
+    /// writes as that person: this is the default of `author_id`, and another author returns 403. 409 if
+    /// another observation has the `external_id`.
     ///
     /// Needs the scope `observations:write`. Counts as `write`.
     pub fn create(&self, body: types::ObservationCreate) -> Call<types::Observation, types::DryRun> {
@@ -1317,8 +1319,8 @@ impl Observations {
     /// Count observations by group.
     ///
     /// Counts the observations that the list with the same filters shows, grouped by one or two members.
-    /// Returns at most 1,000 groups, the largest ones. A request that takes too long is a 503: add filters,
-    /// because each counted observation is read.
+    /// Returns at most 1,000 groups, the largest ones. Each counted observation is read: a request that takes
+    /// too long returns 503; narrow it with filters.
     ///
     /// Needs the scope `observations:read`. Counts as `read`.
     pub fn count(&self, query: types::CountObservationsQuery) -> Call<types::ObservationCounts> {
@@ -1407,11 +1409,11 @@ pub struct PortalLinks {
 }
 
 impl PortalLinks {
-    /// Create a link into the console.
+    /// Create a console sign-in link.
     ///
-    /// Creates a link that opens the console signed in, once and within 30 minutes. The link has an API key
-    /// of its own, with the person and the environment of the key of the request and no more access than that
-    /// key. It is listed and revoked under `/api-keys`. 409 if the console is off.
+    /// Creates a link that opens the console signed in, once and within 30 minutes. The link has its own API
+    /// key, for the same person and environment as the calling key and with no more access. The key is listed
+    /// and revoked under `/api-keys`. 409 if the console is off.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Counts as `write`.
     pub fn create(&self, body: types::PortalLinkCreate) -> Call<types::PortalLink, types::DryRun> {
@@ -1439,10 +1441,10 @@ pub struct RequestStats {
 }
 
 impl RequestStats {
-    /// Get the numbers of requests by status and hour.
+    /// Get request counts by status and hour.
     ///
-    /// Returns the numbers of requests that were answered for the data set of the API key, by HTTP status and
-    /// hour. Requests without a valid key are not counted. Several instances add their numbers once a minute.
+    /// Returns request counts for the data set of the API key, by HTTP status and hour. Requests without a
+    /// valid key are not counted. Each instance adds its counts once a minute.
     ///
     /// Needs the scope `settings:read` and an admin-level key. Counts as `read`.
     pub fn get(&self, query: impl Into<Option<types::GetRequestStatsQuery>>) -> Call<types::RequestStats> {
@@ -1458,12 +1460,12 @@ pub struct Retention {
 }
 
 impl Retention {
-    /// Preview the retention.
+    /// Preview retention.
     ///
-    /// Returns the time of the next run of the retention, and what each rule of the organization would remove
-    /// in the first run that applies it. A parameter previews another period of a rule, as if it were set
-    /// now. Data of people under a legal hold is not counted, nor are observations and objectives that a
-    /// summary includes.
+    /// Returns the time of the next retention run, and the number of resources that each rule would remove in
+    /// the first run that applies the rule. A parameter previews another period of a rule, as if that period
+    /// were set now. Data of people under a legal hold is not counted, nor are observations and objectives
+    /// that a summary includes.
     ///
     /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused.
     /// Counts as `read`.
@@ -1475,9 +1477,9 @@ impl Retention {
         Call::new(&self.core, spec)
     }
 
-    /// List the runs of the retention.
+    /// List retention runs.
     ///
-    /// Lists the daily runs of the retention with their receipts, newest first.
+    /// Lists the daily retention runs with their receipts, newest first.
     ///
     /// Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused.
     /// Counts as `read`.
@@ -1489,7 +1491,7 @@ impl Retention {
         Pages::new(&self.core, spec)
     }
 
-    /// Get a run of the retention.
+    /// Get a retention run.
     ///
     /// Returns a run. Its receipt is final once the status is `completed`.
     ///
@@ -1522,7 +1524,7 @@ impl Summaries {
     /// Create a draft of a summary.
     ///
     /// Creates a draft of a summary. A key that acts for a person writes as that person: this is the default
-    /// of `author_id`, and another author is a 403. 409 if another summary has the `external_id`.
+    /// of `author_id`, and another author returns 403. 409 if another summary has the `external_id`.
     ///
     /// Needs the scope `summaries:write`. Counts as `write`.
     pub fn create(&self, body: types::SummaryCreate) -> Call<types::Summary, types::DryRun> {
@@ -1574,7 +1576,7 @@ impl Summaries {
         Call::new(&self.core, spec)
     }
 
-    /// Give the employee's feedback on a summary.
+    /// Submit employee feedback on a summary.
     ///
     /// Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that acts
     /// for a person can give only the feedback of that person.
@@ -1765,8 +1767,8 @@ impl Webhooks {
     /// Get statistics of the delivery attempts.
     ///
     /// Returns numbers of attempts by result and hour, the durations of the responses and the length of the
-    /// queue. A request that takes too long is a 503: choose a shorter `window`, because each attempt in it
-    /// is read.
+    /// queue. Each attempt in the time range is read: a request that takes too long returns 503; choose a
+    /// shorter `window`.
     ///
     /// Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
     /// admin. Counts as `read`.
@@ -1948,7 +1950,7 @@ impl crate::Candor {
         Call::new(&self.core, spec)
     }
 
-    /// Search texts.
+    /// Search.
     ///
     /// Finds resources that contain all words. The beginning of the last word is enough. Case and accents are
     /// ignored. Resources with all words come first, then those with the beginning of the last word, each

@@ -88,8 +88,7 @@ pub struct ApiKey {
 pub struct ApiKeyCreate {
     /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
-    /// Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
-    /// them.
+    /// Permissions of the key. 1 to 24 entries, without duplicates. The calling key must have all of them.
     pub scopes: Vec<ApiKeyScope>,
     /// Access level. `admin` permits administrative requests. Default: `standard`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -256,8 +255,7 @@ pub struct ApiKeyUpdate {
     /// Name of the key, for display only. 1 to 80 characters in one line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
-    /// them.
+    /// Permissions of the key. 1 to 24 entries, without duplicates. The calling key must have all of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<ApiKeyScope>>,
 }
@@ -390,7 +388,7 @@ pub struct Assignment {
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters.
     pub metadata: BTreeMap<String, String>,
     /// Id of the assignment in another system. Unique among all assignments. Null if there is none. 1 to 128
@@ -418,7 +416,7 @@ pub struct AssignmentCreate {
     /// Instructions for the reviewers, in plain text. Null if there are none. At most 4000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Option<String>>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
@@ -606,7 +604,7 @@ pub struct Attribute {
     pub id: String,
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
     pub name: String,
-    /// Category: a free text that groups attributes. 1 to 80 characters.
+    /// Category: free text that groups attributes. 1 to 80 characters.
     pub category: String,
     /// Tone of feedback with this attribute.
     pub tone: AttributeTone,
@@ -624,7 +622,7 @@ pub struct Attribute {
 pub struct AttributeCreate {
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
     pub name: String,
-    /// Category: a free text that groups attributes. 1 to 80 characters.
+    /// Category: free text that groups attributes. 1 to 80 characters.
     pub category: String,
     /// Tone of feedback with this attribute. Default: `neutral`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -709,7 +707,7 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AttributeUpdate {
-    /// Category: a free text that groups attributes. 1 to 80 characters.
+    /// Category: free text that groups attributes. 1 to 80 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Name. Unique in the organization, compared without case. 1 to 80 characters.
@@ -727,7 +725,7 @@ impl AttributeUpdate {
         Self { category: None, name: None, tone: None }
     }
 
-    /// Sets `category`. Category: a free text that groups attributes.
+    /// Sets `category`. Category: free text that groups attributes.
     #[must_use]
     pub fn category(mut self, value: impl Into<String>) -> Self {
         self.category = Some(value.into());
@@ -749,7 +747,7 @@ impl AttributeUpdate {
     }
 }
 
-/// An entry of the audit log. It is written with its change and never altered.
+/// An entry of the audit log. Written with the change and never altered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditEntry {
@@ -833,14 +831,14 @@ pub struct CheckIn {
 pub struct CheckInCreate {
     /// Author of the check-in. Null if the request names no author. The id starts with `emp_`. 422 if the
     /// organization has no such resource. A key that acts for a person writes as that person; another person
-    /// or null is a 403.
+    /// or null returns 403.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub author_id: Option<Option<String>>,
     /// Confidence as stated. Null if the check-in states none.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Option<ObjectiveConfidence>>,
-    /// Key results whose value changed. At most 10 entries. Values of key results. Those that it does not
-    /// name stay as they are.
+    /// Key results whose value changed. At most 10 entries. Key results that the request does not name keep
+    /// their values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_results: Option<Vec<CheckInCreateKeyResult>>,
     /// Note in plain text. Null if there is none. 1 to 2000 characters.
@@ -1007,7 +1005,7 @@ pub struct CheckedInObjective {
     pub changed_since_approval: bool,
     /// Time of completion. Null unless the status is `completed`.
     pub completed_at: Option<String>,
-    /// Texts for other systems, by key. They have no meaning for the service.
+    /// Texts for other systems, by key. The service does not interpret them.
     pub metadata: BTreeMap<String, String>,
     /// Id of the objective in another system. Unique among all objectives. Null if there is none.
     pub external_id: Option<String>,
@@ -1176,7 +1174,7 @@ impl ConnectorCreateBrake {
     }
 }
 
-/// A connector with its figures.
+/// A connector with its statistics.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConnectorDetails {
@@ -1436,7 +1434,7 @@ pub struct Conversation {
 pub struct ConversationAbout {
     /// Kind of resource that the conversation is about.
     pub r#type: ConversationAboutType,
-    /// Id of the resource that it is about.
+    /// Id of the resource that the conversation is about.
     pub id: String,
 }
 
@@ -1496,7 +1494,8 @@ impl ConversationCreate {
 pub struct ConversationCreateAbout {
     /// Kind of resource that the conversation is about.
     pub r#type: ConversationAboutType,
-    /// Id of the resource that it is about. 1 to 40 characters. 422 if the organization has no such resource.
+    /// Id of the resource that the conversation is about. 1 to 40 characters. 422 if the organization has no
+    /// such resource.
     pub id: String,
 }
 
@@ -1992,14 +1991,14 @@ pub struct DryRun {
     pub dry_run: bool,
     /// Status that the response would have.
     pub status: i64,
-    /// Body that the response would have. Ids and secrets that the request would make are null. Null if the
+    /// Body that the response would have. Ids and secrets that the request would create are null. Null if the
     /// response would have no body.
     pub data: Option<BTreeMap<String, Value>>,
     /// Types of the events that would be published.
     pub events: Vec<EventType>,
     /// Changed members by name, as in the audit log. Empty for a new resource.
     pub changes: BTreeMap<String, FieldChange>,
-    /// Number of notifications that people would get.
+    /// Number of notifications that would be sent.
     pub notifications: i64,
 }
 
@@ -2042,8 +2041,8 @@ pub struct Employee {
     pub updated_at: String,
     /// Time of deactivation. Null unless the status is `deactivated`.
     pub deactivated_at: Option<String>,
-    /// Time of the last reactivation or rehire. Keys from before are off until an admin enables them. Null if
-    /// the person never left.
+    /// Time of the last reactivation or rehire. Older keys stay off until an admin enables them. Null if the
+    /// person never left.
     pub returned_at: Option<String>,
     /// The department. Present with `expand=department`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -2267,10 +2266,10 @@ pub struct EmployeeObjectiveCreate {
     /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
-    /// Measures of the objective, in the order of the request. 0 to 10 measures, in this order.
+    /// Measures of the objective, in the order of the request. 0 to 10 entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_results: Option<Vec<EmployeeObjectiveCreateKeyResult>>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
@@ -2400,11 +2399,11 @@ pub struct EmployeeObjectiveCreateKeyResult {
     /// Default: `number`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<KeyResultMetric>,
-    /// Default: 0. The metric `boolean` has none in a request. At most 4 decimal places.
+    /// Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<f64>,
-    /// Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
-    /// request. It differs from `start`. At most 4 decimal places.
+    /// Required for the metric `number`. Default for `percent`: 100. Must be absent for the metric `boolean`.
+    /// It differs from `start`. At most 4 decimal places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<f64>,
     /// Only for the metric `number`. 1 to 20 characters.
@@ -2767,7 +2766,7 @@ pub struct ErasedEventData {
     pub erased: bool,
 }
 
-/// An erasure with its receipt. It contains nothing personal.
+/// An erasure with its receipt, without personal data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Erasure {
@@ -2790,7 +2789,7 @@ pub struct Erasure {
     /// The messages of such a conversation stay with it. The erasure removes them within a day after the
     /// hold, and is running until then.
     pub kept_by_hold: i64,
-    /// Copies that the service cannot reach: the controller erases there.
+    /// Copies outside the service; the controller must erase them.
     pub out_of_reach: Vec<String>,
     /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
     pub tables_to_rewrite: Vec<String>,
@@ -3182,13 +3181,13 @@ words! {
     }
 }
 
-/// A line from which an export can go on.
+/// A line from which an export can be continued.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ExportCheckpoint {
     /// Type of the line, `checkpoint`.
     pub r#type: String,
-    /// Value of the parameter `cursor` of the request that goes on behind the rows before this line.
+    /// Value of the parameter `cursor` that continues the export after the rows before this line.
     pub cursor: String,
 }
 
@@ -3355,7 +3354,7 @@ pub struct Highlight {
     pub ranges: Vec<Vec<i64>>,
 }
 
-/// An entry of the audit log. It is written with its change and never altered.
+/// An entry of the audit log. Written with the change and never altered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HistoryEntry {
@@ -3377,13 +3376,13 @@ pub struct HistoryEntry {
     pub request_id: Option<String>,
 }
 
-/// Number of requests that were answered in one hour.
+/// Number of requests in one hour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HourRequests {
     /// Start of the hour in UTC.
     pub hour: String,
-    /// Number of requests that were answered in the hour.
+    /// Number of requests in the hour.
     pub requests: i64,
     /// Number of requests that were refused: a status of 400 to 499.
     pub refused: i64,
@@ -3581,7 +3580,7 @@ pub struct LegalHold {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LegalHoldSet {
-    /// Reason for the hold. 1 to 2000 characters. Reason for the hold. Do not name people in it.
+    /// Reason for the hold. 1 to 2000 characters. Do not name people in it.
     pub reason: String,
 }
 
@@ -3644,10 +3643,10 @@ pub struct ManagerObjectiveCreate {
     /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
-    /// Measures of the objective, in the order of the request. 0 to 10 measures, in this order.
+    /// Measures of the objective, in the order of the request. 0 to 10 entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_results: Option<Vec<ManagerObjectiveCreateKeyResult>>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
@@ -3777,11 +3776,11 @@ pub struct ManagerObjectiveCreateKeyResult {
     /// Default: `number`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<KeyResultMetric>,
-    /// Default: 0. The metric `boolean` has none in a request. At most 4 decimal places.
+    /// Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<f64>,
-    /// Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
-    /// request. It differs from `start`. At most 4 decimal places.
+    /// Required for the metric `number`. Default for `percent`: 100. Must be absent for the metric `boolean`.
+    /// It differs from `start`. At most 4 decimal places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<f64>,
     /// Only for the metric `number`. 1 to 20 characters.
@@ -3883,7 +3882,7 @@ pub struct MessageCreate {
     /// Plain text that is not blank. 1 to 4000 characters.
     pub body: String,
     /// Author of the message. The id starts with `emp_`. 422 if the organization has no such resource. A key
-    /// that acts for a person may omit it; another person is a 403. Required for all other keys.
+    /// that acts for a person may omit it; another person returns 403. Required for all other keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub author_id: Option<String>,
 }
@@ -3964,7 +3963,7 @@ pub struct Notification {
     pub target: Target,
     /// Time of the notification.
     pub created_at: String,
-    /// Time at which it was first marked as read. Null if unread.
+    /// Time at which the notification was first marked as read. Null if unread.
     pub read_at: Option<String>,
 }
 
@@ -4013,7 +4012,7 @@ pub struct NotificationsRead {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NotificationsReadAll {
-    /// Recipient of the notifications. A key that acts for a person may omit it; another person is a 403.
+    /// Recipient of the notifications. A key that acts for a person may omit it; another person returns 403.
     /// Required for all other keys. The id starts with `emp_`. 422 if the organization has no such resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recipient_id: Option<String>,
@@ -4082,13 +4081,13 @@ pub struct Objective {
     pub changed_since_approval: bool,
     /// Time of completion. Null unless the status is `completed`.
     pub completed_at: Option<String>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters.
     pub metadata: BTreeMap<String, String>,
     /// Id of the objective in another system. Unique among all objectives. Null if there is none. 1 to 128
     /// characters.
     pub external_id: Option<String>,
-    /// The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`.
+    /// The newest 100 linked summaries that are visible to the key. Present with `expand=linked_summaries`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub linked_summaries: Option<Vec<Summary>>,
     /// Owner of the objective. Present with `expand=owner`.
@@ -4206,7 +4205,7 @@ words! {
     }
 }
 
-/// Number of objectives of one group. It has the members that the request groups by.
+/// Number of objectives of one group. Contains the fields given in `group_by`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObjectiveCount {
@@ -4400,11 +4399,11 @@ pub struct ObjectiveUpdate {
     /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub external_id: Option<Option<String>>,
-    /// Measures of the objective, in the order of the request. 0 to 10 measures, which replace the stored
+    /// Measures of the objective, in the order of the request. 0 to 10 entries, which replace the stored
     /// ones. An entry with the `id` of a stored one keeps the members that it omits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key_results: Option<Vec<ObjectiveUpdateKeyResult>>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
     /// null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -4553,11 +4552,11 @@ pub struct ObjectiveUpdateKeyResult {
     /// Read-only: the stored value is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<i64>,
-    /// Default: 0. The metric `boolean` has none in a request. At most 4 decimal places.
+    /// Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<f64>,
-    /// Required for the metric `number`. Default for `percent`: 100. The metric `boolean` has none in a
-    /// request. It differs from `start`. At most 4 decimal places.
+    /// Required for the metric `number`. Default for `percent`: 100. Must be absent for the metric `boolean`.
+    /// It differs from `start`. At most 4 decimal places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<f64>,
     /// The measured value in a few words. It must not be blank. 1 to 200 characters.
@@ -4665,7 +4664,7 @@ impl ObjectiveUpdateKeyResult {
 pub struct Observation {
     /// Id of the observation, with the prefix `obs_`.
     pub id: String,
-    /// Id of the person it is about.
+    /// Id of the person the observation is about.
     pub employee_id: String,
     /// Author of the observation. Null if unknown.
     pub author_id: Option<String>,
@@ -4690,7 +4689,7 @@ pub struct Observation {
     pub updated_at: String,
     /// Archive time. Null if it is not archived.
     pub archived_at: Option<String>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters.
     pub metadata: BTreeMap<String, String>,
     /// Id of the observation in another system. Unique among all observations. Null if there is none. 1 to
@@ -4704,7 +4703,7 @@ pub struct Observation {
     pub employee: Option<Employee>,
 }
 
-/// Number of observations of one group. It has the members that the request groups by.
+/// Number of observations of one group. Contains the fields given in `group_by`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObservationCount {
@@ -4741,7 +4740,8 @@ pub struct ObservationCounts {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObservationCreate {
-    /// Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
+    /// Id of the person the observation is about. The id starts with `emp_`. 422 if the organization has no
+    /// such resource.
     pub employee_id: String,
     /// Type: a strength or an opportunity.
     pub r#type: ObservationType,
@@ -4761,7 +4761,7 @@ pub struct ObservationCreate {
     /// Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub impact: Option<Option<String>>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
@@ -4988,7 +4988,7 @@ pub struct ObservationUpdate {
     /// Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub impact: Option<Option<String>>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
     /// null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5118,11 +5118,11 @@ pub struct Organization {
     pub objective_review: ReviewMode,
     /// Review of summaries before approval.
     pub summary_review: ReviewMode,
-    /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other ones
-    /// only of that person and of those who report to them; keys of the organization and of org admins show
-    /// all. Null: every key shows all. At most 200 entries, without duplicates.
+    /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other
+    /// fields only for that person and their reports; keys of the organization and of org admins show all.
+    /// Null: every key shows all. At most 200 entries, without duplicates.
     pub visible_custom_fields: Option<Vec<String>>,
-    /// Periods after which archived resources and people who left are removed. Null: they are kept.
+    /// Periods after which archived resources and people who left are removed. Null: they are never removed.
     pub retention: Retention,
     /// Time of creation, which never changes.
     pub created_at: String,
@@ -5165,17 +5165,16 @@ pub struct OrganizationUpdate {
     /// Review of objectives before approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub objective_review: Option<ReviewMode>,
-    /// Periods after which archived resources and people who left are removed. Null: they are kept. Periods
-    /// of the retention rules. An omitted member keeps its period, null switches the rule off.
+    /// Periods after which archived resources and people who left are removed. Null: they are never removed.
+    /// An omitted member keeps its period, null turns the rule off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<OrganizationUpdateRetention>,
     /// Review of summaries before approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub summary_review: Option<ReviewMode>,
-    /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other ones
-    /// only of that person and of those who report to them; keys of the organization and of org admins show
-    /// all. Null: every key shows all. At most 200 entries, without duplicates. Keys of the custom fields
-    /// that every key shows. Null: all of them.
+    /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other
+    /// fields only for that person and their reports; keys of the organization and of org admins show all.
+    /// Null: every key shows all. At most 200 entries, without duplicates. Null removes the restriction.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub visible_custom_fields: Option<Option<Vec<String>>>,
 }
@@ -5374,7 +5373,7 @@ pub struct OtherRow {
     pub data: BTreeMap<String, Value>,
 }
 
-/// The last line of a complete answer.
+/// The last line of a complete response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PersonalDataEnd {
@@ -5481,14 +5480,13 @@ pub struct PortalLink {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PortalLinkCreate {
-    /// Permissions of the key. 1 to 24 entries, without duplicates. The key of the request must have all of
-    /// them.
+    /// Permissions of the key. 1 to 24 entries, without duplicates. The calling key must have all of them.
     pub scopes: Vec<ApiKeyScope>,
     /// Access level. `admin` permits administrative requests. Default: `standard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_level: Option<AccessLevel>,
     /// Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the
-    /// key of the request ends sooner.
+    /// calling key expires sooner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in: Option<i64>,
     /// Name of the key, for display only. 1 to 80 characters in one line.
@@ -5589,17 +5587,17 @@ words! {
     }
 }
 
-/// Statistics of the answered requests of a data set.
+/// Request statistics of a data set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequestStats {
-    /// Time range of the answers.
+    /// Time range of the statistics.
     pub window: StatsWindow,
     /// Start of the first hour of the time range.
     pub since: String,
     /// End of the time range.
     pub until: String,
-    /// Number of answered requests with a valid API key.
+    /// Number of requests with a valid API key.
     pub requests: i64,
     /// Requests by HTTP status, the lowest first.
     pub by_status: Vec<StatusCount>,
@@ -5632,7 +5630,7 @@ pub struct Retention {
     pub deactivated_people: Option<String>,
 }
 
-/// A run of the retention that removed data was completed.
+/// A retention run that removed data was completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RetentionCompletedEvent {
@@ -5657,7 +5655,7 @@ words! {
     }
 }
 
-/// Answer of `GET /retention/preview`.
+/// Response of `GET /retention/preview`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RetentionPreview {
@@ -5684,7 +5682,7 @@ pub struct RetentionRemoval {
     pub ids: Vec<String>,
 }
 
-/// A run of the retention removed archived resources.
+/// A retention run removed archived resources.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RetentionRemovedEvent {
@@ -5709,7 +5707,7 @@ words! {
     }
 }
 
-/// A run of the retention with its receipt. It contains nothing personal.
+/// A retention run with its receipt, without personal data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RetentionRun {
@@ -5726,7 +5724,7 @@ pub struct RetentionRun {
     /// Number of removed resources by rule; for `deactivated_people` the number of erasures that the run
     /// began.
     pub counts: BTreeMap<String, i64>,
-    /// Copies that the service cannot reach: the controller removes the data there.
+    /// Copies outside the service; the controller must remove the data there.
     pub out_of_reach: Vec<String>,
     /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
     pub tables_to_rewrite: Vec<String>,
@@ -5741,7 +5739,7 @@ words! {
 }
 
 words! {
-    /// Status of a run of the retention.
+    /// Status of a retention run.
     RetentionRunStatus {
         Running = "running",
         Completed = "completed",
@@ -5777,8 +5775,8 @@ pub struct ScimRequest {
     pub occurred_at: String,
     /// Method of the request.
     pub method: String,
-    /// Path of the request, without the query. What follows `Users/` and is no id is `…`: it may be the name
-    /// of a person.
+    /// Path of the request, without the query. A segment after `Users/` that is no id is replaced by `…`,
+    /// because it may be the name of a person.
     pub path: String,
     /// Status of the response.
     pub status: i64,
@@ -5866,7 +5864,7 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StatusCount {
-    /// HTTP status of the answers.
+    /// HTTP status of the responses.
     pub status: i64,
     /// Number of requests with this status.
     pub count: i64,
@@ -5880,7 +5878,7 @@ pub struct Submission {
     pub reviewer_id: String,
     /// Status of the submission.
     pub status: SubmissionStatus,
-    /// Ids of the submitted observations that the key sees.
+    /// Ids of the submitted observations that are visible to the key.
     pub observation_ids: Vec<String>,
     /// Time of the submission. Null if the reviewer has not submitted.
     pub submitted_at: Option<String>,
@@ -5892,8 +5890,8 @@ pub struct Submission {
 pub struct SubmissionCreate {
     /// 1 to 10 observations about the person of the assignment.
     pub observations: Vec<SubmissionCreateObservation>,
-    /// Reviewer who submits. A key that acts for a person may omit it; another person is a 403. Required for
-    /// all other keys. The id starts with `emp_`. 422 if the organization has no such resource.
+    /// Reviewer who submits. A key that acts for a person may omit it; another person returns 403. Required
+    /// for all other keys. The id starts with `emp_`. 422 if the organization has no such resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewer_id: Option<String>,
 }
@@ -5931,7 +5929,7 @@ pub struct SubmissionCreateObservation {
     /// Impact of the observed behaviour, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub impact: Option<Option<String>>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
@@ -6062,7 +6060,7 @@ words! {
 pub struct Summary {
     /// Id of the summary, with the prefix `sum_`.
     pub id: String,
-    /// Id of the person it is about.
+    /// Id of the person the summary is about.
     pub employee_id: String,
     /// Author of the summary. Null if unknown.
     pub author_id: Option<String>,
@@ -6093,7 +6091,7 @@ pub struct Summary {
     pub submitted_at: Option<String>,
     /// Time of approval. Null if it was not approved or was returned since.
     pub approved_at: Option<String>,
-    /// Time at which it was shared with the employee. Null before that.
+    /// Time at which the summary was shared with the employee. Null before that.
     pub shared_at: Option<String>,
     /// Archive time. Null if it is not archived.
     pub archived_at: Option<String>,
@@ -6101,7 +6099,7 @@ pub struct Summary {
     pub created_at: String,
     /// Time of the last change. It increases with every change.
     pub updated_at: String,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters.
     pub metadata: BTreeMap<String, String>,
     /// Id of the summary in another system. Unique among all summaries. Null if there is none. 1 to 128
@@ -6113,7 +6111,7 @@ pub struct Summary {
     /// The person. Present with `expand=employee`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub employee: Option<Employee>,
-    /// Included objectives that the key sees. Present with `expand=included_objectives`.
+    /// Included objectives that are visible to the key. Present with `expand=included_objectives`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_objectives: Option<Vec<Objective>>,
     /// Included observations. Present with `expand=included_observations`.
@@ -6125,7 +6123,8 @@ pub struct Summary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SummaryCreate {
-    /// Id of the person it is about. The id starts with `emp_`. 422 if the organization has no such resource.
+    /// Id of the person the summary is about. The id starts with `emp_`. 422 if the organization has no such
+    /// resource.
     pub employee_id: String,
     /// Title. It must not be blank. 1 to 200 characters.
     pub title: String,
@@ -6149,7 +6148,7 @@ pub struct SummaryCreate {
     /// it is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_observation_ids: Option<Vec<String>>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. A key with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, Option<String>>>,
@@ -6430,7 +6429,7 @@ pub struct SummaryUpdate {
     /// it is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub included_observation_ids: Option<Vec<String>>,
-    /// Texts for other systems, by key. They have no meaning for the service. At most 20 names of up to 40
+    /// Texts for other systems, by key. The service does not interpret them. At most 20 names of up to 40
     /// characters, with values of up to 500 characters. Keys are merged one by one: a value sets its key,
     /// null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -6707,7 +6706,8 @@ pub struct Webhook {
     /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered.
     pub filter: Option<WebhookFilter>,
-    /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+    /// Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+    /// limited.
     pub max_per_second: Option<i64>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
@@ -6742,7 +6742,8 @@ pub struct WebhookCreate {
     /// characters, with values of up to 1024 characters. A name with the value null is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, Option<String>>>,
-    /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+    /// Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+    /// limited.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub max_per_second: Option<Option<i64>>,
     /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
@@ -6804,7 +6805,7 @@ impl WebhookCreate {
         self
     }
 
-    /// Sets `max_per_second`: most requests in any second.
+    /// Sets `max_per_second`: maximum number of requests per second.
     #[must_use]
     pub fn max_per_second(mut self, value: i64) -> Self {
         self.max_per_second = Some(Some(value));
@@ -7075,7 +7076,8 @@ pub struct WebhookUpdate {
     /// header, null removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub headers: Option<BTreeMap<String, Option<String>>>,
-    /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+    /// Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+    /// limited.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub max_per_second: Option<Option<i64>>,
     /// Seconds after which all previous secrets stop signing; 0 ends them at once. Requires `rotate_secret`.
@@ -7164,7 +7166,7 @@ impl WebhookUpdate {
         self
     }
 
-    /// Sets `max_per_second`: most requests in any second.
+    /// Sets `max_per_second`: maximum number of requests per second.
     #[must_use]
     pub fn max_per_second(mut self, value: i64) -> Self {
         self.max_per_second = Some(Some(value));
@@ -7318,7 +7320,8 @@ pub struct WebhookUpdated {
     /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered.
     pub filter: Option<WebhookUpdatedFilter>,
-    /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+    /// Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+    /// limited.
     pub max_per_second: Option<i64>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
@@ -7373,7 +7376,8 @@ pub struct WebhookWithSecret {
     /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered.
     pub filter: Option<WebhookWithSecretFilter>,
-    /// Most requests in any second. Further deliveries wait. Null for no limit. Tests are not limited.
+    /// Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
+    /// limited.
     pub max_per_second: Option<i64>,
     /// End time of the newest attempt. Null if there was none.
     pub last_delivery_at: Option<String>,
@@ -9287,8 +9291,9 @@ pub struct UpsertEmployeesQuery {
     /// Connector on whose behalf the file is uploaded. It then manages the people. Needs an admin-level key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connector_id: Option<String>,
-    /// Column of the file that is ignored without a warning. A column that seems to say who has left is
-    /// refused otherwise. May be repeated. May be repeated up to 100 times. Entries match any of the values.
+    /// Column of the file that is ignored without a warning. Without this, a file with a column that appears
+    /// to mark people who have left is refused. May be repeated up to 100 times. Entries match any of the
+    /// values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignore_columns: Option<Vec<String>>,
 }
@@ -10458,7 +10463,7 @@ impl GetObservationQuery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetRequestStatsQuery {
-    /// Time range of the attempts. It ends now. Default: `24h`.
+    /// Time range of the statistics. It ends now. Default: `24h`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<StatsWindow>,
 }
@@ -10470,7 +10475,7 @@ impl GetRequestStatsQuery {
         Self { window: None }
     }
 
-    /// Sets `window`: time range of the attempts.
+    /// Sets `window`: time range of the statistics.
     #[must_use]
     pub fn window(mut self, value: impl Into<StatsWindow>) -> Self {
         self.window = Some(value.into());
@@ -11114,7 +11119,7 @@ impl ListDeliveriesQuery {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetWebhookStatsQuery {
-    /// Time range of the attempts. It ends now. Default: `24h`.
+    /// Time range of the statistics. It ends now. Default: `24h`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<StatsWindow>,
 }
@@ -11126,7 +11131,7 @@ impl GetWebhookStatsQuery {
         Self { window: None }
     }
 
-    /// Sets `window`: time range of the attempts.
+    /// Sets `window`: time range of the statistics.
     #[must_use]
     pub fn window(mut self, value: impl Into<StatsWindow>) -> Self {
         self.window = Some(value.into());

@@ -17,8 +17,8 @@ const RESPONSE: &str = "x-candor-response";
 pub(super) fn schemas() -> Vec<Member> {
     let status = json!({"type": "integer", "minimum": 200, "maximum": 299});
     let data = json!({"type": ["object", "null"], "additionalProperties": true});
-    let about_data = "Body that the response would have. Ids and secrets that the request would make are null. \
-                      Null if the response would have no body.";
+    let about_data = "Body that the response would have. Ids and secrets that the request would create are \
+                      null. Null if the response would have no body.";
     let about_changes = "Changed members by name, as in the audit log. Empty for a new resource.";
     let changes = json!({"type": "object", "additionalProperties": reference_to("FieldChange")});
     let members = vec![
@@ -27,7 +27,7 @@ pub(super) fn schemas() -> Vec<Member> {
         field("data", data, about_data),
         field("events", array(&open(EventType::NAME)), "Types of the events that would be published."),
         field("changes", changes, about_changes),
-        field("notifications", count(0), "Number of notifications that people would get."),
+        field("notifications", count(0), "Number of notifications that would be sent."),
     ];
     vec![(EFFECTS, described(answer(members, vec![]), "Effects that a request would have. Nothing was changed."))]
 }

@@ -32,8 +32,8 @@ fn shapes() -> [Member; 7] {
         field("field", plain(), "Member whose value prevents the request."),
         field("current", json!({}), "Current value of the member, of any type."),
     ];
-    let conflicting =
-        "Resource that already has the value. Present if a unique value is taken by a resource that the key sees.";
+    let conflicting = "Resource that already has the value. Present if a unique value is taken by a resource that is visible \
+         to the key.";
     let attempted = vec![
         field("attempted_transition", plain(), "Attempted transition. Present if the state does not allow it."),
         field("conflicting_id", plain(), conflicting),

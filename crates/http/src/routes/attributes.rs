@@ -35,8 +35,8 @@ const ROUTES: &[Route] = &[
     Route::post("/attributes/{id}/archive", Access::data_admin(Permission::ObservationsWrite), archive)
         .named("archiveAttribute", "Archive an attribute")
         .description(
-            "Archives an attribute. Observations keep it, but a request that adds it to an observation is a 422. \
-             409 if it is already archived.",
+            "Archives an attribute. Observations keep it, but a request that adds it to an observation returns \
+             422. 409 if it is already archived.",
         )
         .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/restore", Access::data_admin(Permission::ObservationsWrite), restore)

@@ -33,18 +33,18 @@ const ROUTES: &[Route] = &[
         .creates(&CONNECTOR),
     Route::get("/connectors/{id}", Access::settings_admin(Permission::SettingsRead).live_only(), get)
         .named("getConnector", "Get a connector")
-        .description("Returns one connector with its figures in the live data set.")
+        .description("Returns one connector with its statistics in the live data set.")
         .answers(&CONNECTOR_DETAILS),
     Route::patch("/connectors/{id}", PEOPLE_ADMIN, update)
         .named("updateConnector", "Change the settings of a connector")
-        .description("Changes the brake and the mappings of custom fields. Members of the figures are ignored.")
+        .description("Changes the brake and the mappings of custom fields. Read-only statistics are ignored.")
         .takes(&CONNECTOR_UPDATE)
         .answers(&CONNECTOR),
     Route::post("/connectors/{id}/resume", PEOPLE_ADMIN, resume)
         .named("resumeConnector", "Resume a paused connector")
         .description(
-            "Accepts changes of the identity provider again. The hour of the brake starts again. A connector that \
-             is not paused is a 409.",
+            "Accepts changes from the identity provider again and restarts the hour of the brake. 409 if the \
+             connector is not paused.",
         )
         .answers(&CONNECTOR),
     Route::get("/connectors/{id}/sync-issues", PEOPLE_READER, list_issues)
@@ -61,7 +61,7 @@ const ROUTES: &[Route] = &[
         .lists(&SCIM_REQUEST, |input| drop(ScimRequest::read_list(ConnectorId::from_bytes([0; 16]), input))),
     Route::post("/connectors/{id}/release", PEOPLE_ADMIN, release)
         .named("releaseEmployees", "Release some or all managed employees")
-        .description("Ends the management of people by the HR system. Their values stay as they are.")
+        .description("Ends the management of people by the HR system. Their values do not change.")
         .may_take(&CONNECTOR_RELEASE)
         .answers(&CONNECTOR_RELEASED),
 ];
@@ -122,7 +122,7 @@ const CONNECTOR: Schema =
 const CONNECTOR_DETAILS: Schema =
     Schema::resource("ConnectorDetails", || resource::<ConnectorDetails, _>(connector::Draft::read, vec![]))
         .example(example_of_details)
-        .outcome("The connector resource with its figures.");
+        .outcome("The connector resource with its statistics.");
 const CONNECTOR_UPDATE: Schema =
     Schema::new("ConnectorUpdate", || body_of::<Connector, _>(connector::Patch::read))
         .example(|| json!({"brake": {"percent": 30}, "custom_field_mappings": {"badge": ENTERPRISE_NUMBER}}));

@@ -86,10 +86,10 @@ const ROUTES: &[Route] = &[
     )
     .named("getPersonalData", "Get all data about a person")
     .description(
-        "Returns all data about a person as lines of JSON (NDJSON), for access requests. Each line has a `type`, \
-         the `data`, and in `from` the source of the data. Texts that the person wrote about others are data of \
-         these people and are not contained. The last line is `end`; without it the answer is not complete. The \
-         request is recorded in the audit log.",
+        "Returns all data about a person as lines of JSON (NDJSON), for access requests. Each line has a \
+         `type`, the `data`, and in `from` the source of the data. Texts that the person wrote about others \
+         are data of these people and are not included. The last line is `end`; without it the response is not \
+         complete. The request is recorded in the audit log.",
     )
     .counts_as(QuotaClass::Export)
     .answers_lines(&PERSONAL_DATA_LINE),

@@ -30,7 +30,7 @@ const OF_PERSON: &[Route] = &[Route::post("/employees/{id}/erasure", ACCESS, cre
 const ROUTES: &[Route] = &[
     Route::get("/erasures", ACCESS, list)
         .named("listErasures", "List erasures")
-        .description("Lists erasures with their receipts, newest first. They contain nothing personal.")
+        .description("Lists erasures with their receipts, newest first. Receipts contain no personal data.")
         .lists(&ERASURE, |input| drop(erasure::Filter::read(input))),
     Route::get("/erasures/{id}", ACCESS, get)
         .named("getErasure", "Get an erasure")

@@ -18,15 +18,16 @@ use crate::schema::{Schema, answer_of};
 
 const ROUTES: &[Route] =
     &[Route::lines("/exports", Access::organization_admin(Permission::ExportsRead).live_only(), begin)
-        .named("exportData", "Export all resources as lines")
+        .named("exportData", "Export all resources as NDJSON")
         .description(
-            "Returns every resource of the organization, archived ones included, as lines of JSON (NDJSON). The \
-             first line is a `header` with `events_cursor`, the position of `GET /events` before the first row. A \
-             line for each row follows, ordered by resource and id, and a `checkpoint` after every 10,000 rows. The \
-             last line is `end`, with the number of rows; without it the export is not complete. If a response \
-             breaks off, send the request again with the `cursor` of the last checkpoint. The rows, and then every \
-             event from `events_cursor` on, result in the current data. Two exports of an organization can run at \
-             the same time. A client that takes less than 64 kB in 10 seconds is disconnected.",
+            "Returns every resource of the organization, archived ones included, as lines of JSON (NDJSON). \
+             The first line is a `header` with `events_cursor`, the position of `GET /events` before the first \
+             row. A line for each row follows, ordered by resource and id, and a `checkpoint` after every \
+             10,000 rows. The last line is `end`, with the number of rows; without it the export is not \
+             complete. If a response is interrupted, send the request again with the `cursor` of the last \
+             checkpoint. The rows, and then every event from `events_cursor` on, result in the current data. \
+             Two exports of an organization can run at the same time. A client that reads less than 64 kB in \
+             10 seconds is disconnected.",
         )
         .with(Query::one(|input| {
             drop(ExportRequest::read(input, Tenant::live(OrganizationId::from_bytes([0; 16])), AT, |_| None));

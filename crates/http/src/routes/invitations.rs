@@ -22,7 +22,7 @@ const ROUTES: &[Route] = &[
         .description("Returns the newest invitation of a person. 404 if there never was one.")
         .answers(&INVITATION),
     Route::post("/employees/{id}/invite", Access::people_writer(Permission::EmployeesWrite), invite)
-        .named("inviteEmployee", "Invite a pending employee again")
+        .named("inviteEmployee", "Resend an invitation")
         .description(
             "Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The \
              mail is sent after the response; a mail failure does not fail the request. 409 with \

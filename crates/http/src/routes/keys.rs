@@ -19,7 +19,7 @@ use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, answer_of, body, body_o
 const ROUTES: &[Route] = &[
     Route::get("/me", Access::ANY_KEY, get_me)
         .named("getMe", "Get the API key of this request")
-        .description("Returns the API key of the request with its permissions and quotas.")
+        .description("Returns the calling API key with its permissions and quotas.")
         .answers(&ME),
     Route::get("/api-keys", Access::settings_admin(Permission::SettingsRead).live_only(), list)
         .named("listApiKeys", "List API keys")
@@ -28,8 +28,8 @@ const ROUTES: &[Route] = &[
     Route::post("/api-keys", Access::settings_admin(Permission::SettingsWrite).live_only(), create)
         .named("createApiKey", "Create an API key")
         .description(
-            "Creates an API key. Its permissions must not exceed those of the key of the request. Only this \
-             response contains the new key, as `key`.",
+            "Creates an API key. Its permissions must not exceed those of the calling key. Only this response \
+             contains the new key, as `key`.",
         )
         .takes(&API_KEY_CREATE)
         .creates(&API_KEY_WITH_SECRET),

@@ -146,14 +146,15 @@ const fn of_records<R: Resource>() -> [Route; 6] {
             .creates(&OBJECTIVE),
         row(Method::Get, counted, counts::<R>)
             .description(
-                "Counts the objectives that the list with the same filters shows, grouped by one or two members. \
-                 `month` is the month of `period_end`. Returns at most 1,000 groups, the largest ones. A request \
-                 that takes too long is a 503: add filters, because each counted objective is read.",
+                "Counts the objectives that the list with the same filters shows, grouped by one or two \
+                 members. `month` is the month of `period_end`. Returns at most 1,000 groups, the largest \
+                 ones. Each counted objective is read: a request that takes too long returns 503; narrow it \
+                 with filters.",
             )
             .with(Query::one(|input| drop(objective::Filter::read_counts(R::FAMILY, input))))
             .answers(&COUNTS),
         row(Method::Get, one, get::<R>)
-            .description("Returns one objective. An objective of another scope than those of this path is a 404.")
+            .description("Returns one objective. 404 if the objective has a scope that this path does not serve.")
             .expands::<objective::Expand>()
             .answers(&OBJECTIVE),
         row(Method::Patch, change, update::<R>)
@@ -296,7 +297,7 @@ pub(crate) const OBJECTIVE: Schema = Schema::resource("Objective", || {
         field(
             "linked_summaries",
             array(&reference_to("Summary")),
-            "The newest 100 linked summaries that the key sees. Present with `expand=linked_summaries`.",
+            "The newest 100 linked summaries that are visible to the key. Present with `expand=linked_summaries`.",
         ),
         field(
             "parent",

@@ -21,16 +21,16 @@ const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
         .named("listObservations", "List observations")
         .description(
-            "Lists the observations that the key sees, newest day first. Archived ones are listed only on \
-             request.",
+            "Lists the observations that are visible to the key, newest day first. Archived ones are listed \
+             only on request.",
         )
         .lists(&OBSERVATION, |input| drop(observation::Filter::read(input))),
     Route::post("/observations", Access::scope(Permission::ObservationsWrite), create)
         .named("createObservation", "Create an observation")
         .description(
-            "Creates an observation about one person who is active or deactivated. A key that acts for a person \
-             writes as that person: this is the default of `author_id`, and another author is a 403. 409 if another \
-             observation has the `external_id`.",
+            "Creates an observation about one person who is active or deactivated. A key that acts for a \
+             person writes as that person: this is the default of `author_id`, and another author returns 403. \
+             409 if another observation has the `external_id`.",
         )
         .takes(&OBSERVATION_CREATE)
         .creates(&OBSERVATION),
@@ -62,9 +62,9 @@ const ROUTES: &[Route] = &[
     Route::get("/observations/counts", Access::scope(Permission::ObservationsRead), counts)
         .named("countObservations", "Count observations by group")
         .description(
-            "Counts the observations that the list with the same filters shows, grouped by one or two members. Returns \
-             at most 1,000 groups, the largest ones. A request that takes too long is a 503: add filters, because \
-             each counted observation is read.",
+            "Counts the observations that the list with the same filters shows, grouped by one or two members. \
+             Returns at most 1,000 groups, the largest ones. Each counted observation is read: a request that \
+             takes too long returns 503; narrow it with filters.",
         )
         .with(Query::one(|input| drop(observation::Filter::read_counts(input))))
         .answers(&COUNTS),

@@ -30,11 +30,10 @@ const ROUTES: &[Route] = &[
         .takes(&ORGANIZATION_UPDATE)
         .answers(&ORGANIZATION),
     Route::get("/request-stats", Access::settings_admin(Permission::SettingsRead), request_stats)
-        .named("getRequestStats", "Get the numbers of requests by status and hour")
+        .named("getRequestStats", "Get request counts by status and hour")
         .description(
-            "Returns the numbers of requests that were answered for the data set of the API key, by HTTP status \
-             and hour. Requests without a valid key are not counted. Several instances add their numbers once a \
-             minute.",
+            "Returns request counts for the data set of the API key, by HTTP status and hour. Requests without \
+             a valid key are not counted. Each instance adds its counts once a minute.",
         )
         .with(Query::one(|input| _ = StatsWindow::read(input)))
         .answers(&REQUEST_STATS),
@@ -98,7 +97,7 @@ const REQUEST_STATS: Schema = Schema::new("RequestStats", answer_of::<RequestSta
             ],
         })
     })
-    .outcome("Numbers of requests.");
+    .outcome("Request counts.");
 const ORGANIZATION_UPDATE: Schema =
     Schema::new("OrganizationUpdate", || body_of::<Organization, _>(organization::Patch::read))
         .example(|| json!({"objective_review": "required"}));

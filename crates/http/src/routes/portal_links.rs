@@ -15,11 +15,11 @@ use crate::schema::{AT, Schema, body, body_of, resource, with};
 
 const ROUTES: &[Route] = &[
     Route::post("/portal-links", Access::settings_admin(Permission::SettingsWrite), create)
-        .named("createPortalLink", "Create a link into the console")
+        .named("createPortalLink", "Create a console sign-in link")
         .description(
-            "Creates a link that opens the console signed in, once and within 30 minutes. The link has an API key of \
-             its own, with the person and the environment of the key of the request and no more access than that key. \
-             It is listed and revoked under `/api-keys`. 409 if the console is off.",
+            "Creates a link that opens the console signed in, once and within 30 minutes. The link has its own \
+             API key, for the same person and environment as the calling key and with no more access. The key \
+             is listed and revoked under `/api-keys`. 409 if the console is off.",
         )
         .takes(&PORTAL_LINK_CREATE)
         .creates_in("/api-keys", &PORTAL_LINK),

@@ -20,21 +20,21 @@ const RUN_ID: &str = "ret_01KJPWD6M24DF9HWRAYHFSFV52";
 
 const ROUTES: &[Route] = &[
     Route::get("/retention/preview", ACCESS, preview)
-        .named("previewRetention", "Preview the retention")
+        .named("previewRetention", "Preview retention")
         .description(
-            "Returns the time of the next run of the retention, and what each rule of the organization would remove \
-             in the first run that applies it. A parameter previews another period of a rule, as if it were set \
-             now. Data of people under a legal hold is not counted, nor are observations and objectives that a \
-             summary includes.",
+            "Returns the time of the next retention run, and the number of resources that each rule would \
+             remove in the first run that applies the rule. A parameter previews another period of a rule, as \
+             if that period were set now. Data of people under a legal hold is not counted, nor are \
+             observations and objectives that a summary includes.",
         )
         .with(Query::one(|input| _ = PreviewRequest::read(input)))
         .answers(&PREVIEW),
     Route::get("/retention/runs", ACCESS, list)
-        .named("listRetentionRuns", "List the runs of the retention")
-        .description("Lists the daily runs of the retention with their receipts, newest first.")
+        .named("listRetentionRuns", "List retention runs")
+        .description("Lists the daily retention runs with their receipts, newest first.")
         .lists(&RUN, |input| drop(retention::Filter::read(input))),
     Route::get("/retention/runs/{id}", ACCESS, get)
-        .named("getRetentionRun", "Get a run of the retention")
+        .named("getRetentionRun", "Get a retention run")
         .description("Returns a run. Its receipt is final once the status is `completed`.")
         .answers(&RUN),
 ];
@@ -53,14 +53,14 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new(
         name: "RetentionCompletedEvent",
         types: "RetentionCompletedEventType",
         data: &RUN,
-        about: "A run of the retention that removed data was completed.",
+        about: "A retention run that removed data was completed.",
     },
     EventFamily {
         carried: EventData::RemovedIds,
         name: "RetentionRemovedEvent",
         types: "RetentionRemovedEventType",
         data: &REMOVAL,
-        about: "A run of the retention removed archived resources.",
+        about: "A retention run removed archived resources.",
     },
 ]);
 
@@ -91,7 +91,7 @@ const PREVIEW: Schema = Schema::new("RetentionPreview", answer_of::<RetentionPre
     });
 
 fn words() -> Vec<crate::schema::shapes::Member> {
-    vec![enum_member::<RunStatus>("Status of a run of the retention."), sort::<RetentionRun>()]
+    vec![enum_member::<RunStatus>("Status of a retention run."), sort::<RetentionRun>()]
 }
 
 fn run_example() -> Value {

@@ -19,7 +19,7 @@ use crate::schema::words::{enum_member, enumeration};
 use crate::schema::{Schema, answer_of, list, listed};
 
 const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
-    .named("search", "Search texts")
+    .named("search", "Search")
     .description(
         "Finds resources that contain all words. The beginning of the last word is enough. Case and accents are \
          ignored. Resources with all words come first, then those with the beginning of the last word, each \

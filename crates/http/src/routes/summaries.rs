@@ -26,7 +26,8 @@ const ROUTES: &[Route] = &[
         .named("createSummary", "Create a draft of a summary")
         .description(
             "Creates a draft of a summary. A key that acts for a person writes as that person: this is the \
-             default of `author_id`, and another author is a 403. 409 if another summary has the `external_id`.",
+             default of `author_id`, and another author returns 403. 409 if another summary has the \
+             `external_id`.",
         )
         .takes(&SUMMARY_CREATE)
         .creates(&SUMMARY),
@@ -73,7 +74,7 @@ const ROUTES: &[Route] = &[
         .description("Shares an approved summary with the employee and notifies the employee.")
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/feedback", Access::scope(Permission::SummariesWrite), feedback)
-        .named("giveSummaryFeedback", "Give the employee's feedback on a summary")
+        .named("giveSummaryFeedback", "Submit employee feedback on a summary")
         .description(
             "Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that \
              acts for a person can give only the feedback of that person.",
@@ -181,7 +182,7 @@ fn expanded() -> Vec<Member> {
         field(
             "included_objectives",
             array(&reference_to("Objective")),
-            "Included objectives that the key sees. Present with `expand=included_objectives`.",
+            "Included objectives that are visible to the key. Present with `expand=included_objectives`.",
         ),
         field(
             "included_observations",

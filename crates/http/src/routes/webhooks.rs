@@ -87,16 +87,17 @@ const ROUTES: &[Route] = &[
     Route::get("/deliveries", Access::scope(Permission::WebhooksRead).full_sight(), list_all_deliveries)
         .named("listAllDeliveries", "List the delivery attempts of all subscriptions")
         .description(
-            "Lists the delivery attempts of the last 30 days over all subscriptions, newest first. No index answers \
-             `filter[event_type]` and `filter[event_id]`: a request that takes too long is a 503.",
+            "Lists the delivery attempts of the last 30 days over all subscriptions, newest first. \
+             `filter[event_type]` and `filter[event_id]` have no index: a request that takes too long returns \
+             503; narrow it with other filters.",
         )
         .lists(&DELIVERY, |input| drop(AllDeliveriesFilter::read(input))),
     Route::get("/webhooks/{id}/stats", Access::scope(Permission::WebhooksRead).full_sight(), stats)
         .named("getWebhookStats", "Get statistics of the delivery attempts")
         .description(
-            "Returns numbers of attempts by result and hour, the durations of the responses and the length of the \
-             queue. A request that takes too long is a 503: choose a shorter `window`, because each attempt in it \
-             is read.",
+            "Returns numbers of attempts by result and hour, the durations of the responses and the length of \
+             the queue. Each attempt in the time range is read: a request that takes too long returns 503; \
+             choose a shorter `window`.",
         )
         .with(Query::one(|input| _ = StatsWindow::read(input)))
         .answers(&STATS),

@@ -153,7 +153,7 @@ impl Success {
     /// Returns the description of the answer; `None` if the schema has no description of its own.
     pub(crate) fn outcome(self) -> Option<&'static str> {
         match self {
-            Self::Empty => Some("The subscription is deleted. The response has no body."),
+            Self::Empty => Some("The deletion is complete. The response has no body."),
             Self::One(schema) | Self::Lines(schema) => (!schema.outcome.is_empty()).then_some(schema.outcome),
             Self::PageOf(_) => Some("A page of the list, in the requested order."),
         }
