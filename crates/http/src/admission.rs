@@ -20,9 +20,9 @@ impl Api {
     /// Returns the caller of the API key, or `None` if the key is missing or invalid.
     pub(crate) async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
         let Some(key) = bearer(exchange.request) else { return Ok(None) };
-        let found = self.services.auth.authenticate(key).await;
-        tracing::trace!(request_id = %exchange.id, known = matches!(found, Ok(Some(_))), "key looked up");
-        exchange.caller = found.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
+        let caller = self.services.auth.authenticate(key).await;
+        tracing::trace!(request_id = %exchange.id, known = matches!(caller, Ok(Some(_))), "key looked up");
+        exchange.caller = caller.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
         Ok(exchange.caller.clone())
     }
 
@@ -53,8 +53,8 @@ impl Api {
     /// Returns the caller as it is stored now, for writes that could give rights back (decision B4).
     async fn caller_anew(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Caller>, ErrorResponse> {
         let key = bearer(exchange.request).unwrap_or_default();
-        let stored = self.services.auth.authenticate_anew(key).await;
-        exchange.caller = stored.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
+        let caller = self.services.auth.authenticate_anew(key).await;
+        exchange.caller = caller.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
         exchange.caller.clone().ok_or_else(ErrorResponse::no_good_key)
     }
 

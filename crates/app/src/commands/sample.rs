@@ -163,7 +163,7 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> 
     let people = people(services, &context).await?;
     let seen = observed(services, &context, &people).await?;
     let goals = goals(services, &context, &people).await?;
-    progress::checked_in(services, &context, &people, &goals).await?;
+    progress::add_progress(services, &context, &people, &goals).await?;
     summarized(services, &context, &people, &seen, &goals).await?;
     talked(services, &context, &people).await?;
     let ask = json!({

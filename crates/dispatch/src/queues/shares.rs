@@ -92,18 +92,18 @@ impl Shares {
             return;
         }
         let own = self.owner(owner);
-        let changed = own.plus(after).minus(before);
-        self.sum = self.sum.plus(self.counted(changed)).minus(self.counted(own));
-        if changed == Totals::default() {
+        let totals = own.plus(after).minus(before);
+        self.sum = self.sum.plus(self.counted_places(totals)).minus(self.counted_places(own));
+        if totals == Totals::default() {
             self.owners.remove(&owner);
         } else {
-            self.owners.insert(owner, changed);
+            self.owners.insert(owner, totals);
         }
     }
 
     /// Returns the places of an organization that count against others. If more of its queues than its share become
     /// slow or get a rate, the rest takes nothing from the shares of others.
-    const fn counted(&self, own: Totals) -> Totals {
+    const fn counted_places(&self, own: Totals) -> Totals {
         Totals {
             all: own.all,
             slow: QueueCount {

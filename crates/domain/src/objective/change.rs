@@ -248,7 +248,7 @@ impl Objective {
             return Err(PermissionDenied::OwnerNotAdmin.into());
         }
         found.external_ids.require_free(draft.content.external_id.as_deref(), None)?;
-        let parent_id = parent::required(draft.scope, draft.parent.as_ref(), found.parent)?;
+        let parent_id = parent::require(draft.scope, draft.parent.as_ref(), found.parent)?;
         let mut state = Self {
             id,
             scope: draft.scope,
@@ -258,7 +258,7 @@ impl Objective {
             status: draft.status,
             period_start: draft.period_start,
             period_end: draft.period_end,
-            key_results: key_result_body::created(draft.key_results, &found.key_result_ids),
+            key_results: key_result_body::create(draft.key_results, &found.key_result_ids),
             progress: None,
             confidence: None,
             last_check_in_at: None,
@@ -297,8 +297,8 @@ impl Objective {
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
         if self.is_finished() {
-            let attempted = patch.status.map_or("update", StringEnum::word);
-            return Err(DomainError::transition("status", self.status.word(), attempted));
+            let attempt = patch.status.map_or("update", StringEnum::word);
+            return Err(DomainError::transition("status", self.status.word(), attempt));
         }
         let mut state = match patch.status.filter(|status| *status != self.status) {
             None => self.clone(),
@@ -307,36 +307,36 @@ impl Objective {
             Some(Status::Approved) => self.apply_move(StatusChange::HoldBack, at)?,
             Some(other) => return Err(DomainError::transition("status", self.status.word(), other.word())),
         };
-        let moved = state.status != self.status;
+        let is_moved = state.status != self.status;
         patch.content.clone().apply_to(&mut state);
         state.period_start = patch.period_start.unwrap_or(state.period_start);
         state.period_end = patch.period_end.unwrap_or(state.period_end);
         state.metadata = self.metadata.merged(&patch.metadata);
         if let Some(entries) = &patch.key_results {
-            let replaced = key_result_body::replaced(entries, &self.key_results, &found.key_result_ids);
-            state.key_results = replaced.map_err(DomainError::Unprocessable)?;
+            let key_results = key_result_body::replace(entries, &self.key_results, &found.key_result_ids);
+            state.key_results = key_results.map_err(DomainError::Unprocessable)?;
             state = state.with_figures();
         }
         if let Some(parent) = &patch.parent {
-            state.parent_id = parent::required(self.scope, parent.as_ref(), found.parent)?;
+            state.parent_id = parent::require(self.scope, parent.as_ref(), found.parent)?;
         }
         found.external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
         let is_other_content = state.content() != self.content() || state.key_results != self.key_results;
         let is_approved = self.status != Status::Proposed;
         state.changed_since_approval |= is_other_content && is_approved && needs_approval;
-        let edited = is_other_content
+        let is_edited = is_other_content
             || state.metadata != self.metadata
             || state.external_id != self.external_id
             || state.parent_id != self.parent_id;
-        if !moved && !edited {
+        if !is_moved && !is_edited {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
         let mut events = vec![];
-        if edited {
+        if is_edited {
             events.push(EventType::ObjectiveUpdated);
         }
-        if moved {
+        if is_moved {
             events.push(EventType::ObjectiveStatusChanged);
         }
         let audit = AuditDraft::new(&state, "objective.update").with_changes(self, &state);

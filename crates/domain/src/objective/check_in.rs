@@ -39,7 +39,7 @@ const KEY_RESULT_ID: Field<ReferenceRule<KeyResultKind>> =
     Field::with_about("id", rule::reference(), "Key result of the objective.");
 const CURRENT: Field<Checked<Measured>> = Field::with_about(
     "current",
-    rule::rule(measured, || Shape::DecimalOrFlag),
+    rule::rule(read_measured, || Shape::DecimalOrFlag),
     "Value now. For the metric `boolean` 0, 1, `false` or `true`.",
 );
 
@@ -66,7 +66,7 @@ enum Measured {
     Flag(bool),
 }
 
-fn measured(value: &Value) -> Result<Measured, ValueError> {
+fn read_measured(value: &Value) -> Result<Measured, ValueError> {
     if let Value::Bool(flag) = value {
         Ok(Measured::Flag(*flag))
     } else {
@@ -274,7 +274,7 @@ impl Objective {
             let message = "follows from the key results; omit it and state their values";
             problems.add("progress", ValueError::new(Code::NotPossible, message));
         }
-        let (key_results, checked) = self.measured(&draft.measurements, &mut problems);
+        let (key_results, checked) = self.apply_measurements(&draft.measurements, &mut problems);
         problems.or(()).map_err(DomainError::Unprocessable)?;
         let at = at.strictly_after(self.updated_at);
         let state = Self {
@@ -302,7 +302,7 @@ impl Objective {
     }
 
     /// Returns the key results with these values, and the changed ones.
-    fn measured(
+    fn apply_measurements(
         &self,
         measurements: &[Measurement],
         problems: &mut ValidationErrors,
@@ -336,24 +336,24 @@ struct StoredChecked {
 /// Returns the text that [`parse_checked`] reads.
 #[must_use]
 pub fn checked_text(results: &[CheckedKeyResult]) -> String {
-    let stored = results.iter().map(|result| StoredChecked {
+    let rows = results.iter().map(|result| StoredChecked {
         id: result.id.to_string(),
         title: result.title.clone(),
         from: result.from.units(),
         to: result.to.units(),
     });
-    serde_json::to_string(&stored.collect::<Vec<_>>()).unwrap_or_default()
+    serde_json::to_string(&rows.collect::<Vec<_>>()).unwrap_or_default()
 }
 
 /// Reads the stored key results of a check-in. Returns `None` for any other text.
 #[must_use]
 pub fn parse_checked(text: &str) -> Option<Vec<CheckedKeyResult>> {
-    let stored: Vec<StoredChecked> = serde_json::from_str(text).ok()?;
-    let restored = |stored: StoredChecked| {
-        let (from, to) = (Decimal::from_units(stored.from)?, Decimal::from_units(stored.to)?);
-        Some(CheckedKeyResult { id: stored.id.parse().ok()?, title: stored.title, from, to })
+    let rows: Vec<StoredChecked> = serde_json::from_str(text).ok()?;
+    let to_key_result = |row: StoredChecked| {
+        let (from, to) = (Decimal::from_units(row.from)?, Decimal::from_units(row.to)?);
+        Some(CheckedKeyResult { id: row.id.parse().ok()?, title: row.title, from, to })
     };
-    stored.into_iter().map(restored).collect()
+    rows.into_iter().map(to_key_result).collect()
 }
 
 /// Reads the parameters of the list of check-ins of an objective.

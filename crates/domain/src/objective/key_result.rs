@@ -72,8 +72,8 @@ impl KeyResult {
     /// Returns the key result with the figures that follow from its bounds and from the last check-in.
     #[must_use]
     pub(super) fn with_figures(self) -> Self {
-        let moved = Self { current: self.checked.unwrap_or(self.start), ..self };
-        Self { progress: moved.quotient().percent(), ..moved }
+        let result = Self { current: self.checked.unwrap_or(self.start), ..self };
+        Self { progress: result.quotient().percent(), ..result }
     }
 }
 
@@ -82,8 +82,8 @@ impl Objective {
     /// states one.
     #[must_use]
     pub fn with_figures(self) -> Self {
-        let weighted: Vec<_> = self.key_results.iter().map(|result| (result.quotient(), result.weight)).collect();
-        Self { progress: mean_percent(&weighted).or(self.stated_progress), ..self }
+        let quotients: Vec<_> = self.key_results.iter().map(|result| (result.quotient(), result.weight)).collect();
+        Self { progress: mean_percent(&quotients).or(self.stated_progress), ..self }
     }
 }
 
@@ -103,7 +103,7 @@ struct StoredKeyResult {
 /// Returns the text that [`parse`] reads.
 #[must_use]
 pub fn text(results: &[KeyResult]) -> String {
-    let stored = results.iter().map(|result| StoredKeyResult {
+    let rows = results.iter().map(|result| StoredKeyResult {
         id: result.id.to_string(),
         title: result.title.clone(),
         metric: result.metric.word().to_owned(),
@@ -113,31 +113,31 @@ pub fn text(results: &[KeyResult]) -> String {
         checked: result.checked.map(Decimal::units),
         weight: result.weight,
     });
-    serde_json::to_string(&stored.collect::<Vec<_>>()).unwrap_or_default()
+    serde_json::to_string(&rows.collect::<Vec<_>>()).unwrap_or_default()
 }
 
 /// Reads stored key results. Returns `None` for any other text.
 #[must_use]
 pub fn parse(text: &str) -> Option<Vec<KeyResult>> {
-    let stored: Vec<StoredKeyResult> = serde_json::from_str(text).ok()?;
-    stored.into_iter().map(restored).collect()
+    let rows: Vec<StoredKeyResult> = serde_json::from_str(text).ok()?;
+    rows.into_iter().map(from_row).collect()
 }
 
-fn restored(stored: StoredKeyResult) -> Option<KeyResult> {
-    let start = Decimal::from_units(stored.start)?;
-    let checked = match stored.checked {
+fn from_row(row: StoredKeyResult) -> Option<KeyResult> {
+    let start = Decimal::from_units(row.start)?;
+    let checked = match row.checked {
         None => None,
         Some(units) => Some(Decimal::from_units(units)?),
     };
     let result = KeyResult {
-        id: stored.id.parse().ok()?,
-        title: stored.title,
-        metric: Metric::from_word(&stored.metric).ok()?,
-        unit: stored.unit,
+        id: row.id.parse().ok()?,
+        title: row.title,
+        metric: Metric::from_word(&row.metric).ok()?,
+        unit: row.unit,
         start,
-        target: Decimal::from_units(stored.target)?,
+        target: Decimal::from_units(row.target)?,
         current: start,
-        weight: stored.weight,
+        weight: row.weight,
         progress: 0,
         checked,
     };

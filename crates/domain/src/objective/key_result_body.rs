@@ -155,13 +155,13 @@ impl Entry {
         }
     }
 
-    fn stored<'s>(&self, stored: &'s [KeyResult]) -> Option<&'s KeyResult> {
+    fn find_stored<'s>(&self, stored: &'s [KeyResult]) -> Option<&'s KeyResult> {
         let id = self.id.as_ref()?.id?;
         stored.iter().find(|result| result.id == id)
     }
 
     /// Creates a new key result.
-    fn created(self, id: KeyResultId) -> KeyResult {
+    fn create(self, id: KeyResultId) -> KeyResult {
         let metric = self.metric.unwrap_or(Metric::Number);
         let (start, target) = default_bounds(metric);
         let start = self.start.unwrap_or(start);
@@ -216,7 +216,7 @@ pub(super) fn count_new(entries: &[Entry]) -> usize {
 /// its target.
 pub(super) fn check_against(entries: &[Entry], stored: &[KeyResult], fields: &mut Fields) {
     for (at, entry) in entries.iter().enumerate() {
-        let Some(stored) = entry.stored(stored) else { continue };
+        let Some(stored) = entry.find_stored(stored) else { continue };
         let read_only = [
             ("metric", entry.metric.is_some_and(|metric| metric != stored.metric)),
             ("current", entry.current.is_some_and(|current| current != stored.current)),
@@ -236,15 +236,15 @@ pub(super) fn check_against(entries: &[Entry], stored: &[KeyResult], fields: &mu
 }
 
 /// Returns the key results of a creation. `ids` has an id for each of them.
-pub(super) fn created(entries: Vec<Entry>, ids: &[KeyResultId]) -> Vec<KeyResult> {
-    entries.into_iter().zip(ids).map(|(entry, id)| entry.created(*id)).collect()
+pub(super) fn create(entries: Vec<Entry>, ids: &[KeyResultId]) -> Vec<KeyResult> {
+    entries.into_iter().zip(ids).map(|(entry, id)| entry.create(*id)).collect()
 }
 
 /// Returns the key results after an update. `ids` has an id for each new one.
 ///
 /// # Errors
 /// The problems that only the stored key results show.
-pub(super) fn replaced(
+pub(super) fn replace(
     entries: &[Entry],
     stored: &[KeyResult],
     ids: &[KeyResultId],
@@ -252,13 +252,13 @@ pub(super) fn replaced(
     let (mut results, mut problems) = (Vec::with_capacity(entries.len()), ValidationErrors::none());
     let mut ids = ids.iter();
     for (at, entry) in entries.iter().enumerate() {
-        match (&entry.id, entry.stored(stored)) {
+        match (&entry.id, entry.find_stored(stored)) {
             (Some(_), Some(stored)) => {
                 entry.check_metric(at, stored, &mut problems);
                 results.push(entry.clone().applied_to(stored));
             }
             (Some(unknown), None) => problems.add(place(at, "id"), unknown.not_found()),
-            (None, _) => results.extend(ids.next().map(|id| entry.clone().created(*id))),
+            (None, _) => results.extend(ids.next().map(|id| entry.clone().create(*id))),
         }
     }
     problems.or(results)

@@ -202,10 +202,10 @@ impl Objective {
         let is_move = state.status != self.status || state.status == Status::Proposed;
         let mut events =
             vec![if is_move { EventType::ObjectiveStatusChanged } else { EventType::ObjectiveUpdated }];
-        let mut submitted = None;
+        let mut changes = None;
         match &action {
             Action::Submit => {
-                submitted = Some(self.since_review());
+                changes = Some(self.since_review());
                 state.submitted_at = Some(state.updated_at);
                 state.reviewed = Some(self.content());
             }
@@ -221,7 +221,7 @@ impl Objective {
         }
         let mut audit = AuditDraft::new(&state, action.audit_action()).with_changes(self, &state);
         // The audit entry of a submission has what the reviewer must read, and nothing else (decision C9).
-        audit.changes = submitted.unwrap_or(audit.changes);
+        audit.changes = changes.unwrap_or(audit.changes);
         let notices = notice(&action, &state).into_iter().collect();
         audit.comment = action.remark();
         Ok(Decision { state, events, audit, notices })
@@ -244,8 +244,8 @@ impl Objective {
     /// Returns the objective with the status that an action leads to. Side effects of single actions are left to
     /// [`Self::apply`].
     fn apply_verb(&self, what: Verb, review: Review, at: Timestamp) -> Result<Self, DomainError> {
-        let refused = || DomainError::transition("status", self.status.word(), what.word());
-        let status = after_action(self, what, review).ok_or_else(refused)?;
+        let conflict = || DomainError::transition("status", self.status.word(), what.word());
+        let status = after_action(self, what, review).ok_or_else(conflict)?;
         Ok(self.with_status(status, at))
     }
 
@@ -265,8 +265,8 @@ impl Objective {
     /// Returns the objective with another status. The first approval or start sets `approved_at` (decision C2).
     fn with_status(&self, status: Status, at: Timestamp) -> Self {
         let at = at.strictly_after(self.updated_at);
-        let begun = matches!(status, Status::Approved | Status::InProgress);
-        let approved_at = self.approved_at.or(begun.then_some(at));
+        let is_approved = matches!(status, Status::Approved | Status::InProgress);
+        let approved_at = self.approved_at.or(is_approved.then_some(at));
         Self { status, updated_at: at, approved_at, held_back: false, ..self.clone() }
     }
 

@@ -151,9 +151,9 @@ const LAST_CHECK_IN_AT: Param<Timestamp> = params::datetime(
 
 /// Reads the confidences of a list, without duplicates. All of them are no condition.
 fn confidences(params: &mut Params) -> Vec<ConfidenceFilter> {
-    let named = params.many(&CONFIDENCE);
-    let wanted: Vec<_> = ConfidenceFilter::ALL.iter().copied().filter(|word| named.contains(word)).collect();
-    if wanted.len() == ConfidenceFilter::ALL.len() { vec![] } else { wanted }
+    let words = params.many(&CONFIDENCE);
+    let confidences: Vec<_> = ConfidenceFilter::ALL.iter().copied().filter(|word| words.contains(word)).collect();
+    if confidences.len() == ConfidenceFilter::ALL.len() { vec![] } else { confidences }
 }
 
 impl Filter {

@@ -258,7 +258,8 @@ pub(crate) mod tests {
     pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
     pub(crate) fn objective(status: Status, in_review: bool) -> Objective {
-        let begun = matches!(status, Status::Approved | Status::InProgress | Status::Completed | Status::Missed);
+        let is_approved =
+            matches!(status, Status::Approved | Status::InProgress | Status::Completed | Status::Missed);
         Objective {
             id: ObjectiveId::from_ulid(Ulid(1)),
             scope: Scope::Employee,
@@ -277,7 +278,7 @@ pub(crate) mod tests {
             created_at: NOON,
             updated_at: NOON,
             submitted_at: in_review.then_some(NOON),
-            approved_at: begun.then_some(NOON),
+            approved_at: is_approved.then_some(NOON),
             changed_since_approval: false,
             completed_at: (status == Status::Completed).then_some(NOON),
             reviewed: None,

@@ -53,19 +53,21 @@ pub(super) fn is_shown_as(shown: Option<ObjectiveId>, sent: Option<&Reference<Ob
 /// # Errors
 /// [`DomainError::Unprocessable`] on `parent_id`: `not_found_in_organization`, `invalid_state` for an archived one,
 /// `scope_mismatch` unless its scope is wider.
-pub(super) fn required(
+pub(super) fn require(
     scope: Scope,
     named: Option<&Reference<ObjectiveKind>>,
     found: Option<StoredParent>,
 ) -> Result<Option<ObjectiveId>, DomainError> {
     let Some(named) = named else { return Ok(None) };
-    let refused = |flaw| Err(DomainError::unprocessable(PARENT.name, flaw));
-    let Some(parent) = found.filter(|found| named.id == Some(found.id)) else { return refused(named.not_found()) };
+    let unprocessable = |flaw| Err(DomainError::unprocessable(PARENT.name, flaw));
+    let Some(parent) = found.filter(|found| named.id == Some(found.id)) else {
+        return unprocessable(named.not_found());
+    };
     if parent.status == Status::Archived {
-        return refused(ValueError::new(Code::InvalidState, "is archived; name one that is not"));
+        return unprocessable(ValueError::new(Code::InvalidState, "is archived; name one that is not"));
     }
     if !scope.supports(parent.scope) {
-        return refused(ValueError::new(Code::ScopeMismatch, "must have a wider scope than the objective"));
+        return unprocessable(ValueError::new(Code::ScopeMismatch, "must have a wider scope than the objective"));
     }
     Ok(Some(parent.id))
 }
@@ -96,7 +98,7 @@ mod tests {
         for scope in Scope::ALL.iter().copied() {
             for parent in Scope::ALL.iter().copied() {
                 for status in Status::ALL.iter().copied() {
-                    let result = required(scope, Some(&named), Some(StoredParent { id, scope: parent, status }));
+                    let result = require(scope, Some(&named), Some(StoredParent { id, scope: parent, status }));
                     let code = match result {
                         Ok(found) => {
                             assert_eq!(found, Some(id));
@@ -114,9 +116,9 @@ mod tests {
                 }
             }
         }
-        let absent = required(Scope::Employee, Some(&named), None);
+        let absent = require(Scope::Employee, Some(&named), None);
         assert_eq!(absent, Err(DomainError::unprocessable("parent_id", named.not_found())));
-        assert_eq!(required(Scope::Org, None, None), Ok(None));
+        assert_eq!(require(Scope::Org, None, None), Ok(None));
     }
 
     #[test]

@@ -25,7 +25,7 @@ impl Quotient {
         u8::try_from(u128::from(self.done) * 100 / u128::from(self.whole)).unwrap_or(100)
     }
 
-    fn reduced(self) -> Self {
+    fn reduce(self) -> Self {
         let divisor = common_divisor(self.done, self.whole);
         Self { done: self.done / divisor, whole: self.whole / divisor }
     }
@@ -36,9 +36,9 @@ pub(super) fn mean_percent(weighted: &[(Quotient, u8)]) -> Option<u8> {
     // The sum of the quotients as one fraction. Its denominator outgrows integers of a fixed size.
     let (mut done, mut whole, mut weights) = (Natural::from(0), Natural::from(1), 0);
     for (quotient, weight) in weighted {
-        let quotient = quotient.reduced();
-        let added = whole.times(quotient.done).times(u64::from(*weight));
-        done = done.times(quotient.whole).plus(&added);
+        let quotient = quotient.reduce();
+        let numerator = whole.times(quotient.done).times(u64::from(*weight));
+        done = done.times(quotient.whole).plus(&numerator);
         whole = whole.times(quotient.whole);
         weights += u64::from(*weight);
     }
@@ -47,8 +47,8 @@ pub(super) fn mean_percent(weighted: &[(Quotient, u8)]) -> Option<u8> {
         return None;
     }
     let percents: Vec<u8> = (1..=100).collect();
-    let reached = percents.partition_point(|percent| whole.times(u64::from(*percent)) <= done);
-    u8::try_from(reached).ok()
+    let percent = percents.partition_point(|percent| whole.times(u64::from(*percent)) <= done);
+    u8::try_from(percent).ok()
 }
 
 fn common_divisor(one: u64, other: u64) -> u64 {
@@ -84,8 +84,8 @@ impl Natural {
     fn plus(&self, other: &Self) -> Self {
         let (longer, shorter) = if self.0.len() < other.0.len() { (other, self) } else { (self, other) };
         let mut carry = 0;
-        let added = shorter.0.iter().copied().chain(std::iter::repeat(0));
-        let sums = longer.0.iter().zip(added).map(|(one, other)| u128::from(*one) + u128::from(other));
+        let addends = shorter.0.iter().copied().chain(std::iter::repeat(0));
+        let sums = longer.0.iter().zip(addends).map(|(one, other)| u128::from(*one) + u128::from(other));
         let mut digits: Vec<_> = sums.map(|sum| next_digit(sum, &mut carry)).collect();
         digits.extend(Some(carry).filter(|carry| *carry != 0));
         Self(digits)

@@ -130,20 +130,20 @@ impl Services {
         let wakes_mailer = change.wakes(BackgroundWorker::Mail);
         let (rows, events) = (change.writes.len(), change.events.len());
         let span = tracing::info_span!(target: "candor_spans", "commit", rows, events);
-        let committed = self.store.commit(tenant, change).instrument(span).await;
-        self.commit_health.record(&committed, self.clock.steady());
+        let result = self.store.commit(tenant, change).instrument(span).await;
+        self.commit_health.record(&result, self.clock.steady());
         let organization = tenant.organization;
-        match &committed {
+        match &result {
             Ok(_) => tracing::debug!(%organization, rows, events, "saved"),
             Err(error) => tracing::debug!(%organization, rows, events, reason = reason(error), "not saved"),
         }
         if let Some(hand_over) = hand_over {
-            hand_over.complete(committed.as_ref().ok());
+            hand_over.complete(result.as_ref().ok());
         }
         if wakes_mailer {
             self.mail_queued.notify_one();
         }
-        read(committed.map(drop))
+        read(result.map(drop))
     }
 }
 

@@ -44,8 +44,8 @@ impl Services {
             ChangePlan::Unchanged(reply) => return effects(None, &reply).map(Some),
             ChangePlan::Commit(change, reply) => (change, reply),
         };
-        let checked = unless_overtaken(self.store.check(tenant, &change).await)?;
-        checked.map(|()| effects(Some(&change), &reply)).transpose()
+        let check = unless_overtaken(self.store.check(tenant, &change).await)?;
+        check.map(|()| effects(Some(&change), &reply)).transpose()
     }
 }
 
@@ -53,19 +53,23 @@ impl Services {
 fn effects(change: Option<&ChangeSet>, reply: &Reply) -> Result<Reply, Error> {
     let mut ids = change.map(new_ids).unwrap_or_default();
     ids.extend(&reply.made_ids);
-    let made = MadeValues { ids, members: reply.made_members };
+    let new_values = MadeValues { ids, members: reply.made_members };
     let (status, _) = reply.outcome.to_stored();
     let data = match reply.outcome {
         Outcome::Removed => json::Value::Null,
         Outcome::Done | Outcome::Created(_) | Outcome::Accepted => {
             let body = json::parse(&reply.body).map_err(|error| Error::Bug(error.to_string()))?;
-            made.without_members(body)
+            new_values.without_members(body)
         }
     };
     let mut changes = BTreeMap::new();
     for (name, member) in change.iter().flat_map(|change| &change.audit.changes) {
         let to = serde_json::from_value(member.to.clone()).map_err(|error| Error::Bug(error.to_string()))?;
-        let to = if made.members.contains(&name.as_str()) { json::Value::Null } else { made.without_ids(to) };
+        let to = if new_values.members.contains(&name.as_str()) {
+            json::Value::Null
+        } else {
+            new_values.without_ids(to)
+        };
         changes.insert(name.as_str(), MemberChange { from: &member.from, to });
     }
     let events =

@@ -56,11 +56,11 @@ impl Services {
     {
         for _ in 0..ATTEMPTS {
             let at = self.clock.now();
-            let planned = plan(at).await;
+            let change_plan = plan(at).await;
             let reply = if context.dry_run {
-                self.preview(context.caller.tenant, planned?).await?
+                self.preview(context.caller.tenant, change_plan?).await?
             } else {
-                self.commit_or_replay(context, planned, at).await?
+                self.commit_or_replay(context, change_plan, at).await?
             };
             if let Some(reply) = reply {
                 return Ok(reply);

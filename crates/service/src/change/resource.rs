@@ -61,19 +61,19 @@ impl<T> PendingChange<T> {
     }
 
     /// Adds conditions that must hold at commit time.
-    pub(crate) fn requiring(mut self, requires: impl IntoIterator<Item = Require>) -> Self {
+    pub(crate) fn with_requirements(mut self, requires: impl IntoIterator<Item = Require>) -> Self {
         self.requires.extend(requires);
         self
     }
 
     /// Adds rows that are written with the resource.
-    pub(crate) fn writing(mut self, writes: impl IntoIterator<Item = Write>) -> Self {
+    pub(crate) fn with_writes(mut self, writes: impl IntoIterator<Item = Write>) -> Self {
         self.writes.extend(writes);
         self
     }
 
     /// Adds events of the rows that are written with the resource. They follow the events of the decision.
-    pub(crate) fn firing(mut self, events: impl IntoIterator<Item = Event>) -> Self {
+    pub(crate) fn with_events(mut self, events: impl IntoIterator<Item = Event>) -> Self {
         self.events.extend(events);
         self
     }
@@ -83,35 +83,35 @@ impl<T> PendingChange<T> {
     ///
     /// # Errors
     /// [`Error::Bug`] if it cannot be rendered.
-    pub(crate) fn adding<U: Resource + Stored>(
+    pub(crate) fn with_resource<U: Resource + Stored>(
         mut self,
         services: &Services,
         context: &RequestContext,
         other: Decision<U>,
         at: Timestamp,
     ) -> Result<Self, Error> {
-        let rendered = render(&other.state)?;
-        let (mut change, state) = services.change_set(context, other, &rendered, at);
+        let json = render(&other.state)?;
+        let (mut change, state) = services.change_set(context, other, &json, at);
         change.writes.push(Write::put(&Row::new(state)));
         self.others.push(change);
         Ok(self)
     }
 
     /// Adds new ids within the resource, which are not those of rows.
-    pub(crate) fn making<K: Kind>(mut self, ids: impl IntoIterator<Item = Id<K>>) -> Self {
+    pub(crate) fn with_new_ids<K: Kind>(mut self, ids: impl IntoIterator<Item = Id<K>>) -> Self {
         self.made_ids.extend(ids.into_iter().map(Id::to_bytes));
         self
     }
 
     /// Adds ids of new resources of this change, which the caller may see in the response.
-    pub(crate) fn showing(mut self, ids: impl IntoIterator<Item = LinkedId>) -> Self {
+    pub(crate) fn with_visible(mut self, ids: impl IntoIterator<Item = LinkedId>) -> Self {
         self.fresh.extend(ids);
         self
     }
 
     /// Replaces the response body, for instance to include a secret that is shown once. `made_members` are the
     /// members with the secret or a part of it, see [`Reply::made_members`].
-    pub(crate) fn answering(self, answer: Bytes, made_members: &'static [&'static str]) -> Self {
+    pub(crate) fn with_body(self, answer: Bytes, made_members: &'static [&'static str]) -> Self {
         Self { answer: Some(answer), made_members, ..self }
     }
 }
@@ -139,9 +139,9 @@ impl Services {
         F: Future<Output = Result<PendingChange<T>, Error>>,
     {
         let plan = async |at: Timestamp| {
-            let planned = decide(at).await?;
-            let id = planned.decision.state.id().to_string();
-            let (change, body) = self.planned(context, planned, None, at).await?;
+            let pending = decide(at).await?;
+            let id = pending.decision.state.id().to_string();
+            let (change, body) = self.build_change_set(context, pending, None, at).await?;
             Ok(ChangePlan::Commit(change, body.reply(|bytes| Reply::created(id, bytes, Some(Version::FIRST)))))
         };
         self.change(context, plan).await
@@ -162,11 +162,11 @@ impl Services {
         F: Future<Output = Result<(Versioned<T>, Option<PendingChange<T>>), Error>>,
     {
         let plan = async |at: Timestamp| {
-            let (stored, planned) = decide(at).await?;
-            let Some(planned) = planned else {
+            let (stored, pending) = decide(at).await?;
+            let Some(pending) = pending else {
                 return Ok(ChangePlan::Unchanged(visible::reply(self, context, &stored).await?));
             };
-            let (change, body) = self.planned(context, planned, Some(&stored), at).await?;
+            let (change, body) = self.build_change_set(context, pending, Some(&stored), at).await?;
             Ok(ChangePlan::Commit(change, body.reply(|bytes| Reply::ok(bytes, Some(stored.version.next())))))
         };
         self.change(context, plan).await
@@ -259,10 +259,10 @@ impl Services {
     }
 
     /// Builds the change set of one decision and its response body.
-    async fn planned<T: Resource + Stored>(
+    async fn build_change_set<T: Resource + Stored>(
         &self,
         context: &RequestContext,
-        planned: PendingChange<T>,
+        pending: PendingChange<T>,
         before: Option<&Versioned<T>>,
         at: Timestamp,
     ) -> Result<(Box<ChangeSet>, ResponseBody), Error> {
@@ -277,21 +277,21 @@ impl Services {
             made_ids,
             others,
             fresh,
-        } = planned;
+        } = pending;
         let notices = notices::addressed(self, context.caller.tenant, &decision.notices, at).await?;
-        let rendered = render(&decision.state)?;
+        let json = render(&decision.state)?;
         // Events carry all fields; the response only those that the caller may see.
-        let narrowed = visible::narrowed(self, context, &decision.state, &fresh).await?;
-        let (mut change, state) = self.change_set(context, decision, &rendered, at);
+        let visible_state = visible::narrowed(self, context, &decision.state, &fresh).await?;
+        let (mut change, state) = self.change_set(context, decision, &json, at);
         if let Some(before) = before.filter(|_| context.dry_run) {
             // The entry of a dry run is shown and not stored.
-            let shown = visible::as_shown(self, context, before).await?;
-            let after = narrowed.as_ref().map_or(&state, |narrowed| &narrowed.value);
-            let before = Side { whole: &before.value, shown: &shown.value };
+            let visible_before = visible::as_shown(self, context, before).await?;
+            let after = visible_state.as_ref().map_or(&state, |visible_state| &visible_state.value);
+            let before = Side { whole: &before.value, shown: &visible_before.value };
             audit::narrow(&mut change.audit.changes, before, Side { whole: &state, shown: after });
         }
-        let (bytes, etag_extra) = match narrowed {
-            None => (rendered, state.shown_mark()),
+        let (bytes, etag_extra) = match visible_state {
+            None => (json, state.shown_mark()),
             Some(Narrowed { value, mark }) => (render(&value)?, mark),
         };
         let row = Row { value: state, seen: before.map(|before| before.version) };

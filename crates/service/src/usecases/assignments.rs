@@ -100,10 +100,11 @@ pub async fn submit(
         let attributes: BTreeSet<_> =
             observed.iter().flat_map(|observation| observation.state.attribute_ids.iter().copied()).collect();
         let mut planned =
-            PendingChange::new(decision).requiring(attributes.into_iter().map(Require::open::<Attribute>));
-        planned = planned.showing(observed.iter().map(|observation| LinkedId::Observation(observation.state.id)));
+            PendingChange::new(decision).with_requirements(attributes.into_iter().map(Require::open::<Attribute>));
+        planned =
+            planned.with_visible(observed.iter().map(|observation| LinkedId::Observation(observation.state.id)));
         for it in observed {
-            planned = planned.adding(services, context, it, at)?;
+            planned = planned.with_resource(services, context, it, at)?;
         }
         Ok((stored, planned))
     };

@@ -82,7 +82,7 @@ pub async fn create(
         let data = render(&CheckedInObjective { objective: &objective, check_in: &decision.state })?;
         let events = services.events(&[EventType::ObjectiveCheckedIn], &data, at);
         let moved = Write::put(&Row::expecting(objective, stored.version));
-        Ok(PendingChange::new(decision).writing([moved]).firing(events))
+        Ok(PendingChange::new(decision).with_writes([moved]).with_events(events))
     };
     services.create(context, decide).await
 }

@@ -160,7 +160,7 @@ pub async fn add(
         }
         let decision = stored.value.add(services.id(at), draft, at)?;
         let added = Write::MessageAdded(id, decision.state.created_at);
-        Ok(PendingChange::new(decision).writing([added]))
+        Ok(PendingChange::new(decision).with_writes([added]))
     };
     services.create(context, decide).await
 }

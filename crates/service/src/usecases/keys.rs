@@ -76,7 +76,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), known, at)?;
         let answer = with_secret(&decision.state, &secret)?;
         let room = require_room(services, context, &decision.state, at).await?;
-        Ok(PendingChange::new(decision).requiring([room]).answering(answer, MADE_MEMBERS))
+        Ok(PendingChange::new(decision).with_requirements([room]).with_body(answer, MADE_MEMBERS))
     };
     let reply = services.create(context, decide).await;
     services.auth.forget_unknown();
@@ -142,7 +142,7 @@ pub async fn update(
         let is_valid_again = decision.state.is_valid(at) && !stored.value.is_valid(at);
         let room =
             if is_valid_again { Some(require_room(services, context, &decision.state, at).await?) } else { None };
-        Ok((stored, Some(PendingChange::new(decision).requiring(room))))
+        Ok((stored, Some(PendingChange::new(decision).with_requirements(room))))
     };
     let reply = services.update(context, decide).await;
     services.auth.forget(id);
@@ -173,7 +173,7 @@ pub async fn rotate(
         let secret = generate(stored.value.environment, random32(&*services.ids)?);
         let decision = stored.value.rotate(&secret, overlap, &context.caller, at)?;
         let answer = with_secret(&decision.state, &secret)?;
-        Ok((stored, PendingChange::new(decision).answering(answer, MADE_MEMBERS)))
+        Ok((stored, PendingChange::new(decision).with_body(answer, MADE_MEMBERS)))
     };
     let reply = services.act(context, decide).await;
     services.auth.forget(id);

@@ -261,7 +261,7 @@ pub async fn create(
         let key_result_ids = key_result_ids(services, draft.new_key_results(), at);
         let found = References { owner, external_ids, parent, key_result_ids };
         let decision = Objective::create(services.id(at), draft, &found, at)?;
-        Ok(PendingChange::new(decision).making(found.key_result_ids))
+        Ok(PendingChange::new(decision).with_new_ids(found.key_result_ids))
     };
     services.create(context, decide).await
 }
@@ -292,7 +292,7 @@ pub async fn update(
         let key_result_ids = key_result_ids(services, patch.new_key_results(), at);
         let found = References { owner: None, external_ids, parent, key_result_ids };
         let decision = stored.value.update(&patch, &found, needs_approval, at)?;
-        let change = decision.map(|decision| PendingChange::new(decision).making(found.key_result_ids));
+        let change = decision.map(|decision| PendingChange::new(decision).with_new_ids(found.key_result_ids));
         Ok((stored, change))
     };
     services.update(context, decide).await

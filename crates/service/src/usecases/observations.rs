@@ -134,7 +134,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let known = find_named(services, context, std::slice::from_ref(&draft)).await?;
         let decision = Observation::create(services.id(at), draft, &known, at)?;
         let requires = open(&decision.state.attribute_ids, &[]);
-        Ok(PendingChange::new(decision).requiring(requires))
+        Ok(PendingChange::new(decision).with_requirements(requires))
     };
     services.create(context, decide).await
 }
@@ -159,7 +159,7 @@ pub async fn update(
         let known = references(services, context, &[], &wanted, std::slice::from_ref(&patch)).await?;
         let planned = stored.value.update(&patch, &known, at)?.map(|decision| {
             let requires = open(&decision.state.attribute_ids, &stored.value.attribute_ids);
-            PendingChange::new(decision).requiring(requires)
+            PendingChange::new(decision).with_requirements(requires)
         });
         Ok((stored, planned))
     };

@@ -81,7 +81,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let url = services.settings.portal_url(&link.start, &code);
         let answer = render(&PortalLink { api_key: &decision.state, url: &url })?;
         let room = require_room(services, context, &decision.state, at).await?;
-        Ok(PendingChange::new(decision).requiring([room]).answering(answer, MADE_MEMBERS))
+        Ok(PendingChange::new(decision).with_requirements([room]).with_body(answer, MADE_MEMBERS))
     };
     services.create(&of_organization(context), decide).await
 }

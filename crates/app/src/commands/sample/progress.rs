@@ -14,7 +14,7 @@ const WIDER: &str = "Customers would recommend us";
 const STATED: &str = "Every service has a migration guide";
 
 /// Adds key results and a parent to an objective, and check-ins to two of them.
-pub(super) async fn checked_in(
+pub(super) async fn add_progress(
     services: &Services,
     context: &RequestContext,
     people: &[String],
@@ -28,36 +28,42 @@ pub(super) async fn checked_in(
             {"title": "The queue has a page of its own", "metric": "boolean"},
         ],
     });
-    let measured = id_of(goals, MEASURED)?;
-    let id = measured.parse().map_err(|_| defect("an answer has no good id"))?;
-    let updated = objectives::update(services, context, Family::Employees, id, object(parts)).await;
-    let updated = body_of(updated, "add sample key results")?;
-    let of = |at: usize, current: Value| json!({"id": updated["key_results"][at]["id"], "current": current});
-    let said = |author: usize, mut body: Value| {
+    let objective_id = id_of(goals, MEASURED)?;
+    let id = objective_id.parse().map_err(|_| defect("an answer has no good id"))?;
+    let objective = objectives::update(services, context, Family::Employees, id, object(parts)).await;
+    let objective = body_of(objective, "add sample key results")?;
+    let measurement =
+        |place: usize, current: Value| json!({"id": objective["key_results"][place]["id"], "current": current});
+    let with_author = |author: usize, mut body: Value| {
         body["author_id"] = json!(people.get(author));
         body
     };
-    let first = said(8, json!({"confidence": "on_track", "key_results": [of(0, json!(150)), of(1, json!(32.5))]}));
-    let second = said(
+    let first = with_author(
+        8,
+        json!({"confidence": "on_track", "key_results": [measurement(0, json!(150)), measurement(1, json!(32.5))]}),
+    );
+    let second = with_author(
         8,
         json!({
             "confidence": "at_risk",
             "note": "Two of us are ill, so the time rises again.",
-            "key_results": [of(0, json!(162.5)), of(2, json!(true))],
+            "key_results": [measurement(0, json!(162.5)), measurement(2, json!(true))],
         }),
     );
     for body in [first, second] {
-        check_in(services, context, &measured, body).await?;
+        check_in(services, context, &objective_id, body).await?;
     }
-    let stated =
-        said(3, json!({"progress": 40, "confidence": "on_track", "note": "Four of ten guides are written."}));
-    check_in(services, context, &id_of(goals, STATED)?, stated).await
+    let progress = with_author(
+        3,
+        json!({"progress": 40, "confidence": "on_track", "note": "Four of ten guides are written."}),
+    );
+    check_in(services, context, &id_of(goals, STATED)?, progress).await
 }
 
 fn id_of(goals: &[(usize, String)], title: &str) -> Result<String, Error> {
-    let at = GOALS.iter().position(|goal| goal.1 == title);
-    let found = at.and_then(|at| goals.get(at)).map(|(_, id)| id.clone());
-    found.ok_or_else(|| defect("a sample objective is missing"))
+    let place = GOALS.iter().position(|goal| goal.1 == title);
+    let goal_id = place.and_then(|place| goals.get(place)).map(|(_, id)| id.clone());
+    goal_id.ok_or_else(|| defect("a sample objective is missing"))
 }
 
 async fn check_in(
@@ -67,6 +73,6 @@ async fn check_in(
     body: Value,
 ) -> Result<(), Error> {
     let id = objective.parse().map_err(|_| defect("an answer has no good id"))?;
-    let made = check_ins::create(services, context, Family::Employees, id, object(body)).await;
-    done(made, "check in on a sample objective").map(drop)
+    let reply = check_ins::create(services, context, Family::Employees, id, object(body)).await;
+    done(reply, "check in on a sample objective").map(drop)
 }

@@ -80,7 +80,7 @@ pub async fn archive(services: &Services, context: &RequestContext, id: Departme
         context.validate_action(stored.version)?;
         let member = services.store.first(context.caller.tenant, rows::employees::members_of(id, 1)).await?;
         let decision = stored.value.archive(member.is_some(), at)?;
-        Ok((stored, PendingChange::new(decision).requiring([Require::DepartmentVacant(id)])))
+        Ok((stored, PendingChange::new(decision).with_requirements([Require::DepartmentVacant(id)])))
     };
     services.act(context, decide).await
 }

@@ -59,8 +59,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         };
         let invitation = invitation.map(|invitation| Write::put(&Row::new(invitation)));
         Employee::authorize_admin_change(None, person, context.caller.is_data_admin())?;
-        let planned = PendingChange::new(decision).with_lines(lines).requiring(requires);
-        Ok(planned.writing(invitation).firing(events))
+        let planned = PendingChange::new(decision).with_lines(lines).with_requirements(requires);
+        Ok(planned.with_writes(invitation).with_events(events))
     };
     services.create(context, decide).await
 }
@@ -87,7 +87,7 @@ pub async fn update(
             return Ok((stored, None));
         };
         let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
-        let planned = planned(&stored.value, decision, known.tree).requiring(other_admin);
+        let planned = planned(&stored.value, decision, known.tree).with_requirements(other_admin);
         Ok((stored, Some(planned)))
     };
     services.update(context, decide).await
@@ -113,7 +113,7 @@ pub async fn rehire(
         let known = wanted_by(rehire.patch(), &stored.value).load(services, context.caller.tenant).await?;
         let decision = stored.value.rehire(&rehire, &known.references, at)?;
         let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
-        let planned = planned(&stored.value, decision, known.tree).requiring(other_admin);
+        let planned = planned(&stored.value, decision, known.tree).with_requirements(other_admin);
         Ok((stored, planned))
     };
     services.act(context, decide).await
@@ -141,11 +141,11 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
         };
         let left = decision.state.status;
         let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
-        let mut planned = PendingChange::new(decision).requiring(other_admin);
+        let mut planned = PendingChange::new(decision).with_requirements(other_admin);
         if let Some(Versioned { value, version }) = invitation {
             let revoked = value.revoke(at);
             let events = invitation_events::events(services, Some(&value), &revoked, left, at)?;
-            planned = planned.writing([Write::put(&Row::expecting(revoked, version))]).firing(events);
+            planned = planned.with_writes([Write::put(&Row::expecting(revoked, version))]).with_events(events);
         }
         Ok((stored, planned))
     };
@@ -162,7 +162,7 @@ pub async fn reactivate(services: &Services, context: &RequestContext, id: Emplo
         context.validate_action(stored.version)?;
         let decision = stored.value.reactivate(at)?;
         let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
-        let planned = planned(&stored.value, decision, None).requiring(other_admin);
+        let planned = planned(&stored.value, decision, None).with_requirements(other_admin);
         Ok((stored, planned))
     };
     services.act(context, decide).await
@@ -211,7 +211,7 @@ fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version
     let after = &decision.state;
     let lines = (before.manager_id != after.manager_id).then_some(ReportingLineChange { seen: tree });
     let joined = after.department_id.filter(|department_id| before.department_id != Some(*department_id));
-    PendingChange::new(decision).with_lines(lines).requiring(joined.map(Require::open::<Department>))
+    PendingChange::new(decision).with_lines(lines).with_requirements(joined.map(Require::open::<Department>))
 }
 
 /// Rows that a body refers to, and unique values that it may collide with.

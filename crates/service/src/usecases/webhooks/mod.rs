@@ -83,8 +83,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let decision = Subscription::create(id, &context.caller, draft, verdict, sealed, headers, at)?;
         let answer = render(&decision.state.with_secret(&secret))?;
         Ok(PendingChange::new(decision)
-            .requiring([Require::SubscriptionsBelow(most)])
-            .answering(answer, MADE_MEMBERS))
+            .with_requirements([Require::SubscriptionsBelow(most)])
+            .with_body(answer, MADE_MEMBERS))
     };
     services.create(context, decide).await
 }
@@ -120,8 +120,8 @@ pub async fn update(
         };
         let reset = stored.value.resets_streak(&decision.state).then_some(Write::StreakReset(id));
         let answer = secret.map(|secret| render(&decision.state.with_secret(&secret))).transpose()?;
-        let planned = PendingChange::new(decision).writing(reset);
-        let answered = answer.into_iter().fold(planned, |planned, answer| planned.answering(answer, MADE_MEMBERS));
+        let planned = PendingChange::new(decision).with_writes(reset);
+        let answered = answer.into_iter().fold(planned, |planned, answer| planned.with_body(answer, MADE_MEMBERS));
         Ok((stored, Some(answered)))
     };
     services.update(context, decide).await
