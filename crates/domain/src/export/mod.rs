@@ -54,6 +54,31 @@ impl ExportedResource {
             Self::Attributes => "attribute",
         }
     }
+
+    /// Returns the resources whose removal changes rows of this one. An erasure names the person only, so a copy of this
+    /// resource alone does not know which of its rows are about the person.
+    #[must_use]
+    pub const fn depends_on(self) -> &'static [Self] {
+        match self {
+            Self::CheckIns => &[Self::EmployeeObjectives, Self::ManagerObjectives],
+            Self::Conversations => &[
+                Self::Observations,
+                Self::EmployeeObjectives,
+                Self::ManagerObjectives,
+                Self::Summaries,
+                Self::Assignments,
+            ],
+            Self::Employees
+            | Self::Observations
+            | Self::EmployeeObjectives
+            | Self::ManagerObjectives
+            | Self::Summaries
+            | Self::Messages
+            | Self::Assignments
+            | Self::Departments
+            | Self::Attributes => &[],
+        }
+    }
 }
 
 /// A request for an export.

@@ -21,6 +21,17 @@ pub(super) enum ExportFailure {
         .0.display()
     )]
     OtherExport(PathBuf),
+    /// The removals of an erasure cannot be followed with these resources alone.
+    #[error(
+        "cannot follow {resource} alone: an erasure names the person only, and other resources tell which rows are about \
+         the person; add {missing} to --resources"
+    )]
+    MissingResources {
+        /// Name of the resource.
+        resource: &'static str,
+        /// Names of the resources to add, separated by commas.
+        missing: String,
+    },
     /// Other users can exchange the files of the folder.
     #[error("other users can write to {}; run `chmod go-w` on it, or choose another folder", .0.display())]
     OpenFolder(PathBuf),
@@ -59,7 +70,11 @@ impl CommandFailure for ExportFailure {
     fn exit_status(&self) -> u8 {
         match self {
             Self::Interrupted { status, .. } => *status,
-            Self::Complete(_) | Self::OtherExport(_) | Self::OpenFolder(_) | Self::InUse(_) => WRONG_USAGE,
+            Self::Complete(_)
+            | Self::OtherExport(_)
+            | Self::MissingResources { .. }
+            | Self::OpenFolder(_)
+            | Self::InUse(_) => WRONG_USAGE,
             Self::DamagedFile { .. } | Self::Unreadable(_) => FAILURE,
         }
     }

@@ -84,6 +84,9 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> 
     }
     resources.sort_unstable();
     resources.dedup();
+    if command.follow {
+        require_all_for_removals(&resources)?;
+    }
     let complete = Manifest::read(folder)?;
     if let (Some(_), Some(rewritten)) = (&complete, UnfinishedExport::read(folder)?) {
         rewritten.finish(folder)?;
@@ -109,6 +112,19 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> 
         removal::rewrite(folder, &mut manifest, &[], true)?;
     }
     if command.follow { follow::run(&candor, folder, manifest, command.compact).await } else { Ok(()) }
+}
+
+/// Requires the resources by which the removals of an erasure are known.
+fn require_all_for_removals(resources: &[ExportedResource]) -> Result<(), ExportFailure> {
+    let words = |all: Vec<ExportedResource>| all.iter().map(|one| one.word()).collect::<Vec<_>>().join(",");
+    for resource in resources {
+        let missing: Vec<_> =
+            resource.depends_on().iter().filter(|other| !resources.contains(other)).copied().collect();
+        if !missing.is_empty() {
+            return Err(ExportFailure::MissingResources { resource: resource.word(), missing: words(missing) });
+        }
+    }
+    Ok(())
 }
 
 /// Locks a folder until the lock is dropped. Two processes would otherwise append to the same files.
