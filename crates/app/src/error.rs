@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn remedy_of_an_io_failure_fits_its_kind() {
         let text = |kind: ErrorKind| Error::io("read", "/data/master.key")(kind.into()).lines().concat();
-        assert!(text(ErrorKind::NotFound).ends_with("; check that it exists"));
+        assert!(text(ErrorKind::NotFound).ends_with("; check that the path exists"));
         assert!(text(ErrorKind::PermissionDenied).ends_with("; check that this user may use it"));
         for kind in [ErrorKind::StorageFull, ErrorKind::InvalidData, ErrorKind::AddrInUse, ErrorKind::Other] {
             assert!(!text(kind).contains("check that the path exists"), "{}", text(kind));

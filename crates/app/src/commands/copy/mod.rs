@@ -132,7 +132,7 @@ mod tests {
             target.begin(("source".to_owned(), "nowhere".to_owned())).await.unwrap();
         }
         let Err(refused) = store::open(&config).await else { panic!("it was opened") };
-        assert!(refused.to_string().contains("is not complete; run the same `candor copy` again"), "{refused}");
+        assert!(refused.to_string().contains("is not complete; repeat the same `candor copy`"), "{refused}");
         let Err(refused) = ends::source(&config.database).await else { panic!("it was read") };
         assert!(refused.to_string().contains("is not complete"), "{refused}");
         candor_port_storage::copy::CopyTarget::accept(&SqliteCopy::target(path).unwrap()).await.unwrap();
