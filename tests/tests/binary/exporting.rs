@@ -177,7 +177,7 @@ fn files_with(folder: &Path, text: &str) -> Vec<String> {
 }
 
 #[test]
-fn rows_without_what_they_depend_on_are_not_followed() {
+fn check_ins_are_not_followed_without_objectives() {
     let (place, _, _service) = running();
     for (resources, missing) in
         [("check_ins,employee_objectives", "manager_objectives"), ("conversations", "observations")]
