@@ -191,14 +191,19 @@ fn wrong_key_result_of_an_update_names_its_place() {
 }
 
 #[test]
-fn change_of_key_results_is_an_update_without_an_approval() {
+fn change_of_key_results_changes_what_was_approved() {
     let stored = create(r#"[{"title":"a","target":10}]"#).unwrap();
     assert_eq!(stored.status, Status::Approved);
     let patch = Patch::parse(object(r#"{"key_results":[]}"#)).against(&stored).unwrap();
-    let decision = stored.update(&patch, &References::default(), true, NOON).unwrap().unwrap();
-    assert_eq!(decision.events, [crate::event::EventType::ObjectiveUpdated]);
-    assert!(decision.audit.changes.contains_key("key_results"));
-    assert!(!decision.state.changed_since_approval);
+    for needs_approval in [true, false] {
+        let update = stored.update(&patch, &References::default(), needs_approval, NOON).unwrap().unwrap();
+        assert_eq!(update.events, [crate::event::EventType::ObjectiveUpdated]);
+        assert!(update.audit.changes.contains_key("key_results"));
+        assert_eq!(
+            (update.state.changed_since_approval, update.notices.len()),
+            (needs_approval, needs_approval.into())
+        );
+    }
     let finished = Objective { status: Status::Completed, ..objective(Status::Completed, false) };
     let refused = finished.update(&Patch::default(), &References::default(), false, NOON);
     assert!(matches!(refused, Err(DomainError::Conflict(_))));
