@@ -191,7 +191,7 @@ fn wrong_key_result_of_an_update_names_its_place() {
 }
 
 #[test]
-fn change_of_key_results_changes_what_was_approved() {
+fn key_results_are_approved_content() {
     let stored = create(r#"[{"title":"a","target":10}]"#).unwrap();
     assert_eq!(stored.status, Status::Approved);
     let patch = Patch::parse(object(r#"{"key_results":[]}"#)).against(&stored).unwrap();
