@@ -107,7 +107,7 @@ test("replica keeps nothing of an erased person", { timeout: 60_000 }, async () 
     while (!condition()) await new Promise((done) => setTimeout(done, 10));
   };
   const { id } = await client.observations.create({ employee_id: person, type: "strength", observation: "SECRET of the person" });
-  await client.conversations.create({ title: "SECRET, too", participant_ids: [await hire(client, 2)], about: { type: "observation", id } });
+  await client.conversations.create({ title: "SECRET, too", participant_ids: [await hire(client, 2), await hire(client, 3)], about: { type: "observation", id } });
   await until(hasText);
   await client.employees.deactivate(person);
   await client.employees.erase(person);

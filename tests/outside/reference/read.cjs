@@ -58,7 +58,7 @@ const SEARCHES = [
   ["metadata", EXTERNAL],
   ["invitations", "Heading: Invitations"],
   ["create employee", "Operation: Create an employee"],
-  ["export", "Operation: Export all resources as lines"],
+  ["export", "Operation: Export all resources as NDJSON"],
   ["audit log", "Operation: List audit entries"],
 ];
 // Languages, each with a part of its sample for `OPERATION`.
