@@ -20,13 +20,14 @@ pub(crate) fn replace_former_keys(db: &mut Db) -> Result<(), StorageError> {
 }
 
 fn replace_keys_of(db: &mut Db, keyed: &KeyedText) -> Result<(), StorageError> {
-    let KeyedText { table, text, key, candidates, key_of } = *keyed;
+    let KeyedText { table, text, key, candidates, key_of, marks_twins } = *keyed;
     let page = format!(
         "SELECT tenant_id, id, {text}, {key} FROM {table} WHERE {candidates} AND (tenant_id, id) > (?1, ?2) \
          ORDER BY tenant_id, id LIMIT {ROWS_AT_ONCE}"
     );
+    let unmark = if marks_twins { ", twin = NULL" } else { "" };
     let take = format!(
-        "UPDATE {table} SET {key} = ?3, twin = NULL WHERE tenant_id = ?1 AND id = ?2 \
+        "UPDATE {table} SET {key} = ?3{unmark} WHERE tenant_id = ?1 AND id = ?2 \
          AND NOT EXISTS (SELECT 1 FROM {table} WHERE tenant_id = ?1 AND {key} = ?3)"
     );
     let mark = format!("UPDATE {table} SET twin = 1 WHERE tenant_id = ?1 AND id = ?2 AND twin IS NULL");
@@ -36,12 +37,12 @@ fn replace_keys_of(db: &mut Db, keyed: &KeyedText) -> Result<(), StorageError> {
             keyed_row(row).map_err(|reason| StorageError::Corrupt { table, column: key, reason })
         })?;
         for row in &rows {
-            let wanted = key_of(&row.text);
-            if wanted == row.key {
+            let current_key = key_of(&row.text, &row.key);
+            if current_key == row.key {
                 continue;
             }
-            let take = Sql::new(take.as_str()).bind(row.place.0).bind(row.place.1).bind(wanted.as_str());
-            if db.execute(&take).map_err(|error| failed(&error))? == 0 {
+            let take = Sql::new(take.as_str()).bind(row.place.0).bind(row.place.1).bind(current_key.as_str());
+            if db.execute(&take).map_err(|error| failed(&error))? == 0 && marks_twins {
                 let mark = Sql::new(mark.as_str()).bind(row.place.0).bind(row.place.1);
                 db.execute(&mark).map_err(|error| failed(&error))?;
             }

@@ -1,5 +1,6 @@
 //! Resources, ids and times for tests: plausible, distinct, and equal on every run.
 
+mod provisioning;
 mod webhooks;
 
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
-use candor_domain::people::{Connector, CustomFields, Employee, Invitation, MANUAL, Role, Status, connector};
+use candor_domain::people::{CustomFields, Employee, Invitation, MANUAL, Role, Status};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_port_clock::{Clock, ManualClock, SeededIds, new_id, random32};
@@ -300,24 +301,6 @@ impl Fixtures {
             connector_id: None,
             scim_per_minute: None,
             enabled_at: None,
-        }
-    }
-
-    /// Creates a connector that manages no custom fields.
-    pub fn connector(&self) -> Connector {
-        let (id, number, at) = (self.id(), self.number(), self.clock.now());
-        Connector {
-            id,
-            kind: connector::Type::CsvFeed,
-            hris_source: format!("hr-{number}"),
-            mapped_custom_field_keys: vec![],
-            created_at: at,
-            updated_at: at,
-            last_sync: None,
-            brake: connector::Brake { percent: 30, at_least: 7 },
-            custom_field_mappings: std::collections::BTreeMap::from([("badge".to_owned(), "title".to_owned())]),
-            paused_at: Some(at),
-            resumed_at: Some(at),
         }
     }
 

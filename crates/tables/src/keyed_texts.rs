@@ -1,9 +1,9 @@
 //! Texts that are unique by a key, and the rows whose key was computed by an earlier version.
 
+use candor_domain::people::connector::ScimLink;
 use candor_domain::text::{address_key, name_key};
 
-/// A column of texts, and the column with their keys. A row whose key another row has keeps its former key and is
-/// marked in the column `twin`.
+/// A column of texts, and the column with their keys. A row whose key another row has keeps its former key.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyedText {
     /// Name of the table.
@@ -14,23 +14,41 @@ pub struct KeyedText {
     pub key: &'static str,
     /// Condition of the rows whose key may be that of an earlier version.
     pub candidates: &'static str,
-    /// Returns the key of a text.
-    pub key_of: fn(&str) -> String,
+    /// Returns the key of a text, given the stored key.
+    pub key_of: fn(&str, &str) -> String,
+    /// `true` if the column `twin` marks the rows that keep their former key.
+    pub marks_twins: bool,
 }
 
-/// The texts whose keys were lower-case texts before version 0049 of the schema.
-pub const KEYED_TEXTS: [KeyedText; 3] = [
+/// The texts whose keys were lower-case texts in earlier versions: names of users before version 0055 of the schema, the
+/// other ones before 0049. The provider keeps names of users apart, so twins among them are not marked.
+pub const KEYED_TEXTS: [KeyedText; 4] = [
     KeyedText {
         table: "employees",
         text: "email",
         key: "email_key",
         // The index `employees_by_wide_key` has these rows.
         candidates: "octet_length(email_key) <> length(email_key)",
-        key_of: address_key,
+        key_of: |email, _| address_key(email),
+        marks_twins: true,
     },
-    KeyedText { table: "departments", text: "name", key: "name_key", candidates: "TRUE", key_of: name_key },
-    KeyedText { table: "attributes", text: "name", key: "name_key", candidates: "TRUE", key_of: name_key },
+    named("departments"),
+    named("attributes"),
+    KeyedText {
+        table: "scim_users",
+        text: "user_name",
+        key: "user_name_key",
+        // The index `scim_users_by_wide_key` has these rows.
+        candidates: "octet_length(user_name_key) <> length(user_name_key)",
+        key_of: ScimLink::current_user_name_key,
+        marks_twins: false,
+    },
 ];
+
+const fn named(table: &'static str) -> KeyedText {
+    let key_of = |name: &str, _: &str| name_key(name);
+    KeyedText { table, text: "name", key: "name_key", candidates: "TRUE", key_of, marks_twins: true }
+}
 
 /// Number of rows that are read at once.
 pub const ROWS_AT_ONCE: u16 = 1_000;

@@ -36,9 +36,9 @@ async fn replace_keys_of(connection: &AsyncPgConnection, keyed: &KeyedText) -> R
     loop {
         let rows = run(connection, &page(keyed, place), keyed_row).await.map_err(failed)?;
         for row in &rows {
-            let wanted = (keyed.key_of)(&row.text);
-            if wanted != row.key {
-                replace_key(connection, keyed, row, wanted).await?;
+            let current_key = (keyed.key_of)(&row.text, &row.key);
+            if current_key != row.key {
+                replace_key(connection, keyed, row, current_key).await?;
             }
         }
         let Some(last) = rows.last().filter(|_| rows.len() == usize::from(ROWS_AT_ONCE)) else { return Ok(()) };
@@ -63,9 +63,9 @@ async fn replace_key(
     connection: &AsyncPgConnection,
     keyed: &KeyedText,
     row: &KeyedRow,
-    wanted: String,
+    current_key: String,
 ) -> Result<(), SchemaError> {
-    let KeyedText { table, text, key, .. } = keyed;
+    let KeyedText { table, text, key, marks_twins, .. } = keyed;
     let own = |sql: &mut Sql| {
         let (tenant, id) = (sql.id(row.place.0), sql.id(row.place.1));
         let stored = sql.bind(SqlValue::Text(row.text.clone()));
@@ -73,16 +73,20 @@ async fn replace_key(
     };
     let mut take = Sql::default();
     let (is_own, tenant) = own(&mut take);
-    let wanted = take.bind(SqlValue::Text(wanted));
+    let current_key = take.bind(SqlValue::Text(current_key));
+    let unmark = if *marks_twins { ", twin = NULL" } else { "" };
     take.push(&format!(
-        "UPDATE {table} SET {key} = {wanted}, twin = NULL WHERE {is_own} AND NOT EXISTS \
-         (SELECT 1 FROM {table} AS other WHERE other.tenant_id = {tenant} AND other.{key} = {wanted}) RETURNING id"
+        "UPDATE {table} SET {key} = {current_key}{unmark} WHERE {is_own} AND NOT EXISTS \
+         (SELECT 1 FROM {table} AS other WHERE other.tenant_id = {tenant} AND other.{key} = {current_key}) RETURNING id"
     ));
     match run(connection, &take, keyed_id).await {
         Ok(taken) if !taken.is_empty() => return Ok(()),
         // Another instance that starts now was faster.
         Ok(_) | Err(Failure::Unique { .. }) => {}
         Err(failure) => return Err(failed(failure)),
+    }
+    if !marks_twins {
+        return Ok(());
     }
     let mut mark = Sql::default();
     let (is_own, _) = own(&mut mark);

@@ -95,3 +95,33 @@ async fn former_keys_are_replaced_and_twins_keep_theirs() {
     replace_former_keys(&options).await.unwrap();
     assert_eq!(read().await[emails[1]], (emails[0].to_owned(), false), "the key is free");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn former_keys_of_user_names_are_replaced_once() {
+    let Some(database) = support::database() else { return };
+    let (store, make) = (support::store(&database, None).await, Fixtures::new(55));
+    let (tenant, connector) = (make.tenant(), make.connector());
+    let names = ["anna@xn--mller-kva.example", "Anna@Müller.example", "bo@Müller.example", "cy@example.com"];
+    let people = names.map(|_| make.employee());
+    let links = [0, 1, 2, 3].map(|index: usize| make.scim_link(people[index].id, connector.id));
+    let writes = links.iter().map(|link| Write::put(&Row::new(link.clone())));
+    let connector_id = connector.id;
+    let writes = people.into_iter().map(joins).chain([Write::put(&Row::new(connector))]).chain(writes);
+    store.commit(tenant, make.change(writes.collect())).await.unwrap();
+    let client = support::client(database.url()).await;
+    for (link, name) in links.iter().zip(names) {
+        let key = format!("{connector_id}:{}", folded(name));
+        let former = "UPDATE scim_users SET user_name = $1, user_name_key = $2 WHERE user_name = $3";
+        assert_eq!(client.execute(former, &[&name, &key, &link.user_name]).await.unwrap(), 1);
+    }
+    let expected_keys =
+        ["anna@müller.example", "anna@xn--mller-kva.example", "bo@xn--mller-kva.example", "cy@example.com"];
+    for _ in 0..2 {
+        replace_former_keys(&PostgresOptions::new(database.url(), 1)).await.unwrap();
+        let rows = client.query("SELECT user_name_key FROM scim_users ORDER BY 1", &[]).await.unwrap();
+        let keys: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+        let mut expected_keys = expected_keys.map(|key| format!("{connector_id}:{key}"));
+        expected_keys.sort();
+        assert_eq!(keys, expected_keys);
+    }
+}

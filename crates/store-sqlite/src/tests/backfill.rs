@@ -98,3 +98,32 @@ fn former_keys_are_replaced_and_twins_keep_theirs() {
     let freed = &read(&mut db).0[1];
     assert_eq!(*freed, ("anna@xn--mller-kva.example".to_owned(), false), "the key is free");
 }
+
+#[test]
+fn former_keys_of_user_names_are_replaced_once() {
+    let (mut db, make) = (database(), Fixtures::new(55));
+    let (tenant, connector) = (make.tenant(), make.connector());
+    let names = ["anna@xn--mller-kva.example", "Anna@Müller.example", "bo@Müller.example", "cy@example.com"];
+    let people = names.map(|_| make.employee());
+    let links = [0, 1, 2, 3].map(|index: usize| make.scim_link(people[index].id, connector.id));
+    let writes = links.iter().map(|link| Write::put(&Row::new(link.clone())));
+    let connector_id = connector.id;
+    let writes = people.into_iter().map(joins).chain([Write::put(&Row::new(connector))]).chain(writes);
+    save(&mut db, &make, tenant, writes.collect());
+    for (link, name) in links.iter().zip(names) {
+        let key = format!("{connector_id}:{}", folded(name));
+        let former = Sql::new("UPDATE scim_users SET user_name = ?, user_name_key = ? WHERE id = ?");
+        assert_eq!(db.execute(&former.bind(name).bind(key.as_str()).bind(link.id.to_bytes())).unwrap(), 1);
+    }
+    let expected_keys =
+        ["anna@xn--mller-kva.example", "anna@müller.example", "bo@xn--mller-kva.example", "cy@example.com"];
+    let expected_keys = expected_keys.map(|key| format!("{connector_id}:{key}"));
+    for _ in 0..2 {
+        migrate::apply(&mut db).unwrap();
+        let keys = links.each_ref().map(|link| {
+            let sql = Sql::new("SELECT user_name_key FROM scim_users WHERE id = ?").bind(link.id.to_bytes());
+            db.first(sql, |row| Ok(row.text().unwrap())).unwrap().flatten().unwrap()
+        });
+        assert_eq!(keys, expected_keys);
+    }
+}

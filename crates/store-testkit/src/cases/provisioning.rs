@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use candor_domain::id::{ConnectorId, EmployeeId};
-use candor_domain::json::{Object, Value};
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::connector::{
     BrakeCount, ConnectorFigures, IssueDraft, IssueFilter, IssueKind, KEPT_REQUESTS, LinkedPeople, Resolved,
@@ -43,21 +42,7 @@ async fn connector(world: &CaseContext) -> ConnectorId {
 }
 
 fn link(world: &CaseContext, id: EmployeeId, connector_id: ConnectorId) -> ScimLink {
-    let (number, at) = (world.make.number(), world.make.tick());
-    let mut extra = Object::new();
-    extra.push("nickName", Value::Text(format!("é\"{number}")));
-    ScimLink {
-        id,
-        connector_id,
-        user_name: format!("User{number}@Example.com"),
-        external_id: Some(format!("00u{number}")),
-        manager_ref: None,
-        extra,
-        linked_at: at,
-        updated_at: at,
-        deactivated_at: None,
-        removed_at: None,
-    }
+    world.make.scim_link(id, connector_id)
 }
 
 /// Adds a person that the connector manages, with a link.

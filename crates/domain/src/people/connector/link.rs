@@ -2,7 +2,7 @@
 
 use crate::id::{ConnectorId, EmployeeId};
 use crate::json::Object;
-use crate::text::{address_key, folded};
+use crate::text::address_key;
 use crate::time::Timestamp;
 
 /// Length of the longest `userName` and `externalId`, in characters. Unique indexes hold both.
@@ -37,10 +37,18 @@ pub struct ScimLink {
 }
 
 impl ScimLink {
-    /// Returns the value by which a link of a connector is found by its `userName`, compared without case.
+    /// Returns the value by which a link of a connector is found by its `userName`, compared as the e-mail address that
+    /// it may be.
     #[must_use]
     pub fn user_name_key(connector: ConnectorId, user_name: &str) -> String {
-        format!("{connector}:{}", folded(user_name))
+        format!("{connector}:{}", address_key(user_name))
+    }
+
+    /// Returns the current [`user_name_key`](Self::user_name_key) of a link that was stored with another form of it.
+    #[must_use]
+    pub fn current_user_name_key(user_name: &str, stored_key: &str) -> String {
+        let connector = stored_key.split_once(':').map_or("", |(connector, _)| connector);
+        format!("{connector}:{}", address_key(user_name))
     }
 
     /// Returns the value by which a link of a connector is found by its `externalId`.
@@ -81,6 +89,12 @@ mod tests {
         let connector = ConnectorId::from_ulid(Ulid(1));
         let user_name = |text| ScimLink::user_name_key(connector, text);
         assert_eq!(user_name("Ada@Example.com"), user_name("ada@example.COM"));
+        assert_eq!(user_name("Ada@M\u{fc}ller.example"), user_name("ada@xn--mller-kva.example"));
+        assert_eq!(user_name("E\u{301}lan@example.com"), user_name("\u{e9}lan@example.com"));
+        assert_eq!(user_name("E\u{301}lan"), user_name("\u{e9}lan"));
+        let stored_key = format!("{connector}:ada@m\u{fc}ller.example");
+        let current_key = ScimLink::current_user_name_key("Ada@M\u{fc}ller.example", &stored_key);
+        assert_eq!(current_key, user_name("Ada@M\u{fc}ller.example"));
         let external = |text| ScimLink::external_key(connector, text);
         assert_ne!(external("A1"), external("a1"));
         assert_ne!(external("a1"), ScimLink::external_key(ConnectorId::from_ulid(Ulid(2)), "a1"));

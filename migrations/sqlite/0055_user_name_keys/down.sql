@@ -1,0 +1,1 @@
+DROP INDEX scim_users_by_wide_key;
