@@ -34,25 +34,31 @@ const VERBS = {
 };
 const ACTIONS = Object.entries(VERBS).flatMap(([kind, verbs]) => verbs.split(" ").map((verb) => `${kind}.${verb}`));
 
-/** Screens of what is changed, by its kind. Other kinds have none of their own. @type {Record<string, (id: string) => string>} */
+/** Screens of resources, by the first part of their ids. Other resources have none of their own. @type {Record<string, (id: string) => string>} */
 const SCREENS = {
-  api_key: () => "/keys",
-  connector: () => "/connectors",
-  observation: (id) => `/feedback/${id}`,
-  webhook: (id) => `/webhooks/${id}`,
+  con: () => "/connectors",
+  key: () => "/keys",
+  obs: (id) => `/feedback/${id}`,
+  whk: (id) => `/webhooks/${id}`,
 };
 
-/** What an entry changed: the name of a person, the id of anything else, with a link where there is a screen. @param {{ entry: Entry }} p */
-function Target({ entry: { action, target } }) {
-  if (target.id.startsWith("emp_")) return html`<${Person} id=${target.id} />`;
-  const screen = action.endsWith(".delete") ? undefined : SCREENS[target.type];
-  const id = html`<code>${target.id}</code>`;
-  return screen ? html`<a href=${href(screen(target.id))}>${id}</a>` : id;
+/** A resource: the name of a person, the id of anything else, with a link where there is a screen. @param {{ id: string, isGone?: boolean }} p */
+function Resource({ id, isGone = false }) {
+  if (id.startsWith("emp_")) return html`<${Person} id=${id} />`;
+  const screen = isGone ? undefined : SCREENS[id.split("_")[0]];
+  const text = html`<code>${id}</code>`;
+  return screen ? html`<a href=${href(screen(id))}>${text}</a>` : text;
 }
 
-/** Names of people instead of their ids. @param {unknown} value */
-const named = (value) => (typeof value === "string" && value.startsWith("emp_") ? html`<${Person} id=${value} />`
-  : plain(value));
+/** The form of an id: a word, and 26 characters without look-alikes. */
+const ID = /^[a-z]{2,4}_[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** Resources in place of their ids, also in a list of them. @param {unknown} value @returns {any} */
+const named = (value) => {
+  if (Array.isArray(value) && value.length > 0 && value.every((one) => ID.test(one)))
+    return value.map((id, index) => html`${index > 0 && ", "}<${Resource} key=${id} id=${id} />`);
+  return typeof value === "string" && ID.test(value) ? html`<${Resource} id=${value} />` : plain(value);
+};
 
 /**
  * The filter by actor: a choice of keys and connectors for those who may read them, otherwise an id.
@@ -96,7 +102,7 @@ export default function Audit() {
 /** @param {{ entry: Entry }} p */
 function Line({ entry }) {
   const { actor, target } = entry;
-  return html`<li class="entry"><div class="entry-head"><strong>${entry.action}</strong><${Target} entry=${entry} />
+  return html`<li class="entry"><div class="entry-head"><strong>${entry.action}</strong><${Resource} id=${target.id} isGone=${entry.action.endsWith(".delete")} />
       <a class="muted" href=${href("/audit", { target: target.id })}>${t.audit.onlyTarget}</a>
       <span class="muted time"><${Time} at=${entry.occurred_at} exact=${true} /></span></div>
     <${Changes} changes=${entry.changes} name=${named} />
