@@ -656,6 +656,11 @@ class CheckIn(TypedDict):
     objective_id: str
     """Objective of the check-in."""
 
+    owner_id: str
+    """Owner of the objective, who never changes. A copy removes the check-ins about an erased person by
+    it.
+    """
+
     author_id: str | None
     """Author of the check-in. Null if the request names no author."""
 

@@ -493,6 +493,8 @@ export interface CheckIn {
   id: string;
   /** Objective of the check-in. */
   objective_id: string;
+  /** Owner of the objective, who never changes. A copy removes the check-ins about an erased person by it. */
+  owner_id: string;
   /** Author of the check-in. Null if the request names no author. */
   author_id: string | null;
   /** Progress of the objective after the check-in, in percent. Null if none is known. */

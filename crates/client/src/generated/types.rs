@@ -811,6 +811,8 @@ pub struct CheckIn {
     pub id: String,
     /// Objective of the check-in.
     pub objective_id: String,
+    /// Owner of the objective, who never changes. A copy removes the check-ins about an erased person by it.
+    pub owner_id: String,
     /// Author of the check-in. Null if the request names no author.
     pub author_id: Option<String>,
     /// Progress of the objective after the check-in, in percent. Null if none is known.

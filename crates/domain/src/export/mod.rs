@@ -60,7 +60,6 @@ impl ExportedResource {
     #[must_use]
     pub const fn depends_on(self) -> &'static [Self] {
         match self {
-            Self::CheckIns => &[Self::EmployeeObjectives, Self::ManagerObjectives],
             Self::Conversations => &[
                 Self::Observations,
                 Self::EmployeeObjectives,
@@ -72,6 +71,7 @@ impl ExportedResource {
             | Self::Observations
             | Self::EmployeeObjectives
             | Self::ManagerObjectives
+            | Self::CheckIns
             | Self::Summaries
             | Self::Messages
             | Self::Assignments

@@ -20,7 +20,7 @@ use crate::rule::{self, Checked, Field, OneOf, ReferenceRule, Shape, Text, Whole
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
-const READ_ONLY: &[&str] = &["id", "objective_id", "created_at"];
+const READ_ONLY: &[&str] = &["id", "objective_id", "owner_id", "created_at"];
 const KEY_RESULTS: &str = "key_results";
 
 const PROGRESS: Field<Whole> = Field::with_about(
@@ -95,6 +95,8 @@ pub struct CheckIn {
     pub id: CheckInId,
     /// Objective of the check-in.
     pub objective_id: ObjectiveId,
+    /// Owner of the objective, who never changes. A copy removes the check-ins about an erased person by it.
+    pub owner_id: EmployeeId,
     /// Author of the check-in. Null if the request names no author.
     pub author_id: Option<EmployeeId>,
     /// Progress of the objective after the check-in, in percent. Null if none is known.
@@ -109,9 +111,6 @@ pub struct CheckIn {
     pub key_results: Vec<CheckedKeyResult>,
     /// Time of the check-in.
     pub created_at: Timestamp,
-    /// Owner of the objective. Stores find the check-ins about a person by it.
-    #[serde(skip)]
-    pub owner_id: EmployeeId,
 }
 
 /// Serializes a confidence as its word.

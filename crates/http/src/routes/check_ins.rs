@@ -153,7 +153,7 @@ fn words() -> Vec<Member> {
 
 fn example() -> Value {
     json!({
-        "id": "chk_01KJPWD6M24DF9HWRAYHFSFV52", "objective_id": OBJECTIVE_ID, "author_id": EMPLOYEE_ID,
+        "id": "chk_01KJPWD6M24DF9HWRAYHFSFV52", "objective_id": OBJECTIVE_ID, "owner_id": EMPLOYEE_ID, "author_id": EMPLOYEE_ID,
         "progress": 12, "confidence": "at_risk", "note": "Two people are ill.",
         "key_results": [{"id": KEY_RESULT_ID, "title": "Tickets answered within a day", "from": 0, "to": 12.5}],
         "created_at": AT,

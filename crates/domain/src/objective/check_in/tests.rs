@@ -62,7 +62,7 @@ fn check_in_sets_the_figures_of_the_objective() {
     assert!(state.updated_at > stored.updated_at);
     let check_in = decision.state;
     let wanted = json!({
-        "id": id(1), "objective_id": stored.id, "author_id": null, "progress": 31, "confidence": "at_risk",
+        "id": id(1), "objective_id": stored.id, "owner_id": stored.owner_id, "author_id": null, "progress": 31, "confidence": "at_risk",
         "note": "Slow.", "created_at": state.updated_at,
         "key_results": [
             {"id": kr(1), "title": "a", "from": 0, "to": 2.5},
