@@ -42,6 +42,12 @@ impl Evidence {
                 let path = format!("/v1/{family}");
                 paths.push(format!("{path}/{}", world.made(&path, body).await));
             }
+            let goal = json!({"owner_id": leaving, "title": text, "status": "approved", "period_start": "2026-01-01",
+                "period_end": "2030-12-31"});
+            let goal = format!("/v1/employee-objectives/{}", world.made("/v1/employee-objectives", goal).await);
+            let check_in = json!({"author_id": with, "note": text});
+            world.made(&format!("{goal}/check-ins"), check_in).await;
+            paths.push(goal);
             let about = json!({"type": "employee", "id": leaving});
             let talk = json!({"title": text, "about": about, "participant_ids": [leaving, with]});
             let talk = format!("/v1/conversations/{}", world.made("/v1/conversations", talk).await);
@@ -95,7 +101,7 @@ async fn first_message_after_leaving(world: &TestApi) -> Value {
     assert_eq!(begun.status, 202, "{}", begun.text());
     go_on(world).await;
     let receipt = world.get(&format!("/v1/erasures/{}", begun.json()["id"].as_str().unwrap())).await.json();
-    assert_eq!(receipt["kept_by_hold"], 4, "{receipt}");
+    assert_eq!(receipt["kept_by_hold"], 5, "{receipt}");
     evidence.talk(world, 0).await[2].clone()
 }
 
@@ -119,7 +125,7 @@ async fn hold_of_another_person_keeps_shared_evidence() {
         assert_eq!(begun.status, 202, "{}", begun.text());
         let receipt = format!("/v1/erasures/{}", begun.json()["id"].as_str().unwrap());
         go_on(world).await;
-        assert_eq!(evidence.statuses(world).await, [vec![200; 3], vec![404; 3]], "{}", shared.name);
+        assert_eq!(evidence.statuses(world).await, [vec![200; 4], vec![404; 4]], "{}", shared.name);
         let leaving = json!(evidence.leaving);
         assert_eq!(evidence.talk(world, 0).await, [json!(BOTH), leaving.clone(), json!(BOTH)], "{}", shared.name);
         let erased = json!("[erased]");
@@ -132,7 +138,7 @@ async fn hold_of_another_person_keeps_shared_evidence() {
         let feed = events(world).await;
         assert!(feed.contains(BOTH) && !feed.contains(PLAIN), "{}: {feed}", shared.name);
         let shown = world.get(&receipt).await.json();
-        assert_eq!((&shown["status"], &shown["kept_by_hold"]), (&json!("running"), &json!(4)), "{}", shared.name);
+        assert_eq!((&shown["status"], &shown["kept_by_hold"]), (&json!("running"), &json!(5)), "{}", shared.name);
         let person = world.get(&format!("/v1/employees/{}", evidence.leaving)).await.json();
         assert_eq!(person["first_name"], "Former", "the person is a pseudonym meanwhile");
 
@@ -140,7 +146,7 @@ async fn hold_of_another_person_keeps_shared_evidence() {
         assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
         world.clock.advance_seconds(24 * 3600);
         go_on(world).await;
-        assert_eq!(evidence.statuses(world).await, [vec![404; 3], vec![404; 3]], "{}", shared.name);
+        assert_eq!(evidence.statuses(world).await, [vec![404; 4], vec![404; 4]], "{}", shared.name);
         assert_eq!(
             evidence.talk(world, 0).await,
             [erased.clone(), Value::Null, erased.clone()],

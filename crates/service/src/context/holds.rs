@@ -3,13 +3,17 @@
 use std::collections::BTreeSet;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::EmployeeId;
+use candor_domain::id::{EmployeeId, ObjectiveId};
+use candor_domain::objective::CheckIn;
+use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::people::Employee;
 use candor_domain::retention::Retained;
 use candor_port_storage::StorageExt;
 use candor_port_storage::erasing::ErasureChange;
+use candor_tables::rows;
 
 use crate::context::error::Error;
+use crate::context::person_data;
 use crate::context::services::Services;
 
 /// Resources of a page, and the people in them who are under a legal hold.
@@ -38,4 +42,22 @@ impl HeldPeople {
 pub(crate) fn unheld<'a, T: Retained + 'a>(resources: impl IntoIterator<Item = &'a T>) -> ErasureChange {
     let people: BTreeSet<_> = resources.into_iter().flat_map(Retained::people).collect();
     ErasureChange::RequireUnheld { people: people.into_iter().collect() }
+}
+
+/// Returns the authors of the check-ins of an objective, whose texts go with it.
+pub(crate) async fn check_in_authors(
+    services: &Services,
+    tenant: Tenant,
+    objective: ObjectiveId,
+) -> Result<BTreeSet<EmployeeId>, Error> {
+    let (mut authors, mut page) = (BTreeSet::new(), PageRequest::ALL);
+    loop {
+        let list = rows::check_ins::list(objective, CheckIn::DEFAULT, &page);
+        let check_ins = services.store.page(tenant, list).await?;
+        authors.extend(check_ins.items.iter().filter_map(|check_in| check_in.author_id));
+        page.after = check_ins.items.last().and_then(person_data::position);
+        if !check_ins.more || page.after.is_none() {
+            return Ok(authors);
+        }
+    }
 }

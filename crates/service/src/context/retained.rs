@@ -6,7 +6,7 @@ use candor_domain::access::Tenant;
 use candor_domain::conversation::{self, Conversation};
 use candor_domain::decision::Resource;
 use candor_domain::id::{EmployeeId, ObjectiveId};
-use candor_domain::objective::{self, CheckIn, Family, Objective};
+use candor_domain::objective::{self, Family, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Position, Sort, SortBy, Sortable};
 use candor_domain::params::{Archived, Bounds};
@@ -22,8 +22,7 @@ use candor_tables::rows;
 use candor_tables::rows::summaries::INCLUDES;
 
 use crate::context::error::Error;
-use crate::context::holds::HeldPeople;
-use crate::context::person_data;
+use crate::context::holds::{HeldPeople, check_in_authors};
 use crate::context::services::Services;
 
 /// Order of the archived resources: the longest archived first. Archived resources never change, so this is the
@@ -129,7 +128,7 @@ pub(crate) async fn expired(
             let list = rows::objectives::list(&filter, Viewer::Everything, ORDER, page);
             let (mut found, next) = read::<Objective>(services, tenant, list).await?;
             for row in &mut found {
-                row.people.extend(authors_of(services, tenant, ObjectiveId::from_bytes(row.id)).await?);
+                row.people.extend(check_in_authors(services, tenant, ObjectiveId::from_bytes(row.id)).await?);
             }
             (found, next)
         }
@@ -149,24 +148,6 @@ pub(crate) async fn expired(
         rows.retain(|row| !included.contains(&row.id));
     }
     Ok(ExpiredPage { rows, next })
-}
-
-/// Returns the authors of the check-ins of an objective, whose texts go with it.
-async fn authors_of(
-    services: &Services,
-    tenant: Tenant,
-    objective: ObjectiveId,
-) -> Result<BTreeSet<EmployeeId>, Error> {
-    let (mut authors, mut page) = (BTreeSet::new(), PageRequest::ALL);
-    loop {
-        let list = rows::check_ins::list(objective, CheckIn::DEFAULT, &page);
-        let found = services.store.page(tenant, list).await?;
-        authors.extend(found.items.iter().filter_map(|check_in| check_in.author_id));
-        page.after = found.items.last().and_then(person_data::position);
-        if !found.more || page.after.is_none() {
-            return Ok(authors);
-        }
-    }
 }
 
 /// Reads a page, and returns the position of the next page.

@@ -102,8 +102,12 @@ impl Removal<'_> {
                 if found.items.is_empty() {
                     break;
                 }
-                let ids = found.items.iter().map(|check_in| check_in.id.to_bytes()).collect();
-                self.remove_all::<CheckIn>("check_ins", ids).await?;
+                let people = found.items.iter().filter_map(|check_in| check_in.author_id).collect();
+                let ids: Vec<_> = found.items.iter().map(|check_in| check_in.id.to_bytes()).collect();
+                let values = ids.iter().copied().map(SqlValue::Id).collect();
+                let delete = ErasureChange::Delete { table: CheckIn::TABLE.name, by: ID, values };
+                let unheld = ErasureChange::RequireUnheld { people };
+                self.apply(&[unheld, self.record("check_ins", ids), delete]).await?;
             }
         }
         Ok(true)

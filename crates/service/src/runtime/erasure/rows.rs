@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashSet};
 use candor_domain::conversation::{self, About, Conversation, Message};
 use candor_domain::decision::Resource;
 use candor_domain::erasure::{ERASED_BODY, Mentions};
+use candor_domain::id::{EmployeeId, ObjectiveId};
 use candor_domain::notification::{Notification, excerpt};
 use candor_domain::objective::{Family, Objective};
 use candor_domain::page::{PageRequest, Sortable};
@@ -24,7 +25,7 @@ use candor_tables::rows;
 use super::scans::digest;
 use super::{ERASER, Job, PIECE};
 use crate::context::error::Error;
-use crate::context::holds::{HeldPeople, unheld};
+use crate::context::holds::{HeldPeople, check_in_authors, unheld};
 use crate::context::person_data;
 use crate::runtime::removal::{blank_entries, remove_parts};
 
@@ -32,6 +33,18 @@ use crate::runtime::removal::{blank_entries, remove_parts};
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     pub(super) ids: HashSet<[u8; 16]>,
+}
+
+/// A row that an erasure removes unless one of the people is under a legal hold.
+struct Candidate<T> {
+    row: T,
+    people: Vec<EmployeeId>,
+}
+
+impl<T> Retained for Candidate<T> {
+    fn people(&self) -> Vec<EmployeeId> {
+        self.people.clone()
+    }
 }
 
 impl Job<'_> {
@@ -74,22 +87,39 @@ impl Job<'_> {
             }
             let page = self.services.store.page(self.tenant, list(&request)).await?;
             request.after = page.items.last().and_then(person_data::position);
-            let held = HeldPeople::find(self.services, self.tenant, &page.items).await?;
-            let (stay, go): (Vec<_>, Vec<_>) = page.items.iter().partition(|row| held.keep(*row));
-            kept.ids.extend(stay.into_iter().map(|row| row.id().to_bytes()));
-            let ids: Vec<_> = go.iter().map(|row| row.id().to_bytes()).collect();
+            let is_last = !page.more;
+            let candidates = self.candidates(page.items).await?;
+            let held = HeldPeople::find(self.services, self.tenant, &candidates).await?;
+            let (stay, go): (Vec<_>, Vec<_>) = candidates.iter().partition(|candidate| held.keep(*candidate));
+            kept.ids.extend(stay.into_iter().map(|candidate| candidate.row.id().to_bytes()));
+            let ids: Vec<_> = go.iter().map(|candidate| candidate.row.id().to_bytes()).collect();
             if T::NAME == Objective::NAME && !self.leave_objectives(&ids).await? {
                 return Ok(false);
             }
             if !go.is_empty() {
+                let rows: Vec<_> = go.iter().map(|candidate| &candidate.row).collect();
                 let mut changes = vec![unheld(go.iter().copied())];
-                changes.extend(self.removals(kind, &go));
+                changes.extend(self.removals(kind, &rows));
                 self.apply(&changes).await?;
             }
-            if !page.more || request.after.is_none() {
+            if is_last || request.after.is_none() {
                 return Ok(true);
             }
         }
+    }
+
+    /// Returns the rows with the people whose hold keeps them.
+    async fn candidates<T: Resource + Retained>(&self, rows: Vec<T>) -> Result<Vec<Candidate<T>>, Error> {
+        let mut candidates = Vec::with_capacity(rows.len());
+        for row in rows {
+            let mut people = row.people();
+            if T::NAME == Objective::NAME {
+                let objective = ObjectiveId::from_bytes(row.id().to_bytes());
+                people.extend(check_in_authors(self.services, self.tenant, objective).await?);
+            }
+            candidates.push(Candidate { row, people });
+        }
+        Ok(candidates)
     }
 
     /// Removes what refers to these objectives: their check-ins, and the parent of those that support one of them.
