@@ -31,10 +31,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let draft = Draft::parse(Family::Employees, body)?;
     let owner = Some(StoredOwner { role: Role::Employee, in_reach: true });
-    let found = References { owner, ..References::default() };
+    let references = References { owner, ..References::default() };
     let mut now: Timestamp = "2026-01-02T09:00:00Z".parse()?;
-    let created = Objective::create(Id::from_ulid(Ulid(2)), draft, &found, now);
-    let mut objective = told(created?);
+    let creation = Objective::create(Id::from_ulid(Ulid(2)), draft, &references, now);
+    let mut objective = told(creation?);
 
     let actions = [
         Action::Submit,

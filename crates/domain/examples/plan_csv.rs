@@ -21,16 +21,16 @@ const FILE: &str = "email,first_name,last_name,manager_email\n\
 
 fn main() -> Result<(), Box<dyn Error>> {
     let file = File::read(FILE.as_bytes())?;
-    let at: Timestamp = "2026-03-01T08:15:30Z".parse()?;
-    let options = PlanOptions { clear_empty: false, is_admin: true, connector: None, at };
+    let now: Timestamp = "2026-03-01T08:15:30Z".parse()?;
+    let options = PlanOptions { clear_empty: false, is_admin: true, connector: None, at: now };
     let mut number = 0;
     let mut ids = || {
         number += 1;
         Ulid(number)
     };
 
-    let mut known = StoredRows::default();
-    let first = plan(&file, &known, &HashSet::new(), &options, &mut ids);
+    let mut stored_rows = StoredRows::default();
+    let first = plan(&file, &stored_rows, &HashSet::new(), &options, &mut ids);
     for (row, outcome) in file.rows.iter().zip(&first.outcomes) {
         if let RowOutcome::Reject(rejection) = outcome {
             println!("row {}: {:?}, {}", row.number, rejection.code(), rejection.message());
@@ -40,15 +40,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let mut people = Vec::new();
     for step in &first.steps {
-        for decision in Plan::decisions(&file, &known, &options, step)? {
+        for decision in Plan::decisions(&file, &stored_rows, &options, step)? {
             println!("{}: {} {}", decision.audit.action, decision.state.first_name, decision.state.last_name);
             people.push(decision.state);
         }
     }
 
-    known.people = people;
+    stored_rows.people = people;
 
-    let again = plan(&file, &known, &HashSet::new(), &options, &mut ids);
-    println!("the same file again: {} steps", again.steps.len());
+    let second_plan = plan(&file, &stored_rows, &HashSet::new(), &options, &mut ids);
+    println!("the same file again: {} steps", second_plan.steps.len());
     Ok(())
 }

@@ -11,19 +11,19 @@ use candor_domain::time::{NotATime, Timestamp};
 fn main() -> Result<(), NotATime> {
     let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     let body = br#"{"type":"observation.created"}"#;
-    let sent: Timestamp = "2026-03-01T08:15:30Z".parse()?;
+    let sent_at: Timestamp = "2026-03-01T08:15:30Z".parse()?;
 
     // The sender signs with every valid secret; during a rotation there are several.
-    let header = sign(&[Secret::new(secret.to_owned())], sent, body);
+    let header = sign(&[Secret::new(secret.to_owned())], sent_at, body);
     println!("X-Service-Signature: {header}");
 
     // The receiver checks four requests. Only the first one is genuine and recent.
-    let later: Timestamp = "2026-03-01T08:20:31Z".parse()?;
+    let received_at: Timestamp = "2026-03-01T08:20:31Z".parse()?;
     for (what, header, body, now) in [
-        ("as it was sent", header.as_str(), body.as_slice(), sent),
-        ("another body", header.as_str(), b"{}".as_slice(), sent),
-        ("five minutes later", header.as_str(), body.as_slice(), later),
-        ("no signature", "t=1,v2=00", body.as_slice(), sent),
+        ("as it was sent", header.as_str(), body.as_slice(), sent_at),
+        ("another body", header.as_str(), b"{}".as_slice(), sent_at),
+        ("five minutes later", header.as_str(), body.as_slice(), received_at),
+        ("no signature", "t=1,v2=00", body.as_slice(), sent_at),
     ] {
         match verify(secret, header, body, now) {
             Ok(()) => println!("{what}: accepted"),

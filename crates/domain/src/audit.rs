@@ -281,13 +281,13 @@ pub struct Side<'a, T> {
 /// Restricts changes to what a reader sees of the resource before and after them (decision B5). A member that looks
 /// the same to the reader is removed.
 pub fn narrow<T: Serialize>(changes: &mut Changes, before: Side<'_, T>, after: Side<'_, T>) {
-    let hidden = |side: Side<'_, T>| difference(side.whole, side.shown).into_keys();
-    let mut seen = difference(before.shown, after.shown);
+    let hidden_keys = |side: Side<'_, T>| difference(side.whole, side.shown).into_keys();
+    let mut visible_changes = difference(before.shown, after.shown);
     // A name may be hidden on both sides.
-    let names: BTreeSet<_> = hidden(before).chain(hidden(after)).collect();
+    let names: BTreeSet<_> = hidden_keys(before).chain(hidden_keys(after)).collect();
     for name in names {
         if changes.remove(&name).is_some() {
-            changes.extend(seen.remove_entry(&name));
+            changes.extend(visible_changes.remove_entry(&name));
         }
     }
 }

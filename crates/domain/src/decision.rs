@@ -59,8 +59,8 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
     /// so that the tag does not tell whether something is hidden.
     fn shown_mark(&self) -> u64 {
         let ids = self.linked_ids().into_iter().chain(self.named_ids());
-        let linked = mark_of_bytes(ids.flat_map(LinkedId::to_bytes));
-        let parts = [linked, mark_of_names(&self.field_names())].into_iter().filter(|part| *part != 0);
+        let linked_mark = mark_of_bytes(ids.flat_map(LinkedId::to_bytes));
+        let parts = [linked_mark, mark_of_names(&self.field_names())].into_iter().filter(|part| *part != 0);
         parts.fold(self.mark(), |mark, part| mark.wrapping_mul(31).wrapping_add(part))
     }
 

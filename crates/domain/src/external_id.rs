@@ -78,14 +78,14 @@ mod tests {
         let mut holders = ExternalIdHolders::<ObservationKind>::default();
         holders.add("crm-7", one, true);
         holders.add("crm-8", one, false);
-        let taken = holders.require_free(Some("crm-7"), Some(other)).unwrap_err();
-        assert_eq!(taken, DomainError::already_taken("external_id", "crm-7", Some(one)));
-        assert!(serde_json::to_string(&conflict(taken)).unwrap().contains("conflicting_id"));
+        let named_conflict = holders.require_free(Some("crm-7"), Some(other)).unwrap_err();
+        assert_eq!(named_conflict, DomainError::already_taken("external_id", "crm-7", Some(one)));
+        assert!(serde_json::to_string(&conflict(named_conflict)).unwrap().contains("conflicting_id"));
         assert_eq!(holders.require_free(Some("crm-7"), Some(one)), Ok(()), "it keeps its own");
         assert_eq!(holders.require_free(Some("crm-9"), None), Ok(()));
         assert_eq!(holders.require_free(None, None), Ok(()));
-        let hidden = holders.require_free(Some("crm-8"), None).unwrap_err();
-        assert!(!serde_json::to_string(&conflict(hidden)).unwrap().contains("conflicting_id"));
+        let hidden_conflict = holders.require_free(Some("crm-8"), None).unwrap_err();
+        assert!(!serde_json::to_string(&conflict(hidden_conflict)).unwrap().contains("conflicting_id"));
     }
 
     fn conflict(refusal: DomainError) -> crate::refusal::Conflict {

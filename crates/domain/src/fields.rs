@@ -44,9 +44,9 @@ impl Fields {
     pub fn new(body: Object) -> Self {
         let mut members: Vec<_> = body.into();
         let mut problems = ValidationErrors::none();
-        let mut seen = BTreeSet::new();
+        let mut member_names = BTreeSet::new();
         members.retain(|(name, _)| {
-            let first = seen.insert(name.clone());
+            let first = member_names.insert(name.clone());
             if !first {
                 problems.add(name, ValueError::format("given only once"));
             }
@@ -79,8 +79,8 @@ impl Fields {
     }
 
     fn remove(&mut self, name: &str) -> Option<Value> {
-        let at = self.members.iter().position(|(member, _)| member == name)?;
-        Some(self.members.swap_remove(at).1)
+        let index = self.members.iter().position(|(member, _)| member == name)?;
+        Some(self.members.swap_remove(index).1)
     }
 
     /// Takes the value of a field. While fields are described, records the field and returns `None`.
@@ -89,13 +89,13 @@ impl Fields {
         field: &Field<R>,
         note: impl FnOnce(&mut FieldDescription),
     ) -> Option<Value> {
-        let Some(described) = &mut self.described else { return self.remove(field.name) };
+        let Some(description) = &mut self.described else { return self.remove(field.name) };
         let Field { name, about, .. } = *field;
         let shape = field.rule.shape();
         let mut entry =
             FieldDescription { name, about, shape, is_required: false, is_nullable: false, default: None };
         note(&mut entry);
-        described.push(entry);
+        description.push(entry);
         None
     }
 
@@ -134,9 +134,9 @@ impl Fields {
 
     /// Reads a field for which absent and null mean `default`.
     pub fn optional_or<R: Rule<Value: DefaultValue>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
-        let written = default.written();
+        let default_value = default.written();
         let value =
-            self.take_or_describe(field, |entry| (entry.is_nullable, entry.default) = (true, Some(written)));
+            self.take_or_describe(field, |entry| (entry.is_nullable, entry.default) = (true, Some(default_value)));
         self.parse_nullable(field, value).flatten().unwrap_or(default)
     }
 
@@ -148,8 +148,8 @@ impl Fields {
 
     /// Reads a field that must not be null and has the value `default` if absent.
     pub fn present_or<R: Rule<Value: DefaultValue>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
-        let written = default.written();
-        let value = self.take_or_describe(field, |entry| entry.default = Some(written));
+        let default_value = default.written();
+        let value = self.take_or_describe(field, |entry| entry.default = Some(default_value));
         value.and_then(|value| self.not_null(field, &value)).unwrap_or(default)
     }
 
@@ -298,8 +298,8 @@ pub trait StringEnum: VariantArray + Into<&'static str> + Copy + PartialEq {
     /// # Errors
     /// Returns `invalid_enum` with the list of valid words.
     fn from_word(text: &str) -> Result<Self, ValueError> {
-        let known = Self::ALL.iter().copied().find(|value| value.word() == text);
-        known.ok_or_else(|| ValueError::one_of(&Self::words()))
+        let matching_value = Self::ALL.iter().copied().find(|value| value.word() == text);
+        matching_value.ok_or_else(|| ValueError::one_of(&Self::words()))
     }
 
     /// Returns the word of this value.
@@ -351,7 +351,7 @@ mod tests {
         fields.required(&Field::new("missing", text(1..=5)));
         fields.refuse(&["id"]);
         fields.present(&Field::new("d", flag()));
-        let wanted = [
+        let expected_codes = [
             ("a", Code::InvalidFormat),
             ("b", Code::TooShort),
             ("c", Code::Required),
@@ -359,7 +359,7 @@ mod tests {
             ("id", Code::ReadOnly),
             ("x", Code::UnknownField),
         ];
-        assert_eq!(codes(fields.finish(Some(()))), wanted.map(|(field, code)| (field.to_owned(), code)));
+        assert_eq!(codes(fields.finish(Some(()))), expected_codes.map(|(field, code)| (field.to_owned(), code)));
     }
 
     #[test]

@@ -71,16 +71,16 @@ impl<K: Kind> FromStr for Id<K> {
 
     /// Accepts exactly one spelling per id: upper case, without surrounding white space.
     fn from_str(text: &str) -> Result<Self, NotAnId> {
-        let wanted = NotAnId { prefix: K::PREFIX };
-        let rest = text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('_')).ok_or(wanted)?;
+        let error = NotAnId { prefix: K::PREFIX };
+        let rest = text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('_')).ok_or(error)?;
         let canonical = rest.len() == ULID_CHARS
             && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
         if !canonical || rest.as_bytes()[0] > b'7' {
-            return Err(wanted);
+            return Err(error);
         }
-        let ulid = Ulid::from_string(rest).map_err(|_| wanted)?;
+        let ulid = Ulid::from_string(rest).map_err(|_| error)?;
         if rest.bytes().any(|byte| matches!(byte, b'I' | b'L' | b'O' | b'U')) {
-            return Err(wanted);
+            return Err(error);
         }
         Ok(Self::from_ulid(ulid))
     }

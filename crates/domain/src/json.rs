@@ -154,9 +154,9 @@ impl Value {
     /// bodies are equal (decision B2).
     #[must_use]
     pub fn canonical(&self) -> String {
-        let mut out = String::new();
-        write_canonical(self, &mut out);
-        out
+        let mut text = String::new();
+        write_canonical(self, &mut text);
+        text
     }
 }
 
@@ -168,9 +168,9 @@ fn write_canonical(value: &Value, out: &mut String) {
         Value::Text(text) => out.push_str(&serde_json::Value::from(text.as_str()).to_string()),
         Value::List(items) => write_all(items.iter(), '[', ']', out, write_canonical),
         Value::Object(members) => {
-            let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_by(|a, b| a.0.cmp(&b.0));
-            write_all(sorted.into_iter(), '{', '}', out, |(name, value), out| {
+            let mut sorted_members: Vec<_> = members.iter().collect();
+            sorted_members.sort_by(|a, b| a.0.cmp(&b.0));
+            write_all(sorted_members.into_iter(), '{', '}', out, |(name, value), out| {
                 out.push_str(&serde_json::Value::from(name.as_str()).to_string());
                 out.push(':');
                 write_canonical(value, out);

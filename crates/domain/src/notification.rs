@@ -276,11 +276,12 @@ mod tests {
             body: "Too vague".to_owned(),
             target: Target { kind: "objective".to_owned(), id: "obj_1".to_owned() },
         };
-        let at = Timestamp::from_millis(5);
-        let unread = notice.for_recipient(NotificationId::from_ulid(Ulid(2)), EmployeeId::from_ulid(Ulid(1)), at);
-        let read = unread.read(at).unwrap();
-        assert_eq!(read.read_at, Some(at));
-        assert_eq!(read.read(at), None);
+        let read_at = Timestamp::from_millis(5);
+        let unread =
+            notice.for_recipient(NotificationId::from_ulid(Ulid(2)), EmployeeId::from_ulid(Ulid(1)), read_at);
+        let read = unread.read(read_at).unwrap();
+        assert_eq!(read.read_at, Some(read_at));
+        assert_eq!(read.read(read_at), None);
     }
 
     #[test]

@@ -178,8 +178,8 @@ impl Organization {
         }
         state.objective_review = patch.objective_review.unwrap_or(self.objective_review);
         state.summary_review = patch.summary_review.unwrap_or(self.summary_review);
-        if let Some(listed) = &patch.visible_custom_fields {
-            state.visible_custom_fields.clone_from(listed);
+        if let Some(field_keys) = &patch.visible_custom_fields {
+            state.visible_custom_fields.clone_from(field_keys);
             state.visible_custom_fields.iter_mut().for_each(|keys| keys.sort());
         }
         if state == *self {
@@ -251,8 +251,8 @@ mod tests {
         let body = r#"{"name":"Acme Ltd","objective_review":"required","summary_review":"disabled"}"#;
         let change = patch(body).unwrap();
         let decision = organization().update(&change, AT).unwrap();
-        let changed: Vec<_> = decision.audit.changes.keys().collect();
-        assert_eq!(changed, ["name", "objective_review", "summary_review"]);
+        let changed_members: Vec<_> = decision.audit.changes.keys().collect();
+        assert_eq!(changed_members, ["name", "objective_review", "summary_review"]);
         assert_eq!(
             (decision.events.as_slice(), decision.audit.action),
             (&[EventType::OrganizationUpdated][..], "organization.update")

@@ -286,10 +286,10 @@ mod tests {
         #[test]
         fn any_text_that_parses_is_a_valid_cursor(text in ".{0,80}", bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
             let list = ListDigest::new("a");
-            let mut forged = vec![CURSOR_VERSION];
-            forged.extend(list.0);
-            forged.extend(bytes);
-            for cursor_text in [text, URL_SAFE_NO_PAD.encode(forged)] {
+            let mut forged_cursor = vec![CURSOR_VERSION];
+            forged_cursor.extend(list.0);
+            forged_cursor.extend(bytes);
+            for cursor_text in [text, URL_SAFE_NO_PAD.encode(forged_cursor)] {
                 for by in [SortBy::UpdatedAt, SortBy::ObservationDate, SortBy::LastName, SortBy::Commit, SortBy::Score] {
                     if let Some(position) = read_cursor(list, by, &cursor_text) {
                         prop_assert_eq!(cursor(list, &position), cursor_text.clone());
@@ -302,16 +302,17 @@ mod tests {
     /// Returns a page as a store does: the entries behind a position, one more than requested.
     fn page(entries: &[(i64, u8)], descending: bool, request: &PageRequest) -> Page<(i64, u8)> {
         let place = |entry: &(i64, u8)| (Key::Rank(entry.0), [entry.1; 16]);
-        let mut ordered = entries.to_vec();
-        ordered.sort_by(|a, b| if descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
-        let after = request.after.as_ref().map(|position| (position.key.clone(), position.id));
-        let behind = |entry: &(i64, u8)| {
-            after
+        let mut sorted_entries = entries.to_vec();
+        sorted_entries.sort_by(|a, b| if descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
+        let start = request.after.as_ref().map(|position| (position.key.clone(), position.id));
+        let is_later = |entry: &(i64, u8)| {
+            start
                 .as_ref()
-                .is_none_or(|after| if descending { place(entry) < *after } else { place(entry) > *after })
+                .is_none_or(|start| if descending { place(entry) < *start } else { place(entry) > *start })
         };
-        let found = ordered.into_iter().filter(behind).take(usize::from(request.limit) + 1).collect();
-        Page::from_items(found, request.limit)
+        let page_entries =
+            sorted_entries.into_iter().filter(is_later).take(usize::from(request.limit) + 1).collect();
+        Page::from_items(page_entries, request.limit)
     }
 
     proptest! {
@@ -323,14 +324,14 @@ mod tests {
             descending: bool,
         ) {
             let list = ListDigest::new("a");
-            let before: Vec<_> = entries.into_iter().collect();
-            let (mut all, mut inserted) = (before.clone(), inserted.into_iter());
+            let unread_entries: Vec<_> = entries.into_iter().collect();
+            let (mut all, mut inserted) = (unread_entries.clone(), inserted.into_iter());
             let (mut shown, mut next) = (Vec::new(), None::<String>);
             loop {
-                let after = next.take().and_then(|text| read_cursor(list, SortBy::Commit, &text));
-                let found = page(&all, descending, &PageRequest { limit, after });
-                shown.extend(found.items);
-                if !found.more {
+                let position = next.take().and_then(|text| read_cursor(list, SortBy::Commit, &text));
+                let page_result = page(&all, descending, &PageRequest { limit, after: position });
+                shown.extend(page_result.items);
+                if !page_result.more {
                     break;
                 }
                 let last = shown.last().copied().unwrap();
@@ -339,9 +340,9 @@ mod tests {
             }
             let in_order = |pair: &[(i64, u8)]| if descending { pair[0] > pair[1] } else { pair[0] < pair[1] };
             prop_assert!(shown.windows(2).all(in_order));
-            shown.retain(|entry| before.contains(entry));
+            shown.retain(|entry| unread_entries.contains(entry));
             shown.sort_unstable();
-            prop_assert_eq!(shown, before);
+            prop_assert_eq!(shown, unread_entries);
         }
     }
 

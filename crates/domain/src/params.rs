@@ -103,8 +103,8 @@ impl Params {
     }
 
     fn note(&mut self, parameter: impl FnOnce() -> Parameter) {
-        if let Some(described) = &mut self.described {
-            described.push(parameter());
+        if let Some(descriptions) = &mut self.described {
+            descriptions.push(parameter());
         }
     }
 
@@ -158,8 +158,8 @@ impl Params {
     /// Reads `filter[status]`, which may be repeated. Returns each named status once, in the order of the
     /// OpenAPI document. Returns none without the filter, and every status if `all` is among the values.
     pub fn statuses<T: StatusWord>(&mut self, about: &'static str) -> Vec<T> {
-        let named = self.many(&status(about));
-        let is_wanted = |status: &T| named.contains(&None) || named.contains(&Some(*status));
+        let status_filter = self.many(&status(about));
+        let is_wanted = |status: &T| status_filter.contains(&None) || status_filter.contains(&Some(*status));
         T::ALL.iter().copied().filter(is_wanted).collect()
     }
 
@@ -196,13 +196,13 @@ impl Params {
             self.known.extend(names);
             return Vec::new();
         }
-        let mut keyed = Vec::new();
+        let mut filters = Vec::new();
         for name in names {
             let key = name[start.len()..name.len() - 1].to_owned();
             let value = self.single(&name, |text| is_key(&key).map(|()| text.to_owned()));
-            keyed.extend(value.map(|value| (key, value)));
+            filters.extend(value.map(|value| (key, value)));
         }
-        keyed
+        filters
     }
 
     /// Returns whether a write is only a trial, by the parameter `dry_run`; `is_possible` says whether its
@@ -246,8 +246,8 @@ impl Params {
     pub fn expand<E: StringEnum>(&mut self) -> Vec<E> {
         self.note(|| Parameter::Expand(E::NAME));
         let mut paths = Vec::new();
-        let listed = |text: &str| text.split(',').map(E::from_word).collect::<Result<Vec<_>, _>>();
-        for path in self.repeated("expand", listed).into_iter().flatten() {
+        let read_words = |text: &str| text.split(',').map(E::from_word).collect::<Result<Vec<_>, _>>();
+        for path in self.repeated("expand", read_words).into_iter().flatten() {
             if !paths.contains(&path) {
                 paths.push(path);
             }
@@ -292,8 +292,8 @@ impl Params {
     ) -> ListRequest<F, E> {
         let words = || sorts.clone().map(|(word, _)| word).collect::<Vec<_>>();
         let sort = self.single("sort", |text| {
-            let known = sorts.clone().find(|(word, _)| *word == text);
-            known.map(|(_, value)| value).ok_or_else(|| ValueError::one_of(&words()))
+            let sort_order = sorts.clone().find(|(word, _)| *word == text);
+            sort_order.map(|(_, value)| value).ok_or_else(|| ValueError::one_of(&words()))
         });
         self.paged(name, sort.unwrap_or(default), filter, expand)
     }
@@ -303,11 +303,11 @@ impl Params {
         self.note(|| Parameter::Page);
         let limit = self.single("limit", limit).unwrap_or(DEFAULT_LIMIT);
         let digest = self.digest(name, sort);
-        let after = self.single("cursor", |text| {
+        let position = self.single("cursor", |text| {
             read_cursor(digest, sort.by, text)
                 .ok_or_else(|| ValueError::format("a next_cursor of this list, with the same sort and filters"))
         });
-        ListRequest { filter, sort, page: PageRequest { limit, after }, expand, digest }
+        ListRequest { filter, sort, page: PageRequest { limit, after: position }, expand, digest }
     }
 
     fn digest(&self, name: &str, sort: Sort) -> ListDigest {
@@ -326,9 +326,9 @@ impl Params {
     /// # Errors
     /// Every problem found.
     pub fn finish<T>(mut self, value: T) -> Result<T, ValidationErrors> {
-        let mut refused: Vec<&String> = Vec::new();
+        let mut unknown_names: Vec<&String> = Vec::new();
         for (name, _) in &self.pairs {
-            if self.known.contains(name) || refused.contains(&name) {
+            if self.known.contains(name) || unknown_names.contains(&name) {
                 continue;
             }
             let Some(form) = near::right_form(name, &self.known) else { continue };
@@ -338,7 +338,7 @@ impl Params {
                 format!("is not a parameter; write {form}")
             };
             self.problems.add(name, ValueError::new(Code::UnknownField, message));
-            refused.push(name);
+            unknown_names.push(name);
         }
         self.problems.or(value)
     }

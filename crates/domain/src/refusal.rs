@@ -173,8 +173,8 @@ mod tests {
         };
         let transition = DomainError::transition("status", "active", "reactivate");
         assert_eq!(message(transition), r#"`reactivate` is not possible while `status` is "active"."#);
-        let taken = DomainError::already_taken("email", "ada@example.com", Some("emp_1"));
-        assert_eq!(message(taken), "Another resource has this `email` already.");
+        let taken_conflict = DomainError::already_taken("email", "ada@example.com", Some("emp_1"));
+        assert_eq!(message(taken_conflict), "Another resource has this `email` already.");
     }
 
     #[test]
@@ -186,12 +186,12 @@ mod tests {
             DomainError::transition("status", "active", "reactivate").into(),
         ];
         let messages = refusals.map(|refusal| refusal.to_string());
-        let wanted = [
+        let expected_messages = [
             "the request is invalid: title: is required",
             "not found",
             "Test keys cannot access this endpoint.",
             r#"`reactivate` is not possible while `status` is "active"."#,
         ];
-        assert_eq!(messages, wanted);
+        assert_eq!(messages, expected_messages);
     }
 }

@@ -75,8 +75,8 @@ pub(crate) fn without_member(mut schema: Schema, name: &str) -> Schema {
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.remove(name);
     }
-    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
-        required.retain(|member| member != name);
+    if let Some(required_members) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required_members.retain(|member| member != name);
     }
     schema
 }

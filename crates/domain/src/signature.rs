@@ -122,10 +122,10 @@ pub fn verify(secret: &str, header: &str, body: &[u8], now: Timestamp) -> Result
         return Err(SignatureError::TooNew);
     }
     let key = hmac::Key::new(hmac::HMAC_SHA256, secret.as_bytes());
-    let signed = [seconds.to_string().as_bytes(), b".", body].concat();
+    let message = [seconds.to_string().as_bytes(), b".", body].concat();
     let mut matches = false;
     for value in values {
-        matches |= hmac::verify(&key, &signed, &value).is_ok();
+        matches |= hmac::verify(&key, &message, &value).is_ok();
     }
     if matches { Ok(()) } else { Err(SignatureError::Forged) }
 }
@@ -161,11 +161,11 @@ fn read_hex(text: &str) -> Option<[u8; TAG_BYTES]> {
     if digits.len() != 2 * TAG_BYTES {
         return None;
     }
-    let mut out = [0; TAG_BYTES];
-    for (byte, pair) in out.iter_mut().zip(digits.chunks_exact(2)) {
+    let mut tag = [0; TAG_BYTES];
+    for (byte, pair) in tag.iter_mut().zip(digits.chunks_exact(2)) {
         *byte = hex_digit(pair[0])? << 4 | hex_digit(pair[1])?;
     }
-    Some(out)
+    Some(tag)
 }
 
 const fn hex_digit(symbol: u8) -> Option<u8> {
@@ -199,8 +199,8 @@ fn tag(key: &[u8], parts: &[&[u8]]) -> hmac::Tag {
 
 /// Returns the base64-decoded secret without its prefix, or the text itself if it is not base64.
 fn key_bytes(secret: &str) -> Vec<u8> {
-    let encoded = secret.strip_prefix(PREFIX).unwrap_or(secret);
-    STANDARD.decode(encoded).unwrap_or_else(|_| secret.as_bytes().to_vec())
+    let encoded_key = secret.strip_prefix(PREFIX).unwrap_or(secret);
+    STANDARD.decode(encoded_key).unwrap_or_else(|_| secret.as_bytes().to_vec())
 }
 
 #[cfg(test)]

@@ -29,12 +29,12 @@ pub const ERASED_DOMAIN: &str = "erased.invalid";
 /// Returns `too_short`, `too_long`, or `invalid_format` for a control character other than tab and line ends.
 pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueError> {
     let (min, max) = (*chars.start(), *chars.end());
-    let wanted = format!("must have {min} to {max} characters");
+    let range_text = format!("must have {min} to {max} characters");
     if !text.validate_length(None, Some(u64::try_from(max).unwrap_or(u64::MAX)), None) {
-        return Err(ValueError::new(Code::TooLong, wanted));
+        return Err(ValueError::new(Code::TooLong, range_text));
     }
     if !text.validate_length(Some(u64::try_from(min).unwrap_or(u64::MAX)), None, None) {
-        return Err(ValueError::new(Code::TooShort, wanted));
+        return Err(ValueError::new(Code::TooShort, range_text));
     }
     if min > 0 && text.chars().all(is_blank) {
         return Err(ValueError::new(Code::TooShort, "must have at least one character that is not blank"));
@@ -155,18 +155,18 @@ pub fn one_line(text: &str) -> String {
 /// Escapes a text for HTML, between tags or within a quoted attribute.
 #[must_use]
 pub fn escaped_html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+    let mut html = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            other => out.push(other),
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            other => html.push(other),
         }
     }
-    out
+    html
 }
 
 /// Returns the lower-case text by which the names of people are sorted (decision A11).
@@ -221,8 +221,8 @@ fn without_case(letter: char) -> impl Iterator<Item = char> {
     // The dotless i is a letter of its own, though its capital is that of `i`.
     let is_kept = letter == 'ı';
     let lower = (!is_kept).then_some(letter).into_iter().flat_map(char::to_lowercase);
-    let folded = lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
-    folded.chain(is_kept.then_some(letter))
+    let folding = lower.flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    folding.chain(is_kept.then_some(letter))
 }
 
 /// Returns `true` if texts have the same [`folded`] form. Stops at the first difference, and copies nothing.
@@ -337,8 +337,8 @@ mod tests {
     #[test]
     fn single_line_refuses_every_line_end() {
         for end in ["\n", "\r", "\r\n", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}"] {
-            let refused = single_line(&format!("HR{end}sync"), 1..=80).unwrap_err();
-            assert_eq!(refused.code, Code::InvalidFormat, "{}", end.escape_unicode());
+            let error = single_line(&format!("HR{end}sync"), 1..=80).unwrap_err();
+            assert_eq!(error.code, Code::InvalidFormat, "{}", end.escape_unicode());
         }
         assert_eq!(single_line("HR\tsync \u{202e}", 1..=80), Ok(()));
         assert_eq!(single_line(" ", 1..=80).unwrap_err().code, Code::TooShort);

@@ -77,11 +77,10 @@ impl FromStr for Timestamp {
     type Err = NotATime;
 
     fn from_str(text: &str) -> Result<Self, NotATime> {
-        let parsed = DateTime::parse_from_rfc3339(text).map_err(|_| NotATime)?.to_utc();
+        let time = DateTime::parse_from_rfc3339(text).map_err(|_| NotATime)?.to_utc();
         // A leap second becomes the last millisecond before the next minute.
-        let millis =
-            parsed.timestamp() * MS_PER_SECOND + i64::from(parsed.nanosecond().min(999_999_999) / 1_000_000);
-        if YEARS.contains(&parsed.year()) { Ok(Self(millis)) } else { Err(NotATime) }
+        let millis = time.timestamp() * MS_PER_SECOND + i64::from(time.nanosecond().min(999_999_999) / 1_000_000);
+        if YEARS.contains(&time.year()) { Ok(Self(millis)) } else { Err(NotATime) }
     }
 }
 
@@ -238,18 +237,18 @@ mod tests {
 
     #[test]
     fn second_change_in_one_millisecond_gets_a_later_time() {
-        let at = Timestamp::from_millis(5);
-        assert_eq!(at.strictly_after(at), Timestamp::from_millis(6));
-        assert_eq!(at.strictly_after(Timestamp::from_millis(2)), at);
+        let time = Timestamp::from_millis(5);
+        assert_eq!(time.strictly_after(time), Timestamp::from_millis(6));
+        assert_eq!(time.strictly_after(Timestamp::from_millis(2)), time);
     }
 
     proptest! {
         #[test]
         fn printed_timestamp_is_parsed_back(millis in -62_135_596_800_000_i64..=253_402_300_799_999) {
-            let at = Timestamp::from_millis(millis);
-            prop_assert_eq!(at.to_string().parse(), Ok(at));
-            prop_assert_eq!(at.to_string().len(), 24);
-            prop_assert_eq!(at.date().to_string(), &at.to_string()[..10]);
+            let time = Timestamp::from_millis(millis);
+            prop_assert_eq!(time.to_string().parse(), Ok(time));
+            prop_assert_eq!(time.to_string().len(), 24);
+            prop_assert_eq!(time.date().to_string(), &time.to_string()[..10]);
         }
     }
 }

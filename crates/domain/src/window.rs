@@ -88,11 +88,11 @@ impl Window {
     /// Counts a request, or refuses it if the window is full.
     pub fn admit(&mut self, at: Timestamp, limit: u32) -> RateLimitStatus {
         let now = self.advance(at);
-        let admitted = self.len < limit as usize;
-        if admitted {
+        let is_admitted = self.len < limit as usize;
+        if is_admitted {
             self.push(now);
         }
-        self.status(now, limit, admitted)
+        self.status(now, limit, is_admitted)
     }
 
     /// Counts a request that another window has admitted, also if this window is full.
@@ -118,10 +118,10 @@ impl Window {
     /// come slightly out of order; an older time counts as the newest one. If the clock was set back by more than
     /// a window, the counted times move back too: the window must not stay full until the clock has caught up.
     fn advance(&mut self, at: Timestamp) -> i64 {
-        let back = self.newest - at.millis();
-        if self.len > 0 && back > WINDOW_MILLIS {
-            self.base -= back;
-            self.newest -= back;
+        let millis_back = self.newest - at.millis();
+        if self.len > 0 && millis_back > WINDOW_MILLIS {
+            self.base -= millis_back;
+            self.newest -= millis_back;
         }
         let now = if self.len == 0 { at.millis() } else { at.millis().max(self.newest) };
         while self.len > 0 && now - self.oldest() >= WINDOW_MILLIS {
@@ -145,8 +145,8 @@ impl Window {
             self.head = 0;
             self.ring.push(offset);
         } else {
-            let at = (self.head + self.len) % self.ring.len();
-            self.ring[at] = offset;
+            let index = (self.head + self.len) % self.ring.len();
+            self.ring[index] = offset;
         }
         self.len += 1;
         self.newest = now;
@@ -157,8 +157,8 @@ impl Window {
     fn rebase(&mut self, now: i64) -> u32 {
         let shift = self.ring[self.head];
         for step in 0..self.len {
-            let at = (self.head + step) % self.ring.len();
-            self.ring[at] -= shift;
+            let index = (self.head + step) % self.ring.len();
+            self.ring[index] -= shift;
         }
         self.base += i64::from(shift);
         u32::try_from(now - self.base).unwrap_or(u32::MAX)
@@ -185,11 +185,11 @@ mod tests {
     /// The rule in its plain form: a request is admitted if fewer than `limit` were admitted in the 60 s before
     /// it.
     fn reference(times: &[i64], limit: u32) -> Vec<bool> {
-        let mut admitted: Vec<i64> = Vec::new();
+        let mut admitted_times: Vec<i64> = Vec::new();
         let decide = |now: &i64| {
-            let yes = admitted.iter().filter(|time| now - **time < WINDOW_MILLIS).count() < limit as usize;
+            let yes = admitted_times.iter().filter(|time| now - **time < WINDOW_MILLIS).count() < limit as usize;
             if yes {
-                admitted.push(*now);
+                admitted_times.push(*now);
             }
             yes
         };
@@ -205,8 +205,8 @@ mod tests {
         ) {
             let times: Vec<i64> = steps.iter().scan(start, |now, step| { *now += step; Some(*now) }).collect();
             let mut window = Window::default();
-            let decided: Vec<bool> = times.iter().map(|now| window.admit(Timestamp::from_millis(*now), limit).admitted).collect();
-            prop_assert_eq!(decided, reference(&times, limit));
+            let decisions: Vec<bool> = times.iter().map(|now| window.admit(Timestamp::from_millis(*now), limit).admitted).collect();
+            prop_assert_eq!(decisions, reference(&times, limit));
         }
 
         #[test]
@@ -219,8 +219,8 @@ mod tests {
                 now += step;
                 let status = window.admit(Timestamp::from_millis(now), limit);
                 if !status.admitted {
-                    let later = Timestamp::from_millis(now).plus_seconds(status.retry_after_seconds);
-                    prop_assert!(window.clone().admit(later, limit).admitted);
+                    let retry_time = Timestamp::from_millis(now).plus_seconds(status.retry_after_seconds);
+                    prop_assert!(window.clone().admit(retry_time, limit).admitted);
                 }
                 let reset = Timestamp::from_millis(0).plus_seconds(status.reset_at_seconds);
                 prop_assert_eq!(window.clone().look(reset, limit).remaining, limit);
@@ -231,22 +231,22 @@ mod tests {
     #[test]
     fn recorded_request_counts_in_a_full_window() {
         let mut window = Window::default();
-        let at = |seconds| Timestamp::from_millis(0).plus_seconds(seconds);
-        assert!(window.admit(at(0), 2).admitted && window.admit(at(1), 2).admitted);
-        window.record(at(2));
-        assert!(!window.admit(at(60), 2).admitted, "two of three are still in the window");
-        assert!(window.admit(at(61), 2).admitted);
+        let time = |seconds| Timestamp::from_millis(0).plus_seconds(seconds);
+        assert!(window.admit(time(0), 2).admitted && window.admit(time(1), 2).admitted);
+        window.record(time(2));
+        assert!(!window.admit(time(60), 2).admitted, "two of three are still in the window");
+        assert!(window.admit(time(61), 2).admitted);
     }
 
     #[test]
     fn refused_request_is_not_counted() {
         let mut window = Window::default();
-        let at = Timestamp::from_millis;
-        assert!(window.admit(at(0), 1).admitted);
+        let time = Timestamp::from_millis;
+        assert!(window.admit(time(0), 1).admitted);
         for now in [1, 30_000, 59_999] {
-            assert!(!window.admit(at(now), 1).admitted);
+            assert!(!window.admit(time(now), 1).admitted);
         }
-        assert!(window.admit(at(60_000), 1).admitted);
+        assert!(window.admit(time(60_000), 1).admitted);
     }
 
     #[test]
@@ -266,9 +266,9 @@ mod tests {
         for _ in 0..2 {
             assert!(window.admit(at(start + 86_400_000), 2).admitted);
         }
-        let refused = window.admit(at(start + 1_000), 2);
-        assert_eq!((refused.admitted, refused.retry_after_seconds), (false, 60));
-        assert_eq!(refused.reset_at_seconds, start / 1000 + 61);
+        let refusal = window.admit(at(start + 1_000), 2);
+        assert_eq!((refusal.admitted, refusal.retry_after_seconds), (false, 60));
+        assert_eq!(refusal.reset_at_seconds, start / 1000 + 61);
         assert!(!window.admit(at(start + 60_999), 2).admitted, "what was counted still counts for a minute");
         assert!(window.admit(at(start + 61_000), 2).admitted);
     }

@@ -175,16 +175,16 @@ pub struct KeyReferences {
 impl KeyReferences {
     /// Returns the connector of a new key.
     fn connector_of(self, draft: &Draft) -> Result<Option<ConnectorId>, DomainError> {
-        let Some(named) = &draft.connector else {
-            let required = || DomainError::invalid("connector_id", ValueError::required());
-            return if draft.scopes.is_scim() { Err(required()) } else { Ok(None) };
+        let Some(connector_reference) = &draft.connector else {
+            let missing_connector = || DomainError::invalid("connector_id", ValueError::required());
+            return if draft.scopes.is_scim() { Err(missing_connector()) } else { Ok(None) };
         };
-        let wrong = match (named.id, self.connector) {
+        let wrong = match (connector_reference.id, self.connector) {
             (Some(id), Some(connector::Type::Scim)) => return Ok(Some(id)),
             (Some(_), Some(connector::Type::CsvFeed)) => {
                 ValueError::new(Code::InvalidState, "must be a connector of the type scim")
             }
-            (_, None) | (None, _) => named.not_found(),
+            (_, None) | (None, _) => connector_reference.not_found(),
         };
         Err(DomainError::unprocessable("connector_id", wrong))
     }
@@ -319,15 +319,15 @@ impl ApiKey {
     /// [`DomainError::Conflict`] if the key is already revoked.
     pub fn revoke(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_good("revoke")?;
-        let at = at.strictly_after(self.updated_at);
+        let revoked_at = at.strictly_after(self.updated_at);
         let state = Self {
-            revoked_at: Some(at),
+            revoked_at: Some(revoked_at),
             link_expires_at: None,
             previous: None,
             remind_at: None,
             expiring_due: None,
             previous_expiring_due: None,
-            updated_at: at,
+            updated_at: revoked_at,
             ..self.clone()
         };
         Ok(Decision::changed(self, state, "api_key.revoke", vec![]))

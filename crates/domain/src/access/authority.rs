@@ -164,9 +164,9 @@ impl Caller {
             (Some(own), None) => Ok(Some(own.into())),
             (Some(_), Some(None)) => Err(PermissionDenied::OtherPerson),
             (_, named) => {
-                let named = named.flatten();
-                named.as_ref().map_or(Ok(()), |person| self.may_write_as(person))?;
-                Ok(named)
+                let author = named.flatten();
+                author.as_ref().map_or(Ok(()), |person| self.may_write_as(person))?;
+                Ok(author)
             }
         }
     }
@@ -336,7 +336,7 @@ mod tests {
         let reference = |number| Some(Some(Reference::from(person(number))));
         let nonsense = Some(Some(Reference { text: "x".to_owned(), id: None }));
         for is_org_admin in [false, true] {
-            let bound = caller(AccessLevel::Admin, Some(BoundPerson { id: person(7), is_org_admin }));
+            let bound_caller = caller(AccessLevel::Admin, Some(BoundPerson { id: person(7), is_org_admin }));
             let table = [
                 (None, Ok(Some(person(7)))),
                 (reference(7), Ok(Some(person(7)))),
@@ -345,8 +345,9 @@ mod tests {
                 (nonsense.clone(), Err(PermissionDenied::OtherPerson)),
             ];
             for (named, wanted) in table {
-                let written = bound.speaker(named.clone()).map(|writer| writer.and_then(|writer| writer.id));
-                assert_eq!(written, wanted, "{named:?}");
+                let author_result =
+                    bound_caller.speaker(named.clone()).map(|writer| writer.and_then(|writer| writer.id));
+                assert_eq!(author_result, wanted, "{named:?}");
             }
         }
         let unbound = caller(AccessLevel::Standard, None);
@@ -357,13 +358,13 @@ mod tests {
 
     #[test]
     fn only_a_later_end_outlasts() {
-        let at = |millis| Some(Timestamp::from_millis(millis));
+        let time = |millis| Some(Timestamp::from_millis(millis));
         let table = [
             (None, None, false),
-            (None, at(1), true),
-            (at(1), None, false),
-            (at(1), at(1), false),
-            (at(2), at(1), true),
+            (None, time(1), true),
+            (time(1), None, false),
+            (time(1), time(1), false),
+            (time(2), time(1), true),
         ];
         for (end, other, wanted) in table {
             assert_eq!(outlasts(end, other), wanted, "{end:?} {other:?}");

@@ -88,18 +88,18 @@ pub fn hash(text: &str) -> KeyHash {
 
 fn checksum(text: &str) -> String {
     let mut rest = crc32fast::hash(text.as_bytes());
-    let mut out = [b'0'; CHECK_CHARS];
-    for symbol in out.iter_mut().rev() {
+    let mut digits = [b'0'; CHECK_CHARS];
+    for symbol in digits.iter_mut().rev() {
         *symbol = SYMBOLS[(rest % 62) as usize];
         rest /= 62;
     }
-    String::from_utf8_lossy(&out).into_owned()
+    String::from_utf8_lossy(&digits).into_owned()
 }
 
 /// Encodes the bytes as a number of 43 digits in base 62.
 fn base62(mut number: [u8; 32]) -> String {
-    let mut out = [b'0'; RANDOM_CHARS];
-    for symbol in out.iter_mut().rev() {
+    let mut digits = [b'0'; RANDOM_CHARS];
+    for symbol in digits.iter_mut().rev() {
         let mut rest = 0_u32;
         for byte in &mut number {
             let value = rest << 8 | u32::from(*byte);
@@ -108,7 +108,7 @@ fn base62(mut number: [u8; 32]) -> String {
         }
         *symbol = SYMBOLS[rest as usize];
     }
-    String::from_utf8_lossy(&out).into_owned()
+    String::from_utf8_lossy(&digits).into_owned()
 }
 
 #[cfg(test)]

@@ -351,12 +351,12 @@ pub(crate) mod tests {
     #[test]
     fn organization_context_needs_an_unbound_admin_key() {
         let person = EmployeeId::from_ulid(Ulid(3));
-        let denied = Err(PermissionDenied::OrganizationKeyRequired);
+        let expected_error = Err(PermissionDenied::OrganizationKeyRequired);
         for (caller, wanted) in [
             (unbound(AccessLevel::Admin), Ok(())),
-            (unbound(AccessLevel::Standard), denied),
-            (bound(person, true), denied),
-            (bound(person, true).with_level(AccessLevel::Admin), denied),
+            (unbound(AccessLevel::Standard), expected_error),
+            (bound(person, true), expected_error),
+            (bound(person, true).with_level(AccessLevel::Admin), expected_error),
         ] {
             assert_eq!(caller.require_admin(AdminContext::Organization), wanted, "{caller:?}");
         }

@@ -235,16 +235,16 @@ mod tests {
     #[test]
     fn access_is_refused_by_environment_then_scope_then_sight() {
         let access = Access::scope(SCOPE).live_only().full_sight();
-        let scoped = Permissions::NONE.with(SCOPE);
+        let permissions = Permissions::NONE.with(SCOPE);
         for (caller, refused) in [
             (key(Permissions::NONE, Environment::Test, true), Some(PermissionDenied::TestKey)),
             (key(Permissions::NONE, Environment::Live, true), Some(PermissionDenied::MissingScope(SCOPE))),
-            (key(scoped, Environment::Live, true), Some(PermissionDenied::ActsForPerson)),
-            (key(scoped, Environment::Live, false), None),
+            (key(permissions, Environment::Live, true), Some(PermissionDenied::ActsForPerson)),
+            (key(permissions, Environment::Live, false), None),
         ] {
             assert_eq!(access.admit(&caller).err(), refused, "{caller:?}");
         }
-        let live = key(scoped, Environment::Live, false);
+        let live = key(permissions, Environment::Live, false);
         assert_eq!(Access::scope(SCOPE).test_only().admit(&live), Err(PermissionDenied::LiveKey));
     }
 

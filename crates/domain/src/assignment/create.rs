@@ -61,9 +61,9 @@ pub struct References {
 
 /// Checks the number of required submissions. The default is one per reviewer.
 fn required_count(wanted: Option<i64>, reviewers: usize) -> Result<usize, ValueError> {
-    let required = wanted.map_or(Ok(reviewers), usize::try_from).unwrap_or(usize::MAX);
-    if required <= reviewers {
-        return Ok(required);
+    let required_count = wanted.map_or(Ok(reviewers), usize::try_from).unwrap_or(usize::MAX);
+    if required_count <= reviewers {
+        return Ok(required_count);
     }
     Err(ValueError::new(Code::OutOfRange, format!("must be at most the number of reviewers ({reviewers})")))
 }
@@ -135,13 +135,13 @@ impl Assignment {
     ) -> Result<Decision<Self>, DomainError> {
         let mut problems = ValidationErrors::none();
         let anyone = |person: &Reference<EmployeeKind>| person.resolve(|id| found.people.contains_key(id));
-        let joined = |id: EmployeeId| match found.people.get(&id) {
+        let check_joined = |id: EmployeeId| match found.people.get(&id) {
             Some(people::Status::PendingInvite) => {
                 Err(ValueError::new(Code::InvalidState, "has not accepted the invitation yet"))
             }
             _ => Ok(id),
         };
-        let employee_id = problems.take("employee_id", anyone(&draft.employee).and_then(joined));
+        let employee_id = problems.take("employee_id", anyone(&draft.employee).and_then(check_joined));
         let requester_id = draft.requester.flatten().map(|person| problems.take("requester_id", anyone(&person)));
         let reviewer_ids: Vec<_> =
             draft.reviewers.iter().filter_map(|person| problems.take("reviewer_ids", anyone(person))).collect();

@@ -155,11 +155,12 @@ impl Assignment {
         let updated_at = at.strictly_after(self.updated_at);
         let observation_ids = observations.iter().map(|observation| observation.state.id).collect();
         let status = SubmissionStatus::Submitted;
-        let done = Submission { status, observation_ids, submitted_at: Some(updated_at), ..submission.clone() };
+        let new_submission =
+            Submission { status, observation_ids, submitted_at: Some(updated_at), ..submission.clone() };
         let mut state = Self { submitted_count: self.submitted_count + 1, updated_at, ..self.clone() };
         for submission in &mut state.submissions {
-            if submission.reviewer_id == done.reviewer_id {
-                submission.clone_from(&done);
+            if submission.reviewer_id == new_submission.reviewer_id {
+                submission.clone_from(&new_submission);
             }
         }
         let is_complete = state.submitted_count >= state.required_submissions;
@@ -167,9 +168,9 @@ impl Assignment {
             state.status = Status::Completed;
         }
         let fires = vec![if is_complete { EventType::AssignmentCompleted } else { EventType::AssignmentUpdated }];
-        let told = state.requester_id.filter(|_| is_complete);
+        let recipient = state.requester_id.filter(|_| is_complete);
         let kind = notification::Type::AssignmentCompleted;
-        let notices = told
+        let notices = recipient
             .map(|requester| state.notice(kind, requester, "Feedback complete", String::new()))
             .into_iter()
             .collect();
@@ -179,9 +180,9 @@ impl Assignment {
 
 /// Returns the places of the observations with the external id of an earlier one.
 fn repeated_external_ids(drafts: &[observation::Draft]) -> Vec<usize> {
-    let mut known = BTreeSet::new();
+    let mut external_ids = BTreeSet::new();
     let is_repeated = |(_, draft): &(usize, &observation::Draft)| {
-        draft.external_id().is_some_and(|external_id| !known.insert(external_id.to_owned()))
+        draft.external_id().is_some_and(|external_id| !external_ids.insert(external_id.to_owned()))
     };
     drafts.iter().enumerate().filter(is_repeated).map(|(at, _)| at).collect()
 }
@@ -207,6 +208,6 @@ fn create_observations(
             Err(other) => return Err(other),
         }
     }
-    let made = problems.or(made).map_err(DomainError::Unprocessable)?;
-    conflict.map_or(Ok(made), Err)
+    let observations = problems.or(made).map_err(DomainError::Unprocessable)?;
+    conflict.map_or(Ok(observations), Err)
 }

@@ -68,10 +68,10 @@ fn with(good: &str, members: &[(&str, String)]) -> Object {
 
 fn check(good: &str, table: &[Case<'_>], parse: impl Fn(Object) -> Option<ValidationErrors>) {
     for (name, value, wanted) in table {
-        let found =
+        let codes =
             parse(with(good, &[(name, value.clone())])).map(|problems| field_codes(&problems)).unwrap_or_default();
-        let wanted: Found = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
-        assert_eq!(found, wanted, "{name}: {value:.60}");
+        let expected_codes: Found = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
+        assert_eq!(codes, expected_codes, "{name}: {value:.60}");
     }
 }
 
@@ -83,7 +83,7 @@ fn new_assignment_with_bad_fields_names_each_of_them() {
     let people = |count: usize| {
         format!("[{}]", (0..count).map(|number| format!("\"{number}\"")).collect::<Vec<_>>().join(","))
     };
-    let required = |text: &str| text.to_owned();
+    let owned_text = |text: &str| text.to_owned();
     let table = [
         ("employee_id", "null".to_owned(), Some(("employee_id", Code::Required))),
         ("employee_id", "7".to_owned(), Some(("employee_id", Code::InvalidFormat))),
@@ -101,13 +101,13 @@ fn new_assignment_with_bad_fields_names_each_of_them() {
         ("reviewer_ids", people(0), Some(("reviewer_ids", Code::TooShort))),
         ("reviewer_ids", "[\"a\",\"a\"]".to_owned(), Some(("reviewer_ids", Code::InvalidFormat))),
         ("reviewer_ids", "null".to_owned(), Some(("reviewer_ids", Code::Required))),
-        ("required_submissions", required("1"), None),
-        ("required_submissions", required("3"), None),
-        ("required_submissions", required("4"), Some(("required_submissions", Code::OutOfRange))),
-        ("required_submissions", required("0"), Some(("required_submissions", Code::OutOfRange))),
-        ("required_submissions", required("51"), Some(("required_submissions", Code::OutOfRange))),
-        ("required_submissions", required("1.5"), Some(("required_submissions", Code::InvalidFormat))),
-        ("required_submissions", required("null"), Some(("required_submissions", Code::Required))),
+        ("required_submissions", owned_text("1"), None),
+        ("required_submissions", owned_text("3"), None),
+        ("required_submissions", owned_text("4"), Some(("required_submissions", Code::OutOfRange))),
+        ("required_submissions", owned_text("0"), Some(("required_submissions", Code::OutOfRange))),
+        ("required_submissions", owned_text("51"), Some(("required_submissions", Code::OutOfRange))),
+        ("required_submissions", owned_text("1.5"), Some(("required_submissions", Code::InvalidFormat))),
+        ("required_submissions", owned_text("null"), Some(("required_submissions", Code::Required))),
         ("status", "\"open\"".to_owned(), Some(("status", Code::ReadOnly))),
         ("submitted_count", "0".to_owned(), Some(("submitted_count", Code::ReadOnly))),
         ("reviewers", "[]".to_owned(), Some(("reviewers", Code::UnknownField))),
@@ -185,24 +185,24 @@ fn assignment_names_existing_people_and_a_joined_subject() {
             person(3),
             person(4)
         );
-        let found = References {
+        let references = References {
             people: known.iter().map(|(id, status)| (person(*id), *status)).collect(),
             ..References::default()
         };
         let draft = Draft::parse(object(&body)).unwrap();
         assert_eq!(draft.people(), [2, 9, 3, 4].map(person));
-        Assignment::create(AssignmentId::from_ulid(Ulid(1)), draft, &found, NOON)
+        Assignment::create(AssignmentId::from_ulid(Ulid(1)), draft, &references, NOON)
     };
     use people::Status::{Active, Deactivated, PendingInvite};
     let decision = create(&[(2, Deactivated), (9, Active), (3, PendingInvite), (4, Active)]).unwrap();
     assert_eq!((decision.events, decision.state.required_submissions), (vec![EventType::AssignmentCreated], 2));
-    let told: Vec<_> = decision.notices.iter().map(|notice| notice.to).collect();
-    assert_eq!(told, [3, 4].map(|number| Recipients::Person(person(number))));
+    let recipients: Vec<_> = decision.notices.iter().map(|notice| notice.to).collect();
+    assert_eq!(recipients, [3, 4].map(|number| Recipients::Person(person(number))));
     let missing = |field: &str| (field.to_owned(), Code::NotFoundInOrganization);
     let all = [missing("employee_id"), missing("requester_id"), missing("reviewer_ids"), missing("reviewer_ids")];
     assert_eq!(refusal_codes(create(&[]).unwrap_err()), all);
-    let invited = create(&[(2, PendingInvite), (9, Active), (3, Active), (4, Active)]).unwrap_err();
-    assert_eq!(refusal_codes(invited), [("employee_id".to_owned(), Code::InvalidState)]);
+    let error = create(&[(2, PendingInvite), (9, Active), (3, Active), (4, Active)]).unwrap_err();
+    assert_eq!(refusal_codes(error), [("employee_id".to_owned(), Code::InvalidState)]);
 }
 
 fn submission_of(reviewer: u128, observations: usize) -> SubmissionDraft {
@@ -217,11 +217,11 @@ fn submit(
     draft: SubmissionDraft,
 ) -> Result<(Decision<Assignment>, Vec<Decision<observation::Observation>>), DomainError> {
     let people = [2, 3, 4, 5, 9].map(|number| (person(number), people::Status::Active)).into();
-    let mut found = observation::References { people, ..Default::default() };
-    found.external_ids.add("taken", ObservationId::from_ulid(Ulid(7)), true);
+    let mut references = observation::References { people, ..Default::default() };
+    references.external_ids.add("taken", ObservationId::from_ulid(Ulid(7)), true);
     let next = std::cell::Cell::new(100);
     let ids = || ObservationId::from_ulid(Ulid(next.replace(next.get() + 1)));
-    to.submit(draft, ids, &found, NOON)
+    to.submit(draft, ids, &references, NOON)
 }
 
 #[test]
@@ -262,18 +262,18 @@ fn last_required_submission_completes_and_notifies_requester() {
 #[test]
 fn each_status_accepts_only_its_actions() {
     let open = submit(&assignment(), submission_of(4, 1)).unwrap().0.state;
-    let completed = submit(&open, submission_of(3, 1)).unwrap().0.state;
-    let canceled = open.cancel(NOON).unwrap();
+    let completed_assignment = submit(&open, submission_of(3, 1)).unwrap().0.state;
+    let cancellation = open.cancel(NOON).unwrap();
     assert_eq!(
-        (canceled.events.as_slice(), canceled.audit.action),
+        (cancellation.events.as_slice(), cancellation.audit.action),
         (&[EventType::AssignmentCanceled][..], "assignment.cancel")
     );
-    let canceled = canceled.state;
+    let canceled_assignment = cancellation.state;
     // Per status: first submission, repeated submission, submission by a non-reviewer, cancel.
     let table = [
         (&open, [Ok(()), Err(409), Err(422), Ok(())]),
-        (&completed, [Err(409), Err(409), Err(409), Err(409)]),
-        (&canceled, [Err(409), Err(409), Err(409), Err(409)]),
+        (&completed_assignment, [Err(409), Err(409), Err(409), Err(409)]),
+        (&canceled_assignment, [Err(409), Err(409), Err(409), Err(409)]),
     ];
     let status = |refused: DomainError| match &refused {
         DomainError::Conflict(_) => 409,
@@ -285,8 +285,8 @@ fn each_status_accepts_only_its_actions() {
     };
     for (from, wanted) in table {
         let submit = |reviewer| submit(from, submission_of(reviewer, 1)).map(drop).map_err(status);
-        let found = [submit(5), submit(4), submit(7), from.cancel(NOON).map(drop).map_err(status)];
-        assert_eq!(found, wanted, "{:?}", from.status);
+        let results = [submit(5), submit(4), submit(7), from.cancel(NOON).map(drop).map_err(status)];
+        assert_eq!(results, wanted, "{:?}", from.status);
     }
 }
 
@@ -317,8 +317,8 @@ fn bound_key_requests_and_submits_as_its_person() {
         (bound(person(8), true), naming(&own), Err(PermissionDenied::OtherPerson)),
     ];
     for (caller, draft, wanted) in table {
-        let asked = draft.clone().asked_by(&caller);
-        assert_eq!(asked.map(|draft| draft.people().first().copied()), wanted, "{caller:?} {draft:?}");
+        let draft_of_person = draft.clone().asked_by(&caller);
+        assert_eq!(draft_of_person.map(|draft| draft.people().first().copied()), wanted, "{caller:?} {draft:?}");
     }
     let submission = submission_of(4, 1);
     assert_eq!(submission.may_be_submitted_by(&bound(person(4), false)), Ok(()));
@@ -344,8 +344,8 @@ fn assignment_is_canceled_by_its_requester_and_org_admins() {
         (bound(person(7), true), true),
     ];
     for (caller, may) in table {
-        let denied = (!may).then_some(PermissionDenied::NotTheRequester);
-        assert_eq!(assignment().may_be_canceled_by(&caller).err(), denied, "{caller:?}");
+        let expected_error = (!may).then_some(PermissionDenied::NotTheRequester);
+        assert_eq!(assignment().may_be_canceled_by(&caller).err(), expected_error, "{caller:?}");
     }
 }
 
@@ -360,11 +360,11 @@ fn assignment_without_due_date_sorts_last_and_matches_no_bounds() {
     use crate::params::Bounds;
     let day = |text: &str| text.parse::<Date>().unwrap();
     assert_eq!(assignment().due_by(), day("9999-12-31"));
-    let within = |gte, lte| Assignment::due_within(Bounds { gte, lte });
-    assert_eq!(within(None, None), Bounds::default());
+    let due_between = |gte, lte| Assignment::due_within(Bounds { gte, lte });
+    assert_eq!(due_between(None, None), Bounds::default());
     let some = Some(day("2026-03-02"));
-    assert_eq!(within(some, None), Bounds { gte: some, lte: Some(day("9999-12-30")) });
-    assert_eq!(within(None, some), Bounds { gte: None, lte: some });
+    assert_eq!(due_between(some, None), Bounds { gte: some, lte: Some(day("9999-12-30")) });
+    assert_eq!(due_between(None, some), Bounds { gte: None, lte: some });
 }
 
 #[test]

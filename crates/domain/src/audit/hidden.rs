@@ -50,10 +50,10 @@ fn hide(value: &mut Value, is_shown: &dyn Fn(LinkedId) -> bool) -> bool {
     }
     match value {
         Value::Array(entries) => {
-            let before = entries.len();
+            let count_before = entries.len();
             entries.retain(|entry| !is_hidden(entry, is_shown));
-            let hidden = entries.iter_mut().filter_map(|entry| hide(entry, is_shown).then_some(())).count();
-            hidden > 0 || entries.len() < before
+            let hidden_count = entries.iter_mut().filter_map(|entry| hide(entry, is_shown).then_some(())).count();
+            hidden_count > 0 || entries.len() < count_before
         }
         Value::Object(members) => {
             members.values_mut().filter_map(|member| hide(member, is_shown).then_some(())).count() > 0
@@ -98,8 +98,8 @@ mod tests {
         entry.changes.insert("objective_ids".into(), change(json!([id(1), id(2), summary]), json!([id(1)])));
         entry.changes.insert("nested".into(), change(json!([{"id": id(2)}]), json!([{"id": id(1)}])));
         assert_eq!(entry.linked_ids().len(), 3);
-        let shown = LinkedId::Objective(ObjectiveId::from_ulid(Ulid(1)));
-        entry.retain_linked(&|id| id == shown);
+        let visible_id = LinkedId::Objective(ObjectiveId::from_ulid(Ulid(1)));
+        entry.retain_linked(&|id| id == visible_id);
         assert_eq!(
             serde_json::to_value(&entry.changes).unwrap(),
             json!({

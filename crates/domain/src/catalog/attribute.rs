@@ -235,8 +235,8 @@ impl Attribute {
     /// [`DomainError::Conflict`] if the attribute is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_active(self.archived_at, "archive")?;
-        let at = at.strictly_after(self.updated_at);
-        let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
+        let archived_at = at.strictly_after(self.updated_at);
+        let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
         Ok(Decision::changed(self, state, "attribute.archive", vec![EventType::AttributeArchived]))
     }
 
@@ -258,15 +258,15 @@ mod tests {
 
     #[test]
     fn each_state_accepts_only_its_actions() {
-        let at = Timestamp::from_millis(1);
+        let time = Timestamp::from_millis(1);
         let draft =
             Draft { name: "Clarity".to_owned(), category: "Communication".to_owned(), tone: Tone::Neutral };
-        let active = Attribute::create(AttributeId::from_ulid(Ulid(1)), draft, None, at).unwrap().state;
-        let archived = active.archive(at).unwrap().state;
-        assert!(archived.archive(at).is_err());
-        assert!(active.restore(at).is_err());
-        assert!(archived.restore(at).unwrap().state.archived_at.is_none());
-        assert!(archived.update(Patch::default(), None, at).is_err());
-        assert_eq!(active.update(Patch::default(), None, at), Ok(None));
+        let active = Attribute::create(AttributeId::from_ulid(Ulid(1)), draft, None, time).unwrap().state;
+        let archived_attribute = active.archive(time).unwrap().state;
+        assert!(archived_attribute.archive(time).is_err());
+        assert!(active.restore(time).is_err());
+        assert!(archived_attribute.restore(time).unwrap().state.archived_at.is_none());
+        assert!(archived_attribute.update(Patch::default(), None, time).is_err());
+        assert_eq!(active.update(Patch::default(), None, time), Ok(None));
     }
 }

@@ -200,8 +200,8 @@ impl Department {
         if has_members {
             return Err(DomainError::transition("members", "has members", "archive"));
         }
-        let at = at.strictly_after(self.updated_at);
-        let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
+        let archived_at = at.strictly_after(self.updated_at);
+        let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
         Ok(Decision::changed(self, state, "department.archive", vec![EventType::DepartmentArchived]))
     }
 
@@ -223,24 +223,23 @@ mod tests {
 
     #[test]
     fn each_state_accepts_only_its_actions() {
-        let at = Timestamp::from_millis(1);
+        let time = Timestamp::from_millis(1);
         let id = DepartmentId::from_ulid(Ulid(1));
-        let active = Department::create(id, "Care".to_owned(), None, at).unwrap().state;
-        let archived = active.archive(false, at).unwrap().state;
-        assert!(active.archive(true, at).is_err(), "it has members");
-        assert!(archived.archive(false, at).is_err());
-        assert!(active.restore(at).is_err());
-        assert!(archived.restore(at).unwrap().state.archived_at.is_none());
-        assert!(archived.rename(None, None, at).is_err(), "also with nothing to change");
-        assert_eq!(active.rename(Some("Care".to_owned()), Some(id), at), Ok(None));
-        assert_eq!(active.rename(Some("CARE".to_owned()), Some(id), at).unwrap().unwrap().state.name, "CARE");
+        let active = Department::create(id, "Care".to_owned(), None, time).unwrap().state;
+        let archived_department = active.archive(false, time).unwrap().state;
+        assert!(active.archive(true, time).is_err(), "it has members");
+        assert!(archived_department.archive(false, time).is_err());
+        assert!(active.restore(time).is_err());
+        assert!(archived_department.restore(time).unwrap().state.archived_at.is_none());
+        assert!(archived_department.rename(None, None, time).is_err(), "also with nothing to change");
+        assert_eq!(active.rename(Some("Care".to_owned()), Some(id), time), Ok(None));
+        assert_eq!(active.rename(Some("CARE".to_owned()), Some(id), time).unwrap().unwrap().state.name, "CARE");
     }
 
     #[test]
     fn department_with_a_taken_name_is_refused() {
         let (one, two) = (DepartmentId::from_ulid(Ulid(1)), DepartmentId::from_ulid(Ulid(2)));
-        let refused =
-            Department::create(two, "care".to_owned(), Some(one), Timestamp::from_millis(1)).unwrap_err();
-        assert_eq!(refused, DomainError::already_taken("name", "care", Some(one)));
+        let error = Department::create(two, "care".to_owned(), Some(one), Timestamp::from_millis(1)).unwrap_err();
+        assert_eq!(error, DomainError::already_taken("name", "care", Some(one)));
     }
 }

@@ -44,22 +44,22 @@ fn note() -> Note {
 #[test]
 fn absent_member_of_a_creation_has_its_default() {
     let draft = created(r#"{"type":"a","title":"b"}"#).unwrap();
-    let wanted =
+    let expected_draft =
         Draft { kind: "a".to_owned(), title: "b".to_owned(), remark: None, text: String::new(), is_open: true };
-    assert_eq!(draft, wanted);
+    assert_eq!(draft, expected_draft);
 }
 
 #[test]
 fn every_wrong_member_of_a_creation_is_reported() {
     let problems = created(r#"{"kind":"a","title":"too long","remark":null,"text":null}"#).unwrap_err();
-    let found: Vec<_> = problems.as_slice().iter().map(|one| (one.field.as_str(), one.code)).collect();
-    let wanted = [
+    let codes: Vec<_> = problems.as_slice().iter().map(|one| (one.field.as_str(), one.code)).collect();
+    let expected_codes = [
         ("type", Code::Required),
         ("title", Code::TooLong),
         ("text", Code::Required),
         ("kind", Code::UnknownField),
     ];
-    assert_eq!(found, wanted);
+    assert_eq!(codes, expected_codes);
 }
 
 #[test]
@@ -78,17 +78,18 @@ fn absent_member_of_an_update_keeps_its_value() {
 
 #[test]
 fn description_follows_from_the_declaration() {
-    let described = Fields::described(Draft::read);
-    let names: Vec<_> = described.iter().map(|field| (field.name, field.is_required, field.is_nullable)).collect();
-    let wanted = [
+    let descriptions = Fields::described(Draft::read);
+    let names: Vec<_> =
+        descriptions.iter().map(|field| (field.name, field.is_required, field.is_nullable)).collect();
+    let expected_fields = [
         ("type", true, false),
         ("title", true, false),
         ("remark", false, true),
         ("text", false, false),
         ("is_open", false, false),
     ];
-    assert_eq!(names, wanted);
-    assert_eq!((described[4].about, described[4].default.as_deref()), ("It can be closed.", Some("true")));
-    let changed: Vec<_> = Fields::described(Patch::read).iter().map(|field| field.name).collect();
-    assert_eq!(changed, ["title", "remark", "text", "is_open"]);
+    assert_eq!(names, expected_fields);
+    assert_eq!((descriptions[4].about, descriptions[4].default.as_deref()), ("It can be closed.", Some("true")));
+    let patch_fields: Vec<_> = Fields::described(Patch::read).iter().map(|field| field.name).collect();
+    assert_eq!(patch_fields, ["title", "remark", "text", "is_open"]);
 }

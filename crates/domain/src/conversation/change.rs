@@ -154,9 +154,9 @@ impl Conversation {
     ) -> Result<Option<Decision<Self>>, DomainError> {
         self.must_be_in_use("update")?;
         let mut state = self.clone();
-        if let Some(wanted) = &patch.participants {
+        if let Some(participants) = &patch.participants {
             let mut problems = ValidationErrors::none();
-            let participant_ids = resolve_participants(wanted, found, &mut problems);
+            let participant_ids = resolve_participants(participants, found, &mut problems);
             let participant_ids = problems.or(participant_ids).map_err(DomainError::Unprocessable)?;
             state.set_participants(caller, participant_ids, at)?;
         }

@@ -57,20 +57,20 @@ impl Conversation {
         at: Timestamp,
     ) -> Result<(), DomainError> {
         let own = caller.acts_for();
-        let removed: Vec<_> =
+        let leaving_people: Vec<_> =
             self.participant_ids.iter().copied().filter(|person| !people.contains(person)).collect();
-        if own.is_some() && removed.iter().any(|person| own != Some(*person)) {
+        if own.is_some() && leaving_people.iter().any(|person| own != Some(*person)) {
             return Err(PermissionDenied::RemovesOthers.into());
         }
-        let added = people.iter().copied().filter(|person| !self.participant_ids.contains(person));
-        for person in added {
+        let joining_people = people.iter().copied().filter(|person| !self.participant_ids.contains(person));
+        for person in joining_people {
             if own.is_some() {
                 self.joins.0.insert(person, at);
             } else {
                 self.joins.0.remove(&person);
             }
         }
-        self.joins.0.extend(removed.into_iter().map(|person| (person, at)));
+        self.joins.0.extend(leaving_people.into_iter().map(|person| (person, at)));
         self.participant_ids = people;
         if self.everyone().len() > MOST_PEOPLE {
             let flaw = format!("must not bring the people who took part in the conversation above {MOST_PEOPLE}");
@@ -119,25 +119,26 @@ mod tests {
         let (member, later) = (bound(person(2), false), NOON.plus_seconds(60));
         let mut talk = conversation();
         talk.set_participants(&member, vec![person(2), person(3), person(4)], later).unwrap();
-        let seen = |talk: &Conversation, number| talk.seen_from(&bound(person(number), false));
-        assert_eq!([2, 3, 4].map(|number| seen(&talk, number)), [None, None, Some(later)]);
+        let bounds_seen = |talk: &Conversation, number| talk.seen_from(&bound(person(number), false));
+        assert_eq!([2, 3, 4].map(|number| bounds_seen(&talk, number)), [None, None, Some(later)]);
         assert_eq!(talk.seen_from(&bound(person(4), true)), None, "org admins see everything");
         assert_eq!(Joins::parse(&talk.joins.text()), Some(talk.joins.clone()));
         for kept in [vec![person(2), person(4)], vec![person(2)]] {
-            let refused = talk.clone().set_participants(&member, kept, later);
-            assert_eq!(refused, Err(PermissionDenied::RemovesOthers.into()));
+            let error = talk.clone().set_participants(&member, kept, later);
+            assert_eq!(error, Err(PermissionDenied::RemovesOthers.into()));
         }
         talk.set_participants(&member, vec![person(3), person(4)], later).unwrap();
         assert_eq!(talk.participant_ids, [person(3), person(4)]);
         // The person who left does not bring back what was written before.
         talk.set_participants(&bound(person(3), false), vec![person(2), person(3)], later).unwrap_err();
-        let back = later.plus_seconds(1);
-        talk.set_participants(&bound(person(3), false), vec![person(2), person(3), person(4)], back).unwrap();
-        assert_eq!([2, 3, 4].map(|number| seen(&talk, number)), [Some(back), None, Some(later)]);
+        let return_time = later.plus_seconds(1);
+        talk.set_participants(&bound(person(3), false), vec![person(2), person(3), person(4)], return_time)
+            .unwrap();
+        assert_eq!([2, 3, 4].map(|number| bounds_seen(&talk, number)), [Some(return_time), None, Some(later)]);
         // A key of the organization decides otherwise.
         let admin = unbound(AccessLevel::Standard);
-        talk.set_participants(&admin, vec![person(3), person(5)], back).unwrap();
-        assert_eq!([3, 5].map(|number| seen(&talk, number)), [None, None]);
+        talk.set_participants(&admin, vec![person(3), person(5)], return_time).unwrap();
+        assert_eq!([3, 5].map(|number| bounds_seen(&talk, number)), [None, None]);
         assert_eq!(talk.everyone(), BTreeSet::from([2, 3, 4, 5].map(person)), "who left is known");
         assert_eq!(Joins::parse("emp_x=1"), None);
     }
@@ -146,7 +147,7 @@ mod tests {
     fn number_of_people_over_time_is_bounded() {
         let (admin, mut talk) = (unbound(AccessLevel::Standard), conversation());
         let mut next = 10_u128;
-        let refused = loop {
+        let error = loop {
             let people = (next..next + 20).map(person).collect();
             if let Err(refused) = talk.clone().set_participants(&admin, people, NOON) {
                 break refused;
@@ -154,20 +155,24 @@ mod tests {
             talk.set_participants(&admin, (next..next + 20).map(person).collect(), NOON).unwrap();
             next += 20;
         };
-        assert!(matches!(refused, DomainError::Unprocessable(_)), "{refused:?}");
+        assert!(matches!(error, DomainError::Unprocessable(_)), "{error:?}");
         assert!((MOST_PEOPLE - 20..=MOST_PEOPLE).contains(&talk.everyone().len()));
     }
 
     #[test]
     fn bounds_of_messages_begin_with_the_join_or_later() {
         let mut talk = conversation();
-        let later = NOON.plus_seconds(60);
-        talk.set_participants(&bound(person(2), false), vec![person(2), person(3), person(4)], later).unwrap();
+        let later_time = NOON.plus_seconds(60);
+        talk.set_participants(&bound(person(2), false), vec![person(2), person(3), person(4)], later_time)
+            .unwrap();
         let bounds = |gte| Bounds { gte, lte: None };
         let (new, old) = (bound(person(4), false), bound(person(3), false));
-        assert_eq!(talk.narrow(&new, bounds(None)).gte, Some(later));
-        assert_eq!(talk.narrow(&new, bounds(Some(NOON))).gte, Some(later));
-        assert_eq!(talk.narrow(&new, bounds(Some(later.plus_seconds(1)))).gte, Some(later.plus_seconds(1)));
+        assert_eq!(talk.narrow(&new, bounds(None)).gte, Some(later_time));
+        assert_eq!(talk.narrow(&new, bounds(Some(NOON))).gte, Some(later_time));
+        assert_eq!(
+            talk.narrow(&new, bounds(Some(later_time.plus_seconds(1)))).gte,
+            Some(later_time.plus_seconds(1))
+        );
         assert_eq!(talk.narrow(&old, bounds(None)).gte, None);
     }
 }

@@ -104,8 +104,8 @@ impl Conversation {
     /// [`DomainError::Conflict`] if the conversation is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_in_use("archive")?;
-        let at = at.strictly_after(self.updated_at);
-        let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
+        let archived_at = at.strictly_after(self.updated_at);
+        let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
         Ok(Decision::changed(self, state, "conversation.archive", vec![EventType::ConversationArchived]))
     }
 

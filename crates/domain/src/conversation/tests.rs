@@ -85,12 +85,12 @@ fn new_conversation_with_bad_fields_names_each_of_them() {
         ("messages", "[]".to_owned(), Some(("messages", Code::UnknownField))),
     ];
     for (name, value, wanted) in table {
-        let found = Draft::parse(body(&[(name, value.clone())]))
+        let codes = Draft::parse(body(&[(name, value.clone())]))
             .err()
             .map(|problems| field_codes(&problems))
             .unwrap_or_default();
-        let wanted: Found = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
-        assert_eq!(found, wanted, "{name}: {value:.60}");
+        let expected_codes: Found = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
+        assert_eq!(codes, expected_codes, "{name}: {value:.60}");
     }
 }
 
@@ -138,9 +138,9 @@ fn message_of_a_bound_key_has_its_person_as_author() {
     assert_eq!(parse(&author(2), &own).unwrap().may_be_written_by(&own), Ok(()));
     assert_eq!(parse(&author(3), &own).unwrap().may_be_written_by(&own), Err(PermissionDenied::OtherPerson));
     assert_eq!(parse(&author(3), &other).unwrap().may_be_written_by(&other), Ok(()));
-    let required = [("author_id".to_owned(), Code::Required)];
-    assert_eq!(field_codes(&parse("", &other).unwrap_err()), required);
-    assert_eq!(field_codes(&parse(r#","author_id":null"#, &own).unwrap_err()), required);
+    let missing_author = [("author_id".to_owned(), Code::Required)];
+    assert_eq!(field_codes(&parse("", &other).unwrap_err()), missing_author);
+    assert_eq!(field_codes(&parse(r#","author_id":null"#, &own).unwrap_err()), missing_author);
 }
 
 #[test]
@@ -161,19 +161,19 @@ fn message_draft(author: EmployeeId) -> message::Draft {
 
 #[test]
 fn archived_conversation_refuses_every_change() {
-    let used = conversation();
-    let archived = used.archive(NOON).unwrap().state;
-    assert!(archived.updated_at > used.updated_at, "also within one millisecond");
+    let active_conversation = conversation();
+    let archived_conversation = active_conversation.archive(NOON).unwrap().state;
+    assert!(archived_conversation.updated_at > active_conversation.updated_at, "also within one millisecond");
     let message = MessageId::from_ulid(Ulid(5));
-    let table = [(&used, [true, true, true]), (&archived, [false, false, false])];
+    let table = [(&active_conversation, [true, true, true]), (&archived_conversation, [false, false, false])];
     for (from, allowed) in table {
-        let done = [
+        let results = [
             from.update(&unbound(AccessLevel::Standard), &Patch::default(), &References::default(), NOON)
                 .map(drop),
             from.archive(NOON).map(drop),
             from.add(message, message_draft(person(2)), NOON).map(drop),
         ];
-        for (result, allowed) in done.into_iter().zip(allowed) {
+        for (result, allowed) in results.into_iter().zip(allowed) {
             match result {
                 Ok(()) => assert!(allowed),
                 Err(refused) => assert!(!allowed && matches!(refused, DomainError::Conflict(_)), "{refused:?}"),
@@ -182,21 +182,23 @@ fn archived_conversation_refuses_every_change() {
     }
     let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"title":null,"whatever":1}"#) else { panic!() };
     assert_eq!(
-        Patch::parse(wrong.clone()).against(&archived),
+        Patch::parse(wrong.clone()).against(&archived_conversation),
         Ok(Patch::default()),
         "what it says is not looked at"
     );
-    assert!(Patch::parse(wrong).against(&used).is_err());
+    assert!(Patch::parse(wrong).against(&active_conversation).is_err());
 }
 
 #[test]
 fn title_and_participants_change_but_not_the_subject() {
-    let stored = conversation();
-    let patch = |text: &str| Patch::parse(object(text)).against(&stored);
-    let found = References { people: [person(3), person(4)].into(), about: None };
+    let conversation_before = conversation();
+    let patch = |text: &str| Patch::parse(object(text)).against(&conversation_before);
+    let references = References { people: [person(3), person(4)].into(), about: None };
     let both = format!(r#"{{"title":"Third","participant_ids":["{}","{}"]}}"#, person(3), person(4));
-    let decision =
-        stored.update(&unbound(AccessLevel::Standard), &patch(&both).unwrap(), &found, NOON).unwrap().unwrap();
+    let decision = conversation_before
+        .update(&unbound(AccessLevel::Standard), &patch(&both).unwrap(), &references, NOON)
+        .unwrap()
+        .unwrap();
     assert_eq!(
         (decision.state.title.as_str(), &decision.state.participant_ids),
         ("Third", &vec![person(3), person(4)])
@@ -204,18 +206,19 @@ fn title_and_participants_change_but_not_the_subject() {
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["participant_ids", "title"]);
     assert_eq!(decision.events, [EventType::ConversationUpdated]);
     assert_eq!(
-        stored.update(
+        conversation_before.update(
             &unbound(AccessLevel::Standard),
             &patch(r#"{"title":"The second quarter"}"#).unwrap(),
-            &found,
+            &references,
             NOON
         ),
         Ok(None)
     );
-    let gone = format!(r#"{{"participant_ids":["{}","{}"]}}"#, person(3), person(5));
-    let refused =
-        stored.update(&unbound(AccessLevel::Standard), &patch(&gone).unwrap(), &found, NOON).unwrap_err();
-    assert_eq!(refusal_codes(refused), [("participant_ids".to_owned(), Code::NotFoundInOrganization)]);
+    let body_with_absent = format!(r#"{{"participant_ids":["{}","{}"]}}"#, person(3), person(5));
+    let error = conversation_before
+        .update(&unbound(AccessLevel::Standard), &patch(&body_with_absent).unwrap(), &references, NOON)
+        .unwrap_err();
+    assert_eq!(refusal_codes(error), [("participant_ids".to_owned(), Code::NotFoundInOrganization)]);
     let about = field_codes(&patch(r#"{"about":null}"#).unwrap_err());
     assert_eq!(about, [("about".to_owned(), Code::ReadOnly)]);
     assert!(
@@ -226,37 +229,39 @@ fn title_and_participants_change_but_not_the_subject() {
 
 #[test]
 fn message_notifies_the_remaining_participants() {
-    let stored = Conversation { participant_ids: vec![person(2), person(3), person(4)], ..conversation() };
-    let decision = stored.add(MessageId::from_ulid(Ulid(5)), message_draft(person(3)), NOON).unwrap();
+    let conversation_before =
+        Conversation { participant_ids: vec![person(2), person(3), person(4)], ..conversation() };
+    let decision = conversation_before.add(MessageId::from_ulid(Ulid(5)), message_draft(person(3)), NOON).unwrap();
     assert_eq!(decision.events, [EventType::ConversationMessageCreated]);
     assert_eq!((decision.state.author_id, decision.state.created_at), (person(3), NOON));
-    let told: Vec<_> = decision.notices.iter().map(|notice| (notice.to, notice.body.as_str())).collect();
-    assert_eq!(told, [2, 4].map(|number| (Recipients::Person(person(number)), "Shall we?")));
-    let refused = stored.add(MessageId::from_ulid(Ulid(5)), message_draft(person(9)), NOON).unwrap_err();
-    assert_eq!(refusal_codes(refused), [("author_id".to_owned(), Code::NotAParticipant)]);
+    let recipients: Vec<_> = decision.notices.iter().map(|notice| (notice.to, notice.body.as_str())).collect();
+    assert_eq!(recipients, [2, 4].map(|number| (Recipients::Person(person(number)), "Shall we?")));
+    let error =
+        conversation_before.add(MessageId::from_ulid(Ulid(5)), message_draft(person(9)), NOON).unwrap_err();
+    assert_eq!(refusal_codes(error), [("author_id".to_owned(), Code::NotAParticipant)]);
 }
 
 #[test]
 fn message_with_bad_fields_names_each_of_them() {
     let caller = unbound(AccessLevel::Standard);
     let parse = |text: String| {
-        let parsed = message::Draft::parse(object(&text), &caller);
-        parsed.err().map(|problems| field_codes(&problems)).unwrap_or_default()
+        let draft = message::Draft::parse(object(&text), &caller);
+        draft.err().map(|problems| field_codes(&problems)).unwrap_or_default()
     };
     let body = |text: &str| parse(format!(r#"{{"author_id":"a","body":"{text}"}}"#));
-    let of = |code| vec![("body".to_owned(), code)];
+    let body_problem = |code| vec![("body".to_owned(), code)];
     assert_eq!(body(&"é".repeat(4000)), []);
-    assert_eq!(body(&"é".repeat(4001)), of(Code::TooLong));
-    assert_eq!([body(""), body(" \\n")], [of(Code::TooShort), of(Code::TooShort)]);
+    assert_eq!(body(&"é".repeat(4001)), body_problem(Code::TooLong));
+    assert_eq!([body(""), body(" \\n")], [body_problem(Code::TooShort), body_problem(Code::TooShort)]);
     let all = parse(r#"{"author_id":7,"body":null,"id":"msg_1","conversation_id":"x","title":""}"#.to_owned());
-    let wanted = [
+    let expected_codes = [
         ("id", Code::ReadOnly),
         ("conversation_id", Code::ReadOnly),
         ("author_id", Code::InvalidFormat),
         ("body", Code::Required),
         ("title", Code::UnknownField),
     ];
-    assert_eq!(all, wanted.map(|(field, code)| (field.to_owned(), code)));
+    assert_eq!(all, expected_codes.map(|(field, code)| (field.to_owned(), code)));
 }
 
 #[test]

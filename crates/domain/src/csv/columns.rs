@@ -81,8 +81,8 @@ impl Column {
 
     fn from_name(name: &str) -> Self {
         let normal = normalized(name);
-        if let Some(known) = KNOWN.iter().find(|known| known.name() == Some(normal.as_str())) {
-            return known.clone();
+        if let Some(known_column) = KNOWN.iter().find(|known| known.name() == Some(normal.as_str())) {
+            return known_column.clone();
         }
         // `CUSTOM` is ASCII, so its length in bytes does not depend on case.
         match name.get(..CUSTOM.len()) {
@@ -138,19 +138,19 @@ impl Header {
         }
         let mut columns: Vec<Column> = names.iter().map(|name| Column::from_name(name)).collect();
         if !columns.contains(&Column::Email)
-            && let Some(at) = names.iter().position(|name| normalized(name) == GERMAN_EMAIL)
+            && let Some(index) = names.iter().position(|name| normalized(name) == GERMAN_EMAIL)
         {
-            columns[at] = Column::Email;
+            columns[index] = Column::Email;
         }
         let mut problems = ValidationErrors::none();
         if !columns.contains(&Column::Email) {
             problems.add("email", missing_email(&names, &columns));
         }
-        let mut seen = HashSet::new();
+        let mut column_names = HashSet::new();
         for (name, column) in names.iter().zip(&columns) {
             // Known columns are compared by name, so that `First Name` repeats `first_name`.
-            let compared = column.name().map_or_else(|| folded(name), str::to_owned);
-            if !name.is_empty() && !seen.insert(compared) && *column != Column::Unknown {
+            let comparable_name = column.name().map_or_else(|| folded(name), str::to_owned);
+            if !name.is_empty() && !column_names.insert(comparable_name) && *column != Column::Unknown {
                 problems.add(truncate(name), ValueError::format("the name of one column only"));
             }
             if let Column::Custom(key) = column
@@ -171,10 +171,11 @@ fn truncate(name: &str) -> String {
 /// Lists the columns with unknown headers. A guess is left out if the file has the guessed column.
 fn list_unknown(names: &[&str], columns: &[Column]) -> Vec<UnknownColumn> {
     let is_missing = |name: &&str| !columns.iter().any(|column| column.name() == Some(*name));
-    let named = names.iter().zip(columns).enumerate();
-    let named = named.filter(|(_, (name, column))| **column == Column::Unknown && !name.is_empty());
+    let numbered_columns = names.iter().zip(columns).enumerate();
+    let unknown_columns =
+        numbered_columns.filter(|(_, (name, column))| **column == Column::Unknown && !name.is_empty());
     let has_status = columns.contains(&Column::Status);
-    named
+    unknown_columns
         .map(|(place, (name, _))| UnknownColumn {
             name: truncate(name),
             place,
@@ -214,22 +215,24 @@ pub(super) fn names_addresses(name: &str) -> bool {
 
 /// Describes a file without a column of addresses: another separator, or headers with other names.
 fn missing_email(names: &[&str], columns: &[Column]) -> ValueError {
-    let separated = |by: char| names.iter().any(|name| name.split(by).count() > 1);
+    let has_separator = |by: char| names.iter().any(|name| name.split(by).count() > 1);
     let other = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
-    if let Some((_, what)) = other.into_iter().find(|(by, _)| separated(*by)) {
+    if let Some((_, what)) = other.into_iter().find(|(by, _)| has_separator(*by)) {
         return ValueError::new(
             Code::Required,
             format!("is required as a column; this file has {what} between its columns: save it with commas"),
         );
     }
-    let given: Vec<_> = names.iter().filter(|name| !name.is_empty()).collect();
-    if given.is_empty() {
+    let column_names: Vec<_> = names.iter().filter(|name| !name.is_empty()).collect();
+    if column_names.is_empty() {
         return ValueError::new(Code::Required, "is required as a column; the first row must name the columns");
     }
-    let listed: Vec<_> = given.iter().take(SHOWN_NAMES).map(|name| format!("`{}`", truncate(name))).collect();
-    let mut message = format!("is required as a column; the first row names the columns {}", listed.join(", "));
-    if given.len() > SHOWN_NAMES {
-        message.push_str(&format!(" and {} more", given.len() - SHOWN_NAMES));
+    let quoted_names: Vec<_> =
+        column_names.iter().take(SHOWN_NAMES).map(|name| format!("`{}`", truncate(name))).collect();
+    let mut message =
+        format!("is required as a column; the first row names the columns {}", quoted_names.join(", "));
+    if column_names.len() > SHOWN_NAMES {
+        message.push_str(&format!(" and {} more", column_names.len() - SHOWN_NAMES));
     }
     let guesses =
         list_unknown(names, columns).into_iter().filter_map(|column| Some((column.name, column.probably?)));

@@ -110,8 +110,8 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
             Column::Member { name, .. } if *column == Column::EXTERNAL_ID => text(name, cell.trim()),
             Column::Member { name, .. } => text(name, cell),
             Column::Custom(key) => {
-                let before = stored.and_then(|person| person.custom_fields.0.get(key));
-                custom.push(key, to_typed(before, cell));
+                let value_before = stored.and_then(|person| person.custom_fields.0.get(key));
+                custom.push(key, to_typed(value_before, cell));
             }
             Column::Email | Column::ManagerEmail | Column::DepartmentName | Column::Status | Column::Unknown => {}
         }
@@ -161,8 +161,8 @@ pub(super) fn lost_types<'a>(
 ) -> impl Iterator<Item = usize> + 'a {
     let is_lost = |column: &Column, cell: &str| match column {
         Column::Custom(key) => {
-            let before = stored.custom_fields.0.get(key).filter(|value| !matches!(value, Custom::Text(_)));
-            before.is_some() && matches!(to_typed(before, cell), Value::Text(_))
+            let value_before = stored.custom_fields.0.get(key).filter(|value| !matches!(value, Custom::Text(_)));
+            value_before.is_some() && matches!(to_typed(value_before, cell), Value::Text(_))
         }
         Column::Email
         | Column::Member { .. }
@@ -172,8 +172,8 @@ pub(super) fn lost_types<'a>(
         | Column::Unknown => false,
     };
     row.cells.iter().filter_map(move |(at, cell)| {
-        let at = usize::from(*at);
-        file.columns.get(at).filter(|column| is_lost(column, cell)).map(|_| at)
+        let index = usize::from(*at);
+        file.columns.get(index).filter(|column| is_lost(column, cell)).map(|_| index)
     })
 }
 
@@ -227,24 +227,25 @@ impl RowContext<'_> {
         stored: Option<&Employee>,
         wanted: ResolvedReferences,
     ) -> Result<Vec<Decision<Employee>>, RowRejection> {
-        let parsed = parse(self.file, row, stored, self.options.clear_empty)
+        let row_values = parse(self.file, row, stored, self.options.clear_empty)
             .map_err(|problems| RowRejection::from_problems(&problems))?;
-        let mut decisions = match (parsed, stored) {
+        let mut decisions = match (row_values, stored) {
             (ParsedRow::New(draft), _) => vec![create(self.options, id, *draft, wanted)?],
             (ParsedRow::Change(patch), Some(stored)) => change(self, stored, *patch, wanted)?,
             (ParsedRow::Change(_), None) => vec![],
         };
         let Some(now) = decisions.last().map(|decision| &decision.state).or(stored) else { return Ok(decisions) };
-        let at = self.options.at;
-        let wanted = status(self.file, row, stored);
-        let status = wanted.map_err(|flaw| RowRejection::from_problems(&ValidationErrors::one("status", flaw)))?;
-        let moved = match (status, now.status) {
-            (Some(Status::Deactivated), _) => Some(now.deactivate(at)?),
-            (Some(Status::Active), Status::Deactivated) => Some(now.reactivate(at)?),
-            (Some(Status::Active), Status::PendingInvite) => Some(now.accept_invitation(at)?),
+        let plan_time = self.options.at;
+        let status_in_row = status(self.file, row, stored);
+        let status =
+            status_in_row.map_err(|flaw| RowRejection::from_problems(&ValidationErrors::one("status", flaw)))?;
+        let move_decision = match (status, now.status) {
+            (Some(Status::Deactivated), _) => Some(now.deactivate(plan_time)?),
+            (Some(Status::Active), Status::Deactivated) => Some(now.reactivate(plan_time)?),
+            (Some(Status::Active), Status::PendingInvite) => Some(now.accept_invitation(plan_time)?),
             _ => None,
         };
-        decisions.extend(moved);
+        decisions.extend(move_decision);
         if let Some(last) = decisions.last() {
             Employee::authorize_admin_change(stored, &last.state, self.options.is_admin)?;
         }
@@ -258,12 +259,12 @@ pub(super) fn keep_an_admin(
     stored: Option<&Employee>,
     decisions: Vec<Decision<Employee>>,
 ) -> Result<Vec<Decision<Employee>>, RowRejection> {
-    if let Some(after) = decisions.last().map(|decision| &decision.state)
-        && Employee::ceases_as_admin(stored, after)
+    if let Some(last_state) = decisions.last().map(|decision| &decision.state)
+        && Employee::ceases_as_admin(stored, last_state)
     {
-        let has_other = admins.iter().any(|admin| *admin != after.id);
-        Employee::require_other_admin(stored, after, has_other)?;
-        admins.remove(&after.id);
+        let has_other = admins.iter().any(|admin| *admin != last_state.id);
+        Employee::require_other_admin(stored, last_state, has_other)?;
+        admins.remove(&last_state.id);
     }
     Ok(decisions)
 }
@@ -300,12 +301,12 @@ fn change(
     let free = options.connector.filter(|_| stored.connector_id.is_none());
     decisions.extend(free.and_then(|connector| connector.manage(stored, options.at)));
     let patch = Patch { manager: wanted.manager.reference(), department: wanted.department.reference(), ..patch };
-    let managed =
+    let managed_fields =
         stored.connector_id.and_then(|connector| known.managed.get(&connector)).cloned().unwrap_or_default();
     let acting = options.connector.map(Resource::id);
-    let found = References { managed, acting, ..checked_references() };
+    let references = References { managed: managed_fields, acting, ..checked_references() };
     let now = decisions.last().map_or(stored, |decision| &decision.state);
-    if let Some(update) = now.update(&patch, &found, options.at)? {
+    if let Some(update) = now.update(&patch, &references, options.at)? {
         // A change of the record emits one event, also if a connector takes charge of the record at the same time.
         if let Some(first) = decisions.first_mut() {
             first.events.clear();

@@ -11,26 +11,26 @@ pub(super) type Lines = HashMap<EmployeeId, EmployeeId>;
 pub(super) fn find_cycles(lines: &Lines, from: impl Iterator<Item = EmployeeId>) -> HashSet<EmployeeId> {
     let mut cycles = HashSet::new();
     // The number of the walk that met each person first. Meeting the same walk again closes a cycle.
-    let mut met: HashMap<EmployeeId, usize> = HashMap::with_capacity(lines.len());
+    let mut walk_of_person: HashMap<EmployeeId, usize> = HashMap::with_capacity(lines.len());
     for (walk, start) in from.enumerate() {
-        let mut at = start;
-        let again = loop {
-            match met.insert(at, walk) {
-                Some(earlier) if earlier == walk => break Some(at),
+        let mut person_on_walk = start;
+        let cycle_entry = loop {
+            match walk_of_person.insert(person_on_walk, walk) {
+                Some(earlier) if earlier == walk => break Some(person_on_walk),
                 Some(_) => break None,
                 None => {}
             }
-            match lines.get(&at) {
-                Some(manager) => at = *manager,
+            match lines.get(&person_on_walk) {
+                Some(manager) => person_on_walk = *manager,
                 None => break None,
             }
         };
-        let Some(entry) = again else { continue };
-        let mut at = entry;
+        let Some(entry) = cycle_entry else { continue };
+        let mut current = entry;
         loop {
-            cycles.insert(at);
-            at = lines.get(&at).copied().unwrap_or(entry);
-            if at == entry {
+            cycles.insert(current);
+            current = lines.get(&current).copied().unwrap_or(entry);
+            if current == entry {
                 break;
             }
         }
@@ -43,14 +43,14 @@ pub(super) fn depths(lines: &Lines, people: impl Iterator<Item = EmployeeId>) ->
     let mut depths: HashMap<EmployeeId, usize> = HashMap::with_capacity(lines.len());
     let mut path = Vec::new();
     for start in people {
-        let mut at = start;
+        let mut current = start;
         let mut depth = loop {
-            if let Some(known) = depths.get(&at) {
-                break known + 1;
+            if let Some(known_depth) = depths.get(&current) {
+                break known_depth + 1;
             }
-            path.push(at);
-            match lines.get(&at) {
-                Some(manager) if path.len() <= lines.len() => at = *manager,
+            path.push(current);
+            match lines.get(&current) {
+                Some(manager) if path.len() <= lines.len() => current = *manager,
                 _ => break 0,
             }
         };
@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn cycle_excludes_people_below_the_cycle() {
         let lines = lines(&[(1, 2), (2, 3), (3, 2), (4, 1), (5, 5), (6, 7)]);
-        let found = find_cycles(&lines, (1..8).map(id));
-        assert_eq!(found, [2, 3, 5].map(id).into());
+        let cycles = find_cycles(&lines, (1..8).map(id));
+        assert_eq!(cycles, [2, 3, 5].map(id).into());
     }
 
     #[test]

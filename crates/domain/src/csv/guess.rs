@@ -156,9 +156,9 @@ fn readings(header: &str) -> Vec<String> {
             _ => inside.iter_mut().last().into_iter().for_each(|text| text.push(letter)),
         }
     }
-    let without = |text: &str, word: &str| text.strip_suffix(word).map(str::to_owned);
+    let strip_word = |text: &str, word: &str| text.strip_suffix(word).map(str::to_owned);
     let bare = normalized(&outside);
-    let bare = without(&bare, "_required").or_else(|| without(&bare, "_optional")).unwrap_or(bare);
+    let bare = strip_word(&bare, "_required").or_else(|| strip_word(&bare, "_optional")).unwrap_or(bare);
     std::iter::once(bare).chain(inside.iter().map(|text| normalized(text))).collect()
 }
 

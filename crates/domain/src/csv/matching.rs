@@ -54,8 +54,8 @@ impl<'a> Index<'a> {
     /// Returns the index of the stored person that a row is about: by external id, else by address.
     pub(super) fn person_of(&self, file: &File, row: &CsvRow) -> Option<usize> {
         let external_id = file.external_id(row);
-        let found = external_id.and_then(|external_id| self.by_external_id.get(external_id).copied());
-        found.or_else(|| self.by_email(&row.email_key))
+        let id_owner = external_id.and_then(|external_id| self.by_external_id.get(external_id).copied());
+        id_owner.or_else(|| self.by_email(&row.email_key))
     }
 
     /// Returns `true` if the row gives the person the address of another mailbox.
@@ -84,8 +84,8 @@ pub(super) fn match_rows(
             outcomes[at] = Some(RowOutcome::Reject(rejection));
             continue;
         }
-        let stored = index.person_of(file, row);
-        targets[at] = Some(stored.map_or_else(|| Target::New(EmployeeId::from_ulid(ids())), Target::Stored));
+        let person_index = index.person_of(file, row);
+        targets[at] = Some(person_index.map_or_else(|| Target::New(EmployeeId::from_ulid(ids())), Target::Stored));
     }
     reject_same_person(file, &targets, outcomes);
     reject_taken_addresses(file, index, &targets, outcomes);
@@ -94,9 +94,9 @@ pub(super) fn match_rows(
 
 /// Marks earlier rows with the address of a later one: the last row of an address wins (decision E1).
 fn skip_duplicates(file: &File, outcomes: &mut [Option<RowOutcome>]) {
-    let mut seen = std::collections::HashSet::new();
+    let mut addresses = std::collections::HashSet::new();
     for (row, outcome) in file.rows.iter().zip(outcomes).rev() {
-        if !row.email_key.is_empty() && !seen.insert(&row.email_key) && outcome.is_none() {
+        if !row.email_key.is_empty() && !addresses.insert(&row.email_key) && outcome.is_none() {
             *outcome = Some(RowOutcome::Duplicate);
         }
     }
@@ -126,11 +126,11 @@ fn reject_same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [O
     }
     let mut rows: BTreeMap<Person<'_>, Vec<usize>> = BTreeMap::new();
     for (at, row) in file.rows.iter().enumerate().filter(|(at, _)| outcomes[*at].is_none()) {
-        let stored = targets[at]
+        let stored_person = targets[at]
             .and_then(|target| if let Target::Stored(at) = target { Some(Person::Stored(at)) } else { None });
         // Rows with one external id are about one person, even if that person does not have the id yet.
-        let named = file.external_id(row).map(Person::Named);
-        for person in stored.into_iter().chain(named) {
+        let person_by_id = file.external_id(row).map(Person::Named);
+        for person in stored_person.into_iter().chain(person_by_id) {
             rows.entry(person).or_default().push(at);
         }
     }
@@ -191,18 +191,18 @@ mod tests {
             is_twin: true,
             ..employee(2)
         };
-        let known = StoredRows { people: vec![holder, twin], ..StoredRows::default() };
-        let at = Timestamp::from_millis(9_000);
-        let options = PlanOptions { clear_empty: false, is_admin: false, connector: None, at };
-        let changed = |row: &str| {
+        let stored_rows = StoredRows { people: vec![holder, twin], ..StoredRows::default() };
+        let now = Timestamp::from_millis(9_000);
+        let options = PlanOptions { clear_empty: false, is_admin: false, connector: None, at: now };
+        let change_of = |row: &str| {
             let file = File::read(format!("email,external_id,job_title\n{row},Analyst\n").as_bytes()).unwrap();
-            let plan = plan(&file, &known, &HashSet::new(), &options, &mut || Ulid(3));
+            let plan = plan(&file, &stored_rows, &HashSet::new(), &options, &mut || Ulid(3));
             let step = plan.steps.first().unwrap_or_else(|| panic!("{row}: {:?}", plan.outcomes));
-            let after = Plan::decisions(&file, &known, &options, step).unwrap().pop().unwrap().state;
-            (step.before, after.email, after.is_twin)
+            let state_after = Plan::decisions(&file, &stored_rows, &options, step).unwrap().pop().unwrap().state;
+            (step.before, state_after.email, state_after.is_twin)
         };
-        assert_eq!(changed("Anna@Müller.example,"), (Some(0), "anna@xn--mller-kva.example".to_owned(), false));
-        assert_eq!(changed("anna@müller.example,7"), (Some(1), "anna@müller.example".to_owned(), true));
-        assert_eq!(changed("bo@example.com,7"), (Some(1), "bo@example.com".to_owned(), false));
+        assert_eq!(change_of("Anna@Müller.example,"), (Some(0), "anna@xn--mller-kva.example".to_owned(), false));
+        assert_eq!(change_of("anna@müller.example,7"), (Some(1), "anna@müller.example".to_owned(), true));
+        assert_eq!(change_of("bo@example.com,7"), (Some(1), "bo@example.com".to_owned(), false));
     }
 }

@@ -17,13 +17,13 @@ impl FailedRows {
     /// whose manager failed, also in an earlier part, names the row to correct.
     pub fn convert(&mut self, part: &Part, errors: &mut [Value]) {
         for error in errors {
-            let here = number_of(&error["row_number"]).unwrap_or_default();
-            let number = part.number(here);
+            let row_number = number_of(&error["row_number"]).unwrap_or_default();
+            let number = part.number(row_number);
             error["row_number"] = json!(number);
             let mut message = part.renumbered(error["message"].as_str().unwrap_or_default());
             let problems = error.get_mut("problems").and_then(Value::as_array_mut);
             for problem in problems.into_iter().flatten() {
-                self.convert_problem(part, here, problem, &mut message);
+                self.convert_problem(part, row_number, problem, &mut message);
             }
             error["message"] = json!(message);
             let own = number_of(&error["caused_by_row"]).map(|cause| part.number(cause));
@@ -43,10 +43,10 @@ impl FailedRows {
             problem["field"] == "manager_email" && problem["code"] == json!(Code::NotFoundInOrganization);
         let manager = part.manager(here).filter(|_| is_unknown).and_then(|row| Some((row, *self.0.get(&row)?)));
         if let Some((row, cause)) = manager {
-            let renewed = format!("{} {}", &text[..quoted(&text)], not_imported(row, cause));
-            *message = message.replacen(&text, &renewed, 1);
+            let new_message = format!("{} {}", &text[..quoted(&text)], not_imported(row, cause));
+            *message = message.replacen(&text, &new_message, 1);
             problem["caused_by_row"] = json!(cause);
-            text = renewed;
+            text = new_message;
         } else if let Some(cause) = number_of(&problem["caused_by_row"]) {
             problem["caused_by_row"] = json!(part.number(cause));
         }
@@ -63,12 +63,12 @@ impl Part {
         while let Some(letter) = rest.chars().next() {
             let is_inside_word = result.ends_with(|before: char| before.is_alphanumeric() || before == '_');
             let list = ["row ", "rows "].into_iter().find(|word| rest.starts_with(*word) && !is_inside_word);
-            let taken = match (letter, list) {
+            let token_length = match (letter, list) {
                 ('"', _) => quoted(rest),
                 (_, Some(word)) => word.len(),
                 (_, None) => letter.len_utf8(),
             };
-            let (before, after) = rest.split_at(taken);
+            let (before, after) = rest.split_at(token_length);
             result.push_str(before);
             rest = if list.is_some() { self.push_numbers(&mut result, after) } else { after };
         }
@@ -156,12 +156,16 @@ mod tests {
                    "problems": [{"field": "manager_email", "code": "not_found_in_organization", "message": unknown},
                                 {"field": "role", "code": "invalid_enum", "message": "must be one of: employee"}]})
         };
-        let mut failed = FailedRows(HashMap::from([(7, 5)]));
+        let mut failed_rows = FailedRows(HashMap::from([(7, 5)]));
         let mut errors = [error(2), error(3), error(4)];
-        failed.convert(&part(), &mut errors);
-        let told = "\"boss@x\" is in row 7, which was not imported because of row 5: correct that row first";
-        assert_eq!(errors[1]["problems"][0]["message"], told);
-        assert_eq!(errors[1]["message"], format!("manager_email {told}; role must be one of: employee"));
+        failed_rows.convert(&part(), &mut errors);
+        let expected_message =
+            "\"boss@x\" is in row 7, which was not imported because of row 5: correct that row first";
+        assert_eq!(errors[1]["problems"][0]["message"], expected_message);
+        assert_eq!(
+            errors[1]["message"],
+            format!("manager_email {expected_message}; role must be one of: employee")
+        );
         let causes = errors.each_ref().map(|error| error["problems"][0]["caused_by_row"].as_u64());
         assert_eq!(
             causes,

@@ -144,9 +144,9 @@ impl Planner<'_> {
         let file = self.file;
         for at in self.open_rows() {
             let row = &file.rows[at];
-            let stored = self.stored(at);
-            let problems = decide::check_cells(self.file, row, stored, self.options.clear_empty);
-            let department = self.department(row, stored);
+            let person_before = self.stored(at);
+            let problems = decide::check_cells(self.file, row, person_before, self.options.clear_empty);
+            let department = self.department(row, person_before);
             if !problems.is_empty() {
                 self.outcomes[at] = Some(RowOutcome::Reject(RowRejection::from_problems(&problems)));
                 continue;
@@ -169,10 +169,10 @@ impl Planner<'_> {
         let mut admins = self.known.org_admins.clone();
         for at in self.open_rows() {
             let (Some(id), Some(wanted)) = (self.person(at), self.wanted[at]) else { continue };
-            let stored = self.stored(at);
-            let decided = judge.decide(&self.file.rows[at], id, stored, wanted);
-            match decided.and_then(|decisions| keep_an_admin(&mut admins, stored, decisions)) {
-                Ok(decisions) => self.decided[at] = Some(RowSummary::from_decisions(stored, &decisions)),
+            let person_before = self.stored(at);
+            let decision = judge.decide(&self.file.rows[at], id, person_before, wanted);
+            match decision.and_then(|decisions| keep_an_admin(&mut admins, person_before, decisions)) {
+                Ok(decisions) => self.decided[at] = Some(RowSummary::from_decisions(person_before, &decisions)),
                 Err(rejection) => drop(self.reject(vec![(at, rejection)])),
             }
         }
@@ -186,9 +186,9 @@ impl Planner<'_> {
 
     /// Returns the new manager of a row's person, or `None` if the manager does not change.
     fn moves_to(&self, at: usize) -> Option<Option<EmployeeId>> {
-        let after = self.decided[at].as_ref()?.manager;
-        let before = self.stored(at).and_then(|person| person.manager_id);
-        (after != before).then_some(after)
+        let manager_after = self.decided[at].as_ref()?.manager;
+        let manager_before = self.stored(at).and_then(|person| person.manager_id);
+        (manager_after != manager_before).then_some(manager_after)
     }
 
     /// Rejects rows on a cycle and rows that put too many managers above a person. Reverting the line of a row may
@@ -197,14 +197,14 @@ impl Planner<'_> {
         for _ in 0..MAX_ROUNDS {
             self.break_cycles();
             let lines = self.final_lines();
-            let moved = |at: usize| Some((at, self.person(at)?, self.moves_to(at)??));
-            let moved: Vec<_> = self.open_rows().into_iter().filter_map(moved).collect();
-            let depths = graph::depths(&lines, moved.iter().map(|(_, person, _)| *person));
+            let line_of = |at: usize| Some((at, self.person(at)?, self.moves_to(at)??));
+            let new_lines: Vec<_> = self.open_rows().into_iter().filter_map(line_of).collect();
+            let depths = graph::depths(&lines, new_lines.iter().map(|(_, person, _)| *person));
             let depth = |person: &EmployeeId| {
                 let height = self.known.heights.get(person).copied().unwrap_or(0) as usize;
                 depths.get(person).copied().unwrap_or(0) + height
             };
-            let deep = moved.iter().filter(|(_, person, _)| depth(person) > MAX_REPORTING_DEPTH as usize);
+            let deep = new_lines.iter().filter(|(_, person, _)| depth(person) > MAX_REPORTING_DEPTH as usize);
             let deep: Vec<_> = deep.map(|(at, ..)| (*at, too_deep())).collect();
             if self.reject(deep).is_empty() {
                 return;
@@ -218,15 +218,15 @@ impl Planner<'_> {
     fn break_cycles(&mut self) {
         let mut lines = self.known.lines.clone();
         let mut row_of: HashMap<EmployeeId, usize> = HashMap::new();
-        let mut changed = Vec::new();
+        let mut changed_rows = Vec::new();
         for at in self.open_rows() {
             let (Some(person), Some(manager)) = (self.person(at), self.moves_to(at)) else { continue };
             set_manager(&mut lines, person, manager);
             row_of.insert(person, at);
-            changed.push(person);
+            changed_rows.push(person);
         }
-        while !changed.is_empty() {
-            let cycles = graph::find_cycles(&lines, changed.drain(..));
+        while !changed_rows.is_empty() {
+            let cycles = graph::find_cycles(&lines, changed_rows.drain(..));
             let mut on_cycle: Vec<usize> =
                 cycles.iter().filter_map(|person| row_of.get(person).copied()).collect();
             on_cycle.sort_unstable();
@@ -234,7 +234,7 @@ impl Planner<'_> {
             for gone in self.reject(on_cycle) {
                 let Some(person) = self.person(gone) else { continue };
                 set_manager(&mut lines, person, self.known.lines.get(&person).copied());
-                changed.push(person);
+                changed_rows.push(person);
             }
         }
     }
@@ -261,16 +261,16 @@ impl Planner<'_> {
             if let (true, Some(id), Some(wanted)) =
                 (outcome != RowOutcome::Unchanged, self.person(at), self.wanted[at])
             {
-                let before = if let Some(Target::Stored(at)) = self.targets[at] { Some(at) } else { None };
+                let stored_index = if let Some(Target::Stored(at)) = self.targets[at] { Some(at) } else { None };
                 steps.push((
                     depths.get(&id).copied().unwrap_or_default(),
-                    PlannedStep { row: at, before, id, wanted },
+                    PlannedStep { row: at, before: stored_index, id, wanted },
                 ));
                 joined.extend(department);
             }
-            if let Some(stored) = self.stored(at) {
+            if let Some(person_before) = self.stored(at) {
                 let row = &self.file.rows[at];
-                for column in decide::lost_types(self.file, row, stored) {
+                for column in decide::lost_types(self.file, row, person_before) {
                     lost_types.entry(column).or_insert((row.number, 0)).1 += 1;
                 }
             }
@@ -309,9 +309,11 @@ impl RowSummary {
             _ if has_action("employee.reactivate") => RowOutcome::Reactivate,
             _ => RowOutcome::Update,
         };
-        let after = decisions.last().map(|decision| &decision.state).or(stored);
-        let (manager, department) =
-            (after.and_then(|person| person.manager_id), after.and_then(|person| person.department_id));
+        let state_after = decisions.last().map(|decision| &decision.state).or(stored);
+        let (manager, department) = (
+            state_after.and_then(|person| person.manager_id),
+            state_after.and_then(|person| person.department_id),
+        );
         Self { outcome, manager, department }
     }
 }

@@ -118,14 +118,14 @@ impl File {
 
     /// Returns the content of a row's cell, or `None` if the cell is empty or missing.
     pub(super) fn cell<'a>(&self, row: &'a CsvRow, column: &Column) -> Option<&'a str> {
-        let at = self.columns.iter().position(|known| known == column)?;
-        row.cell_at(at)
+        let index = self.columns.iter().position(|known| known == column)?;
+        row.cell_at(index)
     }
 
     /// Returns `true` if the row has a cell in this column, and the cell is empty.
     pub(super) fn is_empty(&self, row: &CsvRow, column: &Column) -> bool {
-        let at = self.columns.iter().position(|known| known == column);
-        at.is_some_and(|at| at < usize::from(row.width) && row.cell_at(at).is_none())
+        let index = self.columns.iter().position(|known| known == column);
+        index.is_some_and(|index| index < usize::from(row.width) && row.cell_at(index).is_none())
     }
 
     /// Returns the distinct addresses of the rows and of their managers, as keys.
@@ -303,8 +303,8 @@ mod tests {
     #[test]
     fn unknown_column_is_guessed_unless_the_guess_is_there() {
         let file = File::read(b"email,Work Email,Supervisor,Shoe size\n").unwrap();
-        let found: Vec<_> = file.unknown.iter().map(|column| (column.name.as_str(), column.probably)).collect();
-        assert_eq!(found, [("Work Email", None), ("Supervisor", Some("manager_email")), ("Shoe size", None)]);
+        let guesses: Vec<_> = file.unknown.iter().map(|column| (column.name.as_str(), column.probably)).collect();
+        assert_eq!(guesses, [("Work Email", None), ("Supervisor", Some("manager_email")), ("Shoe size", None)]);
     }
 
     #[test]

@@ -118,10 +118,10 @@ mod tests {
 
     #[test]
     fn header_below_other_rows_is_found() {
-        let titled =
+        let titled_file =
             "Employee Report,,\nGenerated 2026-01-01,,\n,,\nEmail,First Name,Last Name\nada@example.com,A,M\n";
         assert_eq!(
-            message(titled.as_bytes()),
+            message(titled_file.as_bytes()),
             "is required as a column; row 4 looks like the header: remove the rows above it"
         );
         let template = "version:v1.0,,\nName [displayName] Required,User name [userPrincipalName] Required,x\n";

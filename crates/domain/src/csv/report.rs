@@ -260,13 +260,13 @@ pub(super) fn changes(
     names: &PersonNames,
     shows_stored: bool,
 ) -> BTreeMap<String, PlannedChange> {
-    let before = before.map(|person| cells(person, names)).unwrap_or_default();
-    let after = cells(after, names);
+    let cells_before = before.map(|person| cells(person, names)).unwrap_or_default();
+    let cells_after = cells(after, names);
     let null = || serde_json::Value::Null;
-    let both = before.keys().chain(after.keys());
-    let differing = both.filter(|column| before.get(*column) != after.get(*column)).map(|column| {
-        let from = shows_stored.then(|| before.get(column).cloned().unwrap_or_else(null));
-        let to = after.get(column).cloned().unwrap_or_else(null);
+    let both = cells_before.keys().chain(cells_after.keys());
+    let differing = both.filter(|column| cells_before.get(*column) != cells_after.get(*column)).map(|column| {
+        let from = shows_stored.then(|| cells_before.get(column).cloned().unwrap_or_else(null));
+        let to = cells_after.get(column).cloned().unwrap_or_else(null);
         (column.clone(), PlannedChange { from, to })
     });
     differing.collect()

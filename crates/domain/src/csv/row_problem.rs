@@ -129,8 +129,8 @@ impl RowRejection {
 
     /// Adds the problems of another rejection, except in columns that already have one.
     pub(super) fn add(&mut self, other: Self) {
-        let known: Vec<_> = self.problems.iter().map(|problem| problem.field.clone()).collect();
-        self.problems.extend(other.problems.into_iter().filter(|problem| !known.contains(&problem.field)));
+        let fields: Vec<_> = self.problems.iter().map(|problem| problem.field.clone()).collect();
+        self.problems.extend(other.problems.into_iter().filter(|problem| !fields.contains(&problem.field)));
     }
 
     /// Returns `true` if the shape of the row is wrong, so that its cells have no meaning.
@@ -157,9 +157,9 @@ impl RowRejection {
 
     /// Returns at most `most` problems as sentences for people, and the number of omitted problems.
     pub(super) fn message_up_to(&self, most: usize) -> String {
-        let shown = self.first_problems(most);
-        let sentences = shown.iter().map(RowProblem::sentence).collect::<Vec<_>>().join("; ");
-        match self.problems.len() - shown.len() {
+        let problems = self.first_problems(most);
+        let sentences = problems.iter().map(RowProblem::sentence).collect::<Vec<_>>().join("; ");
+        match self.problems.len() - problems.len() {
             0 => sentences,
             1 => format!("{sentences}; and 1 more problem"),
             more => format!("{sentences}; and {more} more problems"),

@@ -180,8 +180,8 @@ impl CsvSyntaxError {
     /// Creates the error of what follows this text.
     fn after(before: &str, reason: &'static str) -> Self {
         let line = before.matches('\n').count() + 1;
-        let begun = before.rsplit('\n').next().unwrap_or_default().trim_start_matches(BOM);
-        Self { line, column: begun.chars().count() + 1, reason }
+        let line_start = before.rsplit('\n').next().unwrap_or_default().trim_start_matches(BOM);
+        Self { line, column: line_start.chars().count() + 1, reason }
     }
 }
 
@@ -204,8 +204,8 @@ mod tests {
 
     #[test]
     fn quoted_cell_holds_commas_line_ends_and_quotes() {
-        let wanted = vec![vec!["a,b".to_owned(), "c\r\nd".to_owned(), "e\"f".to_owned(), String::new()]];
-        assert_eq!(cells("\"a,b\",\"c\r\nd\",\"e\"\"f\",\"\"\r\n"), wanted);
+        let expected_rows = vec![vec!["a,b".to_owned(), "c\r\nd".to_owned(), "e\"f".to_owned(), String::new()]];
+        assert_eq!(cells("\"a,b\",\"c\r\nd\",\"e\"\"f\",\"\"\r\n"), expected_rows);
         assert_eq!(cells("\u{feff}a,b"), [["a", "b"]]);
         assert_eq!(cells("\u{feff}\u{feff}a,b"), [["a", "b"]], "programs that add one to a file that has one");
         assert_eq!(cells("\"\"\"\""), [["\""]]);
@@ -213,12 +213,12 @@ mod tests {
 
     #[test]
     fn record_number_is_the_row_in_a_spreadsheet() {
-        let found = scan(b"a\r\n\n\"x\ny\"\nz").unwrap();
-        let found: Vec<_> = found
+        let records = scan(b"a\r\n\n\"x\ny\"\nz").unwrap();
+        let first_cells: Vec<_> = records
             .iter()
             .map(|(number, cells, ended)| (*number, cells.first().map_or("", String::as_str), *ended))
             .collect();
-        assert_eq!(found, [(1, "a", true), (2, "", true), (3, "x\ny", true), (4, "z", false)]);
+        assert_eq!(first_cells, [(1, "a", true), (2, "", true), (3, "x\ny", true), (4, "z", false)]);
     }
 
     #[test]
@@ -245,8 +245,8 @@ mod tests {
             (b"\xef\xbb\xbfa\"", 1, 2),
             ("a,b\nÅsa \"Adi\",x".as_bytes(), 2, 5),
         ] {
-            let broken = scan(text).unwrap_err();
-            assert_eq!((broken.line, broken.column), (line, column), "{broken:?}");
+            let error = scan(text).unwrap_err();
+            assert_eq!((error.line, error.column), (line, column), "{error:?}");
         }
     }
 }

@@ -128,9 +128,9 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
 /// Drops earlier rows of an address: the last row wins (decision E1), but in parts the earlier ones would be
 /// applied first.
 fn drop_duplicates(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
-    let mut seen = HashSet::new();
+    let mut addresses = HashSet::new();
     pieces.reverse();
-    pieces.retain(|piece| piece.email.is_empty() || seen.insert(piece.email.clone()));
+    pieces.retain(|piece| piece.email.is_empty() || addresses.insert(piece.email.clone()));
     pieces.reverse();
     pieces
 }
@@ -139,28 +139,28 @@ fn drop_duplicates(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
 fn sort_managers_first(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
     let place: HashMap<&str, usize> =
         pieces.iter().enumerate().map(|(at, piece)| (piece.email.as_str(), at)).collect();
-    let above =
+    let manager_place =
         |piece: &Piece<'_>| place.get(piece.manager.as_str()).filter(|_| !piece.manager.is_empty()).copied();
-    let above: Vec<Option<usize>> = pieces.iter().map(above).collect();
-    for (at, manager) in above.iter().enumerate() {
+    let manager_places: Vec<Option<usize>> = pieces.iter().map(manager_place).collect();
+    for (at, manager) in manager_places.iter().enumerate() {
         pieces[at].manager_row = manager.map(|manager| pieces[manager].number);
     }
     let mut depths: Vec<Option<usize>> = vec![None; pieces.len()];
     for start in 0..pieces.len() {
         let (mut path, mut at) = (Vec::new(), start);
         let mut depth = loop {
-            if let Some(known) = depths[at] {
-                break known.saturating_add(1);
+            if let Some(known_depth) = depths[at] {
+                break known_depth.saturating_add(1);
             }
             path.push(at);
             depths[at] = Some(usize::MAX);
-            match above[at] {
+            match manager_places[at] {
                 Some(manager) => at = manager,
                 None => break 0,
             }
         };
-        while let Some(at) = path.pop() {
-            depths[at] = Some(depth);
+        while let Some(index) = path.pop() {
+            depths[index] = Some(depth);
             depth = depth.saturating_add(1);
         }
     }
@@ -205,8 +205,8 @@ mod tests {
     fn parts_have_managers_first_and_keep_row_numbers() {
         let file = "email,manager_email\nc@x,B@x\n\nb@x,a@x\r\na@x,\nd@x,a@x";
         let split = split(file.as_bytes(), 2, MAX_BYTES).unwrap();
-        let wanted = ["email,manager_email\na@x,\nb@x,a@x\r\n", "email,manager_email\nd@x,a@x\nc@x,B@x\n"];
-        assert_eq!(texts(&split), wanted);
+        let expected_parts = ["email,manager_email\na@x,\nb@x,a@x\r\n", "email,manager_email\nd@x,a@x\nc@x,B@x\n"];
+        assert_eq!(texts(&split), expected_parts);
         let numbers: Vec<_> = split.parts.iter().map(|part| [part.number(2), part.number(3)]).collect();
         assert_eq!(numbers, [[5, 4], [6, 2]]);
         let managers: Vec<_> = split.parts.iter().map(|part| [part.manager(2), part.manager(3)]).collect();
@@ -216,29 +216,32 @@ mod tests {
     #[test]
     fn split_keeps_the_last_row_of_an_address() {
         let file = "email,role\na@x,1\nb@x,2\nA@x,3\n";
-        let found = split(file.as_bytes(), 1, MAX_BYTES).unwrap();
-        assert_eq!((texts(&found), found.duplicates), (vec!["email,role\nb@x,2\n", "email,role\nA@x,3\n"], 1));
+        let parts = split(file.as_bytes(), 1, MAX_BYTES).unwrap();
+        assert_eq!((texts(&parts), parts.duplicates), (vec!["email,role\nb@x,2\n", "email,role\nA@x,3\n"], 1));
     }
 
     #[test]
     fn part_is_limited_in_bytes_and_cycles_come_last() {
         let file = "email,manager_email\na@x,b@x\nb@x,a@x\nc@x,\n";
-        let found = split(file.as_bytes(), 10, 32).unwrap();
-        assert_eq!(found.parts.len(), 3);
-        assert!(found.parts.iter().all(|part| part.bytes.len() <= 32));
-        assert_eq!(found.parts[0].numbers, [4]);
+        let parts = split(file.as_bytes(), 10, 32).unwrap();
+        assert_eq!(parts.parts.len(), 3);
+        assert!(parts.parts.iter().all(|part| part.bytes.len() <= 32));
+        assert_eq!(parts.parts[0].numbers, [4]);
     }
 
     #[test]
     fn small_file_is_one_part_and_malformed_one_is_refused() {
         for marks in ["\u{feff}", "\u{feff}\u{feff}"] {
             let file = format!("{marks}email\n\na@x\n");
-            let found = split(file.as_bytes(), MAX_ROWS, MAX_BYTES).unwrap();
-            assert_eq!((texts(&found), found.parts[0].number(2)), (vec![file.as_str()], 2));
+            let parts = split(file.as_bytes(), MAX_ROWS, MAX_BYTES).unwrap();
+            assert_eq!((texts(&parts), parts.parts[0].number(2)), (vec![file.as_str()], 2));
         }
         for marked in ["\u{feff}", "\n\u{feff}", "\n\u{feff} \u{feff}"] {
-            let twice = format!("{marked}email,role,Email\na@x,\n");
-            assert!(split(twice.as_bytes(), 1, MAX_BYTES).is_err(), "the byte order mark is not part of a name");
+            let duplicate_header = format!("{marked}email,role,Email\na@x,\n");
+            assert!(
+                split(duplicate_header.as_bytes(), 1, MAX_BYTES).is_err(),
+                "the byte order mark is not part of a name"
+            );
         }
         assert!(split(b"email\n\"a", 1, 10).is_err());
         assert!(split(b"", 1, 10).is_err());

@@ -53,8 +53,8 @@ mod tests {
 
     fn read(text: &str, ignored: &[&str]) -> Result<Vec<String>, ValidationErrors> {
         let mut file = File::read(text.as_bytes()).unwrap();
-        let ignored: Vec<_> = ignored.iter().map(|name| (*name).to_owned()).collect();
-        file.ignore_columns(&ignored)?;
+        let ignored_names: Vec<_> = ignored.iter().map(|name| (*name).to_owned()).collect();
+        file.ignore_columns(&ignored_names)?;
         Ok(file.unknown.into_iter().map(|column| column.name).collect())
     }
 

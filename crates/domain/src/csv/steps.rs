@@ -34,10 +34,10 @@ impl Plan {
         options: &PlanOptions<'_>,
         step: &PlannedStep,
     ) -> Result<Vec<Decision<Employee>>, RowRejection> {
-        let stored = step.before.and_then(|at| known.people.get(at));
+        let person_before = step.before.and_then(|at| known.people.get(at));
         let judge = RowContext { file, known, options };
         let row = file.rows.get(step.row).ok_or_else(|| RowRejection::conflict("the file has no such row"))?;
-        judge.decide(row, step.id, stored, step.wanted)
+        judge.decide(row, step.id, person_before, step.wanted)
     }
 
     /// Returns the planned change of each row. `names` are those of stored people. Stored values are left out
@@ -57,22 +57,23 @@ impl Plan {
         let is_other = |step: &PlannedStep, email: &str| {
             step.before.is_none_or(|at| known.people.get(at).is_none_or(|person| !person.has_mailbox(email)))
         };
-        let given = self.steps.iter().filter_map(|step| Some((step, &file.rows.get(step.row)?.email)));
-        let given = given.filter(|(step, email)| is_other(step, email));
-        names.people.extend(given.map(|(step, email)| (step.id, email.clone())));
+        let rows_with_email = self.steps.iter().filter_map(|step| Some((step, &file.rows.get(step.row)?.email)));
+        let other_rows = rows_with_email.filter(|(step, email)| is_other(step, email));
+        names.people.extend(other_rows.map(|(step, email)| (step.id, email.clone())));
         names
             .departments
             .extend(known.departments.iter().map(|department| (department.id, department.name.clone())));
         names.departments.extend(self.departments.iter().map(|(id, decision)| (*id, decision.state.name.clone())));
         let steps: HashMap<usize, &PlannedStep> = self.steps.iter().map(|step| (step.row, step)).collect();
         let changes = |step: &&PlannedStep| {
-            let before = step.before.and_then(|at| known.people.get(at));
+            let person_before = step.before.and_then(|at| known.people.get(at));
             let decisions = Self::decisions(file, known, options, step)?;
-            let after = decisions.last().map(|decision| &decision.state);
-            let changes = after.map(|after| report::changes(before, after, &names, shows_stored));
+            let state_after = decisions.last().map(|decision| &decision.state);
+            let changes =
+                state_after.map(|state_after| report::changes(person_before, state_after, &names, shows_stored));
             Ok::<_, RowRejection>(changes.unwrap_or_default())
         };
-        let planned = |(at, row): (usize, &CsvRow)| {
+        let plan_row = |(at, row): (usize, &CsvRow)| {
             Ok(PlannedRow {
                 row_number: row.number,
                 email: row.email.clone(),
@@ -80,6 +81,6 @@ impl Plan {
                 changes: steps.get(&at).map(changes).transpose()?.unwrap_or_default(),
             })
         };
-        file.rows.iter().enumerate().map(planned).collect()
+        file.rows.iter().enumerate().map(plan_row).collect()
     }
 }

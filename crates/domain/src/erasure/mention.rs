@@ -107,13 +107,13 @@ impl Mentions {
         text.match_indices(email.as_str()).any(|(at, found)| {
             let (before, behind) = (&text[..at], &text[at + found.len()..]);
             // A full stop behind the address ends a sentence, unless the domain goes on.
-            let behind = match behind.strip_prefix('.') {
+            let text_behind = match behind.strip_prefix('.') {
                 Some(rest) if rest.starts_with(char::is_alphanumeric) => rest,
                 Some(_) => "",
                 None => behind,
             };
             (ends_with_escape(before) || !is_part(before.chars().next_back(), false))
-                && !is_part(behind.chars().next(), true)
+                && !is_part(text_behind.chars().next(), true)
         })
     }
 }

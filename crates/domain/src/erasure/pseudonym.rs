@@ -55,7 +55,7 @@ impl Employee {
     }
 
     fn pseudonymized(&self, reason: Option<String>, at: Timestamp) -> Decision<Self> {
-        let at = at.strictly_after(self.updated_at);
+        let erased_at = at.strictly_after(self.updated_at);
         let state = Self {
             email: format!("erased-{}@{ERASED_DOMAIN}", self.id),
             external_id: None,
@@ -69,8 +69,8 @@ impl Employee {
             is_hris_managed: false,
             hris_source: MANUAL.to_owned(),
             connector_id: None,
-            updated_at: at,
-            erased_at: Some(at),
+            updated_at: erased_at,
+            erased_at: Some(erased_at),
             is_twin: false,
             ..self.clone()
         };

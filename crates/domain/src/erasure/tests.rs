@@ -18,25 +18,25 @@ fn draft() -> ErasureDraft {
 
 #[test]
 fn erased_person_keeps_id_and_pseudonym() {
-    let before = person();
-    let erased = before.erase(draft(), AT).unwrap();
-    let text = serde_json::to_string(&erased.state).unwrap();
+    let person_before = person();
+    let erasure = person_before.erase(draft(), AT).unwrap();
+    let text = serde_json::to_string(&erasure.state).unwrap();
     assert!(!text.contains("Ada") && !text.contains("Nurse") && !text.contains("person1@"), "{text}");
-    assert_eq!(erased.state.id, before.id);
-    assert_eq!(erased.state.email, format!("erased-{}@erased.invalid", before.id));
-    assert!(erased.audit.changes.is_empty());
-    assert_eq!(erased.audit.comment.as_deref(), Some("Request of 2 March"));
+    assert_eq!(erasure.state.id, person_before.id);
+    assert_eq!(erasure.state.email, format!("erased-{}@erased.invalid", person_before.id));
+    assert!(erasure.audit.changes.is_empty());
+    assert_eq!(erasure.audit.comment.as_deref(), Some("Request of 2 March"));
 }
 
 #[test]
 fn erasure_is_refused_for_active_held_and_erased_people() {
     let hold = Some(Hold { reason: "Lawsuit".to_owned(), held_at: AT });
-    let erased = person().erase(draft(), AT).unwrap().state;
+    let erased_person = person().erase(draft(), AT).unwrap().state;
     for (person, field) in [
         (Employee { status: Status::Active, ..person() }, "status"),
         (Employee { status: Status::PendingInvite, ..person() }, "status"),
         (Employee { hold, ..person() }, "legal_hold"),
-        (erased, "status"),
+        (erased_person, "status"),
     ] {
         let Err(DomainError::Conflict(conflict)) = person.erase(draft(), AT) else { panic!("{person:?}") };
         assert_eq!(conflict.field, field);
@@ -46,18 +46,21 @@ fn erasure_is_refused_for_active_held_and_erased_people() {
 #[test]
 fn repeated_erasure_ignores_the_status_and_the_hold_of_a_backup() {
     let hold = Some(Hold { reason: "Lawsuit".to_owned(), held_at: AT });
-    let restored = Employee { status: Status::Active, deactivated_at: None, hold, ..person() };
-    let erased = restored.erase_again(AT).unwrap().state;
-    assert_eq!((erased.status, erased.deactivated_at, &erased.hold), (Status::Deactivated, Some(AT), &None));
-    assert!(erased.erased_at.is_some() && !erased.first_name.contains("Ada"));
-    assert_eq!(erased.erase_again(AT), None);
+    let restored_person = Employee { status: Status::Active, deactivated_at: None, hold, ..person() };
+    let erased_person = restored_person.erase_again(AT).unwrap().state;
+    assert_eq!(
+        (erased_person.status, erased_person.deactivated_at, &erased_person.hold),
+        (Status::Deactivated, Some(AT), &None)
+    );
+    assert!(erased_person.erased_at.is_some() && !erased_person.first_name.contains("Ada"));
+    assert_eq!(erased_person.erase_again(AT), None);
 }
 
 #[test]
 fn mention_is_an_id_or_the_address_in_any_case() {
     let person = EmployeeId::from_ulid(Ulid(7));
     let other = EmployeeId::from_ulid(Ulid(9));
-    let erased = Mentions::new(person, [Ulid(8).0.to_be_bytes()], Some("Ada@Example.com"));
+    let mentions = Mentions::new(person, [Ulid(8).0.to_be_bytes()], Some("Ada@Example.com"));
     let observation = crate::id::ObservationId::from_ulid(Ulid(8));
     for (text, wanted) in [
         (format!(r#"{{"employee_id":"{person}"}}"#), true),
@@ -67,14 +70,14 @@ fn mention_is_an_id_or_the_address_in_any_case() {
         ("_".to_owned(), false),
         (String::new(), false),
     ] {
-        assert_eq!(erased.are_in(&text), wanted, "{text}");
+        assert_eq!(mentions.are_in(&text), wanted, "{text}");
     }
 }
 
 #[test]
 fn event_data_of_the_person_keeps_only_its_id() {
     let (person, other) = (EmployeeId::from_ulid(Ulid(7)), EmployeeId::from_ulid(Ulid(9)));
-    let erased = Mentions::new(person, [], None);
+    let mentions = Mentions::new(person, [], None);
     for (kind, data, wanted) in [
         (EventType::EmployeeUpdated, format!(r#"{{"id":"{person}","first_name":"Ada"}}"#), true),
         (EventType::ObservationCreated, format!(r#"{{"id":"obs_1","employee_id":"{person}"}}"#), true),
@@ -83,9 +86,9 @@ fn event_data_of_the_person_keeps_only_its_id() {
         (EventType::EmployeeErased, format!(r#"{{"id":"{person}"}}"#), false),
         (EventType::EmployeeUpdated, format!(r#"{{"id":"{person}","erased":true}}"#), false),
     ] {
-        let found = erased_event_data(kind, &data, &erased);
-        assert_eq!(found.is_some(), wanted, "{data}");
-        assert!(found.is_none_or(|data| data.contains(r#""erased":true"#) && !data.contains("Ada")));
+        let remaining_data = erased_event_data(kind, &data, &mentions);
+        assert_eq!(remaining_data.is_some(), wanted, "{data}");
+        assert!(remaining_data.is_none_or(|data| data.contains(r#""erased":true"#) && !data.contains("Ada")));
     }
 }
 
@@ -96,7 +99,7 @@ fn events_of_messages_and_connectors_lose_only_the_texts() {
         format!(r#"{{"author_id":"{author}","body":"{body}","conversation_id":"cnv_1","id":"msg_1"}}"#)
     };
     let connector = |message: &str| format!(r#"{{"id":"con_1","last_sync_message":{message}}}"#);
-    let erased = Mentions::new(person, [], Some("ada@example.com"));
+    let mentions = Mentions::new(person, [], Some("ada@example.com"));
     let (created, updated) = (EventType::ConversationMessageCreated, EventType::ConnectorUpdated);
     for (kind, data, wanted) in [
         (created, message(person, "Shall we?"), Some(message(person, ERASED_BODY))),
@@ -106,13 +109,13 @@ fn events_of_messages_and_connectors_lose_only_the_texts() {
         (updated, connector(r#""Row 2: no name.""#), None),
         (updated, connector("null"), None),
     ] {
-        assert_eq!(erased_event_data(kind, &data, &erased), wanted, "{data}");
+        assert_eq!(erased_event_data(kind, &data, &mentions), wanted, "{data}");
     }
 }
 
 #[test]
 fn address_is_found_whole_and_behind_an_escape() {
-    let erased = Mentions::new(EmployeeId::from_ulid(Ulid(7)), [], Some("ada@example.com"));
+    let mentions = Mentions::new(EmployeeId::from_ulid(Ulid(7)), [], Some("ada@example.com"));
     for text in [
         "ada@example.com",
         "<ADA@Example.com>",
@@ -120,7 +123,7 @@ fn address_is_found_whole_and_behind_an_escape() {
         r#"{"body":"Hello\nada@example.com\tand"}"#,
         r#"{"body":"\u00a0ada@example.com"}"#,
     ] {
-        assert!(erased.has_email(text), "{text}");
+        assert!(mentions.has_email(text), "{text}");
     }
     for text in [
         "nada@example.com",
@@ -130,7 +133,7 @@ fn address_is_found_whole_and_behind_an_escape() {
         "ada@example-com",
         r#"{"body":"u00a0ada@example.com"}"#,
     ] {
-        assert!(!erased.has_email(text), "{text}");
+        assert!(!mentions.has_email(text), "{text}");
     }
 }
 
@@ -147,9 +150,12 @@ fn completed_erasure_forgets_the_address() {
     assert!(!running.may_complete(AT.plus_seconds(3_600)));
     let clean = running.with_clean_index(AT);
     assert!(!clean.may_complete(AT) && clean.may_complete(AT.plus_seconds(INDEX_SECONDS)));
-    let done = clean.complete(BTreeMap::from([("messages".to_owned(), 2)]), AT.plus_seconds(20));
-    assert_eq!((done.state.status, done.state.sealed_email), (ErasureStatus::Completed, None));
-    assert_eq!(done.events, [EventType::ErasureCompleted]);
+    let completed_erasure = clean.complete(BTreeMap::from([("messages".to_owned(), 2)]), AT.plus_seconds(20));
+    assert_eq!(
+        (completed_erasure.state.status, completed_erasure.state.sealed_email),
+        (ErasureStatus::Completed, None)
+    );
+    assert_eq!(completed_erasure.events, [EventType::ErasureCompleted]);
 }
 
 #[test]

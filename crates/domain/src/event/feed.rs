@@ -19,8 +19,8 @@ impl FeedFilter {
     #[must_use]
     pub fn conditions(&self, start: &FeedStart) -> Vec<String> {
         let event = (!self.kinds.is_empty()).then_some("filter[event]");
-        let since = matches!(start, FeedStart::Since(_)).then_some("since");
-        event.into_iter().chain(since).map(str::to_owned).collect()
+        let since_filter = matches!(start, FeedStart::Since(_)).then_some("since");
+        event.into_iter().chain(since_filter).map(str::to_owned).collect()
     }
 }
 
@@ -93,8 +93,8 @@ impl FeedRequest {
     /// Returns the cursor of `GET /events` without filters that leads to the events behind a position.
     #[must_use]
     pub fn unfiltered_cursor(after: &Position) -> String {
-        let unfiltered = Self::read(&mut Params::new(vec![]), Timestamp::from_millis(0));
-        cursor(unfiltered.digest, after)
+        let full_feed = Self::read(&mut Params::new(vec![]), Timestamp::from_millis(0));
+        cursor(full_feed.digest, after)
     }
 }
 
@@ -107,16 +107,17 @@ fn since(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, Valu
     if text == "now" {
         return Ok(FeedStart::Now);
     }
-    let wanted = |_| ValueError::format("`now`, or an ISO 8601 datetime with an offset, such as Z or %2B02:00");
-    let since = params::instant(text).map_err(wanted)?;
-    if since < oldest_in_feed(now) {
+    let form_error =
+        |_| ValueError::format("`now`, or an ISO 8601 datetime with an offset, such as Z or %2B02:00");
+    let start_time = params::instant(text).map_err(form_error)?;
+    if start_time < oldest_in_feed(now) {
         let message = format!("must be within the last {FEED_DAYS} days; read the lists again to catch up");
         return Err(ValueError::new(Code::OutOfRange, message));
     }
-    if since > now.plus_seconds(MOST_COMMIT_DELAY_SECONDS) {
+    if start_time > now.plus_seconds(MOST_COMMIT_DELAY_SECONDS) {
         return Err(ValueError::new(Code::OutOfRange, "must not be in the future"));
     }
-    Ok(FeedStart::Since(since))
+    Ok(FeedStart::Since(start_time))
 }
 
 /// Age of the oldest event in the feed, in days (decision F9).
@@ -171,12 +172,12 @@ mod tests {
         let place = Position { key: crate::page::Key::Rank(7), id: [1; 16] };
         let cursor = crate::page::cursor(digest, &place);
         assert_eq!(start(&[("cursor", &cursor)]), Ok(FeedStart::After(place)));
-        let since = |text: &str, code| (start(&[("since", text)]), Err(vec![("since".to_owned(), code)]));
+        let case_of = |text: &str, code| (start(&[("since", text)]), Err(vec![("since".to_owned(), code)]));
         for (found, wanted) in [
-            since("yesterday", Code::InvalidFormat),
-            since("2026-01-01", Code::InvalidFormat),
-            since(&NOW.plus_seconds(-FEED_DAYS * DAY_SECONDS - 1).to_string(), Code::OutOfRange),
-            since(&NOW.plus_seconds(MOST_COMMIT_DELAY_SECONDS + 1).to_string(), Code::OutOfRange),
+            case_of("yesterday", Code::InvalidFormat),
+            case_of("2026-01-01", Code::InvalidFormat),
+            case_of(&NOW.plus_seconds(-FEED_DAYS * DAY_SECONDS - 1).to_string(), Code::OutOfRange),
+            case_of(&NOW.plus_seconds(MOST_COMMIT_DELAY_SECONDS + 1).to_string(), Code::OutOfRange),
         ] {
             assert_eq!(found, wanted);
         }
@@ -186,9 +187,9 @@ mod tests {
 
     #[test]
     fn first_id_at_is_the_lowest_id_of_its_millisecond() {
-        let at = Timestamp::from_millis(1_234_567);
-        assert_eq!(first_id_at(at).ulid().timestamp_ms(), 1_234_567);
-        assert!(first_id_at(at) <= EventId::from_ulid(Ulid::from_parts(1_234_567, 0)));
-        assert!(first_id_at(at) > EventId::from_ulid(Ulid::from_parts(1_234_566, u128::MAX)));
+        let time = Timestamp::from_millis(1_234_567);
+        assert_eq!(first_id_at(time).ulid().timestamp_ms(), 1_234_567);
+        assert!(first_id_at(time) <= EventId::from_ulid(Ulid::from_parts(1_234_567, 0)));
+        assert!(first_id_at(time) > EventId::from_ulid(Ulid::from_parts(1_234_566, u128::MAX)));
     }
 }

@@ -105,10 +105,10 @@ const CURSOR: Param<String> = params::param(
 );
 
 fn resources(text: &str) -> Result<Vec<ExportedResource>, ValueError> {
-    let mut named = text.split(',').map(ExportedResource::from_word).collect::<Result<Vec<_>, _>>()?;
-    named.sort_unstable();
-    named.dedup();
-    Ok(named)
+    let mut resources = text.split(',').map(ExportedResource::from_word).collect::<Result<Vec<_>, _>>()?;
+    resources.sort_unstable();
+    resources.dedup();
+    Ok(resources)
 }
 
 impl ExportRequest {
@@ -124,8 +124,12 @@ impl ExportRequest {
         let resources = params.one(&RESOURCES).unwrap_or_else(|| ExportedResource::ALL.to_vec());
         // Unreadable `resources` are one problem. The cursor of such a request cannot be compared with them.
         let from = params.one_and(&CURSOR, |text| {
-            let opened = open(&text).unwrap_or_default();
-            if is_malformed { Ok(None) } else { ExportCursor::read(&opened, tenant, &resources, now).map(Some) }
+            let opened_text = open(&text).unwrap_or_default();
+            if is_malformed {
+                Ok(None)
+            } else {
+                ExportCursor::read(&opened_text, tenant, &resources, now).map(Some)
+            }
         });
         Self { resources, from: from.flatten() }
     }

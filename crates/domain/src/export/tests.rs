@@ -36,28 +36,28 @@ fn resources_are_read_once_each_in_the_order_of_the_lines() {
         ExportRequest { resources: vec![ExportedResource::Employees, ExportedResource::Messages], from: None }
     );
     for wrong in ["", "people", "employees,", "Employees", "employees, messages"] {
-        let refused = parse(&[("resources", wrong)], tenant(1));
-        assert_eq!(refused, Err(vec![("resources".to_owned(), Code::InvalidEnum)]), "{wrong}");
+        let error = parse(&[("resources", wrong)], tenant(1));
+        assert_eq!(error, Err(vec![("resources".to_owned(), Code::InvalidEnum)]), "{wrong}");
     }
-    let twice = parse(&[("resources", "employees"), ("resources", "messages")], tenant(1));
-    assert_eq!(twice, Err(vec![("resources".to_owned(), Code::InvalidFormat)]));
+    let duplicate_resource = parse(&[("resources", "employees"), ("resources", "messages")], tenant(1));
+    assert_eq!(duplicate_resource, Err(vec![("resources".to_owned(), Code::InvalidFormat)]));
 }
 
 #[test]
 fn cursor_is_bound_to_data_set_and_resources() {
     let some = [ExportedResource::Employees, ExportedResource::Messages];
-    let at = cursor(NOW, ExportedResource::Messages);
-    let text = at.to_text(tenant(1), &some);
+    let cursor_text = cursor(NOW, ExportedResource::Messages);
+    let text = cursor_text.to_text(tenant(1), &some);
     let read = |resources: &str, tenant| parse(&[("resources", resources), ("cursor", &text)], tenant);
-    assert_eq!(read("messages,employees", tenant(1)).unwrap().from, Some(at));
-    let refused = || Err(vec![("cursor".to_owned(), Code::InvalidFormat)]);
-    assert_eq!(read("messages", tenant(1)), refused());
-    assert_eq!(read("messages,employees,summaries", tenant(1)), refused());
-    assert_eq!(read("messages,employees", tenant(2)), refused());
+    assert_eq!(read("messages,employees", tenant(1)).unwrap().from, Some(cursor_text));
+    let cursor_error = || Err(vec![("cursor".to_owned(), Code::InvalidFormat)]);
+    assert_eq!(read("messages", tenant(1)), cursor_error());
+    assert_eq!(read("messages,employees,summaries", tenant(1)), cursor_error());
+    assert_eq!(read("messages,employees", tenant(2)), cursor_error());
     let test = Tenant { environment: Environment::Test, ..tenant(1) };
-    assert_eq!(read("messages,employees", test), refused());
+    assert_eq!(read("messages,employees", test), cursor_error());
     let outside = cursor(NOW, ExportedResource::Summaries).to_text(tenant(1), &some);
-    assert_eq!(parse(&[("resources", "messages,employees"), ("cursor", &outside)], tenant(1)), refused());
+    assert_eq!(parse(&[("resources", "messages,employees"), ("cursor", &outside)], tenant(1)), cursor_error());
     let unknown = Err(vec![("resources".to_owned(), Code::InvalidEnum)]);
     assert_eq!(read("people", tenant(1)), unknown, "the cursor is not blamed");
 }
@@ -90,29 +90,29 @@ fn line_types_are_distinct_and_counts_include_zero() {
 
 #[test]
 fn header_repeats_the_feed_cursor_of_the_beginning() {
-    let at = cursor(NOW, ExportedResource::Messages);
-    let header = serde_json::to_value(ExportHeader::new(&at, &[ExportedResource::Messages])).unwrap();
-    let wanted = serde_json::json!({
-        "type": "header", "started_at": NOW.to_string(), "events_cursor": at.events_cursor(),
+    let start_cursor = cursor(NOW, ExportedResource::Messages);
+    let header = serde_json::to_value(ExportHeader::new(&start_cursor, &[ExportedResource::Messages])).unwrap();
+    let expected_header = serde_json::json!({
+        "type": "header", "started_at": NOW.to_string(), "events_cursor": start_cursor.events_cursor(),
         "resources": ["messages"], "api_version": "v1",
     });
-    assert_eq!(header, wanted);
-    let feed = Params::new(vec![("cursor".to_owned(), at.events_cursor())]);
+    assert_eq!(header, expected_header);
+    let feed = Params::new(vec![("cursor".to_owned(), start_cursor.events_cursor())]);
     let start = crate::event::FeedRequest::parse(feed, NOW).unwrap().start;
-    assert_eq!(start, crate::event::FeedStart::After(at.events));
+    assert_eq!(start, crate::event::FeedStart::After(start_cursor.events));
 }
 
 proptest! {
     #[test]
     fn cursor_survives_a_round_trip(millis in 1_799_000_000_000_i64..1_800_000_000_000, rank: i64, event: [u8; 16],
                                     index in 0..ExportedResource::ALL.len(), id: [u8; 16]) {
-        let at = ExportCursor {
+        let export_cursor = ExportCursor {
             started_at: Timestamp::from_millis(millis),
             events: Position { key: Key::Rank(rank), id: event },
             place: ExportPlace { resource: ExportedResource::ALL[index], id },
         };
-        let text = at.to_text(tenant(1), ExportedResource::ALL);
-        prop_assert_eq!(ExportCursor::read(&text, tenant(1), ExportedResource::ALL, NOW).ok(), Some(at));
+        let text = export_cursor.to_text(tenant(1), ExportedResource::ALL);
+        prop_assert_eq!(ExportCursor::read(&text, tenant(1), ExportedResource::ALL, NOW).ok(), Some(export_cursor));
     }
 
     #[test]

@@ -22,12 +22,12 @@ impl<P: Clone> Update<P> {
     /// Reads the fields of a body. Members named in `fixed` wait for [`Update::compare`].
     pub(crate) fn read(body: Object, fixed: &[&[&str]], read: impl FnOnce(&mut Fields) -> P) -> Self {
         let mut fields = Fields::new(body);
-        let taken =
+        let fixed_values =
             fixed.iter().copied().flatten().filter_map(|name| Some(((*name).to_owned(), fields.remove(name)?)));
-        let fixed = taken.collect();
+        let fixed_members = fixed_values.collect();
         let patch = read(&mut fields);
         let Fields { members: unknown, problems, .. } = fields;
-        Self { patch, fixed, unknown, problems }
+        Self { patch, fixed: fixed_members, unknown, problems }
     }
 
     /// Returns the patch, and the fields with the problems found so far, for rules that need the stored resource.
@@ -35,9 +35,9 @@ impl<P: Clone> Update<P> {
     /// it. Another value is a problem (decision A7).
     pub(crate) fn compare<S: Serialize>(&self, stored: &S) -> (P, Fields) {
         let mut problems = ValidationErrors::none();
-        let stored = if self.fixed.is_empty() { None } else { serde_json::to_value(stored).ok() };
+        let stored_value = if self.fixed.is_empty() { None } else { serde_json::to_value(stored).ok() };
         for (name, given) in &self.fixed {
-            let value = stored.as_ref().and_then(|stored| stored.get(name));
+            let value = stored_value.as_ref().and_then(|members| members.get(name));
             let is_equal =
                 value.is_some_and(|value| serde_json::to_value(given).is_ok_and(|given| given == *value));
             if !is_equal {
@@ -71,13 +71,17 @@ mod tests {
 
     #[test]
     fn stored_value_of_a_fixed_field_is_accepted() {
-        let stored = |id: &str| serde_json::json!({"id": id, "n": 5, "at": null});
+        let stored_state = |id: &str| serde_json::json!({"id": id, "n": 5, "at": null});
         let update = update(r#"{"id":"obs_1","n":5,"at":null,"a":"x"}"#);
-        assert_eq!(update.finish(&stored("obs_1")), Ok(Some("x".to_owned())));
-        let problems = update.finish(&stored("obs_2")).unwrap_err();
-        let found = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code));
-        assert_eq!(found.collect::<Vec<_>>(), [("id", Code::ReadOnly)]);
-        assert_eq!(update.finish(&stored("obs_1")), Ok(Some("x".to_owned())), "the update stays as it was read");
+        assert_eq!(update.finish(&stored_state("obs_1")), Ok(Some("x".to_owned())));
+        let problems = update.finish(&stored_state("obs_2")).unwrap_err();
+        let codes = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code));
+        assert_eq!(codes.collect::<Vec<_>>(), [("id", Code::ReadOnly)]);
+        assert_eq!(
+            update.finish(&stored_state("obs_1")),
+            Ok(Some("x".to_owned())),
+            "the update stays as it was read"
+        );
     }
 
     #[test]
@@ -85,8 +89,8 @@ mod tests {
         let update = update(r#"{"a":"","x":1}"#);
         for id in ["obs_1", "obs_2"] {
             let problems = update.finish(&serde_json::json!({"id": id})).unwrap_err();
-            let found = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code));
-            assert_eq!(found.collect::<Vec<_>>(), [("a", Code::TooShort), ("x", Code::UnknownField)]);
+            let codes = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code));
+            assert_eq!(codes.collect::<Vec<_>>(), [("a", Code::TooShort), ("x", Code::UnknownField)]);
         }
     }
 }

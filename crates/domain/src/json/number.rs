@@ -171,9 +171,9 @@ mod tests {
         let body =
             br#"{"1":0.1,"a\"2\\":[1e3,-0,{"b":9007199254740993}],"c\\":"3.5","d":[[]],"e":999999999999.9998,
             "f":-1.50E-2,"g":0.1000000000000000055511151231257827}"#;
-        let mut found = vec![];
-        texts(&parse(body).unwrap(), &mut found);
-        let wanted = [
+        let mut number_texts = vec![];
+        texts(&parse(body).unwrap(), &mut number_texts);
+        let expected_texts = [
             "0.1",
             "1e3",
             "-0",
@@ -182,7 +182,7 @@ mod tests {
             "-1.50E-2",
             "0.1000000000000000055511151231257827",
         ];
-        assert_eq!(found, wanted);
+        assert_eq!(number_texts, expected_texts);
         assert!(parse(b"01").is_err() && parse(b"1e999").is_err() && parse(b"").is_err());
     }
 

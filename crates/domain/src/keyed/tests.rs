@@ -35,21 +35,22 @@ fn too_long_or_nested_value_is_refused() {
 #[test]
 fn metadata_value_other_than_a_text_is_refused() {
     for body in [r#"{"k":1}"#, r#"{"k":true}"#] {
-        let refused = parse_text::<Metadata>(body).unwrap_err();
-        assert_eq!(refused, [("metadata.k".to_owned(), Code::InvalidFormat)], "{body}");
+        let error = parse_text::<Metadata>(body).unwrap_err();
+        assert_eq!(error, [("metadata.k".to_owned(), Code::InvalidFormat)], "{body}");
     }
     assert!(parse_text::<Metadata>(r#"{"k":"","l":null}"#).is_ok());
 }
 
 #[test]
 fn patch_is_merged_per_key_and_null_removes_a_key() {
-    let before =
+    let fields =
         CustomFields([("a".to_owned(), Custom::Flag(true)), ("b".to_owned(), Custom::Number(1.into()))].into());
-    let after = before.merged(&parse_text::<CustomFields>(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
-    assert_eq!(serde_json::to_string(&after).unwrap(), r#"{"b":1,"c":"x"}"#);
-    let before = Metadata([("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())].into());
-    let after = before.merged(&parse_text::<Metadata>(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
-    assert_eq!(serde_json::to_string(&after).unwrap(), r#"{"b":"2","c":"x"}"#);
+    let merged_fields = fields.merged(&parse_text::<CustomFields>(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
+    assert_eq!(serde_json::to_string(&merged_fields).unwrap(), r#"{"b":1,"c":"x"}"#);
+    let metadata_before = Metadata([("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())].into());
+    let merged_metadata =
+        metadata_before.merged(&parse_text::<Metadata>(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
+    assert_eq!(serde_json::to_string(&merged_metadata).unwrap(), r#"{"b":"2","c":"x"}"#);
 }
 
 #[test]
@@ -60,13 +61,13 @@ fn number_of_keys_is_bounded_after_the_merge() {
     let metadata = |n: usize| Metadata((0..n).map(|number| (number.to_string(), String::new())).collect());
     assert_eq!(metadata(20).bounded(), Ok(()));
     assert_eq!(metadata(21).bounded().unwrap_err().code, Code::TooLong);
-    let checked = |body: &str| {
+    let merge_result = |body: &str| {
         let mut fields = Fields::new(serde_json::from_str("{}").unwrap());
         check_merged(&metadata(20), &parse_text::<Metadata>(body).unwrap(), &mut fields);
         fields.finish(Some(())).is_ok()
     };
-    assert!(checked(r#"{"0":null,"new":"x"}"#), "one key replaces another");
-    assert!(!checked(r#"{"new":"x"}"#));
+    assert!(merge_result(r#"{"0":null,"new":"x"}"#), "one key replaces another");
+    assert!(!merge_result(r#"{"new":"x"}"#));
 }
 
 #[test]

@@ -97,9 +97,9 @@ mod tests {
             for what in Verb::ALL.iter().copied() {
                 for review in Review::ALL.iter().copied() {
                     let is_refused = is_owner && what.is_decision() && review == Review::Required;
-                    let denied = is_refused.then_some(PermissionDenied::OwnReview);
+                    let expected_error = is_refused.then_some(PermissionDenied::OwnReview);
                     let result = own.may_be_acted_on_by(&caller, what, review);
-                    assert_eq!(result.err(), denied, "{name} {what:?} {review:?}");
+                    assert_eq!(result.err(), expected_error, "{name} {what:?} {review:?}");
                 }
             }
             assert_eq!(own.may_be_changed_by(&caller), Ok(()), "{name}");
@@ -117,11 +117,11 @@ mod tests {
             (bound(other, true), true),
         ];
         for (caller, may) in table {
-            let denied = (!may).then_some(PermissionDenied::AdminRequired);
-            assert_eq!(org.may_be_changed_by(&caller).err(), denied, "{caller:?}");
+            let expected_error = (!may).then_some(PermissionDenied::AdminRequired);
+            assert_eq!(org.may_be_changed_by(&caller).err(), expected_error, "{caller:?}");
             assert_eq!(
                 org.may_be_acted_on_by(&caller, Verb::Submit, Review::Optional).err(),
-                denied,
+                expected_error,
                 "{caller:?}"
             );
         }

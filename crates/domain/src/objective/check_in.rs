@@ -275,13 +275,13 @@ impl Objective {
         }
         let (key_results, checked) = self.apply_measurements(&draft.measurements, &mut problems);
         problems.or(()).map_err(DomainError::Unprocessable)?;
-        let at = at.strictly_after(self.updated_at);
+        let checked_at = at.strictly_after(self.updated_at);
         let state = Self {
             key_results,
             stated_progress: draft.progress.or(self.stated_progress),
             confidence: draft.confidence.or(self.confidence),
-            last_check_in_at: Some(at),
-            updated_at: at,
+            last_check_in_at: Some(checked_at),
+            updated_at: checked_at,
             ..self.clone()
         };
         let state = state.with_figures();
@@ -293,7 +293,7 @@ impl Objective {
             confidence: draft.confidence,
             note: draft.note,
             key_results: checked,
-            created_at: at,
+            created_at: checked_at,
             owner_id: self.owner_id,
         };
         let audit = AuditDraft::new(&state, "objective.check_in").with_changes(self, &state);

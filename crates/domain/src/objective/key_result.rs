@@ -125,7 +125,7 @@ pub fn parse(text: &str) -> Option<Vec<KeyResult>> {
 
 fn from_row(row: StoredKeyResult) -> Option<KeyResult> {
     let start = Decimal::from_units(row.start)?;
-    let checked = match row.checked {
+    let last_checked = match row.checked {
         None => None,
         Some(units) => Some(Decimal::from_units(units)?),
     };
@@ -139,7 +139,7 @@ fn from_row(row: StoredKeyResult) -> Option<KeyResult> {
         current: start,
         weight: row.weight,
         progress: 0,
-        checked,
+        checked: last_checked,
     };
     Some(result.with_figures())
 }

@@ -216,11 +216,11 @@ pub(super) fn count_new(entries: &[Entry]) -> usize {
 /// its target.
 pub(super) fn check_against(entries: &[Entry], stored: &[KeyResult], fields: &mut Fields) {
     for (at, entry) in entries.iter().enumerate() {
-        let Some(stored) = entry.find_stored(stored) else { continue };
+        let Some(stored_result) = entry.find_stored(stored) else { continue };
         let read_only = [
-            ("metric", entry.metric.is_some_and(|metric| metric != stored.metric)),
-            ("current", entry.current.is_some_and(|current| current != stored.current)),
-            ("progress", entry.progress.is_some_and(|progress| progress != i64::from(stored.progress))),
+            ("metric", entry.metric.is_some_and(|metric| metric != stored_result.metric)),
+            ("current", entry.current.is_some_and(|current| current != stored_result.current)),
+            ("progress", entry.progress.is_some_and(|progress| progress != i64::from(stored_result.progress))),
         ];
         for (name, is_other) in read_only {
             if is_other {
@@ -228,8 +228,9 @@ pub(super) fn check_against(entries: &[Entry], stored: &[KeyResult], fields: &mu
             }
         }
         let is_one_given = entry.start.is_some() != entry.target.is_some();
-        let (start, target) = (entry.start.unwrap_or(stored.start), entry.target.unwrap_or(stored.target));
-        if stored.metric != Metric::Boolean && is_one_given && start == target {
+        let (start, target) =
+            (entry.start.unwrap_or(stored_result.start), entry.target.unwrap_or(stored_result.target));
+        if stored_result.metric != Metric::Boolean && is_one_given && start == target {
             fields.problem(&place(at, "target"), no_way());
         }
     }

@@ -264,10 +264,10 @@ impl Objective {
 
     /// Returns the objective with another status. The first approval or start sets `approved_at` (decision C2).
     fn with_status(&self, status: Status, at: Timestamp) -> Self {
-        let at = at.strictly_after(self.updated_at);
+        let changed_at = at.strictly_after(self.updated_at);
         let is_approved = matches!(status, Status::Approved | Status::InProgress);
-        let approved_at = self.approved_at.or(is_approved.then_some(at));
-        Self { status, updated_at: at, approved_at, held_back: false, ..self.clone() }
+        let approved_at = self.approved_at.or(is_approved.then_some(changed_at));
+        Self { status, updated_at: changed_at, approved_at, held_back: false, ..self.clone() }
     }
 
     /// Returns the differences from the content at the last submission or approval (decision C9).
@@ -312,40 +312,41 @@ mod tests {
         ];
         for (from, in_review, row) in table {
             for (action, to) in actions().into_iter().zip(row) {
-                let stored = objective(from, in_review);
-                let reached = stored
+                let objective_before = objective(from, in_review);
+                let next_status = objective_before
                     .apply(action.clone(), Review::Optional, NOON)
                     .ok()
                     .map(|decision| decision.state.status);
-                assert_eq!(reached, to, "{from:?} (in review: {in_review}) × {action:?}");
+                assert_eq!(next_status, to, "{from:?} (in review: {in_review}) × {action:?}");
             }
         }
     }
 
     #[test]
     fn review_setting_narrows_the_transitions() {
-        let reached = |review, in_review| {
-            let stored = objective(Proposed, in_review);
-            actions().map(|action| stored.apply(action, review, NOON).is_ok())
+        let statuses_of = |review, in_review| {
+            let objective_before = objective(Proposed, in_review);
+            actions().map(|action| objective_before.apply(action, review, NOON).is_ok())
         };
         //                                                  submit approve reject complete miss archive
-        assert_eq!(reached(Review::Required, false), [true, false, true, false, false, true]);
-        assert_eq!(reached(Review::Required, true), [false, true, true, false, false, true]);
-        assert_eq!(reached(Review::Disabled, false), [false, true, false, false, false, true]);
-        assert_eq!(reached(Review::Disabled, true), [false, true, false, false, false, true]);
+        assert_eq!(statuses_of(Review::Required, false), [true, false, true, false, false, true]);
+        assert_eq!(statuses_of(Review::Required, true), [false, true, true, false, false, true]);
+        assert_eq!(statuses_of(Review::Disabled, false), [false, true, false, false, false, true]);
+        assert_eq!(statuses_of(Review::Disabled, true), [false, true, false, false, false, true]);
     }
 
     #[test]
     fn approved_at_is_set_once() {
-        let later = NOON.plus_seconds(60);
-        let approved = objective(Proposed, false)
-            .apply(Action::Approve { comment: None }, Review::Optional, later)
+        let approval_time = NOON.plus_seconds(60);
+        let approved_objective = objective(Proposed, false)
+            .apply(Action::Approve { comment: None }, Review::Optional, approval_time)
             .unwrap()
             .state;
-        assert_eq!(approved.approved_at, Some(later));
-        let started = approved.apply_move(StatusChange::Start, later.plus_seconds(60)).unwrap();
-        let back = started.apply_move(StatusChange::HoldBack, later.plus_seconds(90)).unwrap();
-        assert_eq!((started.approved_at, back.approved_at), (Some(later), Some(later)));
+        assert_eq!(approved_objective.approved_at, Some(approval_time));
+        let start_move =
+            approved_objective.apply_move(StatusChange::Start, approval_time.plus_seconds(60)).unwrap();
+        let return_move = start_move.apply_move(StatusChange::HoldBack, approval_time.plus_seconds(90)).unwrap();
+        assert_eq!((start_move.approved_at, return_move.approved_at), (Some(approval_time), Some(approval_time)));
     }
 
     #[test]
@@ -355,10 +356,10 @@ mod tests {
         assert_eq!(due.start_if_due(today, NOON).unwrap().state.status, InProgress);
         let early = Objective { period_start: today.next(), ..due.clone() };
         assert!(early.start_if_due(today, NOON).is_none());
-        let back = objective(InProgress, false).apply_move(StatusChange::HoldBack, NOON).unwrap();
-        assert!(back.start_if_due(today, NOON).is_none());
-        let again = back.apply_move(StatusChange::Start, NOON).unwrap();
-        assert!(!again.held_back);
+        let objective_not_started = objective(InProgress, false).apply_move(StatusChange::HoldBack, NOON).unwrap();
+        assert!(objective_not_started.start_if_due(today, NOON).is_none());
+        let second_start = objective_not_started.apply_move(StatusChange::Start, NOON).unwrap();
+        assert!(!second_start.held_back);
         for status in [Proposed, InProgress, Completed, Missed, Archived] {
             assert!(objective(status, false).start_if_due(today, NOON).is_none(), "{status:?}");
         }
@@ -368,11 +369,11 @@ mod tests {
     fn submission_records_differences_from_the_last_review() {
         let first = objective(Proposed, false).apply(Action::Submit, Review::Optional, NOON).unwrap();
         assert_eq!(first.audit.changes["title"].from, serde_json::Value::Null);
-        let rejected =
+        let rejection =
             first.state.apply(Action::Reject { reason: "Too vague".to_owned() }, Review::Optional, NOON).unwrap();
-        assert_eq!((rejected.state.submitted_at, rejected.audit.comment.as_deref()), (None, Some("Too vague")));
-        let edited = Objective { title: "Answer within four hours".to_owned(), ..rejected.state };
-        let second = edited.apply(Action::Submit, Review::Optional, NOON).unwrap();
+        assert_eq!((rejection.state.submitted_at, rejection.audit.comment.as_deref()), (None, Some("Too vague")));
+        let edited_objective = Objective { title: "Answer within four hours".to_owned(), ..rejection.state };
+        let second = edited_objective.apply(Action::Submit, Review::Optional, NOON).unwrap();
         assert!(second.audit.changes.contains_key("title"));
         assert!(!second.audit.changes.contains_key("period_end"));
     }

@@ -293,7 +293,7 @@ pub(crate) mod tests {
     fn json_has_the_members_of_the_contract() {
         let json = serde_json::to_value(objective(Status::Proposed, false)).unwrap();
         let members: Vec<_> = json.as_object().unwrap().keys().cloned().collect();
-        let wanted = [
+        let expected_members = [
             "id",
             "scope",
             "owner_id",
@@ -317,10 +317,10 @@ pub(crate) mod tests {
             "metadata",
             "external_id",
         ];
-        let mut wanted = wanted.map(str::to_owned).to_vec();
-        wanted.sort();
+        let mut expected_names = expected_members.map(str::to_owned).to_vec();
+        expected_names.sort();
         let mut members = members;
         members.sort();
-        assert_eq!(members, wanted);
+        assert_eq!(members, expected_names);
     }
 }

@@ -58,10 +58,10 @@ pub(super) fn require(
     named: Option<&Reference<ObjectiveKind>>,
     found: Option<StoredParent>,
 ) -> Result<Option<ObjectiveId>, DomainError> {
-    let Some(named) = named else { return Ok(None) };
+    let Some(parent_reference) = named else { return Ok(None) };
     let unprocessable = |flaw| Err(DomainError::unprocessable(PARENT.name, flaw));
-    let Some(parent) = found.filter(|found| named.id == Some(found.id)) else {
-        return unprocessable(named.not_found());
+    let Some(parent) = found.filter(|found| parent_reference.id == Some(found.id)) else {
+        return unprocessable(parent_reference.not_found());
     };
     if parent.status == Status::Archived {
         return unprocessable(ValueError::new(Code::InvalidState, "is archived; name one that is not"));
@@ -76,8 +76,9 @@ impl Objective {
     /// Removes the parent, because it is erased or removed by the retention. `updated_at` of an archived objective moves
     /// by a millisecond only: the retention counts from it (decision H5).
     pub fn without_parent(&self, at: Timestamp) -> Decision<Self> {
-        let at = if self.status == Status::Archived { self.updated_at } else { at };
-        let state = Self { parent_id: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
+        let changed_at = if self.status == Status::Archived { self.updated_at } else { at };
+        let state =
+            Self { parent_id: None, updated_at: changed_at.strictly_after(self.updated_at), ..self.clone() };
         Decision::changed(self, state, "objective.update", vec![EventType::ObjectiveUpdated])
     }
 }
@@ -92,13 +93,14 @@ mod tests {
     #[test]
     fn parent_has_a_wider_scope_and_is_not_archived() {
         let id = ObjectiveId::from_ulid(Ulid(9));
-        let named = Reference::from(id);
+        let reference_to = Reference::from(id);
         let wider =
             [(Scope::Employee, Scope::Manager), (Scope::Employee, Scope::Org), (Scope::Manager, Scope::Org)];
         for scope in Scope::ALL.iter().copied() {
             for parent in Scope::ALL.iter().copied() {
                 for status in Status::ALL.iter().copied() {
-                    let result = require(scope, Some(&named), Some(StoredParent { id, scope: parent, status }));
+                    let result =
+                        require(scope, Some(&reference_to), Some(StoredParent { id, scope: parent, status }));
                     let code = match result {
                         Ok(found) => {
                             assert_eq!(found, Some(id));
@@ -107,17 +109,17 @@ mod tests {
                         Err(DomainError::Unprocessable(problems)) => Some(problems.as_slice()[0].code),
                         Err(other) => panic!("{other}"),
                     };
-                    let wanted = match (status, wider.contains(&(scope, parent))) {
+                    let expected_code = match (status, wider.contains(&(scope, parent))) {
                         (Status::Archived, _) => Some(Code::InvalidState),
                         (_, true) => None,
                         (_, false) => Some(Code::ScopeMismatch),
                     };
-                    assert_eq!(code, wanted, "{scope:?} below {parent:?}, {status:?}");
+                    assert_eq!(code, expected_code, "{scope:?} below {parent:?}, {status:?}");
                 }
             }
         }
-        let absent = require(Scope::Employee, Some(&named), None);
-        assert_eq!(absent, Err(DomainError::unprocessable("parent_id", named.not_found())));
+        let absent = require(Scope::Employee, Some(&reference_to), None);
+        assert_eq!(absent, Err(DomainError::unprocessable("parent_id", reference_to.not_found())));
         assert_eq!(require(Scope::Org, None, None), Ok(None));
     }
 

@@ -15,9 +15,9 @@ impl Quotient {
     /// Returns `(current - start) / (target - start)`, limited to 0 and 1. The target differs from the start.
     pub(super) fn new(start: Decimal, target: Decimal, current: Decimal) -> Self {
         let way = target.units() - start.units();
-        let done = (current.units() - start.units()) * way.signum();
+        let covered_units = (current.units() - start.units()) * way.signum();
         let whole = way.unsigned_abs().max(1);
-        Self { done: u64::try_from(done).unwrap_or_default().min(whole), whole }
+        Self { done: u64::try_from(covered_units).unwrap_or_default().min(whole), whole }
     }
 
     /// Returns the quotient in percent, rounded down.

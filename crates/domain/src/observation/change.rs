@@ -229,9 +229,9 @@ impl Observation {
     ) -> Result<Option<Decision<Self>>, DomainError> {
         self.must_be_active("update")?;
         let mut state = self.clone();
-        if let Some(wanted) = &patch.attributes {
+        if let Some(attribute_list) = &patch.attributes {
             let mut problems = ValidationErrors::none();
-            let attribute_ids = resolve_attributes(wanted, &self.attribute_ids, found, &mut problems);
+            let attribute_ids = resolve_attributes(attribute_list, &self.attribute_ids, found, &mut problems);
             state.attribute_ids = problems.or(attribute_ids).map_err(DomainError::Unprocessable)?;
         }
         patch.content.clone().apply_to(&mut state);

@@ -91,8 +91,8 @@ mod tests {
         let groups = |text: &str| parse(&[("group_by", text)]).unwrap().groups;
         assert_eq!(groups("type"), [ObservationGroup::Type]);
         assert_eq!(groups("month,department_id"), [ObservationGroup::Month, ObservationGroup::DepartmentId]);
-        let filtered = parse(&[("group_by", "attribute_id"), ("filter[type]", "strength")]).unwrap();
-        assert_eq!(filtered.filter.kind, Some(Type::Strength));
+        let filter = parse(&[("group_by", "attribute_id"), ("filter[type]", "strength")]).unwrap();
+        assert_eq!(filter.filter.kind, Some(Type::Strength));
     }
 
     #[test]

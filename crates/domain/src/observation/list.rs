@@ -165,7 +165,7 @@ mod tests {
         ])
         .unwrap();
         let new_year = "2026-01-01T00:00:00Z".parse().ok();
-        let wanted = Filter {
+        let expected_filter = Filter {
             employee_id: employee.parse().ok(),
             manager_id: manager.parse().ok(),
             kind: Some(Type::Opportunity),
@@ -177,7 +177,7 @@ mod tests {
             metadata: vec![keyed::digest("cycle", "2026-h1"), keyed::digest("source", "")],
             external_id: Some("crm-7".to_owned()),
         };
-        assert_eq!(request.filter, wanted);
+        assert_eq!(request.filter, expected_filter);
         assert_eq!(request.expand, [Expand::Attributes, Expand::Employee]);
         assert_eq!(request.sort, Sort::down(SortBy::UpdatedAt));
     }
@@ -215,20 +215,24 @@ mod tests {
 
     #[test]
     fn every_order_has_its_own_key() {
-        let at = |millis| Timestamp::from_millis(millis);
-        let observed = Observation {
+        let time = |millis| Timestamp::from_millis(millis);
+        let dated_observation = Observation {
             observation_date: Date::from_epoch_days(3),
-            created_at: at(1),
-            updated_at: at(2),
+            created_at: time(1),
+            updated_at: time(2),
             ..observation()
         };
         for (word, sort) in Observation::sorts() {
-            let wanted = match word.trim_start_matches('-') {
+            let expected_key = match word.trim_start_matches('-') {
                 "observation_date" => Key::Date(Date::from_epoch_days(3)),
-                "created_at" => Key::Time(at(1)),
-                _ => Key::Time(at(2)),
+                "created_at" => Key::Time(time(1)),
+                _ => Key::Time(time(2)),
             };
-            assert_eq!((observed.key(sort.by), sort.descending), (Some(wanted), word.starts_with('-')), "{word}");
+            assert_eq!(
+                (dated_observation.key(sort.by), sort.descending),
+                (Some(expected_key), word.starts_with('-')),
+                "{word}"
+            );
         }
     }
 }

@@ -149,8 +149,8 @@ impl Observation {
     /// [`DomainError::Conflict`] if the observation is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_be_active("archive")?;
-        let at = at.strictly_after(self.updated_at);
-        let state = Self { archived_at: Some(at), updated_at: at, ..self.clone() };
+        let archived_at = at.strictly_after(self.updated_at);
+        let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
         Ok(Decision::changed(self, state, "observation.archive", vec![EventType::ObservationArchived]))
     }
 
@@ -181,7 +181,7 @@ pub(crate) mod tests {
     use ulid::Ulid;
 
     pub(crate) fn observation() -> Observation {
-        let at = Timestamp::from_millis(1_000);
+        let time = Timestamp::from_millis(1_000);
         Observation {
             id: ObservationId::from_ulid(Ulid(1)),
             employee_id: EmployeeId::from_ulid(Ulid(2)),
@@ -191,11 +191,11 @@ pub(crate) mod tests {
             impact: None,
             recommended_action: None,
             attribute_ids: vec![],
-            observation_date: at.date(),
+            observation_date: time.date(),
             visibility: Visibility::Person,
             requester_id: None,
-            created_at: at,
-            updated_at: at,
+            created_at: time,
+            updated_at: time,
             archived_at: None,
             metadata: Metadata::default(),
             external_id: None,
@@ -204,18 +204,21 @@ pub(crate) mod tests {
 
     #[test]
     fn each_state_accepts_only_its_actions() {
-        let at = Timestamp::from_millis(2_000);
+        let time = Timestamp::from_millis(2_000);
         let active = observation();
-        let archived = active.archive(at).unwrap();
+        let archival = active.archive(time).unwrap();
         assert_eq!(
-            (archived.state.archived_at, archived.events),
-            (Some(at), vec![EventType::ObservationArchived])
+            (archival.state.archived_at, archival.events),
+            (Some(time), vec![EventType::ObservationArchived])
         );
-        assert!(matches!(archived.state.archive(at), Err(DomainError::Conflict(_))));
-        assert!(matches!(active.restore(at), Err(DomainError::Conflict(_))));
-        let restored = archived.state.restore(at).unwrap();
-        assert_eq!((restored.state.archived_at, restored.events), (None, vec![EventType::ObservationRestored]));
-        assert!(restored.state.updated_at > archived.state.updated_at, "also within one millisecond");
+        assert!(matches!(archival.state.archive(time), Err(DomainError::Conflict(_))));
+        assert!(matches!(active.restore(time), Err(DomainError::Conflict(_))));
+        let restoration = archival.state.restore(time).unwrap();
+        assert_eq!(
+            (restoration.state.archived_at, restoration.events),
+            (None, vec![EventType::ObservationRestored])
+        );
+        assert!(restoration.state.updated_at > archival.state.updated_at, "also within one millisecond");
     }
 
     #[test]

@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn nearly_right_parameter_gets_its_right_form() {
-        let known = ["filter[status]", "filter[employee_id]", "sort", "limit", "cursor"].map(str::to_owned);
+        let known_names = ["filter[status]", "filter[employee_id]", "sort", "limit", "cursor"].map(str::to_owned);
         let status = "filter[status]=…, and repeat it for several values";
         for name in [
             "filter.status",
@@ -72,10 +72,10 @@ mod tests {
             "filters[status]",
             "filter_status",
         ] {
-            let form = right_form(name, &known).unwrap_or_else(|| panic!("{name}"));
+            let form = right_form(name, &known_names).unwrap_or_else(|| panic!("{name}"));
             assert!(form.starts_with("filter["), "{name}: {form}");
         }
-        assert_eq!(right_form("filter.status", &known).as_deref(), Some(status));
+        assert_eq!(right_form("filter.status", &known_names).as_deref(), Some(status));
         for (name, word) in [
             ("filter", "filter[field]"),
             ("filter[nope]", "filter[field]"),
@@ -88,13 +88,13 @@ mod tests {
             ("page%5Bnumber%5D", "limit="),
             ("since_id", "since="),
         ] {
-            let form = right_form(name, &known).unwrap_or_else(|| panic!("{name}"));
+            let form = right_form(name, &known_names).unwrap_or_else(|| panic!("{name}"));
             assert!(form.starts_with(word), "{name}: {form}");
         }
-        let keyed = ["q", "page[漢]", "so漢"].map(str::to_owned);
-        assert!(right_form("filter.漢", &keyed).is_some_and(|form| form.starts_with("filter[field]")));
+        let key_prefixes = ["q", "page[漢]", "so漢"].map(str::to_owned);
+        assert!(right_form("filter.漢", &key_prefixes).is_some_and(|form| form.starts_with("filter[field]")));
         for foreign in ["utm_source", "_", "page", "offset", "x", "colour", "since", "expand", "q"] {
-            assert_eq!(right_form(foreign, &known), None, "{foreign}");
+            assert_eq!(right_form(foreign, &known_names), None, "{foreign}");
         }
     }
 

@@ -80,9 +80,9 @@ fn expand_unites_repeated_and_comma_separated_words() {
     assert_eq!(expand(&[("expand", "true,all")]), both);
     assert_eq!(expand(&[("expand", "true"), ("expand", "all")]), both);
     assert_eq!(expand(&[("expand", "true,all"), ("expand", "true"), ("expand", "all,true")]), both);
-    let refused = Err(vec![("expand".to_owned(), Code::InvalidEnum)]);
-    assert_eq!(expand(&[("expand", "true"), ("expand", "age")]), refused);
-    assert_eq!(expand(&[("expand", "true"), ("expand", "")]), refused);
+    let expected_error = Err(vec![("expand".to_owned(), Code::InvalidEnum)]);
+    assert_eq!(expand(&[("expand", "true"), ("expand", "age")]), expected_error);
+    assert_eq!(expand(&[("expand", "true"), ("expand", "")]), expected_error);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn repeated_keyed_filter_is_one_problem() {
 #[test]
 fn number_of_keyed_filters_is_limited() {
     let query: Vec<_> = (0..=MAX_REPEATS).map(|number| format!("filter[custom_fields.k{number}]")).collect();
-    let keyed = |count: usize| {
+    let filters_of = |count: usize| {
         let query: Vec<_> = query.iter().take(count).map(|name| (name.as_str(), "x")).collect();
         let mut params = params(&query);
         (
@@ -118,8 +118,8 @@ fn number_of_keyed_filters_is_limited() {
             params.finish(()).err().map(|problems| problems.as_slice().len()),
         )
     };
-    assert_eq!(keyed(MAX_REPEATS), (MAX_REPEATS, None));
-    assert_eq!(keyed(MAX_REPEATS + 1), (0, Some(1)));
+    assert_eq!(filters_of(MAX_REPEATS), (MAX_REPEATS, None));
+    assert_eq!(filters_of(MAX_REPEATS + 1), (0, Some(1)));
 }
 
 #[test]
@@ -128,15 +128,15 @@ fn malformed_key_is_a_problem_of_its_filter() {
     let is_key = |key: &str| if key.is_empty() { Err(ValueError::required()) } else { Ok(()) };
     assert_eq!(params.keyed("custom_fields", "", 64, is_key), [("x".to_owned(), "y".to_owned())]);
     let problems = params.finish(()).unwrap_err();
-    let named: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
-    assert_eq!(named, [("filter[custom_fields.]", Code::Required)]);
+    let codes: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
+    assert_eq!(codes, [("filter[custom_fields.]", Code::Required)]);
 }
 
 #[test]
 fn keyed_filters_carry_their_key() {
     let mut params = params(&[("filter[custom_fields.cost.center]", "42"), ("filter[custom_fields.x]", "y")]);
-    let keyed = params.keyed("custom_fields", "", 64, |_| Ok(()));
-    assert_eq!(keyed, [("cost.center".to_owned(), "42".to_owned()), ("x".to_owned(), "y".to_owned())]);
+    let filters = params.keyed("custom_fields", "", 64, |_| Ok(()));
+    assert_eq!(filters, [("cost.center".to_owned(), "42".to_owned()), ("x".to_owned(), "y".to_owned())]);
     assert_eq!(params.finish(()), Ok(()));
 }
 

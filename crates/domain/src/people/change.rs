@@ -163,8 +163,9 @@ impl Patch {
         refuse("job_title", managed.job_title && job_title);
         let manager = self.manager.as_ref().map(|field| field.as_ref().map(|reference| reference.text.clone()));
         refuse("manager_id", manager.is_some_and(|text| text != reference(&stored.manager_id)));
-        let wanted = self.department.as_ref().map(|field| field.as_ref().map(|reference| reference.text.clone()));
-        refuse("department_id", wanted.is_some_and(|text| text != department(&stored.department_id)));
+        let department_text =
+            self.department.as_ref().map(|field| field.as_ref().map(|reference| reference.text.clone()));
+        refuse("department_id", department_text.is_some_and(|text| text != department(&stored.department_id)));
         for (key, value) in &self.custom_fields {
             let differs = managed.keys.contains(key) && stored.custom_fields.0.get(key) != value.as_ref();
             refuse(&format!("custom_fields.{key}"), differs);
@@ -264,25 +265,26 @@ impl Employee {
             problems.extend(patch.managed_field_problems(self, &found.managed));
         }
         let mut state = self.clone();
-        if let Some(wanted) = &patch.manager {
-            let keep =
-                wanted.as_ref().is_some_and(|reference| reference.id.is_some() && reference.id == self.manager_id);
-            let allowed = [Status::Active, Status::PendingInvite];
-            let checked = wanted
+        if let Some(manager_field) = &patch.manager {
+            let keep = manager_field
+                .as_ref()
+                .is_some_and(|reference| reference.id.is_some() && reference.id == self.manager_id);
+            let valid_statuses = [Status::Active, Status::PendingInvite];
+            let manager_id = manager_field
                 .as_ref()
                 .filter(|_| !keep)
-                .and_then(|reference| problems.take("manager_id", manager(reference, found, &allowed)));
-            state.manager_id = if keep { self.manager_id } else { checked };
+                .and_then(|reference| problems.take("manager_id", manager(reference, found, &valid_statuses)));
+            state.manager_id = if keep { self.manager_id } else { manager_id };
         }
-        if let Some(wanted) = &patch.department {
-            let keep = wanted
+        if let Some(department_field) = &patch.department {
+            let keep = department_field
                 .as_ref()
                 .is_some_and(|reference| reference.id.is_some() && reference.id == self.department_id);
-            let checked = wanted
+            let department_id = department_field
                 .as_ref()
                 .filter(|_| !keep)
                 .and_then(|reference| problems.take("department_id", department(reference, found)));
-            state.department_id = if keep { self.department_id } else { checked };
+            state.department_id = if keep { self.department_id } else { department_id };
         }
         problems.or(()).map_err(DomainError::Unprocessable)?;
         patch.content.clone().apply_to(&mut state);

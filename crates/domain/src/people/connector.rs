@@ -243,16 +243,16 @@ mod tests {
 
     #[test]
     fn released_record_keeps_its_values() {
-        let at = Timestamp::from_millis(9_000);
+        let release_time = Timestamp::from_millis(9_000);
         let draft = Draft::parse(serde_json::from_str(r#"{"type": "csv_feed", "hris_source": "acme"}"#).unwrap());
         let draft = draft.unwrap();
-        let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
-        let before = employee(1);
-        let managed = connector.manage(&before, at).unwrap().state;
-        assert_eq!((managed.is_hris_managed, managed.hris_source.as_str()), (true, "acme"));
-        assert!(connector.manage(&managed, at).is_none());
-        let released = connector.release(&managed, at).unwrap().state;
-        assert_eq!(Employee { updated_at: before.updated_at, ..released.clone() }, before);
-        assert!(connector.release(&released, at).is_none());
+        let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, release_time).state;
+        let person_before = employee(1);
+        let managed_person = connector.manage(&person_before, release_time).unwrap().state;
+        assert_eq!((managed_person.is_hris_managed, managed_person.hris_source.as_str()), (true, "acme"));
+        assert!(connector.manage(&managed_person, release_time).is_none());
+        let released_person = connector.release(&managed_person, release_time).unwrap().state;
+        assert_eq!(Employee { updated_at: person_before.updated_at, ..released_person.clone() }, person_before);
+        assert!(connector.release(&released_person, release_time).is_none());
     }
 }

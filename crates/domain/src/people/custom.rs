@@ -141,9 +141,9 @@ mod tests {
 
     #[test]
     fn stored_custom_fields_keep_their_json_types() {
-        let stored = r#"{"a":true,"b":-1,"c":18446744073709551615,"d":0.5,"e":"x"}"#;
-        let fields: CustomFields = serde_json::from_str(stored).unwrap();
-        assert_eq!(serde_json::to_string(&fields).unwrap(), stored);
+        let json_text = r#"{"a":true,"b":-1,"c":18446744073709551615,"d":0.5,"e":"x"}"#;
+        let fields: CustomFields = serde_json::from_str(json_text).unwrap();
+        assert_eq!(serde_json::to_string(&fields).unwrap(), json_text);
         for unsupported in [r#"{"a":null}"#, r#"{"a":[1]}"#, r#"{"a":{"b":1}}"#] {
             assert!(serde_json::from_str::<CustomFields>(unsupported).is_err(), "{unsupported}");
         }

@@ -103,13 +103,13 @@ impl Employee {
 
     /// The audit entry tells that there is a hold, not why: more people read the audit log than holds.
     fn held(&self, hold: Option<Hold>, action: &'static str, at: Timestamp) -> Decision<Self> {
-        let before = if self.hold.is_some() { json!("set") } else { json!(null) };
-        let after = match (&self.hold, &hold) {
+        let hold_before = if self.hold.is_some() { json!("set") } else { json!(null) };
+        let hold_after = match (&self.hold, &hold) {
             (_, None) => json!(null),
             (None, Some(_)) => json!("set"),
             (Some(_), Some(_)) => json!("changed"),
         };
-        let change = Change { from: before, to: after };
+        let change = Change { from: hold_before, to: hold_after };
         let state = Self { hold, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         let mut decision = Decision::changed(self, state, action, vec![EventType::EmployeeHoldChanged]);
         decision.audit.changes.insert("legal_hold".to_owned(), change);
@@ -129,24 +129,24 @@ mod tests {
     #[test]
     fn hold_keeps_its_beginning_until_the_release() {
         let (at, later) = (Timestamp::from_millis(5_000), Timestamp::from_millis(6_000));
-        let held = employee(1).set_hold(draft("Lawsuit"), at).unwrap().unwrap();
+        let first_hold = employee(1).set_hold(draft("Lawsuit"), at).unwrap().unwrap();
         assert_eq!(
-            (held.events.as_slice(), held.audit.action),
+            (first_hold.events.as_slice(), first_hold.audit.action),
             (&[EventType::EmployeeHoldChanged][..], "employee.hold")
         );
-        assert_eq!(held.audit.changes["legal_hold"], Change { from: json!(null), to: json!("set") });
-        assert_eq!(held.state.set_hold(draft("Lawsuit"), later), Ok(None));
-        let again = held.state.set_hold(draft("Appeal"), later).unwrap().unwrap();
-        let hold = again.state.legal_hold().unwrap();
+        assert_eq!(first_hold.audit.changes["legal_hold"], Change { from: json!(null), to: json!("set") });
+        assert_eq!(first_hold.state.set_hold(draft("Lawsuit"), later), Ok(None));
+        let second_hold = first_hold.state.set_hold(draft("Appeal"), later).unwrap().unwrap();
+        let hold = second_hold.state.legal_hold().unwrap();
         assert_eq!((hold.reason.as_str(), hold.held_at), ("Appeal", at));
-        let released = again.state.release_hold(later).unwrap();
-        assert_eq!(released.state.legal_hold(), None);
-        assert_eq!(released.state.release_hold(later).unwrap_err(), DomainError::NotFound);
+        let hold_release = second_hold.state.release_hold(later).unwrap();
+        assert_eq!(hold_release.state.legal_hold(), None);
+        assert_eq!(hold_release.state.release_hold(later).unwrap_err(), DomainError::NotFound);
     }
 
     #[test]
     fn hold_is_not_in_the_form_of_a_person() {
-        let held = employee(1).set_hold(draft("Lawsuit"), Timestamp::from_millis(5_000)).unwrap().unwrap();
-        assert!(!serde_json::to_string(&held.state).unwrap().contains("Lawsuit"));
+        let held_person = employee(1).set_hold(draft("Lawsuit"), Timestamp::from_millis(5_000)).unwrap().unwrap();
+        assert!(!serde_json::to_string(&held_person.state).unwrap().contains("Lawsuit"));
     }
 }

@@ -265,8 +265,8 @@ impl Invitation {
     /// Returns the invitation to store instead if there is nothing to send: the mail is not queued any more, the
     /// invitation has expired, or the person is not pending.
     pub fn token_to_send(&self, person: Status, at: Timestamp) -> Result<&[u8], Box<Self>> {
-        let queued = self.mail.as_ref().and_then(|mail| mail.sealed_token.as_deref());
-        match (self.stands(person, at), queued) {
+        let sealed_token = self.mail.as_ref().and_then(|mail| mail.sealed_token.as_deref());
+        match (self.stands(person, at), sealed_token) {
             (State::Pending, Some(sealed)) => Ok(sealed),
             (State::Expired, Some(_)) => {
                 Err(Box::new(Self { mail: self.mail.as_ref().map(InvitationMail::expired), ..self.clone() }))
@@ -288,14 +288,14 @@ impl Invitation {
     /// `None` if GET shows the same as before.
     #[must_use]
     pub fn event_since(&self, before: Option<&Self>) -> Option<EventType> {
-        let Some(before) = before else { return Some(EventType::InvitationCreated) };
+        let Some(invitation_before) = before else { return Some(EventType::InvitationCreated) };
         let mail = |invitation: &Self| invitation.mail.as_ref().map(InvitationMail::view);
-        if self.accepted_at != before.accepted_at {
+        if self.accepted_at != invitation_before.accepted_at {
             Some(EventType::InvitationAccepted)
-        } else if self.revoked_at != before.revoked_at {
+        } else if self.revoked_at != invitation_before.revoked_at {
             Some(EventType::InvitationRevoked)
         } else {
-            (mail(self) != mail(before)).then_some(EventType::InvitationUpdated)
+            (mail(self) != mail(invitation_before)).then_some(EventType::InvitationUpdated)
         }
     }
 

@@ -53,8 +53,13 @@ impl Employee {
         if self.status == Status::Deactivated {
             return Err(self.refuse("deactivate"));
         }
-        let at = at.strictly_after(self.updated_at);
-        let state = Self { status: Status::Deactivated, deactivated_at: Some(at), updated_at: at, ..self.clone() };
+        let deactivated_at = at.strictly_after(self.updated_at);
+        let state = Self {
+            status: Status::Deactivated,
+            deactivated_at: Some(deactivated_at),
+            updated_at: deactivated_at,
+            ..self.clone()
+        };
         Ok(Decision::changed(self, state, "employee.deactivate", vec![EventType::EmployeeDeactivated]))
     }
 
@@ -119,7 +124,7 @@ mod tests {
 
     #[test]
     fn lifecycle_action_follows_the_table_of_statuses() {
-        let at = Timestamp::from_millis(5_000);
+        let time = Timestamp::from_millis(5_000);
         let table = [
             //               deactivate         reactivate    rehire        accept
             (Active, [Some(Deactivated), None, None, None]),
@@ -130,52 +135,58 @@ mod tests {
             let deactivated_at = (from == Deactivated).then_some(Timestamp::from_millis(1_500));
             let person = Employee { status: from, deactivated_at, ..employee(1) };
             let results = [
-                person.deactivate(at),
-                person.reactivate(at),
-                person.rehire(&Rehire::default(), &References::default(), at),
-                person.accept_invitation(at),
+                person.deactivate(time),
+                person.reactivate(time),
+                person.rehire(&Rehire::default(), &References::default(), time),
+                person.accept_invitation(time),
             ];
-            let reached = results.map(|result| result.ok().map(|decision| decision.state.status));
-            assert_eq!(reached, row, "from {from:?}");
+            let statuses = results.map(|result| result.ok().map(|decision| decision.state.status));
+            assert_eq!(statuses, row, "from {from:?}");
         }
     }
 
     #[test]
     fn lifecycle_action_fires_one_event_and_sets_deactivated_at() {
-        let at = Timestamp::from_millis(5_000);
-        let left = employee(1).deactivate(at).unwrap();
-        assert_eq!((left.events, left.state.deactivated_at), (vec![EventType::EmployeeDeactivated], Some(at)));
-        let back = left.state.reactivate(at).unwrap();
-        assert_eq!((back.events, back.state.deactivated_at), (vec![EventType::EmployeeReactivated], None));
-        assert_eq!(back.state.returned_at, Some(back.state.updated_at));
-        let rehired = left.state.rehire(&Rehire::default(), &References::default(), at).unwrap();
-        assert_eq!(rehired.events, [EventType::EmployeeRehired]);
+        let time = Timestamp::from_millis(5_000);
+        let departure = employee(1).deactivate(time).unwrap();
+        assert_eq!(
+            (departure.events, departure.state.deactivated_at),
+            (vec![EventType::EmployeeDeactivated], Some(time))
+        );
+        let reactivation = departure.state.reactivate(time).unwrap();
+        assert_eq!(
+            (reactivation.events, reactivation.state.deactivated_at),
+            (vec![EventType::EmployeeReactivated], None)
+        );
+        assert_eq!(reactivation.state.returned_at, Some(reactivation.state.updated_at));
+        let rehiring = departure.state.rehire(&Rehire::default(), &References::default(), time).unwrap();
+        assert_eq!(rehiring.events, [EventType::EmployeeRehired]);
     }
 
     #[test]
     fn rehire_accepts_only_manager_department_and_custom_fields() {
         use crate::json::Value;
         use crate::problem::Code;
-        let left = employee(1).deactivate(Timestamp::from_millis(5_000)).unwrap().state;
+        let former_employee = employee(1).deactivate(Timestamp::from_millis(5_000)).unwrap().state;
         let parse = |body: &str| {
             let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("{body}") };
             let problems = |problems: ValidationErrors| {
                 problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
             };
-            Rehire::parse(body).against(&left).map_err(problems)
+            Rehire::parse(body).against(&former_employee).map_err(problems)
         };
         assert_eq!(parse("{}"), Ok(Rehire::default()));
         let body = r#"{"manager_id":null,"department_id":null,"custom_fields":{"grade":3}}"#;
-        let at = Timestamp::from_millis(6_000);
-        let state = left.rehire(&parse(body).unwrap(), &References::default(), at).unwrap().state;
+        let time = Timestamp::from_millis(6_000);
+        let state = former_employee.rehire(&parse(body).unwrap(), &References::default(), time).unwrap().state;
         assert_eq!(serde_json::to_string(&state.custom_fields).unwrap(), r#"{"grade":3}"#);
         for unknown in ["email", "first_name", "role", "status", "id", "send_invite"] {
             let result = parse(&format!(r#"{{"{unknown}":"x"}}"#));
             assert_eq!(result.unwrap_err(), [(unknown.to_owned(), Code::UnknownField)], "{unknown}");
         }
         let both = parse(r#"{"manager_id":1,"email":"x"}"#).unwrap_err();
-        let wanted = [("manager_id", Code::InvalidFormat), ("email", Code::UnknownField)];
-        assert_eq!(both, wanted.map(|(field, code)| (field.to_owned(), code)));
+        let expected_codes = [("manager_id", Code::InvalidFormat), ("email", Code::UnknownField)];
+        assert_eq!(both, expected_codes.map(|(field, code)| (field.to_owned(), code)));
     }
 
     #[test]
@@ -183,16 +194,22 @@ mod tests {
         use super::super::ReportingLine;
         use crate::fields::Reference;
         use crate::id::EmployeeId;
-        let left = employee(1).deactivate(Timestamp::from_millis(5_000)).unwrap().state;
+        let former_employee = employee(1).deactivate(Timestamp::from_millis(5_000)).unwrap().state;
         let manager = EmployeeId::from_ulid(ulid::Ulid(2));
-        let wanted = Some(Some(Reference { text: manager.to_string(), id: Some(manager) }));
-        let body = Rehire(Patch { manager: wanted, ..Patch::default() });
-        let found = |is_below| References {
+        let expected_manager = Some(Some(Reference { text: manager.to_string(), id: Some(manager) }));
+        let body = Rehire(Patch { manager: expected_manager, ..Patch::default() });
+        let references_to = |is_below| References {
             manager: Some(ReportingLine { status: Active, is_below, depth: 1 }),
             ..References::default()
         };
-        let at = Timestamp::from_millis(6_000);
-        assert!(matches!(left.rehire(&body, &found(true), at), Err(DomainError::Unprocessable(_))));
-        assert_eq!(left.rehire(&body, &found(false), at).unwrap().state.manager_id, Some(manager));
+        let time = Timestamp::from_millis(6_000);
+        assert!(matches!(
+            former_employee.rehire(&body, &references_to(true), time),
+            Err(DomainError::Unprocessable(_))
+        ));
+        assert_eq!(
+            former_employee.rehire(&body, &references_to(false), time).unwrap().state.manager_id,
+            Some(manager)
+        );
     }
 }

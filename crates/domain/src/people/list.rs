@@ -151,8 +151,8 @@ impl Filter {
     /// `not_possible` for each other field.
     pub fn check_sight(&self, viewer: Viewer, organization: &Organization) -> Result<(), ValidationErrors> {
         let mut problems = ValidationErrors::none();
-        let hidden = self.custom.iter().filter(|filter| !organization.shows_custom_field(&filter.key));
-        for filter in hidden.filter(|_| viewer != Viewer::Everything) {
+        let hidden_filters = self.custom.iter().filter(|filter| !organization.shows_custom_field(&filter.key));
+        for filter in hidden_filters.filter(|_| viewer != Viewer::Everything) {
             problems.add(format!("filter[{}.{}]", CustomFields::NAME, filter.key), hidden_field());
         }
         problems.or(())

@@ -202,7 +202,7 @@ pub(crate) mod tests {
     use ulid::Ulid;
 
     pub(crate) fn employee(number: u128) -> Employee {
-        let at = Timestamp::from_millis(1_000);
+        let time = Timestamp::from_millis(1_000);
         Employee {
             id: EmployeeId::from_ulid(Ulid(number)),
             email: format!("person{number}@example.com"),
@@ -218,8 +218,8 @@ pub(crate) mod tests {
             is_hris_managed: false,
             hris_source: MANUAL.to_owned(),
             connector_id: None,
-            created_at: at,
-            updated_at: at,
+            created_at: time,
+            updated_at: time,
             deactivated_at: None,
             returned_at: None,
             hold: None,

@@ -99,27 +99,30 @@ mod tests {
     #[test]
     fn identity_of_an_org_admin_needs_admin_context() {
         for (role, is_refused) in [(Role::OrgAdmin, true), (Role::Manager, false)] {
-            let before = person(role, Status::Active);
+            let person_before = person(role, Status::Active);
             for after in [
-                Employee { email: "attacker@example.com".to_owned(), ..before.clone() },
-                Employee { external_id: Some("7".to_owned()), ..before.clone() },
+                Employee { email: "attacker@example.com".to_owned(), ..person_before.clone() },
+                Employee { external_id: Some("7".to_owned()), ..person_before.clone() },
             ] {
-                let refused = Employee::authorize_admin_change(Some(&before), &after, false);
-                assert_eq!(refused.is_err(), is_refused, "{after:?}");
+                let result = Employee::authorize_admin_change(Some(&person_before), &after, false);
+                assert_eq!(result.is_err(), is_refused, "{after:?}");
             }
-            let renamed = Employee { job_title: Some("Lead".to_owned()), ..before.clone() };
-            assert_eq!(Employee::authorize_admin_change(Some(&before), &renamed, false), Ok(()));
+            let renamed_person = Employee { job_title: Some("Lead".to_owned()), ..person_before.clone() };
+            assert_eq!(Employee::authorize_admin_change(Some(&person_before), &renamed_person, false), Ok(()));
         }
     }
 
     #[test]
     fn refusal_of_the_last_admin_names_the_rule_and_the_remedy() {
-        let before = person(Role::OrgAdmin, Status::Active);
-        let after = person(Role::OrgAdmin, Status::Deactivated);
-        let refused = Employee::require_other_admin(Some(&before), &after, false).unwrap_err();
-        let DomainError::Conflict(conflict) = &refused else { panic!("{refused:?}") };
-        let shown = serde_json::to_value(conflict).unwrap();
-        assert_eq!(shown, serde_json::json!({"field": "status", "current": "active", "rule": "last_admin"}));
-        assert!(refused.to_string().contains("Give another person the role `org_admin` first"), "{refused}");
+        let admin_before = person(Role::OrgAdmin, Status::Active);
+        let admin_after = person(Role::OrgAdmin, Status::Deactivated);
+        let refusal = Employee::require_other_admin(Some(&admin_before), &admin_after, false).unwrap_err();
+        let DomainError::Conflict(conflict) = &refusal else { panic!("{refusal:?}") };
+        let conflict_json = serde_json::to_value(conflict).unwrap();
+        assert_eq!(
+            conflict_json,
+            serde_json::json!({"field": "status", "current": "active", "rule": "last_admin"})
+        );
+        assert!(refusal.to_string().contains("Give another person the role `org_admin` first"), "{refusal}");
     }
 }

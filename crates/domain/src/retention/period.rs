@@ -206,12 +206,12 @@ mod tests {
 
     #[test]
     fn periods_compare_with_months_of_mean_length() {
-        let of = |text: &str| text.parse::<Period>().unwrap();
+        let period = |text: &str| text.parse::<Period>().unwrap();
         let rising = ["P30D", "P1M", "P31D", "P5W", "P1Y", "P366D", "P13M", "P3Y"];
         for (shorter, longer) in rising.iter().zip(&rising[1..]) {
-            assert!(of(shorter).is_shorter_than(of(longer)), "{shorter} {longer}");
-            assert!(!of(longer).is_shorter_than(of(shorter)), "{shorter} {longer}");
+            assert!(period(shorter).is_shorter_than(period(longer)), "{shorter} {longer}");
+            assert!(!period(longer).is_shorter_than(period(shorter)), "{shorter} {longer}");
         }
-        assert!(!of("P12M").is_shorter_than(of("P1Y")) && !of("P1Y").is_shorter_than(of("P12M")));
+        assert!(!period("P12M").is_shorter_than(period("P1Y")) && !period("P1Y").is_shorter_than(period("P12M")));
     }
 }

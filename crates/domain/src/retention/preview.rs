@@ -62,11 +62,11 @@ impl PreviewRequest {
     /// set now.
     #[must_use]
     pub fn rules(&self, organization: &Organization, now: Timestamp) -> PreviewedRules {
-        let after = organization.with_retention(&self.patch, now);
+        let organization_after = organization.with_retention(&self.patch, now);
         PreviewedRules {
-            retention: after.retention,
-            next_run_at: after.retention_due_at.map(|due| due.max(now)),
-            starts: after.retention_starts,
+            retention: organization_after.retention,
+            next_run_at: organization_after.retention_due_at.map(|due| due.max(now)),
+            starts: organization_after.retention_starts,
         }
     }
 }

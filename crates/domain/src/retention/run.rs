@@ -133,18 +133,18 @@ impl RetentionRun {
         tables_to_rewrite: Vec<String>,
         at: Timestamp,
     ) -> Decision<Self> {
-        let applied = |rule| retention.applied(rule, starts, at);
+        let application = |rule| retention.applied(rule, starts, at);
         let state = Self {
             id,
             status: RunStatus::Running,
             started_at: at,
             completed_at: None,
             applied: Retention {
-                archived_observations: applied(RetentionRule::ArchivedObservations),
-                archived_objectives: applied(RetentionRule::ArchivedObjectives),
-                archived_summaries: applied(RetentionRule::ArchivedSummaries),
-                archived_conversations: applied(RetentionRule::ArchivedConversations),
-                deactivated_people: applied(RetentionRule::DeactivatedPeople),
+                archived_observations: application(RetentionRule::ArchivedObservations),
+                archived_objectives: application(RetentionRule::ArchivedObjectives),
+                archived_summaries: application(RetentionRule::ArchivedSummaries),
+                archived_conversations: application(RetentionRule::ArchivedConversations),
+                deactivated_people: application(RetentionRule::DeactivatedPeople),
             },
             counts: BTreeMap::new(),
             out_of_reach: OUT_OF_REACH.map(str::to_owned).to_vec(),

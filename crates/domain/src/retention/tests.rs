@@ -41,19 +41,22 @@ fn rule_applies_seven_days_after_a_shorter_period() {
     assert_eq!(shorter.retention_due_at, set.retention_due_at, "the runs keep their time");
 
     let rule = RetentionRule::ArchivedObservations;
-    let applied = |now| shorter.retention.applied(rule, &shorter.retention_starts, at(now));
-    assert_eq!(applied("2026-03-26T23:59:59.999Z"), None);
-    assert_eq!(applied("2026-03-27T00:00:00Z"), period("P1Y"));
+    let application = |now| shorter.retention.applied(rule, &shorter.retention_starts, at(now));
+    assert_eq!(application("2026-03-26T23:59:59.999Z"), None);
+    assert_eq!(application("2026-03-27T00:00:00Z"), period("P1Y"));
 }
 
 #[test]
 fn rule_that_was_off_has_grace_again() {
     let set = organization().with_retention(&observations("P3Y"), at("2026-03-01T10:00:00Z"));
-    let off = RetentionPatch { archived_observations: Some(None), ..RetentionPatch::default() };
-    let off = set.with_retention(&off, at("2026-04-01T00:00:00Z"));
-    assert_eq!((start(&off), off.retention_due_at, off.retention.is_off()), (None, None, true));
-    let again = off.with_retention(&observations("P3Y"), at("2026-05-01T00:00:00Z"));
-    assert_eq!(again.retention_due_at, Some(at("2026-05-08T00:00:00Z")));
+    let switch_off = RetentionPatch { archived_observations: Some(None), ..RetentionPatch::default() };
+    let settings_off = set.with_retention(&switch_off, at("2026-04-01T00:00:00Z"));
+    assert_eq!(
+        (start(&settings_off), settings_off.retention_due_at, settings_off.retention.is_off()),
+        (None, None, true)
+    );
+    let settings_again = settings_off.with_retention(&observations("P3Y"), at("2026-05-01T00:00:00Z"));
+    assert_eq!(settings_again.retention_due_at, Some(at("2026-05-08T00:00:00Z")));
 }
 
 #[test]
@@ -61,9 +64,9 @@ fn update_keeps_periods_of_omitted_rules() {
     let now = at("2026-03-01T10:00:00Z");
     let both = RetentionPatch { deactivated_people: Some(period("P2Y")), ..observations("P3Y") };
     let set = organization().with_retention(&both, now);
-    let later = set.with_retention(&observations("P4Y"), now.plus_seconds(60));
-    assert_eq!(later.retention.deactivated_people, period("P2Y"));
-    assert_eq!(later.retention.archived_observations, period("P4Y"));
+    let later_settings = set.with_retention(&observations("P4Y"), now.plus_seconds(60));
+    assert_eq!(later_settings.retention.deactivated_people, period("P2Y"));
+    assert_eq!(later_settings.retention.archived_observations, period("P4Y"));
     assert_eq!(set.with_retention(&RetentionPatch::default(), now.plus_seconds(60)), set);
 }
 
@@ -99,10 +102,10 @@ fn preview_dates_other_periods_as_if_set_now() {
         PreviewRequest::parse(Params::new(vec![("archived_summaries".to_owned(), "P1Y".to_owned())])).unwrap();
     let rules = request.rules(&set, now);
     assert_eq!(rules.next_run_at, set.retention_due_at);
-    let applied: Vec<_> =
+    let rule_dates: Vec<_> =
         rules.applied().map(|(rule, run, before)| (rule, run.to_string(), before.to_string())).collect();
     assert_eq!(
-        applied,
+        rule_dates,
         [
             (
                 RetentionRule::ArchivedSummaries,
@@ -129,19 +132,25 @@ fn run_applies_only_rules_that_have_started() {
     assert_eq!(id, RetentionRun::id_of(set.id, due));
     assert_ne!(id, RetentionRun::id_of(set.id, due.plus_seconds(60)));
 
-    let begun = RetentionRun::begin(id, &set.retention, &set.retention_starts, vec![], due).state;
-    assert_eq!((begun.applied.archived_observations, begun.applied.archived_summaries), (period("P3Y"), None));
-    assert_eq!(begun.complete(due).events, [], "a run without effect has no event");
+    let first_run = RetentionRun::begin(id, &set.retention, &set.retention_starts, vec![], due).state;
+    assert_eq!(
+        (first_run.applied.archived_observations, first_run.applied.archived_summaries),
+        (period("P3Y"), None)
+    );
+    assert_eq!(first_run.complete(due).events, [], "a run without effect has no event");
 
-    let first = begun.remove(RetentionRule::ArchivedObservations, 100);
+    let first = first_run.remove(RetentionRule::ArchivedObservations, 100);
     assert_eq!(first.events, [EventType::RetentionRemoved]);
     let second = first.state.remove(RetentionRule::ArchivedObservations, 20).state;
     assert_eq!(second.removed(RetentionRule::ArchivedObservations), 120);
-    let erased = second.erase().state;
-    let done = erased.complete(due.plus_seconds(30));
-    assert_eq!(done.events, [EventType::RetentionCompleted]);
-    assert_eq!(done.state.counts.values().copied().collect::<Vec<_>>(), [120, 1]);
-    assert_eq!((done.state.status, done.state.completed_at), (RunStatus::Completed, Some(due.plus_seconds(30))));
+    let run_with_erasure = second.erase().state;
+    let completed_run = run_with_erasure.complete(due.plus_seconds(30));
+    assert_eq!(completed_run.events, [EventType::RetentionCompleted]);
+    assert_eq!(completed_run.state.counts.values().copied().collect::<Vec<_>>(), [120, 1]);
+    assert_eq!(
+        (completed_run.state.status, completed_run.state.completed_at),
+        (RunStatus::Completed, Some(due.plus_seconds(30)))
+    );
 }
 
 #[test]

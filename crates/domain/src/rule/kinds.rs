@@ -86,14 +86,14 @@ impl<T> Rule for Url<T> {
     type Value = T;
 
     fn parse(&self, value: &Value) -> Result<T, ValueError> {
-        let given = as_text(value)?;
-        if given.is_empty() {
+        let text = as_text(value)?;
+        if text.is_empty() {
             return Err(ValueError::format("an absolute URL"));
         }
-        if given.chars().nth(self.max).is_some() {
+        if text.chars().nth(self.max).is_some() {
             return Err(ValueError::new(Code::TooLong, format!("must have at most {} characters", self.max)));
         }
-        (self.read)(given)
+        (self.read)(text)
     }
 
     fn shape(&self) -> Shape {
@@ -133,8 +133,8 @@ impl<T: StringEnum> Rule for OneOf<T> {
     type Value = T;
 
     fn parse(&self, value: &Value) -> Result<T, ValueError> {
-        let given = as_text(value)?;
-        let word = T::from_word(if self.is_trimmed { given.trim() } else { given })?;
+        let text = as_text(value)?;
+        let word = T::from_word(if self.is_trimmed { text.trim() } else { text })?;
         if self.allowed.contains(&word) {
             return Ok(word);
         }
@@ -319,15 +319,15 @@ impl<R: Rule<Value: PartialEq>> Rule for List<R> {
         if items.len() > self.max {
             return Err(ValueError::new(Code::TooLong, format!("must have at most {} entries", self.max)));
         }
-        let mut out = Vec::with_capacity(items.len());
+        let mut values = Vec::with_capacity(items.len());
         for item in items {
             let item = self.of.parse(item)?;
-            if out.contains(&item) {
+            if values.contains(&item) {
                 return Err(ValueError::format("an array without duplicates"));
             }
-            out.push(item);
+            values.push(item);
         }
-        Ok(out)
+        Ok(values)
     }
 
     fn shape(&self) -> Shape {

@@ -33,10 +33,10 @@ impl Rule for Text {
     type Value = String;
 
     fn parse(&self, value: &Value) -> Result<String, ValueError> {
-        let given = as_text(value)?;
-        let given = if self.is_trimmed { given.trim() } else { given };
-        text::bounded(given, self.chars.clone())?;
-        Ok(given.to_owned())
+        let text = as_text(value)?;
+        let trimmed_text = if self.is_trimmed { text.trim() } else { text };
+        text::bounded(trimmed_text, self.chars.clone())?;
+        Ok(trimmed_text.to_owned())
     }
 
     fn shape(&self) -> Shape {

@@ -68,10 +68,10 @@ mod tests {
             assert_eq!(result.unwrap_err().kind, Some(ScimErrorType::InvalidCursor));
         }
         for at in 0..text.len() {
-            let mut changed = text.clone().into_bytes();
-            changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
-            let changed = String::from_utf8(changed).unwrap();
-            assert!(UserCursor::decode(&changed, &active).is_err(), "{at}");
+            let mut altered_bytes = text.clone().into_bytes();
+            altered_bytes[at] = if altered_bytes[at] == b'A' { b'B' } else { b'A' };
+            let altered_text = String::from_utf8(altered_bytes).unwrap();
+            assert!(UserCursor::decode(&altered_text, &active).is_err(), "{at}");
         }
     }
 }

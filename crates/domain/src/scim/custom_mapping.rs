@@ -19,12 +19,12 @@ impl CustomMapping {
     /// # Errors
     /// `invalidPath` for a malformed path or the path of a whole schema.
     pub fn parse(key: &str, path: &str) -> Result<Self, ScimError> {
-        let parsed = ScimPath::parse(path)?;
-        if parsed.attribute.is_none() {
+        let attribute_path = ScimPath::parse(path)?;
+        if attribute_path.attribute.is_none() {
             let detail = "The path of a mapping must name an attribute.";
             return Err(ScimError::new(ScimErrorType::InvalidPath, detail));
         }
-        Ok(Self { key: key.to_owned(), path: parsed })
+        Ok(Self { key: key.to_owned(), path: attribute_path })
     }
 
     /// Returns the reason why no custom field can have the attribute, as the rest of a sentence about the path.
@@ -94,7 +94,7 @@ mod tests {
         for path in free {
             assert_eq!(mapping(path).refusal(), None, "{path}");
         }
-        let refused = [
+        let refused_paths = [
             "userName",
             "externalId",
             "active",
@@ -121,7 +121,7 @@ mod tests {
             "employeeNumber.part",
             r#"phoneNumbers[type eq "mobile"].value"#,
         ];
-        for path in refused {
+        for path in refused_paths {
             assert!(mapping(path).refusal().is_some(), "{path}");
         }
     }

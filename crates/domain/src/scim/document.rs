@@ -53,9 +53,9 @@ impl UserDocument {
     /// wrong type.
     pub fn from_body(body: Object) -> Result<Self, ScimError> {
         let mut document = Self::default();
-        let given: Object = body.into_iter().filter(|(_, value)| *value != Value::Null).collect();
+        let members: Object = body.into_iter().filter(|(_, value)| *value != Value::Null).collect();
         let mut budget = ComparisonBudget::new();
-        document.merge(&ScimSchema::Core, given, PatchVerb::Add, &mut budget).map_err(|error| {
+        document.merge(&ScimSchema::Core, members, PatchVerb::Add, &mut budget).map_err(|error| {
             match error.kind {
                 Some(ScimErrorType::InvalidPath | ScimErrorType::InvalidFilter) => {
                     ScimError { kind: Some(ScimErrorType::InvalidSyntax), ..error }
@@ -141,9 +141,9 @@ impl UserDocument {
             let detail = format!("An object of attributes has at most {MAX_GIVEN} members.");
             return Err(ScimError::value(detail));
         }
-        let mut seen = std::collections::BTreeSet::new();
+        let mut names = std::collections::BTreeSet::new();
         for (name, value) in members {
-            if !seen.insert(name.to_ascii_lowercase()) {
+            if !names.insert(name.to_ascii_lowercase()) {
                 return Err(ScimError::syntax(format!("`{name}` is given twice. Send each attribute once.")));
             }
             let path = self.member_path(schema, name.trim(), &value)?;
@@ -286,8 +286,8 @@ impl UserDocument {
         let section = match &path.schema {
             ScimSchema::Core => Some(&mut self.core),
             ScimSchema::Enterprise | ScimSchema::Other(_) => {
-                let found = self.extensions.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(urn));
-                found.map(|(_, members)| members)
+                let extension = self.extensions.iter_mut().find(|(known, _)| known.eq_ignore_ascii_case(urn));
+                extension.map(|(_, members)| members)
             }
         };
         if let Some(section) = section {
@@ -307,8 +307,8 @@ impl UserDocument {
         match schema {
             ScimSchema::Core => Some(&self.core),
             ScimSchema::Enterprise | ScimSchema::Other(_) => {
-                let found = self.extensions.iter().find(|(urn, _)| urn.eq_ignore_ascii_case(schema.urn()));
-                found.map(|(_, members)| members)
+                let section = self.extensions.iter().find(|(urn, _)| urn.eq_ignore_ascii_case(schema.urn()));
+                section.map(|(_, members)| members)
             }
         }
     }
@@ -318,14 +318,14 @@ impl UserDocument {
         if *schema == ScimSchema::Core {
             return &mut self.core;
         }
-        let at = match self.extensions.iter().position(|(known, _)| known.eq_ignore_ascii_case(urn)) {
+        let index = match self.extensions.iter().position(|(known, _)| known.eq_ignore_ascii_case(urn)) {
             Some(at) => at,
             None => {
                 self.extensions.push((urn.to_owned(), Object::new()));
                 self.extensions.len() - 1
             }
         };
-        &mut self.extensions[at].1
+        &mut self.extensions[index].1
     }
 
     /// Returns the value at a path. For several entries, the first one that meets the conditions.
@@ -372,18 +372,18 @@ impl UserDocument {
 
     /// Sets the value at a path. A value that the path cannot take is ignored.
     pub(super) fn put(&mut self, path: &ScimPath, value: Value) {
-        let mut changed = self.clone();
-        if changed.change(path, PatchVerb::Replace, Some(value), &mut ComparisonBudget::new()).is_ok() {
-            *self = changed;
+        let mut document = self.clone();
+        if document.change(path, PatchVerb::Replace, Some(value), &mut ComparisonBudget::new()).is_ok() {
+            *self = document;
         }
     }
 
     /// Removes the attribute of a path without conditions.
     pub(super) fn remove_plain(&mut self, path: &ScimPath) {
-        let mut changed = self.clone();
+        let mut document = self.clone();
         let budget = &mut ComparisonBudget::new();
-        if path.conditions.is_none() && changed.change(path, PatchVerb::Remove, None, budget).is_ok() {
-            *self = changed;
+        if path.conditions.is_none() && document.change(path, PatchVerb::Remove, None, budget).is_ok() {
+            *self = document;
         }
     }
 }

@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn error_body_has_the_status_as_text() {
         let error = ScimError::new(ScimErrorType::Uniqueness, "taken");
-        let wanted =
+        let expected_body =
             json!({"schemas": [ERROR_SCHEMA], "status": "409", "scimType": "uniqueness", "detail": "taken"});
-        assert_eq!(error.body(), wanted);
+        assert_eq!(error.body(), expected_body);
         let missing = ScimError::not_found().body();
         assert_eq!((missing.get("scimType"), &missing["status"]), (None, &json!("404")));
     }

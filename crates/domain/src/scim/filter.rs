@@ -79,10 +79,10 @@ impl<'a> Parser<'a> {
     fn expression(&mut self, depth: u8) -> Result<(), ScimError> {
         loop {
             self.term(depth)?;
-            let before = self.rest;
+            let text_before = self.rest;
             let word = self.word();
             if !word.eq_ignore_ascii_case("and") {
-                self.rest = before;
+                self.rest = text_before;
                 return Ok(());
             }
         }
@@ -104,7 +104,7 @@ impl<'a> Parser<'a> {
         let path = self.path()?;
         // `emails[type eq "work" and value eq "x"]` is a complete term.
         let is_complete = path.conditions.is_some() && path.sub.is_none();
-        let before = self.rest;
+        let text_before = self.rest;
         let operator = self.word();
         if operator.eq_ignore_ascii_case("eq") {
             let value = self.literal()?;
@@ -117,7 +117,7 @@ impl<'a> Parser<'a> {
         let Some(value) = value.filter(|_| is_complete).map(|condition| condition.value.clone()) else {
             return Err(malformed());
         };
-        self.rest = before;
+        self.rest = text_before;
         let has_value = |condition: &Comparison| condition.path.attribute.as_deref() == Some("value");
         let conditions = path.conditions.map(|all| all.into_iter().filter(|one| !has_value(one)).collect());
         let path = ScimPath { conditions, sub: Some("value".to_owned()), ..path };
@@ -216,11 +216,11 @@ impl UserFilter {
     pub fn parse(text: &str) -> Result<Self, ScimError> {
         let conditions: Vec<_> = parse(text)?.iter().map(condition).collect::<Result<_, _>>()?;
         let count = |is_kind: fn(&UserCondition) -> bool| conditions.iter().filter(|one| is_kind(one)).count();
-        let repeated = [
+        let counts = [
             ("active", count(|one| matches!(one, UserCondition::Active(_)))),
             ("manager", count(|one| matches!(one, UserCondition::Manager(_)))),
         ];
-        match repeated.into_iter().find(|(_, count)| *count > 1) {
+        match counts.into_iter().find(|(_, count)| *count > 1) {
             Some((name, _)) => Err(invalid(&format!("The filter names `{name}` twice. Compare it once."))),
             None => Ok(Self(conditions)),
         }
@@ -232,7 +232,7 @@ fn condition(comparison: &Comparison) -> Result<UserCondition, ScimError> {
     let text = || value.as_text().map(str::to_owned).ok_or_else(malformed);
     let is_address = path.sub.as_deref().is_none_or(|sub| sub == "value");
     let name = path.attribute.as_deref().unwrap_or_default();
-    let found = match (&path.schema, name, path.conditions.is_some(), path.sub.as_deref()) {
+    let condition = match (&path.schema, name, path.conditions.is_some(), path.sub.as_deref()) {
         (ScimSchema::Core, "id", false, None) => UserCondition::Id(text()?),
         (ScimSchema::Core, "userName", false, None) => UserCondition::UserName(text()?),
         (ScimSchema::Core, "externalId", false, None) => UserCondition::ExternalId(text()?),
@@ -246,7 +246,7 @@ fn condition(comparison: &Comparison) -> Result<UserCondition, ScimError> {
             ));
         }
     };
-    Ok(found)
+    Ok(condition)
 }
 
 /// Returns `true` if the conditions select the address of the employee: work or primary.

@@ -163,14 +163,14 @@ impl ScimUser {
     /// be applied.
     #[must_use]
     pub fn extra(&self, is_department_pending: bool, is_manager_pending: bool) -> UserDocument {
-        let mut dropped = Vec::new();
+        let mut dropped_paths = Vec::new();
         if !is_department_pending {
-            dropped.push("department");
+            dropped_paths.push("department");
         }
         if !is_manager_pending {
-            dropped.push("manager");
+            dropped_paths.push("manager");
         }
-        self.rest.clone().without(&[], &dropped)
+        self.rest.clone().without(&[], &dropped_paths)
     }
 
     /// Returns the members of an employee that the document states, as the body of a creation or update. A missing
@@ -250,9 +250,10 @@ fn names(
         let first = given.unwrap_or_else(|| person.first_name.clone());
         return Ok((first, family.unwrap_or_else(|| person.last_name.clone())));
     }
-    let shown = text_of("displayName", document.core("displayName"))?.or(formatted);
+    let display_name = text_of("displayName", document.core("displayName"))?.or(formatted);
     let local = user_name.split('@').next().filter(|local| !local.is_empty()).unwrap_or(user_name);
-    let (first, rest) = match shown.as_deref().map(|shown| shown.split_once(char::is_whitespace).ok_or(shown)) {
+    let (first, rest) = match display_name.as_deref().map(|name| name.split_once(char::is_whitespace).ok_or(name))
+    {
         Some(Ok((first, rest))) => (first.to_owned(), rest.trim().to_owned()),
         // Many people have one name only. A record needs a last name, so a sign stands for it.
         Some(Err(only)) => (only.to_owned(), "-".to_owned()),

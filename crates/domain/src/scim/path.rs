@@ -212,9 +212,12 @@ fn invalid(detail: &str) -> ScimError {
 }
 
 fn malformed(text: &str) -> ScimError {
-    let shown: String = text.chars().take(200).collect();
+    let excerpt: String = text.chars().take(200).collect();
     let example = r#"`name.givenName` or `emails[type eq "work"].value`"#;
-    ScimError::new(ScimErrorType::InvalidPath, format!("`{shown}` is not a path. Send a path such as {example}."))
+    ScimError::new(
+        ScimErrorType::InvalidPath,
+        format!("`{excerpt}` is not a path. Send a path such as {example}."),
+    )
 }
 
 #[cfg(test)]
@@ -251,8 +254,8 @@ mod tests {
             (&format!(r#"{other}:desks[type eq "x:y"].floor"#), other, "desks", 1, Some("floor")),
         ];
         for (text, urn, attribute, conditions, sub) in table {
-            let wanted = (urn.to_owned(), Some(attribute.to_owned()), conditions, sub.map(str::to_owned));
-            assert_eq!(parts(text), Some(wanted), "{text}");
+            let expected_parts = (urn.to_owned(), Some(attribute.to_owned()), conditions, sub.map(str::to_owned));
+            assert_eq!(parts(text), Some(expected_parts), "{text}");
         }
         let own = ScimPath::parse_in(&ScimSchema::Other(other.to_owned()), "department").unwrap();
         assert_eq!((own.schema.urn(), own.attribute.as_deref()), (other, Some("department")));

@@ -33,7 +33,7 @@ pub fn resolve_manager(
 ) -> ResolvedManager {
     let updated_at = at.strictly_after(link.updated_at);
     let mut link = ScimLink { manager_ref: None, updated_at, ..link.clone() };
-    let refused = if is_below {
+    let refusal = if is_below {
         Some((IssueKind::ReportingCycle, format!("The manager {manager} reports to the person.")))
     } else if depth > MAX_REPORTING_DEPTH {
         let problem =
@@ -42,19 +42,19 @@ pub fn resolve_manager(
     } else {
         None
     };
-    if let Some((kind, problem)) = refused {
+    if let Some((kind, problem)) = refusal {
         let message = format!("{problem} The stored manager stays.");
         let issue = UserIdentity::from_link(&link).issue(kind, message);
         return ResolvedManager { decision: None, link, issue: Some(issue) };
     }
-    let kept = UserDocument::from_stored(std::mem::take(&mut link.extra)).without(&[], &["manager"]);
-    link.extra = kept.to_object();
+    let extra_members = UserDocument::from_stored(std::mem::take(&mut link.extra)).without(&[], &["manager"]);
+    link.extra = extra_members.to_object();
     let patch = Patch { manager: Some(Some(reference(manager))), ..Patch::default() };
-    let found = References {
+    let references = References {
         manager: Some(ReportingLine { status: Status::Active, is_below: false, depth: 1 }),
         acting: person.connector_id,
         ..References::default()
     };
-    let decision = person.update(&patch, &found, at).ok().flatten();
+    let decision = person.update(&patch, &references, at).ok().flatten();
     ResolvedManager { decision, link, issue: None }
 }

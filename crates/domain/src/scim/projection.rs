@@ -38,10 +38,10 @@ impl Projection {
     /// # Errors
     /// `invalidValue` for more than 100 names.
     pub fn parse(attributes: Option<&str>, excluded: Option<&str>) -> Result<Self, ScimError> {
-        let given = |name, text: Option<&str>| {
+        let paths_of = |name, text: Option<&str>| {
             text.filter(|text| !text.trim().is_empty()).map(|text| paths(name, text)).transpose()
         };
-        Ok(match (given("attributes", attributes)?, given("excludedAttributes", excluded)?) {
+        Ok(match (paths_of("attributes", attributes)?, paths_of("excludedAttributes", excluded)?) {
             (Some(only), _) => Self::Only(only),
             (None, Some(without)) => Self::Without(without),
             (None, None) => Self::All,
@@ -110,8 +110,8 @@ fn each_member(
     change: impl Fn((String, Value), &str) -> Option<(String, Value)>,
 ) -> Option<(String, Value)> {
     let Value::Object(members) = value else { return None };
-    let kept: Object = members.into_iter().filter_map(|member| change(member, &urn)).collect();
-    if kept.is_empty() { None } else { Some((urn, Value::Object(kept))) }
+    let remaining_members: Object = members.into_iter().filter_map(|member| change(member, &urn)).collect();
+    if remaining_members.is_empty() { None } else { Some((urn, Value::Object(remaining_members))) }
 }
 
 fn keep_attribute(
@@ -119,15 +119,15 @@ fn keep_attribute(
     paths: &[ScimPath],
     urn: Option<&str>,
 ) -> Option<(String, Value)> {
-    let wanted: Vec<_> = paths.iter().filter(|path| is_in(path, urn) && names(path, &name)).collect();
-    if wanted.is_empty() {
+    let matching_paths: Vec<_> = paths.iter().filter(|path| is_in(path, urn) && names(path, &name)).collect();
+    if matching_paths.is_empty() {
         return None;
     }
-    if wanted.iter().any(|path| path.sub.is_none()) {
+    if matching_paths.iter().any(|path| path.sub.is_none()) {
         return Some((name, value));
     }
     let is_wanted = |member: &str| {
-        wanted.iter().any(|path| path.sub.as_deref().is_some_and(|sub| sub.eq_ignore_ascii_case(member)))
+        matching_paths.iter().any(|path| path.sub.as_deref().is_some_and(|sub| sub.eq_ignore_ascii_case(member)))
     };
     let select = |members: Object| members.into_iter().filter(|(member, _)| is_wanted(member)).collect();
     Some((name, each_object(value, &select)))
@@ -151,12 +151,12 @@ fn omit_attribute(
     paths: &[ScimPath],
     urn: Option<&str>,
 ) -> Option<(String, Value)> {
-    let named: Vec<_> = paths.iter().filter(|path| is_in(path, urn) && names(path, &name)).collect();
-    if named.iter().any(|path| path.sub.is_none()) {
+    let matching_paths: Vec<_> = paths.iter().filter(|path| is_in(path, urn) && names(path, &name)).collect();
+    if matching_paths.iter().any(|path| path.sub.is_none()) {
         return None;
     }
     let is_named = |member: &str| {
-        named.iter().any(|path| path.sub.as_deref().is_some_and(|sub| sub.eq_ignore_ascii_case(member)))
+        matching_paths.iter().any(|path| path.sub.as_deref().is_some_and(|sub| sub.eq_ignore_ascii_case(member)))
     };
     let select = |members: Object| members.into_iter().filter(|(member, _)| !is_named(member)).collect();
     Some((name, each_object(value, &select)))
@@ -173,8 +173,8 @@ mod tests {
 
     fn applied(attributes: Option<&str>, excluded: Option<&str>) -> String {
         let user: Object = serde_json::from_str(USER).unwrap();
-        let chosen = Projection::parse(attributes, excluded).unwrap().apply(user);
-        let names = chosen.iter().map(|(name, value)| match value {
+        let projected_user = Projection::parse(attributes, excluded).unwrap().apply(user);
+        let names = projected_user.iter().map(|(name, value)| match value {
             Value::Object(members) => {
                 let inner: Vec<_> = members.iter().map(|(name, _)| name.as_str()).collect();
                 format!("{}({})", name.rsplit(':').next().unwrap_or(name), inner.join(","))

@@ -89,8 +89,8 @@ impl ProvisionedUser {
     /// Returns `true` if the request deactivates the stored person.
     #[must_use]
     pub fn deactivates(&self, before: &Employee) -> bool {
-        let after = self.person(Some(before)).map(|person| person.status);
-        before.status != Status::Deactivated && after == Some(Status::Deactivated)
+        let status_after = self.person(Some(before)).map(|person| person.status);
+        before.status != Status::Deactivated && status_after == Some(Status::Deactivated)
     }
 }
 
@@ -156,80 +156,82 @@ impl ProvisioningInput<'_> {
     pub fn decide(&self) -> Result<ProvisionedUser, Refused> {
         self.require_free_identifiers()?;
         self.require_confirmed_adoption()?;
-        let applied = self.apply_references();
+        let reference_result = self.apply_references();
         let mut decisions = match self.person {
-            None => vec![self.create(&applied)?],
-            Some(person) => self.change(person, &applied)?,
+            None => vec![self.create(&reference_result)?],
+            Some(person) => self.change(person, &reference_result)?,
         };
         self.move_status(&mut decisions)?;
         let department = match &self.department {
             DepartmentTarget::New(decision) => Some((**decision).clone()),
             DepartmentTarget::Absent | DepartmentTarget::Known { .. } => None,
         };
-        let link = self.link(&decisions, &applied);
+        let link = self.link(&decisions, &reference_result);
         let is_link_changed = self.link.is_none_or(|stored| !is_equal(stored, &link));
         let link = match self.link {
             Some(stored) if decisions.is_empty() && !is_link_changed => stored.clone(),
             _ => link,
         };
-        Ok(ProvisionedUser { decisions, department, link, is_link_changed, issues: applied.issues })
+        Ok(ProvisionedUser { decisions, department, link, is_link_changed, issues: reference_result.issues })
     }
 
     /// Refuses identifiers that the connector uses for another person.
     fn require_free_identifiers(&self) -> Result<(), Refused> {
         let is_taken = |holder: Option<EmployeeId>| holder.is_some_and(|holder| holder != self.id);
-        let taken = [("userName", is_taken(self.user_name_link)), ("externalId", is_taken(self.external_id_link))];
-        let Some((name, _)) = taken.into_iter().find(|(_, is_taken)| *is_taken) else { return Ok(()) };
+        let conflicts =
+            [("userName", is_taken(self.user_name_link)), ("externalId", is_taken(self.external_id_link))];
+        let Some((name, _)) = conflicts.into_iter().find(|(_, is_taken)| *is_taken) else { return Ok(()) };
         let message = format!("Another user has this {name}. Correct it at the identity provider.");
         Err(self.identity().refused(IssueKind::IdentityConflict, message))
     }
 
     fn apply_references(&self) -> AppliedReferences {
         let clears = self.clears();
-        let mut applied = AppliedReferences::default();
+        let mut applied_references = AppliedReferences::default();
         let identity = UserIdentity::from_user(self.user, Some(self.id));
         let issue = |kind, message: String| identity.issue(kind, message);
-        let sent = self.user.manager.as_ref().map(|manager| manager.text()).unwrap_or_default();
+        let manager_text = self.user.manager.as_ref().map(|manager| manager.text()).unwrap_or_default();
         match self.manager {
-            ManagerTarget::Absent => applied.manager = clears.then_some(None),
+            ManagerTarget::Absent => applied_references.manager = clears.then_some(None),
             ManagerTarget::Unknown => {
-                applied.is_manager_unknown = true;
+                applied_references.is_manager_unknown = true;
                 let message = format!(
-                    "No person has the id, externalId or e-mail address `{sent}` of the manager. The manager is set \
+                    "No person has the id, externalId or e-mail address `{manager_text}` of the manager. The manager is set \
                      when that person arrives."
                 );
-                applied.issues.push(issue(IssueKind::ManagerPending, message));
+                applied_references.issues.push(issue(IssueKind::ManagerPending, message));
             }
             ManagerTarget::Known { is_below: true, .. } => {
-                applied.is_manager_kept = true;
-                let message = format!("The manager `{sent}` reports to the person. The stored manager stays.");
-                applied.issues.push(issue(IssueKind::ReportingCycle, message));
+                applied_references.is_manager_kept = true;
+                let message =
+                    format!("The manager `{manager_text}` reports to the person. The stored manager stays.");
+                applied_references.issues.push(issue(IssueKind::ReportingCycle, message));
             }
             ManagerTarget::Known { id, depth, .. }
                 if depth > MAX_REPORTING_DEPTH && self.has_other_manager(id) =>
             {
-                applied.is_manager_kept = true;
+                applied_references.is_manager_kept = true;
                 let message = format!(
-                    "The manager `{sent}` would put more than {MAX_REPORTING_DEPTH} managers above a person. The stored manager \
+                    "The manager `{manager_text}` would put more than {MAX_REPORTING_DEPTH} managers above a person. The stored manager \
                      stays."
                 );
-                applied.issues.push(issue(IssueKind::TooDeep, message));
+                applied_references.issues.push(issue(IssueKind::TooDeep, message));
             }
-            ManagerTarget::Known { id, .. } => applied.manager = Some(Some(id)),
+            ManagerTarget::Known { id, .. } => applied_references.manager = Some(Some(id)),
         }
-        let stored = self.person.and_then(|person| person.department_id);
+        let department_before = self.person.and_then(|person| person.department_id);
         match &self.department {
-            DepartmentTarget::Absent => applied.department = clears.then_some(None),
-            DepartmentTarget::Known { id, is_archived: true } if stored != Some(*id) => {
-                applied.is_department_kept = true;
+            DepartmentTarget::Absent => applied_references.department = clears.then_some(None),
+            DepartmentTarget::Known { id, is_archived: true } if department_before != Some(*id) => {
+                applied_references.is_department_kept = true;
                 let name = self.user.department.as_deref().unwrap_or_default();
                 let message = format!("The department `{name}` is archived. Restore it, or send another name.");
-                applied.issues.push(issue(IssueKind::DepartmentArchived, message));
+                applied_references.issues.push(issue(IssueKind::DepartmentArchived, message));
             }
-            DepartmentTarget::Known { id, .. } => applied.department = Some(Some(*id)),
-            DepartmentTarget::New(decision) => applied.department = Some(Some(decision.state.id)),
+            DepartmentTarget::Known { id, .. } => applied_references.department = Some(Some(*id)),
+            DepartmentTarget::New(decision) => applied_references.department = Some(Some(decision.state.id)),
         }
-        applied
+        applied_references
     }
 
     fn has_other_manager(&self, id: EmployeeId) -> bool {
@@ -264,18 +266,21 @@ impl ProvisioningInput<'_> {
     /// Returns the external id that the person gets: that of the request, unless another person has it or the stored one
     /// is of another source.
     fn external_id(&self) -> Option<&String> {
-        let stored = self.person.and_then(|person| person.external_id.as_ref());
-        let linked = self.own_link().and_then(|link| link.external_id.as_ref());
+        let external_id_before = self.person.and_then(|person| person.external_id.as_ref());
+        let linked_external_id = self.own_link().and_then(|link| link.external_id.as_ref());
         let is_free = self.external_id_holder.is_none_or(|holder| holder == self.id);
-        self.user.external_id.as_ref().filter(|_| is_free && (stored.is_none() || stored == linked))
+        self.user
+            .external_id
+            .as_ref()
+            .filter(|_| is_free && (external_id_before.is_none() || external_id_before == linked_external_id))
     }
 
     fn create(&self, applied: &AppliedReferences) -> Result<Decision<Employee>, Refused> {
         let mut draft = Draft::parse(self.body(false)).map_err(|problems| ScimError::from_problems(&problems))?;
         draft.manager = applied.manager.flatten().map(reference);
         draft.department = applied.department.flatten().map(reference);
-        let created = Employee::create(self.id, draft, &self.references(), self.at);
-        let mut decision = created.map_err(|error| refusal(self, error))?;
+        let creation = Employee::create(self.id, draft, &self.references(), self.at);
+        let mut decision = creation.map_err(|error| refusal(self, error))?;
         decision.state = self.connector.in_charge_of(decision.state);
         Ok(decision)
     }
@@ -283,12 +288,13 @@ impl ProvisioningInput<'_> {
     fn change(&self, person: &Employee, applied: &AppliedReferences) -> Result<Vec<Decision<Employee>>, Refused> {
         let mut decisions: Vec<_> = self.connector.manage(person, self.at).into_iter().collect();
         let now = decisions.last().map_or(person, |decision| &decision.state);
-        let parsed = Patch::parse(self.body(self.clears())).against(now);
-        let mut patch = parsed.map_err(|problems| ScimError::from_problems(&problems))?;
+        let parsed_patch = Patch::parse(self.body(self.clears())).against(now);
+        let mut patch = parsed_patch.map_err(|problems| ScimError::from_problems(&problems))?;
         patch.manager = applied.manager.map(|manager| manager.map(reference));
         patch.department = applied.department.map(|department| department.map(reference));
-        let updated = now.update(&patch, &self.references(), self.at).map_err(|error| refusal(self, error))?;
-        if let Some(update) = updated {
+        let update_decision =
+            now.update(&patch, &self.references(), self.at).map_err(|error| refusal(self, error))?;
+        if let Some(update) = update_decision {
             // A change of the record emits one event, also if the connector takes charge of the record.
             if let Some(first) = decisions.first_mut() {
                 first.events.clear();
@@ -302,7 +308,7 @@ impl ProvisioningInput<'_> {
     fn move_status(&self, decisions: &mut Vec<Decision<Employee>>) -> Result<(), Refused> {
         let Some(now) = decisions.last().map(|decision| &decision.state).or(self.person) else { return Ok(()) };
         let default = if self.kind == WriteKind::Create { Some(true) } else { None };
-        let moved = match (self.user.active.or(default), now.status) {
+        let status_change = match (self.user.active.or(default), now.status) {
             (Some(false), Status::Active | Status::PendingInvite) => {
                 self.require_other_admin(now)?;
                 now.deactivate(self.at)
@@ -314,7 +320,7 @@ impl ProvisioningInput<'_> {
             (Some(true), Status::PendingInvite) => now.accept_invitation(self.at),
             (None, _) | (Some(true), Status::Active) | (Some(false), Status::Deactivated) => return Ok(()),
         };
-        decisions.push(moved.map_err(|error| refusal(self, error))?);
+        decisions.push(status_change.map_err(|error| refusal(self, error))?);
         Ok(())
     }
 
@@ -335,7 +341,7 @@ impl ProvisioningInput<'_> {
         let was_left = self.person.is_none_or(|person| person.status == Status::Deactivated);
         let is_left = decisions.last().is_some_and(|decision| decision.state.status == Status::Deactivated);
         let deactivated_at = (is_left && !was_left).then_some(*at);
-        let stored = self.own_link();
+        let link_before = self.own_link();
         // The time stays while the connector manages the person, also over a removal: it tells whether the
         // connector created the person.
         let is_managed = self.person.is_some_and(|person| person.connector_id == Some(self.connector.id));
@@ -346,9 +352,9 @@ impl ProvisioningInput<'_> {
             external_id: user.external_id.clone(),
             manager_ref: manager_ref.map(|manager| manager.text().to_owned()),
             extra: extra.to_object(),
-            linked_at: stored.filter(|_| is_managed).map_or(*at, |link| link.linked_at),
-            updated_at: stored.map_or(*at, |link| at.strictly_after(link.updated_at)),
-            deactivated_at: deactivated_at.or_else(|| stored.and_then(|link| link.deactivated_at)),
+            linked_at: link_before.filter(|_| is_managed).map_or(*at, |link| link.linked_at),
+            updated_at: link_before.map_or(*at, |link| at.strictly_after(link.updated_at)),
+            deactivated_at: deactivated_at.or_else(|| link_before.and_then(|link| link.deactivated_at)),
             removed_at: None,
         }
     }

@@ -61,7 +61,7 @@ impl Attribute {
     }
 
     fn json(&self) -> Value {
-        let mut out = json!({
+        let mut schema = json!({
             "name": self.name,
             "type": self.kind,
             "multiValued": self.is_multi,
@@ -71,17 +71,17 @@ impl Attribute {
             "returned": "default",
         });
         if self.kind != "complex" && self.kind != "boolean" {
-            out["caseExact"] = json!(self.kind == "reference");
-            out["uniqueness"] = json!(if self.is_unique { "server" } else { "none" });
+            schema["caseExact"] = json!(self.kind == "reference");
+            schema["uniqueness"] = json!(if self.is_unique { "server" } else { "none" });
         }
         if self.kind == "reference" {
-            let of = if self.name == "$ref" { "User" } else { "external" };
-            out["referenceTypes"] = json!([of]);
+            let reference_kind = if self.name == "$ref" { "User" } else { "external" };
+            schema["referenceTypes"] = json!([reference_kind]);
         }
         if !self.subs.is_empty() {
-            out["subAttributes"] = self.subs.iter().map(Self::json).collect();
+            schema["subAttributes"] = self.subs.iter().map(Self::json).collect();
         }
-        out
+        schema
     }
 }
 
@@ -175,11 +175,11 @@ fn named(table: &'static [Attribute], name: &str) -> Option<&'static Attribute> 
 
 /// Returns the schema and the canonical name of an attribute that is named without a schema.
 pub(super) fn canonical(name: &str) -> (ScimSchema, String) {
-    if let Some(known) = named(USER, name) {
-        return (ScimSchema::Core, known.name.to_owned());
+    if let Some(attribute) = named(USER, name) {
+        return (ScimSchema::Core, attribute.name.to_owned());
     }
-    if let Some(known) = UNPUBLISHED.iter().find(|known| known.eq_ignore_ascii_case(name)) {
-        return (ScimSchema::Core, (*known).to_owned());
+    if let Some(attribute_name) = UNPUBLISHED.iter().find(|known| known.eq_ignore_ascii_case(name)) {
+        return (ScimSchema::Core, (*attribute_name).to_owned());
     }
     match named(ENTERPRISE_USER, name) {
         Some(known) => (ScimSchema::Enterprise, known.name.to_owned()),
@@ -227,8 +227,8 @@ pub(super) fn is_field_of_person(name: &str, sub: Option<&str>) -> bool {
 /// Returns the reason why a path of the core schema or the enterprise extension names no single value. The reason
 /// is the rest of a sentence about the path.
 pub(super) fn shape_problem(name: &str, has_sub: bool) -> Option<&'static str> {
-    let known = named(USER, name).or_else(|| named(ENTERPRISE_USER, name))?;
-    match (known.kind == "complex", has_sub) {
+    let attribute = named(USER, name).or_else(|| named(ENTERPRISE_USER, name))?;
+    match (attribute.kind == "complex", has_sub) {
         (true, false) => Some("has several values"),
         (false, true) => Some("has no parts"),
         (true, true) | (false, false) => None,
@@ -347,14 +347,14 @@ mod tests {
 
     #[test]
     fn required_attributes_are_those_of_an_employee() {
-        let required = |attributes: &Value| {
+        let required_names = |attributes: &Value| {
             let all =
                 attributes.as_array().unwrap().iter().filter(|attribute| attribute["required"] == json!(true));
             all.map(|attribute| attribute["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         let all = schemas("");
-        assert_eq!(required(&all[0]["attributes"]), ["userName", "name", "active", "emails"]);
-        assert!(required(&all[1]["attributes"]).is_empty());
+        assert_eq!(required_names(&all[0]["attributes"]), ["userName", "name", "active", "emails"]);
+        assert!(required_names(&all[1]["attributes"]).is_empty());
     }
 
     #[test]

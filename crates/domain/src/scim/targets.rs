@@ -72,14 +72,14 @@ mod tests {
     fn manager_below_the_person_is_marked() {
         let [boss, person, top] = [1, 2, 3].map(|number| EmployeeId::from_ulid(Ulid(number)));
         let reference = ManagerReference::new("boss-1".to_owned());
-        let named =
+        let target_of =
             |above: &[EmployeeId], stored| ManagerTarget::new(Some(&reference), Some(boss), above, stored, 2);
-        let known = |is_below, depth| ManagerTarget::Known { id: boss, is_below, depth };
+        let target_with = |is_below, depth| ManagerTarget::Known { id: boss, is_below, depth };
         assert_eq!(ManagerTarget::new(None, None, &[], Some(person), 0), ManagerTarget::Absent);
         assert_eq!(ManagerTarget::new(Some(&reference), None, &[], Some(person), 0), ManagerTarget::Unknown);
-        assert_eq!(named(&[top], Some(person)), known(false, 4));
-        assert_eq!(named(&[person, top], Some(person)), known(true, 5));
-        assert_eq!(named(&[], Some(boss)), known(true, 3), "a person is not their own manager");
-        assert_eq!(named(&[person], None), known(false, 4), "no person reports to a new one");
+        assert_eq!(target_of(&[top], Some(person)), target_with(false, 4));
+        assert_eq!(target_of(&[person, top], Some(person)), target_with(true, 5));
+        assert_eq!(target_of(&[], Some(boss)), target_with(true, 3), "a person is not their own manager");
+        assert_eq!(target_of(&[person], None), target_with(false, 4), "no person reports to a new one");
     }
 }

@@ -169,8 +169,8 @@ impl SearchQuery {
         let mut progress = MatchedWords { query: self, has: vec![false; self.words.len()], last: None };
         let places: Vec<_> = texts.iter().map(|(_, text)| progress.read(text)).collect();
         let score = progress.score()?;
-        let shown = texts.iter().zip(places);
-        let highlights = shown.filter_map(|((field, text), places)| highlight(field, text, &places));
+        let matching_places = texts.iter().zip(places);
+        let highlights = matching_places.filter_map(|((field, text), places)| highlight(field, text, &places));
         Some((score, highlights.collect()))
     }
 }
@@ -221,8 +221,9 @@ impl MatchedWords<'_> {
 
 /// Returns `false` if no word of the text can begin with `wanted`. A hundred times faster than splitting the text.
 fn may_contain(text: &str, wanted: &str) -> bool {
-    let wanted = wanted.as_bytes();
-    !text.is_ascii() || text.as_bytes().windows(wanted.len()).any(|bytes| bytes.eq_ignore_ascii_case(wanted))
+    let word_bytes = wanted.as_bytes();
+    !text.is_ascii()
+        || text.as_bytes().windows(word_bytes.len()).any(|bytes| bytes.eq_ignore_ascii_case(word_bytes))
 }
 
 /// Returns the words that a text must have for one run of the query. Not used for a final word of a script with
@@ -239,17 +240,17 @@ fn wanted_words(run: &Run) -> Vec<QueryWord> {
 
 fn highlight(field: &'static str, text: &str, places: &[Range<usize>]) -> Option<Highlight> {
     let first = places.first()?;
-    let shown = around(text, first);
+    let excerpt = around(text, first);
     let mut ranges: Vec<(usize, usize)> = vec![];
-    for place in places.iter().filter(|place| place.start >= shown.start && place.end <= shown.end) {
-        let (from, to) = (place.start - shown.start, place.end - shown.start);
+    for place in places.iter().filter(|place| place.start >= excerpt.start && place.end <= excerpt.end) {
+        let (from, to) = (place.start - excerpt.start, place.end - excerpt.start);
         match ranges.last_mut() {
             // In scripts without spaces words are pairs of characters, which overlap: merge their ranges.
             Some(last) if from < last.1 => last.1 = last.1.max(to),
             _ => ranges.push((from, to)),
         }
     }
-    Some(Highlight { field, snippet: text.chars().skip(shown.start).take(shown.len()).collect(), ranges })
+    Some(Highlight { field, snippet: text.chars().skip(excerpt.start).take(excerpt.len()).collect(), ranges })
 }
 
 /// Returns the part of a text to show around a match, cut at white space where possible.

@@ -100,9 +100,9 @@ impl SearchRequest {
 /// reports that.
 #[must_use]
 pub fn required_permissions(params: &Params) -> Vec<Permission> {
-    let mut named = params.values_of(TYPES.name()).map(types);
-    let wanted = named.next().unwrap_or_else(|| Ok(vec![Type::Observations])).unwrap_or_default();
-    wanted.into_iter().map(Type::permission).collect()
+    let mut type_lists = params.values_of(TYPES.name()).map(types);
+    let searched_types = type_lists.next().unwrap_or_else(|| Ok(vec![Type::Observations])).unwrap_or_default();
+    searched_types.into_iter().map(Type::permission).collect()
 }
 
 #[cfg(test)]

@@ -236,21 +236,21 @@ mod tests {
             (hit.kind, hit.created_at, hit.place),
             ("summary", NOON, Id::<crate::id::SummaryKind>::from_ulid(Ulid(1)).to_bytes())
         );
-        let shown = serde_json::to_value(&hit).unwrap();
-        assert_eq!(shown["type"], "summary");
-        assert_eq!(shown["id"], shown["resource"]["id"]);
-        assert_eq!(shown["score"], 0.5);
+        let hit_json = serde_json::to_value(&hit).unwrap();
+        assert_eq!(hit_json["type"], "summary");
+        assert_eq!(hit_json["id"], hit_json["resource"]["id"]);
+        assert_eq!(hit_json["score"], 0.5);
         let highlight = serde_json::json!([
             {"field": "body", "snippet": "Calm under pressure.", "ranges": [[0, 4], [11, 19]]},
         ]);
-        assert_eq!(shown["highlights"], highlight);
+        assert_eq!(hit_json["highlights"], highlight);
     }
 
     #[test]
     fn archived_resource_is_not_found() {
         let query = SearchQuery::parse("calm").unwrap();
-        let archived = summary(summary::Status::Archived);
-        assert!(archived.found_by().is_empty());
-        assert_eq!(SearchHit::from_resource(&query, archived), None);
+        let archived_summary = summary(summary::Status::Archived);
+        assert!(archived_summary.found_by().is_empty());
+        assert_eq!(SearchHit::from_resource(&query, archived_summary), None);
     }
 }

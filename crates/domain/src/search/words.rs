@@ -164,18 +164,19 @@ struct FoldedCharacter {
 impl FoldedCharacter {
     /// Looks up a character in the Unicode tables.
     fn new(character: char) -> Self {
-        let mut folded = Self { character, role: role(character), signs: ['\0'; MOST_REMEMBERED_SIGNS], count: 0 };
+        let mut folding =
+            Self { character, role: role(character), signs: ['\0'; MOST_REMEMBERED_SIGNS], count: 0 };
         if is_plain_sign(character) {
-            (folded.signs[0], folded.count) = (character, 1);
-        } else if matches!(folded.role, Role::Letter | Role::Sign | Role::Mark) {
+            (folding.signs[0], folding.count) = (character, 1);
+        } else if matches!(folding.role, Role::Letter | Role::Sign | Role::Mark) {
             fold(character, &mut |sign| {
-                if let Some(room) = folded.signs.get_mut(folded.count) {
+                if let Some(room) = folding.signs.get_mut(folding.count) {
                     *room = sign;
                 }
-                folded.count += 1;
+                folding.count += 1;
             });
         }
-        folded
+        folding
     }
 }
 
@@ -217,18 +218,23 @@ impl<F: FnMut(BorrowedWord<'_>)> WordReader<F> {
     fn read(mut self, text: &str) {
         let mut cache = FoldCache::new();
         for (at, character) in text.chars().enumerate() {
-            let folded = cache.get(character);
-            match folded.role {
-                Role::Letter => self.add_to_run(false, &folded, at),
-                Role::Sign => self.add_to_run(true, &folded, at),
+            let folding = cache.get(character);
+            match folding.role {
+                Role::Letter => self.add_to_run(false, &folding, at),
+                Role::Sign => self.add_to_run(true, &folding, at),
                 // A mark outside of a run, where `end` is 0, belongs to no word.
-                Role::Mark if self.end > 0 => self.add(&folded, at),
+                Role::Mark if self.end > 0 => self.add(&folding, at),
                 Role::Mark => {}
                 Role::Emoji => {
                     self.end_run();
                     let mut bytes = [0; 4];
-                    let folded = &*character.encode_utf8(&mut bytes);
-                    (self.each)(BorrowedWord { folded, place: at..at + 1, run: self.run, is_unspaced: false });
+                    let letter_text = &*character.encode_utf8(&mut bytes);
+                    (self.each)(BorrowedWord {
+                        folded: letter_text,
+                        place: at..at + 1,
+                        run: self.run,
+                        is_unspaced: false,
+                    });
                     self.run += 1;
                 }
                 Role::Other => self.end_run(),
@@ -284,9 +290,9 @@ impl<F: FnMut(BorrowedWord<'_>)> WordReader<F> {
     fn emit(&mut self, end: usize) {
         let Some(first) = self.groups.pop_front() else { return };
         let bytes = first.bytes + self.groups.front().map_or(0, |second| second.bytes);
-        let folded = shortened(&self.buffer[..bytes]);
+        let word = shortened(&self.buffer[..bytes]);
         (self.each)(BorrowedWord {
-            folded,
+            folded: word,
             place: first.start..end,
             run: self.run,
             is_unspaced: self.is_unspaced,

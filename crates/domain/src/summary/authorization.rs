@@ -142,23 +142,23 @@ mod tests {
             let Ok(crate::json::Value::Object(body)) = serde_json::from_str(&text) else { panic!("{text}") };
             Draft::parse(body).unwrap()
         };
-        let named = |id: EmployeeId| format!(r#","author_id":"{id}""#);
+        let author_member = |id: EmployeeId| format!(r#","author_id":"{id}""#);
         let other = EmployeeId::from_ulid(Ulid(9));
         let table = [
             (String::new(), Ok(Some(own))),
-            (named(own), Ok(Some(own))),
-            (named(other), Err(PermissionDenied::OtherPerson)),
+            (author_member(own), Ok(Some(own))),
+            (author_member(other), Err(PermissionDenied::OtherPerson)),
             (r#","author_id":null"#.to_owned(), Err(PermissionDenied::OtherPerson)),
         ];
         let author = |draft: Draft| draft.author().and_then(|reference: &Reference<_>| reference.id);
         for (text, wanted) in table {
             for is_org_admin in [false, true] {
-                let written = draft(&text).written_by(&bound(own, is_org_admin));
-                assert_eq!(written.map(author), wanted, "{text}");
+                let draft_result = draft(&text).written_by(&bound(own, is_org_admin));
+                assert_eq!(draft_result.map(author), wanted, "{text}");
             }
         }
-        let written = draft(&named(other)).written_by(&unbound(Standard));
-        assert_eq!(written.map(author), Ok(Some(other)));
+        let draft_result = draft(&author_member(other)).written_by(&unbound(Standard));
+        assert_eq!(draft_result.map(author), Ok(Some(other)));
         assert_eq!(draft("").written_by(&unbound(Standard)).map(author), Ok(None));
     }
 }

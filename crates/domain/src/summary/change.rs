@@ -229,9 +229,9 @@ impl Summary {
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         let mut problems = ValidationErrors::none();
-        let known = |reference: &Reference<EmployeeKind>| reference.resolve(|id| found.people.contains(id));
-        let employee_id = problems.take("employee_id", known(&draft.employee));
-        let author_id = draft.author().map(|author| problems.take("author_id", known(author)));
+        let is_known = |reference: &Reference<EmployeeKind>| reference.resolve(|id| found.people.contains(id));
+        let employee_id = problems.take("employee_id", is_known(&draft.employee));
+        let author_id = draft.author().map(|author| problems.take("author_id", is_known(author)));
         let objectives = objectives(&draft.objectives, &[], found, &mut problems);
         let about = draft.employee.id;
         let observations = observations(&draft.observations, &[], about, found, &mut problems);
@@ -288,15 +288,16 @@ impl Summary {
         }
         let mut problems = ValidationErrors::none();
         let mut state = self.clone();
-        if let Some(wanted) = &patch.objectives {
+        if let Some(objective_list) = &patch.objectives {
             let (stored, before) = (&self.included_objective_ids, &shown.included_objective_ids);
-            let wanted = objectives(wanted, before, found, &mut problems);
-            state.included_objective_ids = with_hidden(wanted, before, stored);
+            let objective_ids = objectives(objective_list, before, found, &mut problems);
+            state.included_objective_ids = with_hidden(objective_ids, before, stored);
         }
-        if let Some(wanted) = &patch.observations {
+        if let Some(observation_list) = &patch.observations {
             let (stored, before) = (&self.included_observation_ids, &shown.included_observation_ids);
-            let wanted = observations(wanted, before, Some(self.employee_id), found, &mut problems);
-            state.included_observation_ids = with_hidden(wanted, before, stored);
+            let observation_ids =
+                observations(observation_list, before, Some(self.employee_id), found, &mut problems);
+            state.included_observation_ids = with_hidden(observation_ids, before, stored);
         }
         problems.or(()).map_err(DomainError::Unprocessable)?;
         patch.content.apply_to(&mut state);
@@ -336,8 +337,8 @@ fn with_hidden<K: Kind>(wanted: Vec<Id<K>>, shown: &[Id<K>], stored: &[Id<K>]) -
     if wanted == shown {
         return stored.to_vec();
     }
-    let hidden = stored.iter().filter(|id| !shown.contains(id) && !wanted.contains(id));
-    wanted.iter().chain(hidden).copied().collect()
+    let hidden_ids = stored.iter().filter(|id| !shown.contains(id) && !wanted.contains(id));
+    wanted.iter().chain(hidden_ids).copied().collect()
 }
 
 /// Returns the objectives of a body. Each one that does not exist is a separate problem (decision A4).
@@ -379,10 +380,10 @@ fn resolve_included<K: Kind>(
     check: impl Fn(Id<K>) -> Option<Result<(), ValueError>>,
     problems: &mut ValidationErrors,
 ) -> Vec<Id<K>> {
-    let before: BTreeSet<_> = before.iter().copied().collect();
+    let ids_before: BTreeSet<_> = before.iter().copied().collect();
     let resolve = |reference: &Reference<K>| {
         let id = reference.id.ok_or_else(|| reference.not_found())?;
-        if !before.contains(&id) {
+        if !ids_before.contains(&id) {
             check(id).ok_or_else(|| reference.not_found())??;
         }
         Ok(id)

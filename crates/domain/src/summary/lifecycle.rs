@@ -172,34 +172,34 @@ impl Summary {
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         let what = action.what();
-        let refused = || DomainError::transition("status", self.status.word(), what.word());
-        let status = after_action(self.status, what, review).ok_or_else(refused)?;
+        let refuse = || DomainError::transition("status", self.status.word(), what.word());
+        let status = after_action(self.status, what, review).ok_or_else(refuse)?;
         let mut state = self.with_status(status, at);
-        let at = Some(state.updated_at);
+        let action_time = Some(state.updated_at);
         match &action {
             Action::Submit if self.body.trim().is_empty() => {
                 let flaw = ValueError::new(Code::TooShort, "must not be blank when the summary is submitted");
                 return Err(DomainError::unprocessable("body", flaw));
             }
             Action::Submit => {
-                state.submitted_at = at;
+                state.submitted_at = action_time;
                 let is_submitter = |editor: &EmployeeId| person.is_none_or(|person| person == *editor);
                 let (left, past): (Vec<_>, Vec<_>) = self.editor_ids.iter().copied().partition(is_submitter);
                 state.editor_ids = left;
                 state.past_editor_ids.extend(past.iter().filter(|editor| !self.past_editor_ids.contains(editor)));
             }
-            Action::Approve => state.approved_at = at,
+            Action::Approve => state.approved_at = action_time,
             Action::Return { .. } => (state.submitted_at, state.approved_at) = (None, None),
-            Action::Share => state.shared_at = at,
+            Action::Share => state.shared_at = action_time,
             Action::Feedback { comment, acknowledged } => {
-                if let Some(given) = &self.employee_feedback {
-                    return Err(DomainError::transition(GIVEN_AT, given.submitted_at, what.word()));
+                if let Some(feedback) = &self.employee_feedback {
+                    return Err(DomainError::transition(GIVEN_AT, feedback.submitted_at, what.word()));
                 }
                 let (comment, acknowledged) = (comment.clone(), *acknowledged);
                 let submitted_at = state.updated_at;
                 state.employee_feedback = Some(EmployeeFeedback { comment, acknowledged, submitted_at });
             }
-            Action::Archive => state.archived_at = at,
+            Action::Archive => state.archived_at = action_time,
         }
         let (event, audited) = event_and_audit_action(what);
         let mut decision = Decision::changed(self, state, audited, vec![event]);
@@ -214,12 +214,12 @@ impl Summary {
     /// one loses those that are archived by now.
     fn with_status(&self, status: Status, at: Timestamp) -> Self {
         let mut state = Self { status, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        let archived = match (self.is_open(), state.is_open()) {
+        let archived_ids = match (self.is_open(), state.is_open()) {
             (true, true) => std::mem::take(&mut state.archived_observation_ids),
             (true, false) => vec![],
             (false, _) => std::mem::take(&mut state.kept_archived_ids),
         };
-        state.showing(archived)
+        state.showing(archived_ids)
     }
 }
 
@@ -247,15 +247,16 @@ mod tests {
     fn past_editors_keep_the_summary_but_may_approve() {
         let [editor, submitter] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
         let draft = Summary { editor_ids: vec![editor, submitter], ..summary(Status::Draft) };
-        let submitted = draft.apply(Action::Submit, Some(submitter), Review::Required, NOON).unwrap().state;
+        let submission = draft.apply(Action::Submit, Some(submitter), Review::Required, NOON).unwrap().state;
         assert_eq!(
-            (submitted.editor_ids.clone(), submitted.past_editor_ids.clone()),
+            (submission.editor_ids.clone(), submission.past_editor_ids.clone()),
             (vec![submitter], vec![editor])
         );
-        assert!(submitted.people().contains(&editor));
-        let draft = Summary { status: Status::Draft, editor_ids: vec![editor], ..submitted };
-        let again = draft.apply(Action::Submit, Some(submitter), Review::Required, NOON).unwrap().state;
-        assert_eq!(again.past_editor_ids, [editor], "each person once");
+        assert!(submission.people().contains(&editor));
+        let draft = Summary { status: Status::Draft, editor_ids: vec![editor], ..submission };
+        let second_submission =
+            draft.apply(Action::Submit, Some(submitter), Review::Required, NOON).unwrap().state;
+        assert_eq!(second_submission.past_editor_ids, [editor], "each person once");
     }
 
     #[test]
@@ -271,13 +272,13 @@ mod tests {
         ];
         for (from, row) in table {
             for (action, to) in actions().into_iter().zip(row) {
-                let reached = summary(from).apply(action.clone(), None, Review::Optional, NOON);
+                let result = summary(from).apply(action.clone(), None, Review::Optional, NOON);
                 assert_eq!(
-                    reached.as_ref().ok().map(|decision| decision.state.status),
+                    result.as_ref().ok().map(|decision| decision.state.status),
                     to,
                     "{from:?} × {action:?}"
                 );
-                if let Err(refused) = reached {
+                if let Err(refused) = result {
                     assert_eq!(refused, DomainError::transition("status", from.word(), action.what().word()));
                 }
             }
@@ -286,14 +287,14 @@ mod tests {
 
     #[test]
     fn review_setting_restricts_the_transitions() {
-        let reached =
+        let is_possible =
             |review, from| actions().map(|action| summary(from).apply(action, None, review, NOON).is_ok());
         //                                                submit approve return share feedback archive
-        assert_eq!(reached(Review::Required, Draft), [true, false, false, false, false, true]);
-        assert_eq!(reached(Review::Required, PendingReview), [false, true, true, false, false, true]);
-        assert_eq!(reached(Review::Disabled, Draft), [false, true, false, false, false, true]);
-        assert_eq!(reached(Review::Disabled, PendingReview), [false, true, false, false, false, true]);
-        assert_eq!(reached(Review::Disabled, Approved), [false, false, false, true, false, true]);
+        assert_eq!(is_possible(Review::Required, Draft), [true, false, false, false, false, true]);
+        assert_eq!(is_possible(Review::Required, PendingReview), [false, true, true, false, false, true]);
+        assert_eq!(is_possible(Review::Disabled, Draft), [false, true, false, false, false, true]);
+        assert_eq!(is_possible(Review::Disabled, PendingReview), [false, true, false, false, false, true]);
+        assert_eq!(is_possible(Review::Disabled, Approved), [false, false, false, true, false, true]);
     }
 
     #[test]
@@ -311,29 +312,34 @@ mod tests {
             (Shared, EventType::SummaryArchived, None),
         ];
         for ((from, event, notice), action) in table.into_iter().zip(actions()) {
-            let after = summary(from).apply(action.clone(), None, Review::Optional, NOON.plus_seconds(9)).unwrap();
-            assert_eq!(after.events, [event]);
-            assert_eq!(after.notices.first().map(|sent| (sent.kind, sent.to)), notice, "{action:?}");
-            let at = Some(after.state.updated_at);
+            let decision =
+                summary(from).apply(action.clone(), None, Review::Optional, NOON.plus_seconds(9)).unwrap();
+            assert_eq!(decision.events, [event]);
+            assert_eq!(decision.notices.first().map(|sent| (sent.kind, sent.to)), notice, "{action:?}");
+            let action_time = Some(decision.state.updated_at);
             let times = |summary: &Summary| {
                 [summary.submitted_at, summary.approved_at, summary.shared_at, summary.archived_at]
             };
-            let set = times(&after.state).iter().filter(|time| **time == at).count();
+            let set = times(&decision.state).iter().filter(|time| **time == action_time).count();
             let sets_one = !matches!(action, Action::Return { .. } | Action::Feedback { .. });
             assert_eq!(set, usize::from(sets_one), "{action:?}");
         }
         let without_author = Summary { author_id: None, ..summary(PendingReview) };
-        let returned = without_author.apply(actions()[2].clone(), None, Review::Optional, NOON).unwrap();
-        assert_eq!((returned.notices, returned.audit.comment.as_deref()), (vec![], Some("Too harsh")));
+        let return_decision = without_author.apply(actions()[2].clone(), None, Review::Optional, NOON).unwrap();
+        assert_eq!(
+            (return_decision.notices, return_decision.audit.comment.as_deref()),
+            (vec![], Some("Too harsh"))
+        );
     }
 
     #[test]
     fn second_feedback_is_refused() {
-        let given = summary(Shared).apply(actions()[4].clone(), None, Review::Optional, NOON).unwrap().state;
-        let feedback = given.employee_feedback.clone().unwrap();
-        assert_eq!((feedback.acknowledged, feedback.submitted_at), (true, given.updated_at));
-        let again = given.apply(actions()[4].clone(), None, Review::Optional, NOON).unwrap_err();
-        assert_eq!(again, DomainError::transition(GIVEN_AT, feedback.submitted_at, "feedback"));
+        let summary_with_feedback =
+            summary(Shared).apply(actions()[4].clone(), None, Review::Optional, NOON).unwrap().state;
+        let feedback = summary_with_feedback.employee_feedback.clone().unwrap();
+        assert_eq!((feedback.acknowledged, feedback.submitted_at), (true, summary_with_feedback.updated_at));
+        let error = summary_with_feedback.apply(actions()[4].clone(), None, Review::Optional, NOON).unwrap_err();
+        assert_eq!(error, DomainError::transition(GIVEN_AT, feedback.submitted_at, "feedback"));
     }
 
     #[test]
@@ -351,15 +357,18 @@ mod tests {
         let [shown, hidden] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
         let draft =
             Summary { included_observation_ids: vec![shown, hidden], ..summary(Draft) }.showing(vec![hidden]);
-        let approved = draft.apply(Action::Approve, None, Review::Optional, NOON).unwrap().state;
-        assert_eq!((approved.given_observation_ids(), approved.is_open()), (vec![shown], false));
-        let read_again = approved.showing(vec![shown]);
+        let approved_summary = draft.apply(Action::Approve, None, Review::Optional, NOON).unwrap().state;
+        assert_eq!((approved_summary.given_observation_ids(), approved_summary.is_open()), (vec![shown], false));
+        let read_again = approved_summary.showing(vec![shown]);
         assert_eq!(
             read_again.included_observation_ids,
             [shown],
             "an approved summary keeps archived observations"
         );
-        let returned = read_again.apply(actions()[2].clone(), None, Review::Optional, NOON).unwrap().state;
-        assert_eq!((returned.included_observation_ids.len(), returned.given_observation_ids()), (0, vec![shown]));
+        let returned_summary = read_again.apply(actions()[2].clone(), None, Review::Optional, NOON).unwrap().state;
+        assert_eq!(
+            (returned_summary.included_observation_ids.len(), returned_summary.given_observation_ids()),
+            (0, vec![shown])
+        );
     }
 }

@@ -146,7 +146,7 @@ mod tests {
             ("sort", "updated_at"),
         ])
         .unwrap();
-        let wanted = Filter {
+        let expected_filter = Filter {
             employee_id: employee.parse().ok(),
             author_id: author.parse().ok(),
             manager_id: author.parse().ok(),
@@ -157,7 +157,7 @@ mod tests {
             metadata: vec![keyed::digest("cycle", "2026-h1")],
             external_id: Some("crm-7".to_owned()),
         };
-        assert_eq!(request.filter, wanted);
+        assert_eq!(request.filter, expected_filter);
         assert_eq!(request.expand.len(), 4);
         assert_eq!(request.sort, Sort::up(SortBy::UpdatedAt));
         let all = parse(&[("filter[status]", "all"), ("filter[status]", "draft")]).unwrap();

@@ -214,7 +214,7 @@ pub(crate) mod tests {
     pub(crate) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
     pub(crate) fn summary(status: Status) -> Summary {
-        let reached = |least: Status| (status as u8 >= least as u8).then_some(NOON);
+        let time_from = |least: Status| (status as u8 >= least as u8).then_some(NOON);
         Summary {
             id: Id::from_ulid(Ulid(1)),
             employee_id: Id::from_ulid(Ulid(2)),
@@ -230,10 +230,10 @@ pub(crate) mod tests {
             included_objective_ids: vec![],
             included_observation_ids: vec![],
             employee_feedback: None,
-            submitted_at: reached(Status::PendingReview),
-            approved_at: reached(Status::Approved),
-            shared_at: reached(Status::Shared),
-            archived_at: reached(Status::Archived),
+            submitted_at: time_from(Status::PendingReview),
+            approved_at: time_from(Status::Approved),
+            shared_at: time_from(Status::Shared),
+            archived_at: time_from(Status::Archived),
             created_at: NOON,
             updated_at: NOON,
             archived_observation_ids: vec![],
@@ -247,17 +247,17 @@ pub(crate) mod tests {
     fn open_summary_does_not_show_archived_observations() {
         let [kept, gone] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
         for status in Status::ALL.iter().copied() {
-            let stored = Summary { included_observation_ids: vec![gone, kept], ..summary(status) };
-            let shown_summary = stored.showing(vec![gone]);
-            let shown = if matches!(status, Status::Draft | Status::PendingReview) {
+            let summary_with_archived = Summary { included_observation_ids: vec![gone, kept], ..summary(status) };
+            let shown_summary = summary_with_archived.showing(vec![gone]);
+            let expected_ids = if matches!(status, Status::Draft | Status::PendingReview) {
                 vec![kept]
             } else {
                 vec![gone, kept]
             };
-            assert_eq!(shown_summary.included_observation_ids, shown, "{status:?}");
-            let mut given = shown_summary.given_observation_ids();
-            given.sort();
-            assert_eq!(given, [kept, gone], "a restored observation is shown again");
+            assert_eq!(shown_summary.included_observation_ids, expected_ids, "{status:?}");
+            let mut observation_ids = shown_summary.given_observation_ids();
+            observation_ids.sort();
+            assert_eq!(observation_ids, [kept, gone], "a restored observation is shown again");
         }
     }
 

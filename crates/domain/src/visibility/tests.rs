@@ -52,19 +52,19 @@ fn seen_by(resource: &impl RestrictedResource) -> [bool; 7] {
 
 #[test]
 fn observation_readers_follow_its_visibility() {
-    let written = Observation { author_id: Some(AUTHOR), ..observation() };
-    let hidden = Observation { visibility: Visibility::Managers, ..written.clone() };
-    let requested = Observation { requester_id: Some(BESIDE), ..written.clone() };
+    let observation_by_author = Observation { author_id: Some(AUTHOR), ..observation() };
+    let for_managers = Observation { visibility: Visibility::Managers, ..observation_by_author.clone() };
+    let with_requester = Observation { requester_id: Some(BESIDE), ..observation_by_author.clone() };
     let table = [
         (&observation(), [false, true, true, false, true, false, true]),
-        (&written, [true, true, true, false, true, false, true]),
-        (&hidden, [true, false, true, false, true, false, true]),
-        (&requested, [true, true, true, true, true, false, true]),
+        (&observation_by_author, [true, true, true, false, true, false, true]),
+        (&for_managers, [true, false, true, false, true, false, true]),
+        (&with_requester, [true, true, true, true, true, false, true]),
     ];
     for (stored, seen) in table {
         assert_eq!(seen_by(stored), seen, "{stored:?}");
     }
-    let about_oneself = Observation { author_id: Some(SUBJECT), ..hidden };
+    let about_oneself = Observation { author_id: Some(SUBJECT), ..for_managers };
     assert_eq!(seen_by(&about_oneself), [false, true, true, false, true, false, true]);
 }
 
@@ -73,16 +73,16 @@ fn observation_for_managers_is_seen_from_above_or_by_author() {
     let people = [AUTHOR, SUBJECT, ABOVE, BESIDE, STRANGER];
     let roles = || people.map(Some).into_iter().chain([None]);
     for (author_id, requester_id) in roles().flat_map(|author| roles().map(move |requester| (author, requester))) {
-        let shown = Observation { author_id, requester_id, ..observation() };
-        let hidden = Observation { visibility: Visibility::Managers, ..shown.clone() };
+        let for_subject = Observation { author_id, requester_id, ..observation() };
+        let for_managers = Observation { visibility: Visibility::Managers, ..for_subject.clone() };
         for viewer in people {
             let is_above = viewer == ABOVE;
             let wrote_or_manages = is_above || author_id == Some(viewer);
             let takes_part = viewer == SUBJECT || requester_id == Some(viewer);
             let case = format!("{viewer} reads {author_id:?} for {requester_id:?}");
-            assert_eq!(hidden.is_visible_to(Viewer::Person(viewer), is_above), wrote_or_manages, "{case}");
+            assert_eq!(for_managers.is_visible_to(Viewer::Person(viewer), is_above), wrote_or_manages, "{case}");
             assert_eq!(
-                shown.is_visible_to(Viewer::Person(viewer), is_above),
+                for_subject.is_visible_to(Viewer::Person(viewer), is_above),
                 wrote_or_manages || takes_part,
                 "{case}"
             );
@@ -95,8 +95,8 @@ fn objective_is_seen_by_owner_and_managers_or_by_all() {
     let personal = objective(ObjectiveStatus::Proposed, false);
     assert_eq!(personal.owner_id, SUBJECT);
     for scope in [Scope::Employee, Scope::Manager] {
-        let scoped = Objective { scope, ..personal.clone() };
-        assert_eq!(seen_by(&scoped), [false, true, true, false, true, false, true], "{scope:?}");
+        let scoped_objective = Objective { scope, ..personal.clone() };
+        assert_eq!(seen_by(&scoped_objective), [false, true, true, false, true, false, true], "{scope:?}");
     }
     assert_eq!(seen_by(&Objective { scope: Scope::Org, ..personal }), [true; 7]);
 }
@@ -122,20 +122,21 @@ fn summary_is_seen_by_its_person_once_shared() {
 
 #[test]
 fn conversation_is_seen_by_its_participants() {
-    let between = Conversation { participant_ids: vec![AUTHOR, BESIDE], ..conversation() };
-    assert_eq!(seen_by(&between), [true, false, false, true, true, false, true]);
+    let talk = Conversation { participant_ids: vec![AUTHOR, BESIDE], ..conversation() };
+    assert_eq!(seen_by(&talk), [true, false, false, true, true, false, true]);
 }
 
 #[test]
 fn assignment_is_seen_by_requester_and_reviewers() {
-    let asked = Assignment { requester_id: Some(BESIDE), reviewer_ids: vec![AUTHOR], ..assignment() };
-    assert_eq!(asked.employee_id, SUBJECT);
-    assert_eq!(seen_by(&asked), [true, false, false, true, true, false, true]);
+    let requested_assignment =
+        Assignment { requester_id: Some(BESIDE), reviewer_ids: vec![AUTHOR], ..assignment() };
+    assert_eq!(requested_assignment.employee_id, SUBJECT);
+    assert_eq!(seen_by(&requested_assignment), [true, false, false, true, true, false, true]);
 }
 
 #[test]
 fn observation_is_changed_by_its_author_and_org_admins() {
-    let written = Observation { author_id: Some(AUTHOR), ..observation() };
+    let observation_by_author = Observation { author_id: Some(AUTHOR), ..observation() };
     let table = [
         (Some((AUTHOR, false)), Ok(())),
         (Some((SUBJECT, false)), Err(PermissionDenied::AuthorOnly)),
@@ -144,21 +145,21 @@ fn observation_is_changed_by_its_author_and_org_admins() {
         (None, Ok(())),
     ];
     for (bound_to, wanted) in table {
-        assert_eq!(written.may_be_changed_by(&caller(bound_to)), wanted, "{bound_to:?}");
+        assert_eq!(observation_by_author.may_be_changed_by(&caller(bound_to)), wanted, "{bound_to:?}");
     }
 }
 
 #[test]
 fn bound_key_speaks_for_its_person_only() {
-    let named = |person: EmployeeId| Some(Some(Reference::from(person)));
+    let author_named = |person: EmployeeId| Some(Some(Reference::from(person)));
     let own = Ok(Some(Reference::from(AUTHOR)));
     for is_org_admin in [false, true] {
-        let bound = caller(Some((AUTHOR, is_org_admin)));
-        assert_eq!(bound.speaker(None), own);
-        assert_eq!(bound.speaker(named(AUTHOR)), own);
-        assert_eq!(bound.speaker(named(SUBJECT)), Err(PermissionDenied::OtherPerson));
+        let bound_caller = caller(Some((AUTHOR, is_org_admin)));
+        assert_eq!(bound_caller.speaker(None), own);
+        assert_eq!(bound_caller.speaker(author_named(AUTHOR)), own);
+        assert_eq!(bound_caller.speaker(author_named(SUBJECT)), Err(PermissionDenied::OtherPerson));
         assert_eq!(
-            bound.speaker(Some(None)),
+            bound_caller.speaker(Some(None)),
             Err(PermissionDenied::OtherPerson),
             "null is not the person of the key"
         );
@@ -166,7 +167,7 @@ fn bound_key_speaks_for_its_person_only() {
     let organization = caller(None);
     assert_eq!(organization.speaker(None), Ok(None));
     assert_eq!(organization.speaker(Some(None)), Ok(None));
-    assert_eq!(organization.speaker(named(SUBJECT)), Ok(Some(Reference::from(SUBJECT))));
+    assert_eq!(organization.speaker(author_named(SUBJECT)), Ok(Some(Reference::from(SUBJECT))));
 }
 
 #[test]

@@ -235,8 +235,8 @@ impl Subscription {
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         verdict.check().map_err(|flaw| DomainError::unprocessable("url", flaw))?;
-        let reached = read_form(draft.content.payload, draft.filter.is_some());
-        let effective_event_types = draft.content.event_types.granted_to(caller, reached)?;
+        let needed_form = read_form(draft.content.payload, draft.filter.is_some());
+        let effective_event_types = draft.content.event_types.granted_to(caller, needed_form)?;
         let state = Self {
             id,
             url: draft.url.as_str().to_owned(),
@@ -296,12 +296,12 @@ impl Subscription {
     ) -> Result<Option<Decision<Self>>, DomainError> {
         let action = if sealed.is_some() { "webhook.rotate" } else { "webhook.update" };
         let mut state = self.clone();
-        if let Some(sealed) = sealed {
-            state.secrets = self.rotated(sealed, patch.overlap_seconds, at);
+        if let Some(sealed_secret) = sealed {
+            state.secrets = self.rotated(sealed_secret, patch.overlap_seconds, at);
         }
         if let Some(url) = patch.url {
-            let judged = verdict.unwrap_or(Verdict::Unresolvable).check();
-            judged.map_err(|flaw| DomainError::unprocessable("url", flaw))?;
+            let target_result = verdict.unwrap_or(Verdict::Unresolvable).check();
+            target_result.map_err(|flaw| DomainError::unprocessable("url", flaw))?;
             url.as_str().clone_into(&mut state.url);
         }
         state.active = patch.active.unwrap_or(state.active);
@@ -309,16 +309,16 @@ impl Subscription {
         if let Some(filter) = patch.filter {
             state.filter = filter;
         }
-        let sent = |webhook: &Self| {
+        let destination = |webhook: &Self| {
             (webhook.url.clone(), webhook.event_types.clone(), webhook.payload, webhook.filter.clone())
         };
-        if sent(&state) != sent(self) {
+        if destination(&state) != destination(self) {
             // A caller who may not read what is sent at present could redirect it before its owner restores the types.
             let present = read_form(self.payload, self.filter.is_some());
             let sends = |kind: &&EventType| self.effective_event_types.cover(**kind);
             EventType::ALL.iter().filter(sends).try_for_each(|kind| present.may_reach(caller, *kind))?;
-            let reached = read_form(state.payload, state.filter.is_some());
-            state.effective_event_types = state.event_types.granted_to(caller, reached)?;
+            let needed_form = read_form(state.payload, state.filter.is_some());
+            state.effective_event_types = state.event_types.granted_to(caller, needed_form)?;
             state.keeps_all_types = false;
         }
         state.headers = self.headers.merged(headers);
@@ -334,8 +334,8 @@ impl Subscription {
         let mut decision = Decision::changed(self, state, action, vec![]);
         if headers_differ && !decision.audit.changes.contains_key("headers") {
             // The masked values are equal, but a value changed.
-            let masked = json!(self.headers);
-            decision.audit.changes.insert("headers".into(), Change { from: masked.clone(), to: masked });
+            let mask = json!(self.headers);
+            decision.audit.changes.insert("headers".into(), Change { from: mask.clone(), to: mask });
         }
         if let Some(change) = decision.audit.changes.get_mut("url") {
             for url in [&mut change.from, &mut change.to] {

@@ -111,8 +111,8 @@ impl CustomHeaders {
     /// Returns the headers as other receivers see them: names only.
     #[must_use]
     pub fn without_values(&self) -> Self {
-        let hidden = |header: &SealedHeader| SealedHeader { masked: MASK.into(), ..header.clone() };
-        Self(self.0.iter().map(|(name, header)| (name.clone(), hidden(header))).collect())
+        let mask_header = |header: &SealedHeader| SealedHeader { masked: MASK.into(), ..header.clone() };
+        Self(self.0.iter().map(|(name, header)| (name.clone(), mask_header(header))).collect())
     }
 
     /// Requires that a patch sets or removes each header. Their values are not sent to another destination.
@@ -134,8 +134,9 @@ impl CustomHeaders {
                 fields.problem(&format!("headers.{name}"), flaw);
             }
         }
-        let kept = self.0.keys().filter(|name| !patch.contains_key(*name)).count();
-        if kept + patch.values().filter(|change| **change != HeaderChange::Remove).count() > MAX_HEADERS {
+        let remaining_count = self.0.keys().filter(|name| !patch.contains_key(*name)).count();
+        if remaining_count + patch.values().filter(|change| **change != HeaderChange::Remove).count() > MAX_HEADERS
+        {
             let message = format!("must have at most {MAX_HEADERS} names");
             fields.problem("headers", ValueError::new(Code::TooLong, message));
         }
@@ -146,8 +147,8 @@ impl CustomHeaders {
 #[must_use]
 pub fn masked(value: &Secret) -> String {
     let text = value.reveal();
-    let shown = if text.len() < SHOWN_FROM_CHARS { "" } else { &text[text.len() - SHOWN_CHARS..] };
-    format!("{MASK}{shown}")
+    let visible_end = if text.len() < SHOWN_FROM_CHARS { "" } else { &text[text.len() - SHOWN_CHARS..] };
+    format!("{MASK}{visible_end}")
 }
 
 /// Checks a name, which is in lower case.
@@ -248,8 +249,8 @@ mod tests {
     fn header_names_are_read_in_lower_case() {
         let patch = parse_text(r#"{"Authorization":"Bearer a b","X-Old":null}"#);
         let bearer = HeaderChange::Set(secret("Bearer a b"));
-        let wanted = [("authorization".to_owned(), bearer), ("x-old".to_owned(), HeaderChange::Remove)];
-        assert_eq!(patch, Ok(wanted.into()));
+        let expected_changes = [("authorization".to_owned(), bearer), ("x-old".to_owned(), HeaderChange::Remove)];
+        assert_eq!(patch, Ok(expected_changes.into()));
     }
 
     #[test]
@@ -283,8 +284,8 @@ mod tests {
 
     #[test]
     fn every_reserved_header_is_refused() {
-        let prefixed = RESERVED_PREFIXES.iter().map(|prefix| format!("{prefix}x"));
-        for name in RESERVED_NAMES.iter().map(|name| (*name).to_owned()).chain(prefixed) {
+        let reserved_names = RESERVED_PREFIXES.iter().map(|prefix| format!("{prefix}x"));
+        for name in RESERVED_NAMES.iter().map(|name| (*name).to_owned()).chain(reserved_names) {
             assert_eq!(check_name(&name).unwrap_err().code, Code::ReadOnly, "{name}");
         }
         assert_eq!(check_name("authorization"), Ok(()));

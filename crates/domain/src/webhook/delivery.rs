@@ -290,10 +290,10 @@ mod tests {
 
     #[test]
     fn delivery_json_has_the_contract_members_in_order() {
-        let at = Timestamp::from_millis(0);
-        let retried = delivery().with_result(NextStep::Retry { at }, at);
+        let time = Timestamp::from_millis(0);
+        let retried_delivery = delivery().with_result(NextStep::Retry { at: time }, time);
         assert_eq!(
-            serde_json::to_string(&retried).unwrap(),
+            serde_json::to_string(&retried_delivery).unwrap(),
             r#"{"id":"del_00000000030000000000000001","subscription_id":"whk_00000000000000000000000002","event_id":"evt_00000000000000000000000001","event_type":"employee.created","attempt":1,"status":"failed","request_url":"https://example.com/","response_status":0,"response_duration_ms":15000,"next_attempt_at":"1970-01-01T00:00:00.000Z","delivered_at":null,"attempted_at":"1970-01-01T00:00:00.004Z","failure":"timeout","failure_detail":null,"request_id":"req_1"}"#
         );
         let ping = Delivery { event_type: EventType::TestPing, ..delivery() };
@@ -305,27 +305,27 @@ mod tests {
 
     #[test]
     fn only_an_acknowledged_attempt_has_a_delivery_time() {
-        let at = Timestamp::from_millis(9);
-        let shown = |next| {
-            let entry = delivery().with_result(next, at);
+        let time = Timestamp::from_millis(9);
+        let figures_after = |next| {
+            let entry = delivery().with_result(next, time);
             (entry.status, entry.next_attempt_at, entry.delivered_at)
         };
-        assert_eq!(shown(NextStep::Success), (Status::Success, None, Some(at)));
-        assert_eq!(shown(NextStep::Retry { at }), (Status::Failed, Some(at), None));
-        assert_eq!(shown(NextStep::Dropped), (Status::Dropped, None, None));
+        assert_eq!(figures_after(NextStep::Success), (Status::Success, None, Some(time)));
+        assert_eq!(figures_after(NextStep::Retry { at: time }), (Status::Failed, Some(time), None));
+        assert_eq!(figures_after(NextStep::Dropped), (Status::Dropped, None, None));
     }
 
     #[test]
     fn only_a_2xx_status_acknowledges() {
         for status in 0..=999 {
             let outcome = AttemptOutcome::from_status(status);
-            let wanted = match status / 100 {
+            let expected_outcome = match status / 100 {
                 2 => AttemptOutcome::Acknowledged,
                 4 if status == 410 => AttemptOutcome::Failed(FailureReason::Gone),
                 3 => AttemptOutcome::Failed(FailureReason::Redirect),
                 _ => AttemptOutcome::Failed(FailureReason::Status),
             };
-            assert_eq!(outcome, wanted, "{status}");
+            assert_eq!(outcome, expected_outcome, "{status}");
             let test = if status / 100 == 2 { Status::Success } else { Status::Failed };
             assert_eq!(outcome.test_status(), test, "{status}");
         }
@@ -347,15 +347,15 @@ mod tests {
         };
         let event = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
         let event_id = format!("evt_{event}").parse().ok();
-        let wanted =
+        let expected_filter =
             DeliveryFilter { status: Some(Status::Dropped), event_type: Some(EventType::TestPing), event_id };
         for text in [format!("evt_{event}"), format!("evt_test_{event}")] {
-            let found = parse(&[
+            let filter = parse(&[
                 ("filter[status]", "dropped"),
                 ("filter[event_type]", "test.ping"),
                 ("filter[event_id]", &text),
             ]);
-            assert_eq!(found, Ok(wanted), "{text}");
+            assert_eq!(filter, Ok(expected_filter), "{text}");
         }
         assert_eq!(parse(&[("filter[status]", "all")]), Ok(DeliveryFilter::default()));
         let bad = |name: &str, code| Err(vec![(name.to_owned(), code)]);

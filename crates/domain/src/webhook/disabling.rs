@@ -71,10 +71,14 @@ mod tests {
 
     #[test]
     fn gone_receiver_disables_the_subscription_at_once() {
-        let stored = Subscription { url: "https://example.com/T0/secret?a=b".to_owned(), ..subscription() };
-        let gone = DisableReason::Gone { url: stored.url.clone() };
-        let Decision { state, events, audit, notices } = stored.disable(&gone, NOON).unwrap();
-        assert_eq!((state.active, state.streak, state.updated_at > NOON), (false, stored.streak, true));
+        let subscription_before =
+            Subscription { url: "https://example.com/T0/secret?a=b".to_owned(), ..subscription() };
+        let gone_reason = DisableReason::Gone { url: subscription_before.url.clone() };
+        let Decision { state, events, audit, notices } = subscription_before.disable(&gone_reason, NOON).unwrap();
+        assert_eq!(
+            (state.active, state.streak, state.updated_at > NOON),
+            (false, subscription_before.streak, true)
+        );
         assert_eq!(
             (events.as_slice(), audit.action),
             ([EventType::WebhookDisabled].as_slice(), "webhook.disable")
@@ -83,9 +87,10 @@ mod tests {
         let [notice] = notices.as_slice() else { panic!("{notices:?}") };
         let text = format!("{} {}", notice.title, notice.body);
         assert!(text.contains("example.com") && text.contains("410") && !text.contains("secret"), "{text}");
-        assert_eq!(state.disable(&gone, NOON), None, "only once");
-        let moved = Subscription { url: "https://example.com/new".to_owned(), ..stored };
-        assert_eq!(moved.disable(&gone, NOON), None, "the URL has changed since");
+        assert_eq!(state.disable(&gone_reason, NOON), None, "only once");
+        let subscription_elsewhere =
+            Subscription { url: "https://example.com/new".to_owned(), ..subscription_before };
+        assert_eq!(subscription_elsewhere.disable(&gone_reason, NOON), None, "the URL has changed since");
         let json = serde_json::to_string(&state.for_events()).unwrap();
         assert!(json.contains(r#""url":"https://example.com","#), "{json}");
     }

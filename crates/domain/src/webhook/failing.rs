@@ -60,8 +60,8 @@ impl Subscription {
     #[must_use]
     pub fn may_get(&self, event: &Event) -> bool {
         let is_about_itself = || {
-            let named = serde_json::from_str::<Named>(&event.data);
-            named.is_ok_and(|named| named.id == self.id.to_string())
+            let subject = serde_json::from_str::<Named>(&event.data);
+            subject.is_ok_and(|subject| subject.id == self.id.to_string())
         };
         !(is_about_subscription(event.kind) && is_about_itself())
     }
@@ -124,15 +124,15 @@ mod tests {
                 })
                 .collect();
             for is_failing in [false, true] {
-                let before = (Streak { is_failing, ..Streak::default() }, None);
+                let streak_before = (Streak { is_failing, ..Streak::default() }, None);
                 let add = |(streak, due): (Streak, Option<Timestamp>), delta: HealthDelta| {
                     (delta.after(streak), due.or_else(|| delta.fails_from(streak)))
                 };
-                let one_by_one = deltas.iter().copied().fold(before, add);
+                let one_by_one = deltas.iter().copied().fold(streak_before, add);
                 for cut in 0..=5 {
                     let (first, second) = deltas.split_at(cut);
                     let halves = [first, second].map(|part| part.iter().copied().reduce(HealthDelta::and));
-                    let (streak, due) = halves.into_iter().flatten().fold(before, add);
+                    let (streak, due) = halves.into_iter().flatten().fold(streak_before, add);
                     assert_eq!(
                         (streak.is_failing, due),
                         (one_by_one.0.is_failing, one_by_one.1),
@@ -146,8 +146,8 @@ mod tests {
     #[test]
     fn due_event_is_fired_without_a_visible_change() {
         assert_eq!(subscription().report_failing(), None);
-        let owed = Subscription { failing_due: Some(NOON), ..subscription() };
-        let decision = owed.report_failing().unwrap();
+        let due_subscription = Subscription { failing_due: Some(NOON), ..subscription() };
+        let decision = due_subscription.report_failing().unwrap();
         assert_eq!(decision.state, subscription());
         assert_eq!(decision.events, [EventType::WebhookFailing]);
         assert!(decision.audit.changes.is_empty() && decision.notices.is_empty());

@@ -134,7 +134,7 @@ impl EventFacts {
     pub fn from_events(events: &[&Event]) -> Vec<Self> {
         let mut facts: Vec<_> = events.iter().map(|event| Self::from_event(event)).collect();
         if events.len() > 1 {
-            let shown: BTreeMap<_, _> = facts
+            let departments: BTreeMap<_, _> = facts
                 .iter()
                 .filter_map(|facts| match facts.department {
                     DepartmentFact::Known(department) => Some((facts.employee_id?, department)),
@@ -143,7 +143,7 @@ impl EventFacts {
                 .collect();
             for facts in &mut facts {
                 if let DepartmentFact::OfPerson(person) = facts.department
-                    && let Some(department) = shown.get(&person)
+                    && let Some(department) = departments.get(&person)
                 {
                     facts.department = DepartmentFact::Known(*department);
                 }

@@ -56,40 +56,43 @@ mod tests {
     #[test]
     fn attempt_has_contract_and_standard_webhooks_headers() {
         let secrets = [Secret::new("whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".to_owned())];
-        let at = Timestamp::from_millis(1_772_352_930_999);
+        let time = Timestamp::from_millis(1_772_352_930_999);
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Live };
         let event = Event {
             id: EventId::from_ulid(Ulid(1)),
             kind: EventType::ObservationCreated,
-            created_at: at,
+            created_at: time,
             data: "{}".to_owned(),
             request_id: None,
         };
         let body = event.body(tenant);
-        let sent = headers(&event, DeliveryId::from_ulid(Ulid(3)), &secrets, at, body.as_bytes(), false);
+        let request_headers =
+            headers(&event, DeliveryId::from_ulid(Ulid(3)), &secrets, time, body.as_bytes(), false);
         let id = "evt_00000000000000000000000001";
-        let wanted = [
+        let expected_headers = [
             ("Content-Type", "application/json"),
             ("User-Agent", "Service-Webhooks/v1"),
             ("X-Service-Event", "observation.created"),
             ("X-Service-Event-Id", id),
             ("X-Service-Delivery-Id", "del_00000000000000000000000003"),
             ("X-Service-Timestamp", "1772352930"),
-            ("X-Service-Signature", &signature::sign(&secrets, at, body.as_bytes())),
+            ("X-Service-Signature", &signature::sign(&secrets, time, body.as_bytes())),
             ("webhook-id", id),
             ("webhook-timestamp", "1772352930"),
-            ("webhook-signature", &signature::sign_standard(&secrets, id, at, body.as_bytes())),
+            ("webhook-signature", &signature::sign_standard(&secrets, id, time, body.as_bytes())),
         ];
-        assert_eq!(sent, wanted.map(|(name, value)| (name, value.to_owned())));
-        assert_eq!(signature::verify(secrets[0].reveal(), &sent[6].1, body.as_bytes(), at), Ok(()));
+        assert_eq!(request_headers, expected_headers.map(|(name, value)| (name, value.to_owned())));
+        assert_eq!(signature::verify(secrets[0].reveal(), &request_headers[6].1, body.as_bytes(), time), Ok(()));
     }
 
     #[test]
     fn replay_is_marked_and_test_event_id_has_its_own_prefix() {
-        let at = Timestamp::from_millis(0);
-        let event = ping(EventId::from_ulid(Ulid(1)), at);
-        let sent = headers(&event, DeliveryId::from_ulid(Ulid(3)), &[], at, b"", true);
-        let value = |wanted: &str| sent.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str());
+        let time = Timestamp::from_millis(0);
+        let event = ping(EventId::from_ulid(Ulid(1)), time);
+        let request_headers = headers(&event, DeliveryId::from_ulid(Ulid(3)), &[], time, b"", true);
+        let value = |wanted: &str| {
+            request_headers.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str())
+        };
         assert_eq!(value("X-Service-Replay"), Some("true"));
         assert_eq!(value("X-Service-Event"), Some("test.ping"));
         assert_eq!(value("X-Service-Event-Id"), Some("evt_test_00000000000000000000000001"));

@@ -195,14 +195,19 @@ mod tests {
         job: &Job,
         answered: AttemptResponse,
     ) -> (Status, Option<Timestamp>, Option<Timestamp>, Option<Timestamp>) {
-        let settled = job.settle(
+        let settlement = job.settle(
             DeliveryId::from_ulid(Ulid(9)),
             String::new(),
             answered,
             &Schedule::default(),
             (START, START),
         );
-        (settled.entry.status, settled.entry.next_attempt_at, settled.entry.delivered_at, settled.retry_at)
+        (
+            settlement.entry.status,
+            settlement.entry.next_attempt_at,
+            settlement.entry.delivered_at,
+            settlement.retry_at,
+        )
     }
 
     #[test]
@@ -223,8 +228,8 @@ mod tests {
         for (status, delay) in [(429, 90), (503, 90), (500, 30), (408, 30), (302, 30), (410, 30), (0, 30)] {
             let outcome = AttemptOutcome::from_status(status);
             let retry_after = Some(RequestedPause::Seconds(90));
-            let answered = AttemptResponse { status, duration_ms: 3, outcome, retry_after };
-            assert_eq!(settle(&first, answered).3, Some(START.plus_seconds(delay)), "{status}");
+            let response = AttemptResponse { status, duration_ms: 3, outcome, retry_after };
+            assert_eq!(settle(&first, response).3, Some(START.plus_seconds(delay)), "{status}");
         }
         let busy = AttemptResponse { status: 503, retry_after: Some(RequestedPause::Seconds(90)), ..LATE };
         assert_eq!(settle(&job(DeliveryOrigin::Test), busy), (Status::Failed, None, None, None));
@@ -236,15 +241,15 @@ mod tests {
         let (begun, ended) = (START, START.plus_seconds(15));
         for (answered, failure) in [(LATE, Some(FailureReason::Timeout)), (GOOD, None)] {
             let id = DeliveryId::from_ulid(Ulid(9));
-            let settled = job(DeliveryOrigin::Event).settle(
+            let settlement = job(DeliveryOrigin::Event).settle(
                 id,
                 String::new(),
                 answered,
                 &Schedule::default(),
                 (begun, ended),
             );
-            assert_eq!((settled.entry.attempted_at, settled.entry.failure), (begun, failure));
-            assert_eq!(settled.entry.delivered_at, failure.is_none().then_some(ended));
+            assert_eq!((settlement.entry.attempted_at, settlement.entry.failure), (begun, failure));
+            assert_eq!(settlement.entry.delivered_at, failure.is_none().then_some(ended));
         }
     }
 
@@ -260,10 +265,10 @@ mod tests {
         let resume =
             |after| job(DeliveryOrigin::Event).resume(id, "https://example.com/", &Schedule::default(), after);
         assert_eq!(resume(START.plus_seconds(112_350)), None);
-        let dropped = resume(START.plus_seconds(112_351)).unwrap();
-        assert_eq!((dropped.entry.status, dropped.entry.response_status), (Status::Dropped, 0));
-        assert_eq!((dropped.entry.attempt, dropped.retry_at), (1, None));
+        let late_result = resume(START.plus_seconds(112_351)).unwrap();
+        assert_eq!((late_result.entry.status, late_result.entry.response_status), (Status::Dropped, 0));
+        assert_eq!((late_result.entry.attempt, late_result.retry_at), (1, None));
         let (at, why) = (START.plus_seconds(112_351), Some(FailureReason::TooLate));
-        assert_eq!((dropped.entry.attempted_at, dropped.entry.failure), (at, why));
+        assert_eq!((late_result.entry.attempted_at, late_result.entry.failure), (at, why));
     }
 }

@@ -75,12 +75,12 @@ struct ThinData<'a> {
 /// Text is never taken over from the full body: only ids, and words of the service.
 #[must_use]
 pub fn thin_body(event: &Event, tenant: Tenant, full_body: &[u8], api_url: &str) -> Vec<u8> {
-    let carried = event.kind.data();
-    if has_no_resource(carried) {
+    let data_kind = event.kind.data();
+    if has_no_resource(data_kind) {
         return full_body.to_vec();
     }
     let data = serde_json::from_slice::<FullBody<'_>>(full_body).ok().and_then(|body| {
-        let (kind, path) = place(carried, &body.data)?;
+        let (kind, path) = place(data_kind, &body.data)?;
         serde_json::to_string(&ThinData { id: body.data.id, kind, url: format!("{api_url}{path}") }).ok()
     });
     let mut body = Event { data: data.unwrap_or_else(|| "null".to_owned()), ..event.clone() }.body(tenant);
@@ -182,8 +182,8 @@ mod tests {
         ] {
             let url = format!("https://feedback.example.com/v1{path}");
             let id = path.rsplit('/').next().unwrap();
-            let wanted = serde_json::json!({"id": id, "type": resource, "url": url});
-            assert_eq!(thin(kind, data), wanted, "{kind:?}");
+            let expected_body = serde_json::json!({"id": id, "type": resource, "url": url});
+            assert_eq!(thin(kind, data), expected_body, "{kind:?}");
         }
     }
 
@@ -191,8 +191,8 @@ mod tests {
     fn event_without_a_resource_keeps_its_data() {
         let data = serde_json::json!({"message": "x"});
         assert_eq!(thin(EventType::TestPing, &data.to_string()), data);
-        let removed = serde_json::json!({"id": "ret_1", "resource": "summaries", "ids": ["sum_1"]});
-        assert_eq!(thin(EventType::RetentionRemoved, &removed.to_string()), removed);
+        let removal_data = serde_json::json!({"id": "ret_1", "resource": "summaries", "ids": ["sum_1"]});
+        assert_eq!(thin(EventType::RetentionRemoved, &removal_data.to_string()), removal_data);
     }
 
     #[test]

@@ -35,7 +35,7 @@ mod tests {
     fn test_event_has_a_test_id_and_one_message() {
         let tenant = Tenant { organization: OrganizationId::from_ulid(Ulid(2)), environment: Environment::Test };
         let body = ping(EventId::from_ulid(Ulid(1)), Timestamp::from_millis(0)).body(tenant);
-        let wanted = serde_json::json!({
+        let expected_ping = serde_json::json!({
             "id": "evt_test_00000000000000000000000001",
             "event": "test.ping",
             "created_at": "1970-01-01T00:00:00.000Z",
@@ -43,6 +43,6 @@ mod tests {
             "organization_id": "org_00000000000000000000000002",
             "data": {"message": PING_MESSAGE},
         });
-        assert_eq!(serde_json::from_str::<serde_json::Value>(&body).unwrap(), wanted);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&body).unwrap(), expected_ping);
     }
 }

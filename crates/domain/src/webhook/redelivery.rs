@@ -75,23 +75,27 @@ impl ReplayOrder {
 
     /// Declares and reads the fields of a replay that is requested at `now`.
     pub fn read(fields: &mut Fields, now: Timestamp) -> Option<Self> {
-        let since = fields.required(&SINCE.and(|since| {
-            let kept = since >= now.plus_seconds(-LOG_DAYS * DAY_SECONDS);
-            if kept { Ok(since) } else { Err(out_of_range(format!("must be within the last {LOG_DAYS} days"))) }
+        let start = fields.required(&SINCE.and(|since| {
+            let is_in_log = since >= now.plus_seconds(-LOG_DAYS * DAY_SECONDS);
+            if is_in_log {
+                Ok(since)
+            } else {
+                Err(out_of_range(format!("must be within the last {LOG_DAYS} days")))
+            }
         }));
-        let until = fields.optional(&UNTIL);
+        let end = fields.optional(&UNTIL);
         let event_types = fields.optional(&EVENT_TYPES);
         let only = fields.optional_or(&ONLY, ReplaySelection::Failed);
-        match (since, until) {
-            (Some(since), Some(until)) if until < since => {
+        match (start, end) {
+            (Some(start), Some(end)) if end < start => {
                 fields.problem("until", out_of_range("must not be before since"));
             }
-            (Some(since), None) if now < since => {
+            (Some(start), None) if now < start => {
                 fields.problem("since", out_of_range("must not be in the future"));
             }
             _ => {}
         }
-        Some(Self { since: since?, until: until.unwrap_or(now), event_types, only })
+        Some(Self { since: start?, until: end.unwrap_or(now), event_types, only })
     }
 
     /// Returns the event types to replay: those of the order that the subscription has and the caller may read,
@@ -102,13 +106,15 @@ impl ReplayOrder {
     pub fn types(&self, subscription: &Subscription, caller: &Caller) -> Result<Vec<EventType>, PermissionDenied> {
         let mut types = vec![];
         for kind in EventType::ALL.iter().copied().filter(|kind| *kind != EventType::TestPing) {
-            let named = self.event_types.as_ref();
-            if !subscription.effective_event_types.cover(kind) || named.is_some_and(|topics| !topics.cover(kind)) {
+            let chosen_types = self.event_types.as_ref();
+            if !subscription.effective_event_types.cover(kind)
+                || chosen_types.is_some_and(|topics| !topics.cover(kind))
+            {
                 continue;
             }
             match subscription.may_be_sent_by(caller, kind) {
                 Ok(()) => types.push(kind),
-                Err(denied) if named.is_some_and(|topics| topics.name(kind)) => return Err(denied),
+                Err(denied) if chosen_types.is_some_and(|topics| topics.name(kind)) => return Err(denied),
                 Err(_) => {}
             }
         }
@@ -194,16 +200,17 @@ mod tests {
 
     #[test]
     fn replay_defaults_to_failed_events_until_now() {
-        let since = "2026-03-01T11:00:00.000Z".parse().unwrap();
-        let wanted = ReplayOrder { since, until: NOON, event_types: None, only: ReplaySelection::Failed };
-        assert_eq!(parse(r#"{"since":"2026-03-01T11:00:00Z"}"#), Ok(wanted.clone()));
+        let start = "2026-03-01T11:00:00.000Z".parse().unwrap();
+        let expected_order =
+            ReplayOrder { since: start, until: NOON, event_types: None, only: ReplaySelection::Failed };
+        assert_eq!(parse(r#"{"since":"2026-03-01T11:00:00Z"}"#), Ok(expected_order.clone()));
         let nulls = r#"{"since":"2026-03-01T13:00:00+02:00","until":null,"event_types":null,"only":null}"#;
-        assert_eq!(parse(nulls), Ok(wanted));
+        assert_eq!(parse(nulls), Ok(expected_order));
         let all = parse(r#"{"since":"2026-03-01T11:00:00Z","until":"2026-03-01T11:00:00Z","event_types":["employee.created","employee.created"],"only":"all"}"#).unwrap();
         let topics = Topics::from_words(["employee.created"]).unwrap();
         assert_eq!(
             all,
-            ReplayOrder { since, until: since, event_types: Some(topics), only: ReplaySelection::All }
+            ReplayOrder { since: start, until: start, event_types: Some(topics), only: ReplaySelection::All }
         );
     }
 
@@ -229,8 +236,8 @@ mod tests {
             (r#"{"since":"x","only":"x"}"#, &[("since", Code::InvalidFormat), ("only", Code::InvalidEnum)]),
         ];
         for (body, wanted) in table {
-            let wanted: Vec<_> = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
-            assert_eq!(codes(parse(body)), wanted, "{body}");
+            let expected_codes: Vec<_> = wanted.iter().map(|(field, code)| ((*field).to_owned(), *code)).collect();
+            assert_eq!(codes(parse(body)), expected_codes, "{body}");
         }
         for edge in ["2026-01-30T12:00:00.000Z", "2026-03-01T12:00:00.000Z"] {
             assert!(parse(&format!(r#"{{"since":"{edge}"}}"#)).is_ok(), "{edge}");
@@ -273,18 +280,18 @@ mod tests {
             Job::new(tenant, subscription().id, (EventId::from_ulid(Ulid(7)), kind), NOON, DeliveryOrigin::Event)
         };
         let attempt = |kind| {
-            let answered = AttemptResponse {
+            let response = AttemptResponse {
                 status: 204,
                 duration_ms: 1,
                 outcome: AttemptOutcome::Acknowledged,
                 retry_after: None,
             };
-            let at = (NOON, NOON);
+            let times = (NOON, NOON);
             job(kind)
-                .settle(DeliveryId::from_ulid(Ulid(9)), String::new(), answered, &Schedule::default(), at)
+                .settle(DeliveryId::from_ulid(Ulid(9)), String::new(), response, &Schedule::default(), times)
                 .entry
         };
-        let refused = |kind, event| match attempt(kind).redeliver(event) {
+        let refusal_of = |kind, event| match attempt(kind).redeliver(event) {
             Ok(_) => None,
             Err(DomainError::Conflict(conflict)) => {
                 Some((conflict.field, conflict.current.to_string(), conflict.attempted_transition))
@@ -295,21 +302,21 @@ mod tests {
             Some((field.to_owned(), format!("\"{current}\""), Some("redeliver".to_owned())))
         };
         let kind = EventType::EmployeeCreated;
-        assert_eq!(refused(kind, AttemptState::Kept), None);
-        let queued = Job { attempt: 3, ..job(kind) };
+        assert_eq!(refusal_of(kind, AttemptState::Kept), None);
+        let queued_job = Job { attempt: 3, ..job(kind) };
         assert_eq!(attempt(kind).redeliver(AttemptState::Kept), Ok(None));
-        assert_eq!(attempt(kind).redeliver(AttemptState::Queued(queued)), Ok(Some(queued)));
-        assert_eq!(refused(kind, AttemptState::Removed), conflict("event", "removed"));
-        assert_eq!(refused(kind, AttemptState::Own), conflict("event", "about_this_subscription"));
-        for event in [AttemptState::Kept, AttemptState::Queued(queued), AttemptState::Removed] {
-            assert_eq!(refused(EventType::TestPing, event), conflict("event_type", "test.ping"));
+        assert_eq!(attempt(kind).redeliver(AttemptState::Queued(queued_job)), Ok(Some(queued_job)));
+        assert_eq!(refusal_of(kind, AttemptState::Removed), conflict("event", "removed"));
+        assert_eq!(refusal_of(kind, AttemptState::Own), conflict("event", "about_this_subscription"));
+        for event in [AttemptState::Kept, AttemptState::Queued(queued_job), AttemptState::Removed] {
+            assert_eq!(refusal_of(EventType::TestPing, event), conflict("event_type", "test.ping"));
         }
     }
 
     #[test]
     fn inactive_subscription_refuses_a_replay() {
         assert_eq!(subscription().sends("replay"), Ok(()));
-        let paused = Subscription { active: false, ..subscription() };
-        assert_eq!(paused.sends("replay"), Err(DomainError::transition("active", false, "replay")));
+        let paused_subscription = Subscription { active: false, ..subscription() };
+        assert_eq!(paused_subscription.sends("replay"), Err(DomainError::transition("active", false, "replay")));
     }
 }

@@ -44,12 +44,12 @@ impl RequestedPause {
     /// schedule's `own` time, and not more than 24 hours after the response unless the schedule waits longer.
     pub(super) fn clamped(self, own: Timestamp, now: Timestamp) -> Timestamp {
         let latest = now.plus_seconds(MAX_SECONDS);
-        let requested = match self {
+        let resume_time = match self {
             Self::Seconds(seconds) => i64::try_from(seconds)
                 .map_or(latest, |seconds| if seconds < MAX_SECONDS { now.plus_seconds(seconds) } else { latest }),
             Self::At(at) => at.min(latest),
         };
-        requested.max(own)
+        resume_time.max(own)
     }
 }
 
@@ -61,8 +61,8 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(1_772_352_930_123);
 
     fn delay(text: &str, own: i64) -> Option<i64> {
-        let asked = RequestedPause::from_headers([text.as_bytes()])?;
-        Some(asked.clamped(NOW.plus_seconds(own), NOW).millis() - NOW.millis())
+        let pause = RequestedPause::from_headers([text.as_bytes()])?;
+        Some(pause.clamped(NOW.plus_seconds(own), NOW).millis() - NOW.millis())
     }
 
     #[test]

@@ -178,9 +178,9 @@ mod tests {
         ];
         for (attempt, since, delay) in table {
             let now = START.plus_seconds(since);
-            let wanted =
+            let expected_step =
                 delay.map_or(NextStep::Dropped, |seconds| NextStep::Retry { at: now.plus_seconds(seconds) });
-            assert_eq!(schedule.after(attempt, FAILED, None, now), wanted, "attempt {attempt}");
+            assert_eq!(schedule.after(attempt, FAILED, None, now), expected_step, "attempt {attempt}");
             assert_eq!(
                 schedule.after(attempt, AttemptOutcome::Acknowledged, None, now),
                 NextStep::Success,
@@ -193,20 +193,20 @@ mod tests {
     #[test]
     fn requested_delay_postpones_a_retry_and_adds_none() {
         let schedule = Schedule::default();
-        let after = |attempt, seconds| {
+        let step_after = |attempt, seconds| {
             schedule.after(attempt, FAILED, Some(RequestedPause::Seconds(seconds)), START).next_attempt_at()
         };
         let table =
             [(1, 29, Some(30)), (1, 31, Some(31)), (3, 31, Some(600)), (6, 90_000, Some(86_400)), (7, 31, None)];
         for (attempt, seconds, delay) in table {
             assert_eq!(
-                after(attempt, seconds),
+                step_after(attempt, seconds),
                 delay.map(|delay| START.plus_seconds(delay)),
                 "{attempt}, {seconds}"
             );
         }
-        let acknowledged = AttemptOutcome::Acknowledged;
-        assert_eq!(schedule.after(1, acknowledged, Some(RequestedPause::Seconds(9)), START), NextStep::Success);
+        let success = AttemptOutcome::Acknowledged;
+        assert_eq!(schedule.after(1, success, Some(RequestedPause::Seconds(9)), START), NextStep::Success);
     }
 
     #[test]
@@ -234,13 +234,13 @@ mod tests {
         let schedule = Schedule::default();
         let end = START.plus_seconds(112_350);
         let due = START.plus_seconds(150);
-        let later = |time: Timestamp| Timestamp::from_millis(time.millis() + 1);
+        let next_millisecond = |time: Timestamp| Timestamp::from_millis(time.millis() + 1);
         let table = [
             (START, ResumedRetry::At(due)),
             (due, ResumedRetry::At(due)),
-            (later(due), ResumedRetry::At(later(due))),
+            (next_millisecond(due), ResumedRetry::At(next_millisecond(due))),
             (end, ResumedRetry::At(end)),
-            (later(end), ResumedRetry::Dropped),
+            (next_millisecond(end), ResumedRetry::Dropped),
         ];
         for (now, wanted) in table {
             assert_eq!(schedule.resume(START, due, now), wanted, "{now}");

@@ -172,8 +172,8 @@ impl DeliveryStats {
     /// Computes the statistics from the figures of the attempts since the start of the window.
     #[must_use]
     pub fn new(subscription_id: WebhookId, window: StatsWindow, now: Timestamp, figures: &LogFigures) -> Self {
-        let since = window.start(now);
-        let hours = since.millis().div_euclid(HOUR_MILLIS)..=now.millis().div_euclid(HOUR_MILLIS);
+        let first_bucket = window.start(now);
+        let hours = first_bucket.millis().div_euclid(HOUR_MILLIS)..=now.millis().div_euclid(HOUR_MILLIS);
         let empty = |hour: i64| {
             let start = Timestamp::from_millis(hour * HOUR_MILLIS);
             (hour, HourStats { hour: start, attempts: 0, successes: 0, failures: 0 })
@@ -194,7 +194,7 @@ impl DeliveryStats {
         Self {
             subscription_id,
             window,
-            since,
+            since: first_bucket,
             until: now,
             attempts: successes + failures,
             successes,
@@ -227,10 +227,10 @@ fn by_reason(counts: &[AttemptCount]) -> Vec<ReasonCount> {
 fn percentile(durations: &BTreeMap<u32, u64>, percent: u64) -> Option<u32> {
     let all: u64 = durations.values().sum();
     let rank = (all * percent).div_ceil(100);
-    let mut seen = 0;
+    let mut passed_count = 0;
     durations.iter().find_map(|(duration, count)| {
-        seen += count;
-        (seen >= rank).then_some(*duration)
+        passed_count += count;
+        (passed_count >= rank).then_some(*duration)
     })
 }
 

@@ -35,13 +35,13 @@ impl Streak {
 
     /// Joins two streaks: adds their failures and keeps the earlier start. The whole is failing if a part is.
     fn plus(self, other: Self) -> Self {
-        let since = match (self.since, other.since) {
+        let start = match (self.since, other.since) {
             (Some(one), Some(other)) => Some(one.min(other)),
             (one, other) => one.or(other),
         };
         Self {
             failures: self.failures.saturating_add(other.failures),
-            since,
+            since: start,
             is_failing: self.is_failing || other.is_failing,
         }
     }
@@ -156,10 +156,13 @@ mod tests {
     #[test]
     fn success_resets_the_streak() {
         let failing = (0..60).fold(Streak::default(), |streak, _| streak.after(FAILED, START));
-        let ended = failing.after(AttemptOutcome::Acknowledged, START);
-        assert_eq!(ended, Streak::default());
-        let later = START.plus_seconds(100_000);
-        assert_eq!(ended.after(FAILED, later), Streak { failures: 1, since: Some(later), is_failing: false });
+        let reset_streak = failing.after(AttemptOutcome::Acknowledged, START);
+        assert_eq!(reset_streak, Streak::default());
+        let later_time = START.plus_seconds(100_000);
+        assert_eq!(
+            reset_streak.after(FAILED, later_time),
+            Streak { failures: 1, since: Some(later_time), is_failing: false }
+        );
     }
 
     #[test]
@@ -179,8 +182,9 @@ mod tests {
                         (outcome, START.plus_seconds(at))
                     })
                     .collect();
-                let before = Streak { failures: 3, since: Some(START.plus_seconds(-9)), is_failing: false };
-                let one_by_one = attempts.iter().fold(before, |streak, (outcome, at)| streak.after(*outcome, *at));
+                let streak_before = Streak { failures: 3, since: Some(START.plus_seconds(-9)), is_failing: false };
+                let one_by_one =
+                    attempts.iter().fold(streak_before, |streak, (outcome, at)| streak.after(*outcome, *at));
                 let delta = |part: &[(AttemptOutcome, Timestamp)]| {
                     let health = part
                         .iter()
@@ -189,20 +193,20 @@ mod tests {
                 };
                 let (first, second) = attempts.split_at(cut);
                 let halves = [delta(first), delta(second)].into_iter().flatten();
-                let total = halves.fold(before, |streak, delta| delta.after(streak));
+                let total = halves.fold(streak_before, |streak, delta| delta.after(streak));
                 assert_eq!(total, one_by_one, "{bits:b} cut at {cut}");
-                assert_eq!(delta(&attempts).map(|delta| delta.after(before)), Some(one_by_one), "{bits:b}");
+                assert_eq!(delta(&attempts).map(|delta| delta.after(streak_before)), Some(one_by_one), "{bits:b}");
             }
         }
     }
 
     #[test]
     fn test_delivery_does_not_change_the_streak() {
-        let before = Streak { failures: 3, since: Some(START), is_failing: false };
+        let streak_before = Streak { failures: 3, since: Some(START), is_failing: false };
         for outcome in [FAILED, AttemptOutcome::Acknowledged] {
             assert_eq!(
-                HealthDelta::from_attempt(outcome, outcome.test_status(), false, START).after(before),
-                before
+                HealthDelta::from_attempt(outcome, outcome.test_status(), false, START).after(streak_before),
+                streak_before
             );
         }
     }

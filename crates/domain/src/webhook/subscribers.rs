@@ -60,9 +60,9 @@ mod tests {
 
     #[test]
     fn subscription_at_or_above_the_limit_is_refused() {
-        let refused = |count, most| Subscribers::new(vec![0; count]).admit(most).is_err();
+        let is_refused = |count, most| Subscribers::new(vec![0; count]).admit(most).is_err();
         assert_eq!(
-            [(0, 1), (1, 1), (99, 100), (100, 100), (101, 100)].map(|(count, most)| refused(count, most)),
+            [(0, 1), (1, 1), (99, 100), (100, 100), (101, 100)].map(|(count, most)| is_refused(count, most)),
             [false, true, false, true, true]
         );
     }

@@ -38,24 +38,24 @@ pub(super) fn subscription() -> Subscription {
 
 fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscription> {
     let patch = Patch::parse(object(body)).against(stored).unwrap();
-    let sealed = patch.rotate_secret.then(|| vec![u8::try_from(stored.secrets.len()).unwrap() + 1]);
+    let sealed_secret = patch.rotate_secret.then(|| vec![u8::try_from(stored.secrets.len()).unwrap() + 1]);
     stored
-        .update(&unbound(Admin), patch, Some(Verdict::Allowed), sealed, SealedHeaderPatch::new(), at)
+        .update(&unbound(Admin), patch, Some(Verdict::Allowed), sealed_secret, SealedHeaderPatch::new(), at)
         .unwrap()
         .map(|decision| decision.state)
 }
 
 #[test]
 fn subscription_shows_its_secret_only_on_creation() {
-    let stored = subscription();
-    let shown = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"effective_event_types":["objective.created","*"],"active":true,"description":null,"payload":"full","headers":{},"filter":null,"max_per_second":null,"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
-    assert_eq!(serde_json::to_string(&stored).unwrap(), shown);
+    let original = subscription();
+    let expected_json = r#"{"id":"whk_00000000000000000000000001","url":"https://example.com/","event_types":["objective.created","*"],"effective_event_types":["objective.created","*"],"active":true,"description":null,"payload":"full","headers":{},"filter":null,"max_per_second":null,"last_delivery_at":null,"last_delivery_status":null,"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z"}"#;
+    assert_eq!(serde_json::to_string(&original).unwrap(), expected_json);
     let secret = Secret::new("whsec_x".to_owned());
-    let mut with: serde_json::Value = serde_json::from_str(shown).unwrap();
+    let mut with: serde_json::Value = serde_json::from_str(expected_json).unwrap();
     with["secret"] = "whsec_x".into();
-    assert_eq!(serde_json::to_value(stored.with_secret(&secret)).unwrap(), with);
-    let delivered = stored.after_delivery(Status::Dropped, NOON);
-    assert_eq!(serde_json::to_value(&delivered).unwrap()["last_delivery_status"], "dropped");
+    assert_eq!(serde_json::to_value(original.with_secret(&secret)).unwrap(), with);
+    let patched_one = original.after_delivery(Status::Dropped, NOON);
+    assert_eq!(serde_json::to_value(&patched_one).unwrap()["last_delivery_status"], "dropped");
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn invalid_field_of_a_creation_is_reported() {
         (format!(r#"{{{good},"rotate_secret":true}}"#), vec![("rotate_secret", Code::UnknownField)]),
     ];
     for (body, wanted) in table {
-        let wanted: Vec<_> = wanted.into_iter().map(|(field, code)| (field.to_owned(), code)).collect();
-        assert_eq!(codes(Draft::parse(object(&body))), wanted, "{body}");
+        let expected_codes: Vec<_> = wanted.into_iter().map(|(field, code)| (field.to_owned(), code)).collect();
+        assert_eq!(codes(Draft::parse(object(&body))), expected_codes, "{body}");
     }
     for description in [String::new(), "é".repeat(200)] {
         let body = format!(r#"{{{good},"description":"{description}"}}"#);
@@ -97,16 +97,16 @@ fn invalid_field_of_a_creation_is_reported() {
 
 #[test]
 fn url_that_must_not_be_called_is_unprocessable() {
-    let stored = subscription();
+    let original = subscription();
     for verdict in [Verdict::NotHttps, Verdict::Private, Verdict::Unresolvable] {
-        let refused = |refusal: DomainError| {
+        let problems_of = |refusal: DomainError| {
             let DomainError::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
             codes::<()>(Err(problems))
         };
         let code = verdict.check().unwrap_err().code;
         let draft = Draft::parse(object(r#"{"url":"http://example.com/","event_types":["*"]}"#)).unwrap();
-        let created = Subscription::create(
-            stored.id,
+        let creation = Subscription::create(
+            original.id,
             &unbound(Admin),
             draft,
             verdict,
@@ -114,13 +114,13 @@ fn url_that_must_not_be_called_is_unprocessable() {
             SealedHeaderPatch::new(),
             NOON,
         );
-        assert_eq!(refused(created.unwrap_err()), [("url".to_owned(), code)]);
-        let patch = Patch::parse(object(r#"{"url":"https://other.example/"}"#)).against(&stored).unwrap();
-        let updated =
-            stored.update(&unbound(Admin), patch.clone(), Some(verdict), None, SealedHeaderPatch::new(), NOON);
-        assert_eq!(refused(updated.unwrap_err()), [("url".to_owned(), code)]);
+        assert_eq!(problems_of(creation.unwrap_err()), [("url".to_owned(), code)]);
+        let patch = Patch::parse(object(r#"{"url":"https://other.example/"}"#)).against(&original).unwrap();
+        let update_result =
+            original.update(&unbound(Admin), patch.clone(), Some(verdict), None, SealedHeaderPatch::new(), NOON);
+        assert_eq!(problems_of(update_result.unwrap_err()), [("url".to_owned(), code)]);
         assert!(
-            stored.update(&unbound(Admin), patch, None, None, SealedHeaderPatch::new(), NOON).is_err(),
+            original.update(&unbound(Admin), patch, None, None, SealedHeaderPatch::new(), NOON).is_err(),
             "never without a verdict"
         );
     }
@@ -128,18 +128,18 @@ fn url_that_must_not_be_called_is_unprocessable() {
 
 #[test]
 fn subscription_sent_back_as_read_changes_nothing() {
-    let stored = subscription().after_delivery(Status::Success, NOON);
-    let body = serde_json::to_string(&stored).unwrap();
-    let patch = Patch::parse(object(&body)).against(&stored).unwrap();
+    let original = subscription().after_delivery(Status::Success, NOON);
+    let body = serde_json::to_string(&original).unwrap();
+    let patch = Patch::parse(object(&body)).against(&original).unwrap();
     assert_eq!(patch.url, None, "an unchanged URL is not judged again");
-    assert_eq!(stored.update(&unbound(Admin), patch, None, None, SealedHeaderPatch::new(), NOON), Ok(None));
-    assert_eq!(patched(&stored, "{}", NOON), None);
-    assert_eq!(patched(&stored, r#"{"rotate_secret":false}"#, NOON), None);
+    assert_eq!(original.update(&unbound(Admin), patch, None, None, SealedHeaderPatch::new(), NOON), Ok(None));
+    assert_eq!(patched(&original, "{}", NOON), None);
+    assert_eq!(patched(&original, r#"{"rotate_secret":false}"#, NOON), None);
 }
 
 #[test]
 fn invalid_field_of_an_update_is_reported() {
-    let stored = subscription();
+    let original = subscription();
     let table = [
         (r#"{"url":null}"#, "url", Code::Required),
         (r#"{"url":"x"}"#, "url", Code::InvalidFormat),
@@ -160,15 +160,15 @@ fn invalid_field_of_an_update_is_reported() {
         (r#"{"colour":"red"}"#, "colour", Code::UnknownField),
     ];
     for (body, field, code) in table {
-        assert_eq!(codes(Patch::parse(object(body)).against(&stored)), [(field.to_owned(), code)], "{body}");
+        assert_eq!(codes(Patch::parse(object(body)).against(&original)), [(field.to_owned(), code)], "{body}");
     }
 }
 
 #[test]
 fn update_changes_only_the_given_fields() {
     let body = r#"{"url":"https://example.com/other","event_types":["test.ping","test.ping"],"active":false,"description":"x"}"#;
-    let changed = patched(&subscription(), body, NOON).unwrap();
-    let wanted = Subscription {
+    let patched_one = patched(&subscription(), body, NOON).unwrap();
+    let expected_one = Subscription {
         url: "https://example.com/other".to_owned(),
         event_types: Topics::from_words(["test.ping"]).unwrap(),
         effective_event_types: Topics::from_words(["test.ping"]).unwrap(),
@@ -177,32 +177,32 @@ fn update_changes_only_the_given_fields() {
         updated_at: Timestamp::from_millis(NOON.millis() + 1),
         ..subscription()
     };
-    assert_eq!(changed, wanted);
-    assert_eq!(patched(&changed, r#"{"description":null}"#, NOON).unwrap().description, None);
+    assert_eq!(patched_one, expected_one);
+    assert_eq!(patched(&patched_one, r#"{"description":null}"#, NOON).unwrap().description, None);
 }
 
 #[test]
 fn update_replaces_or_removes_the_whole_filter() {
-    let shown = |stored: &Subscription| serde_json::to_value(&stored.filter).unwrap();
-    let stored = patched(&subscription(), r#"{"filter":{"type":"strength","scope":["org"]}}"#, NOON).unwrap();
+    let filter_json = |stored: &Subscription| serde_json::to_value(&stored.filter).unwrap();
+    let with_filter = patched(&subscription(), r#"{"filter":{"type":"strength","scope":["org"]}}"#, NOON).unwrap();
     let both =
         serde_json::json!({"employee_id": null, "department_id": null, "type": "strength", "scope": ["org"]});
-    assert_eq!(shown(&stored), both);
-    assert_eq!(patched(&stored, &format!(r#"{{"filter":{both}}}"#), NOON), None, "sent back as it was shown");
-    let replaced = patched(&stored, r#"{"filter":{"type":"opportunity"}}"#, NOON).unwrap();
+    assert_eq!(filter_json(&with_filter), both);
+    assert_eq!(patched(&with_filter, &format!(r#"{{"filter":{both}}}"#), NOON), None, "sent back as it was shown");
+    let with_other_filter = patched(&with_filter, r#"{"filter":{"type":"opportunity"}}"#, NOON).unwrap();
     assert_eq!(
-        (shown(&replaced)["type"].as_str(), shown(&replaced)["scope"].as_array()),
+        (filter_json(&with_other_filter)["type"].as_str(), filter_json(&with_other_filter)["scope"].as_array()),
         (Some("opportunity"), None)
     );
     for none in ["null", "{}", r#"{"type":null}"#] {
-        let removed = patched(&stored, &format!(r#"{{"filter":{none}}}"#), NOON).unwrap();
-        assert_eq!(removed.filter, None, "{none}");
+        let without_filter = patched(&with_filter, &format!(r#"{{"filter":{none}}}"#), NOON).unwrap();
+        assert_eq!(without_filter.filter, None, "{none}");
     }
-    assert_eq!(patched(&stored, r#"{"description":"x"}"#, NOON).unwrap().filter, stored.filter);
-    let wrong = Patch::parse(object(r#"{"filter":{"employee_id":[],"x":1}}"#)).against(&stored);
-    let wanted = [("filter.employee_id", Code::TooShort), ("filter.x", Code::UnknownField)];
-    assert_eq!(codes(wrong), wanted.map(|(field, code)| (field.to_owned(), code)));
-    let wrong = Patch::parse(object(r#"{"filter":["strength"]}"#)).against(&stored);
+    assert_eq!(patched(&with_filter, r#"{"description":"x"}"#, NOON).unwrap().filter, with_filter.filter);
+    let wrong = Patch::parse(object(r#"{"filter":{"employee_id":[],"x":1}}"#)).against(&with_filter);
+    let expected_codes = [("filter.employee_id", Code::TooShort), ("filter.x", Code::UnknownField)];
+    assert_eq!(codes(wrong), expected_codes.map(|(field, code)| (field.to_owned(), code)));
+    let wrong = Patch::parse(object(r#"{"filter":["strength"]}"#)).against(&with_filter);
     assert_eq!(codes(wrong), [("filter".to_owned(), Code::InvalidFormat)]);
 }
 
@@ -214,12 +214,12 @@ fn rotated_secrets_sign_until_their_ends_oldest_first() {
     let second = patched(&first, rotate, hour(10)).unwrap();
     let signing =
         |stored: &Subscription, at| stored.signing(at).map(|secret| secret.sealed[0]).collect::<Vec<_>>();
-    let before = |time: Timestamp| Timestamp::from_millis(time.millis() - 1);
+    let previous_millisecond = |time: Timestamp| Timestamp::from_millis(time.millis() - 1);
     let table = [
         (hour(10), vec![1, 2, 3]),
-        (before(hour(24)), vec![1, 2, 3]),
+        (previous_millisecond(hour(24)), vec![1, 2, 3]),
         (hour(24), vec![2, 3]),
-        (before(hour(34)), vec![2, 3]),
+        (previous_millisecond(hour(34)), vec![2, 3]),
         (hour(34), vec![3]),
         (hour(10_000), vec![3]),
     ];
@@ -233,10 +233,10 @@ fn rotated_secrets_sign_until_their_ends_oldest_first() {
 #[test]
 fn overlap_seconds_bounds_the_end_of_every_earlier_secret() {
     let day = NOON.plus_seconds(86_400);
-    let stored = patched(&subscription(), r#"{"rotate_secret":true}"#, NOON).unwrap();
-    let rotated = |overlap: i64| {
+    let original = patched(&subscription(), r#"{"rotate_secret":true}"#, NOON).unwrap();
+    let rotate_with = |overlap: i64| {
         let body = format!(r#"{{"rotate_secret":true,"overlap_seconds":{overlap}}}"#);
-        let secrets = patched(&stored, &body, NOON).unwrap().secrets;
+        let secrets = patched(&original, &body, NOON).unwrap().secrets;
         secrets.into_iter().map(|secret| (secret.sealed[0], secret.ends_at)).collect::<Vec<_>>()
     };
     let table = [
@@ -245,40 +245,40 @@ fn overlap_seconds_bounds_the_end_of_every_earlier_secret() {
         (604_800, vec![(1, Some(day)), (2, Some(NOON.plus_seconds(604_800))), (3, None)]),
     ];
     for (overlap, wanted) in table {
-        assert_eq!(rotated(overlap), wanted, "{overlap}");
+        assert_eq!(rotate_with(overlap), wanted, "{overlap}");
     }
 }
 
 #[test]
 fn rotation_at_the_cap_drops_the_oldest_secret() {
-    let mut stored = subscription();
+    let mut original = subscription();
     for number in 2..=40 {
         let patch = Patch { rotate_secret: true, ..Patch::default() };
-        stored = stored
+        original = original
             .update(&unbound(Admin), patch, None, Some(vec![number]), SealedHeaderPatch::new(), NOON)
             .unwrap()
             .unwrap()
             .state;
     }
-    let kept: Vec<u8> = stored.secrets.iter().map(|secret| secret.sealed[0]).collect();
-    assert_eq!(kept, (9..=40).collect::<Vec<_>>());
+    let secrets: Vec<u8> = original.secrets.iter().map(|secret| secret.sealed[0]).collect();
+    assert_eq!(secrets, (9..=40).collect::<Vec<_>>());
 }
 
 #[test]
 fn reactivated_subscription_has_no_failures() {
     let failing = Streak { failures: 50, since: Some(NOON), is_failing: true };
     let day = NOON.plus_seconds(86_400);
-    let stored = Subscription { streak: failing, ..subscription() };
-    assert!(stored.wants(EventType::TestPing));
+    let failing_subscription = Subscription { streak: failing, ..subscription() };
+    assert!(failing_subscription.wants(EventType::TestPing));
     let why = DisableReason::Failing;
-    assert_eq!(stored.disable(&why, Timestamp::from_millis(day.millis() - 1)), None);
-    let disabled = stored.disable(&why, day).unwrap().state;
-    assert_eq!((disabled.active, disabled.streak), (false, failing));
-    assert!(!disabled.wants(EventType::TestPing));
-    assert_eq!(disabled.disable(&why, day), None, "only once");
-    let active = patched(&disabled, r#"{"active":true}"#, day).unwrap();
+    assert_eq!(failing_subscription.disable(&why, Timestamp::from_millis(day.millis() - 1)), None);
+    let disabled_subscription = failing_subscription.disable(&why, day).unwrap().state;
+    assert_eq!((disabled_subscription.active, disabled_subscription.streak), (false, failing));
+    assert!(!disabled_subscription.wants(EventType::TestPing));
+    assert_eq!(disabled_subscription.disable(&why, day), None, "only once");
+    let active = patched(&disabled_subscription, r#"{"active":true}"#, day).unwrap();
     assert_eq!((active.active, active.streak), (true, Streak::default()));
-    assert_eq!(patched(&stored, r#"{"active":true}"#, day), None, "an active one keeps its count");
+    assert_eq!(patched(&failing_subscription, r#"{"active":true}"#, day), None, "an active one keeps its count");
 }
 
 #[test]
@@ -297,9 +297,9 @@ fn subscriptions_are_listed_newest_first_by_default() {
         Ok(crate::page::Sort::up(SortBy::UpdatedAt))
     );
     assert!(parse(vec![("filter[active]".to_owned(), "true".to_owned())]).is_err());
-    let changed = Subscription { updated_at: NOON.plus_seconds(1), ..subscription() };
-    let keys = [SortBy::CreatedAt, SortBy::UpdatedAt, SortBy::Name].map(|by| changed.key(by));
-    assert_eq!(keys, [Some(Key::Time(NOON)), Some(Key::Time(changed.updated_at)), None]);
+    let recent_subscription = Subscription { updated_at: NOON.plus_seconds(1), ..subscription() };
+    let keys = [SortBy::CreatedAt, SortBy::UpdatedAt, SortBy::Name].map(|by| recent_subscription.key(by));
+    assert_eq!(keys, [Some(Key::Time(NOON)), Some(Key::Time(recent_subscription.updated_at)), None]);
 }
 
 #[test]
@@ -332,36 +332,36 @@ fn audit_log_shows_only_the_host_of_a_url() {
         ),
     ];
     for (from, to, shown_from, shown_to) in table {
-        let stored = Subscription { url: from.to_owned(), ..subscription() };
-        let patch = Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#))).against(&stored).unwrap();
-        let decision = stored
+        let original = Subscription { url: from.to_owned(), ..subscription() };
+        let patch = Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#))).against(&original).unwrap();
+        let decision = original
             .update(&unbound(Admin), patch, Some(Verdict::Allowed), None, SealedHeaderPatch::new(), NOON)
             .unwrap()
             .unwrap();
         assert_eq!(decision.state.url, to);
-        let shown = serde_json::to_value(&decision.audit.changes).unwrap();
-        assert_eq!(shown, serde_json::json!({"url": {"from": shown_from, "to": shown_to}}));
+        let change_text = serde_json::to_value(&decision.audit.changes).unwrap();
+        assert_eq!(change_text, serde_json::json!({"url": {"from": shown_from, "to": shown_to}}));
     }
-    let stored = subscription();
-    let rotated = Patch { rotate_secret: true, ..Patch::default() };
-    let rotated = stored
-        .update(&unbound(Admin), rotated, None, Some(vec![7]), SealedHeaderPatch::new(), NOON)
+    let original = subscription();
+    let rotation = Patch { rotate_secret: true, ..Patch::default() };
+    let rotation_decision = original
+        .update(&unbound(Admin), rotation, None, Some(vec![7]), SealedHeaderPatch::new(), NOON)
         .unwrap()
         .unwrap();
-    assert_eq!((rotated.audit.action, rotated.audit.changes.len()), ("webhook.rotate", 0));
-    let changes = serde_json::to_value(&stored.removed().changes).unwrap();
-    assert_eq!(changes["event_types"], serde_json::json!({"from": stored.event_types, "to": null}));
+    assert_eq!((rotation_decision.audit.action, rotation_decision.audit.changes.len()), ("webhook.rotate", 0));
+    let changes = serde_json::to_value(&original.removed().changes).unwrap();
+    assert_eq!(changes["event_types"], serde_json::json!({"from": original.event_types, "to": null}));
 }
 
 #[test]
 fn each_newest_result_has_its_own_mark() {
-    let stored = subscription();
+    let original = subscription();
     let marks = [
-        stored.mark(),
-        stored.after_delivery(Status::Success, NOON).mark(),
-        stored.after_delivery(Status::Failed, NOON).mark(),
-        stored.after_delivery(Status::Dropped, NOON).mark(),
-        stored.after_delivery(Status::Success, NOON.plus_seconds(1)).mark(),
+        original.mark(),
+        original.after_delivery(Status::Success, NOON).mark(),
+        original.after_delivery(Status::Failed, NOON).mark(),
+        original.after_delivery(Status::Dropped, NOON).mark(),
+        original.after_delivery(Status::Success, NOON.plus_seconds(1)).mark(),
     ];
     assert_eq!(marks[0], 0);
     let distinct: std::collections::BTreeSet<_> = marks.into_iter().collect();
@@ -370,12 +370,12 @@ fn each_newest_result_has_its_own_mark() {
 
 #[test]
 fn other_destination_needs_new_headers_and_a_new_secret() {
-    let masked = custom_headers::masked(&Secret::new("secret-of-the-receiver".to_owned()));
-    let kept = format!(r#","headers":{{"Authorization":"{masked}"}}"#);
-    let header = SealedHeader { masked, sealed: vec![1] };
-    let mut stored = subscription();
-    stored.headers = CustomHeaders([("authorization".to_owned(), header)].into());
-    let patch = |body: &str| Patch::parse(object(body)).against(&stored);
+    let masked_value = custom_headers::masked(&Secret::new("secret-of-the-receiver".to_owned()));
+    let masked_header = format!(r#","headers":{{"Authorization":"{masked_value}"}}"#);
+    let header = SealedHeader { masked: masked_value, sealed: vec![1] };
+    let mut original = subscription();
+    original.headers = CustomHeaders([("authorization".to_owned(), header)].into());
+    let patch = |body: &str| Patch::parse(object(body)).against(&original);
     for url in ["https://example.com/other?x=1", "https://EXAMPLE.com:443/"] {
         let patch = patch(&format!(r#"{{"url":"{url}"}}"#)).unwrap();
         assert!(!patch.rotate_secret, "{url}");
@@ -383,18 +383,18 @@ fn other_destination_needs_new_headers_and_a_new_secret() {
     for url in
         ["http://example.com/", "https://example.com:444/", "https://example.org/", "https://a.example.com/"]
     {
-        for headers in ["", r#","headers":{}"#, &kept, r#","headers":{"x":"y"}"#] {
+        for headers in ["", r#","headers":{}"#, &masked_header, r#","headers":{"x":"y"}"#] {
             let problems = patch(&format!(r#"{{"url":"{url}"{headers}}}"#)).unwrap_err();
             let problem = &problems.as_slice()[0];
             assert_eq!((problem.field.as_str(), problem.code), ("headers.authorization", Code::Required), "{url}");
         }
         for headers in [r#"{"authorization":"new"}"#, r#"{"AUTHORIZATION":null}"#] {
-            let given = patch(&format!(r#"{{"url":"{url}","headers":{headers}}}"#)).unwrap();
-            assert_eq!((given.rotate_secret, given.overlap_seconds), (true, Some(0)), "{url}");
-            let kept = patch(&format!(
+            let moved_patch = patch(&format!(r#"{{"url":"{url}","headers":{headers}}}"#)).unwrap();
+            assert_eq!((moved_patch.rotate_secret, moved_patch.overlap_seconds), (true, Some(0)), "{url}");
+            let patch_with_rotation = patch(&format!(
                 r#"{{"url":"{url}","headers":{headers},"rotate_secret":true,"overlap_seconds":600}}"#
             ));
-            assert_eq!(kept.unwrap().overlap_seconds, Some(0), "{url}");
+            assert_eq!(patch_with_rotation.unwrap().overlap_seconds, Some(0), "{url}");
         }
     }
 }

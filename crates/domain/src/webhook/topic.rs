@@ -96,22 +96,22 @@ impl Topics {
     /// The first reason against a type that is named.
     pub fn granted_to(&self, caller: &Caller, payload: PayloadForm) -> Result<Self, PermissionDenied> {
         let may_get = |kind: EventType| payload.may_reach(caller, kind);
-        let mut granted = vec![];
+        let mut topics = vec![];
         for topic in &self.0 {
             match topic {
                 Topic::Of(kind) => {
                     may_get(*kind)?;
-                    granted.push(*topic);
+                    topics.push(*topic);
                 }
-                Topic::Every if EventType::ALL.iter().all(|kind| may_get(*kind).is_ok()) => granted.push(*topic),
+                Topic::Every if EventType::ALL.iter().all(|kind| may_get(*kind).is_ok()) => topics.push(*topic),
                 Topic::Every => {
-                    granted.extend(
+                    topics.extend(
                         EventType::ALL.iter().filter(|kind| may_get(**kind).is_ok()).copied().map(Topic::Of),
                     );
                 }
             }
         }
-        Ok(Self::new(granted))
+        Ok(Self::new(topics))
     }
 
     /// Returns `true` if this type is an entry of its own.
@@ -154,8 +154,8 @@ mod tests {
             assert_eq!(one.as_slice(), [Topic::Of(*kind)]);
             assert!(all.cover(*kind), "{kind:?}");
             assert_eq!((one.bits(), all.bits()), (kind.bit(), -1));
-            let covered: Vec<_> = EventType::ALL.iter().filter(|kind| one.cover(**kind)).collect();
-            assert_eq!(covered, [kind]);
+            let types: Vec<_> = EventType::ALL.iter().filter(|kind| one.cover(**kind)).collect();
+            assert_eq!(types, [kind]);
         }
     }
 
@@ -172,51 +172,54 @@ mod tests {
     #[test]
     fn subscription_sends_only_types_that_its_key_may_read() {
         let reader = key(Permissions::NONE.with(Permission::ObjectivesRead));
-        let created = |caller: &Caller, members: &str| {
+        let create_by = |caller: &Caller, members: &str| {
             let body = format!(r#"{{"url":"https://example.com/",{members}}}"#);
             let draft = Draft::parse(object(&body)).unwrap();
             let id = WebhookId::from_ulid(Ulid(1));
             Subscription::create(id, caller, draft, Verdict::Allowed, vec![], SealedHeaderPatch::new(), NOON)
                 .map(|decision| decision.state)
         };
-        let every = created(&reader, r#""event_types":["*"]"#).unwrap();
-        let sent: Vec<_> = EventType::ALL.iter().filter(|kind| every.wants(**kind)).collect();
+        let every = create_by(&reader, r#""event_types":["*"]"#).unwrap();
+        let types: Vec<_> = EventType::ALL.iter().filter(|kind| every.wants(**kind)).collect();
         let readable: Vec<_> =
             EventType::ALL.iter().filter(|kind| reader.may_read_events_of(**kind).is_ok()).collect();
-        assert_eq!(sent, readable);
+        assert_eq!(types, readable);
         assert!(every.wants(EventType::ObjectiveCreated) && !every.wants(EventType::SummaryCreated));
         let lacking = DomainError::Denied(PermissionDenied::MissingScope(Permission::SummariesRead));
-        let named = r#""event_types":["objective.created","summary.created"]"#;
-        assert_eq!(created(&reader, named).unwrap_err(), lacking);
-        assert!(created(&reader, &format!(r#"{named},"payload":"thin""#)).is_ok());
+        let two_types = r#""event_types":["objective.created","summary.created"]"#;
+        assert_eq!(create_by(&reader, two_types).unwrap_err(), lacking);
+        assert!(create_by(&reader, &format!(r#"{two_types},"payload":"thin""#)).is_ok());
         assert_eq!(
-            created(&unbound(AccessLevel::Admin), r#""event_types":["*"]"#).unwrap().effective_event_types.bits(),
+            create_by(&unbound(AccessLevel::Admin), r#""event_types":["*"]"#)
+                .unwrap()
+                .effective_event_types
+                .bits(),
             -1
         );
 
         // A key that changes where the events go, which ones, or what is in them, needs the access as well.
-        let mut stored = created(&unbound(AccessLevel::Admin), named).unwrap();
-        let patch = |stored: &Subscription, body: &str| {
-            let patch = Patch::parse(object(body)).against(stored).unwrap();
-            let sealed = patch.rotate_secret.then(|| vec![2]);
-            stored
-                .update(&reader, patch, Some(Verdict::Allowed), sealed, SealedHeaderPatch::new(), NOON)
+        let mut subscription_before = create_by(&unbound(AccessLevel::Admin), two_types).unwrap();
+        let patch = |webhook: &Subscription, body: &str| {
+            let patch = Patch::parse(object(body)).against(webhook).unwrap();
+            let sealed_secret = patch.rotate_secret.then(|| vec![2]);
+            webhook
+                .update(&reader, patch, Some(Verdict::Allowed), sealed_secret, SealedHeaderPatch::new(), NOON)
                 .map(|decision| decision.unwrap().state)
         };
         let less = [r#"{"payload":"thin"}"#, r#"{"event_types":["employee.erased"]}"#];
         let other = [r#"{"url":"https://example.com/other"}"#, r#"{"event_types":["summary.created"]}"#];
         for body in less.iter().chain(&other) {
-            assert_eq!(patch(&stored, body).unwrap_err(), lacking, "{body}");
+            assert_eq!(patch(&subscription_before, body).unwrap_err(), lacking, "{body}");
         }
         for body in [r#"{"active":false}"#, r#"{"description":"x"}"#, r#"{"rotate_secret":true}"#] {
-            assert!(patch(&stored, body).is_ok(), "{body}");
+            assert!(patch(&subscription_before, body).is_ok(), "{body}");
         }
         // The owner of a subscription to all types would repair it, and send them to the other address.
-        stored.event_types = Topics::new([Topic::Every]);
-        assert_eq!(patch(&stored, other[0]).unwrap_err(), lacking);
-        stored.effective_event_types = every.effective_event_types.clone();
-        let moved = patch(&stored, other[0]).unwrap();
-        assert_eq!(moved.effective_event_types, every.effective_event_types);
+        subscription_before.event_types = Topics::new([Topic::Every]);
+        assert_eq!(patch(&subscription_before, other[0]).unwrap_err(), lacking);
+        subscription_before.effective_event_types = every.effective_event_types.clone();
+        let patch_of_target = patch(&subscription_before, other[0]).unwrap();
+        assert_eq!(patch_of_target.effective_event_types, every.effective_event_types);
     }
 
     #[test]
@@ -224,9 +227,9 @@ mod tests {
         let exporter = key(Permissions::NONE.with(Permission::ExportsRead));
         let standard = Caller { level: AccessLevel::Standard, ..exporter.clone() };
         for kind in EventType::ALL {
-            let needed = kind.needed_scope();
+            let read_scope = kind.needed_scope();
             for scope in Permission::ALL.iter().filter(|scope| **scope != Permission::ExportsRead) {
-                let has = needed.is_none_or(|needed| needed == *scope);
+                let has = read_scope.is_none_or(|needed| needed == *scope);
                 assert_eq!(
                     key(Permissions::NONE.with(*scope)).may_read_events_of(*kind).is_ok(),
                     has,
@@ -234,7 +237,7 @@ mod tests {
                 );
             }
             assert!(exporter.may_read_events_of(*kind).is_ok(), "{kind:?}");
-            assert_eq!(standard.may_read_events_of(*kind).is_ok(), needed.is_none(), "{kind:?}");
+            assert_eq!(standard.may_read_events_of(*kind).is_ok(), read_scope.is_none(), "{kind:?}");
         }
     }
 }

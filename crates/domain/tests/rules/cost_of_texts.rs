@@ -43,11 +43,11 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Returns the number of bytes that this thread allocates during some work.
 fn count_allocated<T>(work: impl FnOnce() -> T) -> u64 {
-    let before = ALLOCATED.get();
+    let count_before = ALLOCATED.get();
     let result = work();
-    let after = ALLOCATED.get();
+    let count_after = ALLOCATED.get();
     drop(result);
-    after - before
+    count_after - count_before
 }
 
 /// Returns custom fields of the maximum number, each with this text.
@@ -61,8 +61,8 @@ fn custom_fields_are_decoded_without_copies_of_texts() {
     for (script, value) in [("ASCII", "a".repeat(4 * 1024)), ("emoji", "\u{1f600}".repeat(1024))] {
         let json = custom_fields(&value);
         let bytes = count_allocated(|| serde_json::from_str::<CustomFields>(&json).unwrap());
-        let stored = json.len() as u64;
-        assert!(bytes <= MOST * stored, "{script}: {bytes} bytes allocated for {stored} bytes of JSON");
+        let text_bytes = json.len() as u64;
+        assert!(bytes <= MOST * text_bytes, "{script}: {bytes} bytes allocated for {text_bytes} bytes of JSON");
     }
 }
 
@@ -77,8 +77,11 @@ fn search_does_not_allocate_per_character() {
         for query in [present, "pressure"] {
             let query = SearchQuery::parse(query).unwrap();
             let bytes = count_allocated(|| query.find(&[("observation", &text)]));
-            let stored = text.len() as u64;
-            assert!(bytes <= MOST * stored, "{script}: {bytes} bytes allocated for {stored} bytes of text");
+            let text_bytes = text.len() as u64;
+            assert!(
+                bytes <= MOST * text_bytes,
+                "{script}: {bytes} bytes allocated for {text_bytes} bytes of text"
+            );
         }
     }
 }

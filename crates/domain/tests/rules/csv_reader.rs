@@ -23,8 +23,9 @@ fn well_formed() -> impl Strategy<Value = (Vec<Vec<String>>, String)> {
     prop::collection::vec(prop::collection::vec(cell, 3), 0..8).prop_map(|rows| {
         let mut text = "email,custom.a,custom.b\r\n".to_owned();
         for row in &rows {
-            let quoted: Vec<_> = row.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect();
-            text.push_str(&quoted.join(","));
+            let quoted_cells: Vec<_> =
+                row.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect();
+            text.push_str(&quoted_cells.join(","));
             text.push_str("\r\n");
         }
         (rows, text)
@@ -54,8 +55,8 @@ proptest! {
         let (whole, split) = (File::read(&bytes), csv::split(&bytes, rows, MAX_BYTES));
         prop_assert_eq!(whole.is_ok(), split.is_ok());
         if let (Ok(whole), Ok(split)) = (whole, split) {
-            let sent: usize = split.parts.iter().map(|part| part.numbers.len()).sum();
-            prop_assert_eq!(sent + split.duplicates, whole.rows.len());
+            let row_count: usize = split.parts.iter().map(|part| part.numbers.len()).sum();
+            prop_assert_eq!(row_count + split.duplicates, whole.rows.len());
             for part in &split.parts {
                 let read = File::read(&part.bytes);
                 prop_assert_eq!(read.map(|file| file.rows.len()), Ok(part.numbers.len()));
@@ -65,9 +66,9 @@ proptest! {
 
     #[test]
     fn well_formed_file_is_read_like_by_the_csv_crate((rows, text) in well_formed()) {
-        let wanted: Vec<_> = rows.iter().filter(|row| row.iter().any(|cell| !cell.is_empty())).map(|row| row[0].trim()).collect();
+        let expected_rows: Vec<_> = rows.iter().filter(|row| row.iter().any(|cell| !cell.is_empty())).map(|row| row[0].trim()).collect();
         let file = File::read(text.as_bytes()).unwrap();
-        prop_assert_eq!(file.rows.iter().map(|row| row.email.as_str()).collect::<Vec<_>>(), wanted);
+        prop_assert_eq!(file.rows.iter().map(|row| row.email.as_str()).collect::<Vec<_>>(), expected_rows);
         let mut usual = ::csv::ReaderBuilder::new().from_reader(text.as_bytes());
         let usual: Vec<Vec<String>> = usual.records().map(|record| record.unwrap().iter().map(str::to_owned).collect()).collect();
         prop_assert_eq!(usual, rows, "the csv crate reads the generated cells");

@@ -95,24 +95,27 @@ fn text(units: i64) -> String {
 
 /// Updates the key results to those of the model. New ones have ids that the objective does not know.
 fn patched(objective: &Objective, model: &Model) -> Objective {
-    let known = |id: KeyResultId| objective.key_results.iter().any(|result| result.id == id);
+    let is_stored = |id: KeyResultId| objective.key_results.iter().any(|result| result.id == id);
     let entry = |measure: &Measure| {
-        let id =
-            if known(measure.id) { format!(r#""id":"{}","#, measure.id) } else { r#""title":"x","#.to_owned() };
+        let id = if is_stored(measure.id) {
+            format!(r#""id":"{}","#, measure.id)
+        } else {
+            r#""title":"x","#.to_owned()
+        };
         let (start, target, weight) = (text(measure.start), text(measure.target), measure.weight);
         format!(r#"{{{id}"start":{start},"target":{target},"weight":{weight}}}"#)
     };
     let entries: Vec<_> = model.measures.iter().map(entry).collect();
     let patch = Patch::parse(body(&format!(r#"{{"key_results":[{}]}}"#, entries.join(",")))).against(objective);
-    let new = model.measures.iter().map(|measure| measure.id).filter(|id| !known(*id)).collect();
-    let found = References { key_result_ids: new, ..References::default() };
-    let decision = objective.update(&patch.unwrap(), &found, false, AT).unwrap();
+    let new = model.measures.iter().map(|measure| measure.id).filter(|id| !is_stored(*id)).collect();
+    let references = References { key_result_ids: new, ..References::default() };
+    let decision = objective.update(&patch.unwrap(), &references, false, AT).unwrap();
     decision.map_or_else(|| objective.clone(), |decision| decision.state)
 }
 
 fn checked_in(objective: &Objective, model: &mut Model, (which, value, stated): (usize, i64, u8)) -> Objective {
     let count = model.measures.len();
-    let sent = if count == 0 {
+    let body_text = if count == 0 {
         model.stated = Some(stated);
         format!(r#"{{"progress":{stated}}}"#)
     } else {
@@ -120,7 +123,7 @@ fn checked_in(objective: &Objective, model: &mut Model, (which, value, stated): 
         measure.checked = Some(value);
         format!(r#"{{"key_results":[{{"id":"{}","current":{}}}]}}"#, measure.id, text(value))
     };
-    let draft = CheckInDraft::parse(body(&sent)).unwrap();
+    let draft = CheckInDraft::parse(body(&body_text)).unwrap();
     let (state, decision) = objective.check_in(CheckInId::from_ulid(Ulid(1)), draft, true, AT).unwrap();
     assert_eq!(decision.state.progress, state.progress);
     state

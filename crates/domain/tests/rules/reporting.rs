@@ -12,7 +12,7 @@ use ulid::Ulid;
 const PEOPLE: usize = 8;
 
 fn employee(number: usize) -> Employee {
-    let at = Timestamp::from_millis(1_000);
+    let time = Timestamp::from_millis(1_000);
     Employee {
         id: Id::from_ulid(Ulid(number as u128 + 1)),
         email: format!("person{number}@example.com"),
@@ -28,8 +28,8 @@ fn employee(number: usize) -> Employee {
         is_hris_managed: false,
         hris_source: MANUAL.to_owned(),
         connector_id: None,
-        created_at: at,
-        updated_at: at,
+        created_at: time,
+        updated_at: time,
         deactivated_at: None,
         returned_at: None,
         hold: None,
@@ -44,11 +44,11 @@ fn find(people: &[Employee], id: EmployeeId) -> &Employee {
 
 /// Returns `true` if the reporting lines above `id` lead to `wanted`.
 fn leads_to(people: &[Employee], id: EmployeeId, wanted: EmployeeId) -> bool {
-    let mut at = Some(id);
+    let mut manager = Some(id);
     for _ in 0..=people.len() {
-        match at {
+        match manager {
             Some(person) if person == wanted => return true,
-            Some(person) => at = find(people, person).manager_id,
+            Some(person) => manager = find(people, person).manager_id,
             None => return false,
         }
     }
@@ -65,7 +65,7 @@ fn request_move(
     person: usize,
     manager: Option<usize>,
 ) -> Result<Option<Employee>, DomainError> {
-    let stored = &people[person];
+    let person_before = &people[person];
     let manager = manager.map(|manager| &people[manager]);
     let body = manager.map_or("null".to_owned(), |manager| format!("\"{}\"", manager.id));
     let Ok(Value::Object(body)) = serde_json::from_str(&format!(r#"{{"manager_id":{body}}}"#)) else {
@@ -74,12 +74,12 @@ fn request_move(
     let line = |manager: &Employee| ReportingLine {
         depth: 1,
         status: manager.status,
-        is_below: leads_to(people, manager.id, stored.id),
+        is_below: leads_to(people, manager.id, person_before.id),
     };
-    let found = References { manager: manager.map(line), ..References::default() };
-    let patch = Patch::parse(body).against(stored).unwrap();
-    stored
-        .update(&patch, &found, Timestamp::from_millis(2_000))
+    let references = References { manager: manager.map(line), ..References::default() };
+    let patch = Patch::parse(body).against(person_before).unwrap();
+    person_before
+        .update(&patch, &references, Timestamp::from_millis(2_000))
         .map(|decision| decision.map(|change| change.state))
 }
 
@@ -90,18 +90,18 @@ proptest! {
     ) {
         let mut people: Vec<_> = (0..PEOPLE).map(employee).collect();
         for (person, manager) in moves {
-            let wanted = manager.map(|number| people[number].id);
-            let mut turned = people.clone();
-            turned[person].manager_id = wanted;
+            let manager_id = manager.map(|number| people[number].id);
+            let mut reversed_people = people.clone();
+            reversed_people[person].manager_id = manager_id;
             match request_move(&people, person, manager) {
                 Ok(state) => {
-                    prop_assert!(!has_cycle(&turned), "a cycle was let through");
-                    prop_assert_eq!(state.is_some(), people[person].manager_id != wanted);
+                    prop_assert!(!has_cycle(&reversed_people), "a cycle was let through");
+                    prop_assert_eq!(state.is_some(), people[person].manager_id != manager_id);
                     people[person] = state.unwrap_or_else(|| people[person].clone());
-                    prop_assert_eq!(people[person].manager_id, wanted);
+                    prop_assert_eq!(people[person].manager_id, manager_id);
                 }
                 Err(refusal) => {
-                    prop_assert!(has_cycle(&turned), "{:?} although there would be no cycle", refusal);
+                    prop_assert!(has_cycle(&reversed_people), "{:?} although there would be no cycle", refusal);
                     let DomainError::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
                     let codes: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
                     prop_assert_eq!(codes, [("manager_id", Code::ReportingCycle)]);

@@ -85,26 +85,26 @@ fn employee_sent_back_changes_nothing() {
         custom_fields: CustomFields(fields.map(|(key, value)| (key.to_owned(), value)).into()),
         ..employee()
     };
-    let left =
+    let leaver =
         Employee { status: Status::Deactivated, deactivated_at: Some(AT), returned_at: Some(AT), ..full.clone() };
-    let managed = Employee {
+    let managed_one = Employee {
         is_hris_managed: true,
         hris_source: "acme-hr".to_owned(),
         connector_id: Some(id(4)),
         ..full.clone()
     };
-    let invited = Employee { status: Status::PendingInvite, ..employee() };
-    for employee in [employee(), full, left, managed, invited] {
+    let invited_employee = Employee { status: Status::PendingInvite, ..employee() };
+    for employee in [employee(), full, leaver, managed_one, invited_employee] {
         let patch = people::Patch::parse(response_body(&employee)).against(&employee).unwrap();
         // No manager and no department is loaded here: an update looks up only changed references. The stored ones
         // may have been deleted.
-        let mut found = people::References {
+        let mut references = people::References {
             email_holder: Some(employee.id),
             managed: people::ManagedFields { keys: vec!["text".to_owned(), "whole".to_owned()], job_title: true },
             ..people::References::default()
         };
-        found.external_ids.add("hr-1", employee.id, true);
-        assert_eq!(employee.update(&patch, &found, LATER), Ok(None), "{employee:?}");
+        references.external_ids.add("hr-1", employee.id, true);
+        assert_eq!(employee.update(&patch, &references, LATER), Ok(None), "{employee:?}");
     }
 }
 
@@ -141,14 +141,14 @@ fn observation_sent_back_changes_nothing() {
         ..plain.clone()
     };
     // Half of the attributes have been archived since.
-    let mut found = observation::References {
+    let mut references = observation::References {
         attributes: tags.into_iter().map(|tag| (tag, tag.ulid().0 % 2 == 0)).collect(),
         ..observation::References::default()
     };
-    found.external_ids.add("crm-1", full.id, true);
+    references.external_ids.add("crm-1", full.id, true);
     for observation in [plain, full] {
         let patch = observation::Patch::parse(response_body(&observation)).against(&observation).unwrap();
-        assert_eq!(observation.update(&patch, &found, LATER), Ok(None), "{observation:?}");
+        assert_eq!(observation.update(&patch, &references, LATER), Ok(None), "{observation:?}");
     }
 }
 
@@ -195,25 +195,25 @@ fn objective_sent_back_changes_nothing() {
     };
     let mut holders = ExternalIdHolders::default();
     holders.add("crm-1", plain.id, true);
-    let found = objective::References { external_ids: holders, ..Default::default() };
-    let stored = r#"[{"id":"kr_00000000000000000000000001","title":"a","metric":"number","unit":"EUR","start":1,
+    let references = objective::References { external_ids: holders, ..Default::default() };
+    let key_results_text = r#"[{"id":"kr_00000000000000000000000001","title":"a","metric":"number","unit":"EUR","start":1,
         "target":9999999999999998,"checked":-2,"weight":3}]"#;
-    let begun = Objective {
+    let active = Objective {
         scope: objective::Scope::Manager,
         approved_at: Some(AT),
-        key_results: objective::key_result::parse(stored).unwrap(),
+        key_results: objective::key_result::parse(key_results_text).unwrap(),
         confidence: Some(objective::Confidence::AtRisk),
         last_check_in_at: Some(AT),
         parent_id: Some(id(9)),
         ..in_review.clone()
     }
     .with_figures();
-    let approved = Objective { status: objective::Status::Approved, held_back: true, ..begun.clone() };
+    let approved_one = Objective { status: objective::Status::Approved, held_back: true, ..active.clone() };
     let in_progress =
-        Objective { status: objective::Status::InProgress, linked_summary_ids: vec![id(3), id(4)], ..begun };
-    for objective in [plain, in_review, approved, in_progress] {
+        Objective { status: objective::Status::InProgress, linked_summary_ids: vec![id(3), id(4)], ..active };
+    for objective in [plain, in_review, approved_one, in_progress] {
         let patch = objective::Patch::parse(response_body(&objective)).against(&objective).unwrap();
-        assert_eq!(objective.update(&patch, &found, true, LATER), Ok(None), "{objective:?}");
+        assert_eq!(objective.update(&patch, &references, true, LATER), Ok(None), "{objective:?}");
     }
 }
 
@@ -247,10 +247,10 @@ fn conversation_sent_back_changes_nothing() {
     };
     let about = Some(About::Objective(id(9)));
     let full = Conversation { about, last_message_at: Some(LATER), ..plain.clone() };
-    let found = conversation::References { people: [id(2), id(3)].into(), about: None };
+    let rows = conversation::References { people: [id(2), id(3)].into(), about: None };
     for conversation in [plain, full] {
         let patch = conversation::Patch::parse(response_body(&conversation)).against(&conversation).unwrap();
-        assert_eq!(conversation.update(&organization_key(), &patch, &found, LATER), Ok(None), "{conversation:?}");
+        assert_eq!(conversation.update(&organization_key(), &patch, &rows, LATER), Ok(None), "{conversation:?}");
     }
 }
 
@@ -297,11 +297,11 @@ fn summary_sent_back_changes_nothing() {
         external_id: Some("crm-1".to_owned()),
         ..plain.clone()
     };
-    let mut found = summary::References::default();
-    found.external_ids.add("crm-1", full.id, true);
+    let mut references = summary::References::default();
+    references.external_ids.add("crm-1", full.id, true);
     for summary in [plain, full] {
         let patch = summary::Patch::parse(response_body(&summary)).against(&summary).unwrap();
-        assert_eq!(summary.update(&summary, patch, &found, None, LATER), Ok(None), "{summary:?}");
+        assert_eq!(summary.update(&summary, patch, &references, None, LATER), Ok(None), "{summary:?}");
     }
 }
 

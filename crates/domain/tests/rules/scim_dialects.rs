@@ -59,12 +59,12 @@ struct Saved {
 
 impl Saved {
     fn new(user: ScimUser) -> Result<Self, ScimError> {
-        let at = Timestamp::from_millis(1_000);
+        let time = Timestamp::from_millis(1_000);
         let draft =
             Draft::parse(user.employee_body(false)).map_err(|problems| ScimError::from_problems(&problems))?;
         let id = EmployeeId::from_ulid(Ulid(7));
-        let person = Employee::create(id, draft, &References::default(), at).unwrap().state;
-        let employee = if user.active == Some(false) { person.deactivate(at).unwrap().state } else { person };
+        let person = Employee::create(id, draft, &References::default(), time).unwrap().state;
+        let employee = if user.active == Some(false) { person.deactivate(time).unwrap().state } else { person };
         Ok(Self { employee, user })
     }
 
@@ -119,8 +119,8 @@ fn run(row: &Object, request: &Object, mappings: &[CustomMapping]) -> Result<Sav
         return create(request, mappings);
     }
     let body = if row.get("before").is_some() { member(row, "before").clone() } else { usual() };
-    let before = create(&body, mappings).unwrap();
-    change(&before, text(row, "operation"), request, mappings)
+    let user_before = create(&body, mappings).unwrap();
+    change(&user_before, text(row, "operation"), request, mappings)
 }
 
 #[test]
@@ -131,17 +131,17 @@ fn each_dialect_has_its_documented_effect() {
         let result = run(&row, member(&row, "request"), &[]);
         match (row.get("error"), result) {
             (Some(Value::Text(wanted)), Err(error)) => {
-                let found = error.kind.map_or("none", |kind| kind.word());
-                if found != wanted {
-                    failures.push(format!("{name}: {found} instead of {wanted}: {error}"));
+                let effect = error.kind.map_or("none", |kind| kind.word());
+                if effect != wanted {
+                    failures.push(format!("{name}: {effect} instead of {wanted}: {error}"));
                 }
             }
             (None, Ok(saved)) => {
                 let resource = saved.resource();
                 for (path, wanted) in member(&row, "after") {
-                    let found = resource.value_at(&ScimPath::parse(path).unwrap());
-                    if found.unwrap_or(&Value::Null) != wanted {
-                        failures.push(format!("{name}: {path} is {found:?} instead of {wanted:?}"));
+                    let effect = resource.value_at(&ScimPath::parse(path).unwrap());
+                    if effect.unwrap_or(&Value::Null) != wanted {
+                        failures.push(format!("{name}: {path} is {effect:?} instead of {wanted:?}"));
                     }
                 }
             }
@@ -158,8 +158,8 @@ fn rows_name_each_form_once() {
         .iter()
         .map(|row| {
             let name = ["provider", "operation", "attribute", "form"].map(|part| text(row, part)).join(" / ");
-            let before = row.get("before").map(Value::canonical).unwrap_or_default();
-            format!("{name} {before} {}", Value::Object(member(row, "request").clone()).canonical())
+            let state_before = row.get("before").map(Value::canonical).unwrap_or_default();
+            format!("{name} {state_before} {}", Value::Object(member(row, "request").clone()).canonical())
         })
         .collect();
     let all = names.len();
@@ -186,23 +186,28 @@ fn mutated_bodies_never_panic_and_never_half_apply() {
         else {
             continue;
         };
-        let Ok(saved) = run(row, &request, &mappings) else {
+        let Ok(saved_user) = run(row, &request, &mappings) else {
             refused += 1;
             continue;
         };
         accepted += 1;
         // A PATCH without operations changes nothing: the stored form of a user reads as the same user.
         let none = object(r#"{"Operations":[]}"#);
-        let again = change(&saved, "patch", &none, &mappings).unwrap();
-        let shown = || Value::Object(request.clone()).canonical();
-        assert_eq!(again.user.employee_body(true), saved.user.employee_body(true), "{}", shown());
+        let user_again = change(&saved_user, "patch", &none, &mappings).unwrap();
+        let request_text = || Value::Object(request.clone()).canonical();
+        assert_eq!(user_again.user.employee_body(true), saved_user.user.employee_body(true), "{}", request_text());
         let extra = |user: &ScimUser| Value::Object(user.extra(false, true).to_object()).canonical();
-        assert_eq!(extra(&again.user), extra(&saved.user), "{}", shown());
-        assert_eq!(again.user.user_name, saved.user.user_name, "{}", shown());
-        assert_eq!(again.user.external_id, saved.user.external_id, "{}", shown());
-        assert_eq!(again.user.department, saved.user.department, "{}", shown());
-        assert_eq!(again.user.manager, saved.user.manager, "{}", shown());
-        assert_eq!(again.user.active.unwrap_or(true), saved.user.active.unwrap_or(true), "{}", shown());
+        assert_eq!(extra(&user_again.user), extra(&saved_user.user), "{}", request_text());
+        assert_eq!(user_again.user.user_name, saved_user.user.user_name, "{}", request_text());
+        assert_eq!(user_again.user.external_id, saved_user.user.external_id, "{}", request_text());
+        assert_eq!(user_again.user.department, saved_user.user.department, "{}", request_text());
+        assert_eq!(user_again.user.manager, saved_user.user.manager, "{}", request_text());
+        assert_eq!(
+            user_again.user.active.unwrap_or(true),
+            saved_user.user.active.unwrap_or(true),
+            "{}",
+            request_text()
+        );
     }
     assert!(accepted > MUTATIONS / 10 && refused > MUTATIONS / 10, "{accepted} accepted, {refused} refused");
 }
@@ -226,15 +231,16 @@ fn extension_with_any_urn_is_returned_as_sent() {
             {"op": "replace", "value": {urn: {"desk.floor": 3}}},
             {"op": "remove", "path": format!("{urn}:note")},
         ]});
-        let after = apply(&document, &patch);
-        let wanted = json!({"badge": "8", "desk": {"floor": 3}, "department": "X"});
-        assert_eq!(serde_json::to_value(after.to_object()).unwrap()[urn], wanted, "{urn}");
+        let document_after = apply(&document, &patch);
+        let expected_extension = json!({"badge": "8", "desk": {"floor": 3}, "department": "X"});
+        assert_eq!(serde_json::to_value(document_after.to_object()).unwrap()[urn], expected_extension, "{urn}");
         if !urn.contains('/') {
-            let removed = apply(&document, &json!({"Operations": [{"op": "remove", "path": urn}]}));
-            assert_eq!(removed.extension_urns().count(), 0, "{urn}");
+            let document_without = apply(&document, &json!({"Operations": [{"op": "remove", "path": urn}]}));
+            assert_eq!(document_without.extension_urns().count(), 0, "{urn}");
         }
-        let chosen = Projection::parse(Some(urn), None).unwrap().apply(document.to_object());
-        let is_chosen = urn.contains('/') || serde_json::to_value(chosen).unwrap() == json!({urn: body[urn]});
+        let projected_user = Projection::parse(Some(urn), None).unwrap().apply(document.to_object());
+        let is_chosen =
+            urn.contains('/') || serde_json::to_value(projected_user).unwrap() == json!({urn: body[urn]});
         assert!(is_chosen, "{urn}");
     }
 }
@@ -242,12 +248,12 @@ fn extension_with_any_urn_is_returned_as_sent() {
 #[test]
 fn attribute_of_an_extension_may_be_an_object() {
     let urn = "urn:acme:scim:2.0:User";
-    let sent = document(&json!({"userName": "ada", format!("{urn}:desk"): {"floor": 2}}));
-    assert_eq!(serde_json::to_value(sent.to_object()).unwrap()[urn], json!({"desk": {"floor": 2}}));
-    let known = document(&json!({"userName": "ada", "urn:acme:Employee": {"badge": 1}}));
+    let sent_document = document(&json!({"userName": "ada", format!("{urn}:desk"): {"floor": 2}}));
+    assert_eq!(serde_json::to_value(sent_document.to_object()).unwrap()[urn], json!({"desk": {"floor": 2}}));
+    let known_document = document(&json!({"userName": "ada", "urn:acme:Employee": {"badge": 1}}));
     let patch = json!({"Operations": [{"op": "add", "value": {"urn:acme:Employee:desk": {"floor": 2}}}]});
-    let after = serde_json::to_value(apply(&known, &patch).to_object()).unwrap();
-    assert_eq!(after["urn:acme:Employee"], json!({"badge": 1, "desk": {"floor": 2}}));
+    let document_after = serde_json::to_value(apply(&known_document, &patch).to_object()).unwrap();
+    assert_eq!(document_after["urn:acme:Employee"], json!({"badge": 1, "desk": {"floor": 2}}));
 }
 
 fn document(body: &serde_json::Value) -> UserDocument {

@@ -31,6 +31,6 @@ fn find_all() -> String {
 #[test]
 fn results_equal_those_judged_by_hand() {
     assert_eq!(SENTENCES.lines().count(), 200);
-    let found = find_all();
-    assert!(found == FOUND, "results differ from tests/search/found.txt; judge the new ones:\n{found}");
+    let results = find_all();
+    assert!(results == FOUND, "results differ from tests/search/found.txt; judge the new ones:\n{results}");
 }

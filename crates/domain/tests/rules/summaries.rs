@@ -67,9 +67,9 @@ impl Model {
 
 /// Returns the summary as it is read after it was saved.
 fn read_again(summary: &Summary, archived: &BTreeSet<ObservationId>) -> Summary {
-    let given = summary.given_observation_ids();
-    let gone = given.iter().copied().filter(|id| archived.contains(id)).collect();
-    Summary { included_observation_ids: given, ..summary.clone() }.showing(gone)
+    let observation_ids = summary.given_observation_ids();
+    let archived_ids = observation_ids.iter().copied().filter(|id| archived.contains(id)).collect();
+    Summary { included_observation_ids: observation_ids, ..summary.clone() }.showing(archived_ids)
 }
 
 fn create_summary(found: &References) -> Summary {
@@ -99,29 +99,31 @@ fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
             }
         }
         1 | 2 => {
-            let wanted: Vec<ObservationId> =
+            let chosen_ids: Vec<ObservationId> =
                 (0..OBSERVATIONS).filter(|_| random.below(2) == 0).map(|number| id(10 + number)).collect();
-            let set: BTreeSet<_> = wanted.iter().copied().collect();
-            let shown = model.shown();
-            let is_allowed = model.is_open() && set.difference(&shown).all(|id| !model.archived.contains(id));
-            let found = |one| StoredObservation { employee_id: id(1), is_archived: model.archived.contains(one) };
-            let observations = set.iter().map(|id| (*id, found(id))).collect();
-            let named = Value::List(wanted.iter().map(|id| Value::Text(id.to_string())).collect());
+            let set: BTreeSet<_> = chosen_ids.iter().copied().collect();
+            let visible_ids = model.shown();
+            let is_allowed =
+                model.is_open() && set.difference(&visible_ids).all(|id| !model.archived.contains(id));
+            let observation_of =
+                |one| StoredObservation { employee_id: id(1), is_archived: model.archived.contains(one) };
+            let observations = set.iter().map(|id| (*id, observation_of(id))).collect();
+            let id_list = Value::List(chosen_ids.iter().map(|id| Value::Text(id.to_string())).collect());
             let patch =
-                Patch::parse([("included_observation_ids".to_owned(), named)].into()).against(summary).unwrap();
-            let decided =
+                Patch::parse([("included_observation_ids".to_owned(), id_list)].into()).against(summary).unwrap();
+            let result =
                 summary.update(summary, patch, &References { observations, ..References::default() }, None, AT);
-            assert_eq!(decided.is_ok(), is_allowed, "{:?} {set:?}", model.status);
-            if let Ok(Some(decision)) = decided {
+            assert_eq!(result.is_ok(), is_allowed, "{:?} {set:?}", model.status);
+            if let Ok(Some(decision)) = result {
                 *summary = decision.state;
                 model.given = set;
             }
         }
         _ => {
             let action = actions()[usize::try_from(random.below(6)).unwrap()].clone();
-            let decided = summary.apply(action.clone(), None, Review::Optional, AT);
-            assert_eq!(decided.is_ok(), model.act(&action), "{:?} × {action:?}", summary.status);
-            if let Ok(decision) = decided {
+            let result = summary.apply(action.clone(), None, Review::Optional, AT);
+            assert_eq!(result.is_ok(), model.act(&action), "{:?} × {action:?}", summary.status);
+            if let Ok(decision) = result {
                 *summary = decision.state;
             }
         }
@@ -130,20 +132,24 @@ fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
 
 #[test]
 fn any_sequence_agrees_with_the_model() {
-    let found = References { people: [id(1)].into(), ..References::default() };
+    let references = References { people: [id(1)].into(), ..References::default() };
     for number in 0..explore::size(400, 40_000) as u64 {
         let seed = explore::seed(number);
         let mut random = Random(seed);
-        let mut summary = create_summary(&found);
+        let mut summary = create_summary(&references);
         let (given, archived) = (BTreeSet::new(), BTreeSet::new());
         let mut model = Model { status: Status::Draft, given, archived, has_feedback: false };
         for step_number in 0..60 {
             step(&mut summary, &mut model, &mut random);
             summary = read_again(&summary, &model.archived);
-            let shown: BTreeSet<_> = summary.included_observation_ids.iter().copied().collect();
-            let given: BTreeSet<_> = summary.given_observation_ids().into_iter().collect();
-            assert_eq!((summary.status, shown), (model.status, model.shown()), "seed {seed}, step {step_number}");
-            assert_eq!(given, model.given, "seed {seed}, step {step_number}");
+            let included_ids: BTreeSet<_> = summary.included_observation_ids.iter().copied().collect();
+            let visible_ids: BTreeSet<_> = summary.given_observation_ids().into_iter().collect();
+            assert_eq!(
+                (summary.status, included_ids),
+                (model.status, model.shown()),
+                "seed {seed}, step {step_number}"
+            );
+            assert_eq!(visible_ids, model.given, "seed {seed}, step {step_number}");
         }
     }
 }

@@ -73,8 +73,8 @@ fn every_word_is_read_back_as_its_value() {
 
 #[test]
 fn problem_codes_are_those_of_the_contract() {
-    let written: Vec<_> = Code::ALL.iter().map(|code| serde_json::to_value(code).unwrap()).collect();
-    let wanted = [
+    let code_words: Vec<_> = Code::ALL.iter().map(|code| serde_json::to_value(code).unwrap()).collect();
+    let expected_words = [
         "required",
         "too_short",
         "too_long",
@@ -94,7 +94,7 @@ fn problem_codes_are_those_of_the_contract() {
         "not_possible",
         "scope_mismatch",
     ];
-    assert_eq!(written, wanted);
+    assert_eq!(code_words, expected_words);
 }
 
 #[test]
@@ -110,9 +110,9 @@ fn actor_and_event_kinds_serialize_as_their_words() {
 #[test]
 fn scope_grants_only_itself() {
     for one in Permission::ALL {
-        let granted: Vec<_> =
+        let scopes: Vec<_> =
             Permission::ALL.iter().copied().filter(|scope| Permissions::NONE.with(*one).has(*scope)).collect();
-        assert_eq!(granted, [*one]);
+        assert_eq!(scopes, [*one]);
     }
     let every = Permission::ALL.iter().fold(Permissions::NONE, |set, scope| set.with(*scope));
     assert!(

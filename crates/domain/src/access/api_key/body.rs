@@ -115,8 +115,8 @@ fn scopes(value: &Value) -> Result<Permissions, ValueError> {
         return Err(ValueError::new(Code::TooShort, "must have at least one scope"));
     }
     Permissions::from_words(words.iter().map(String::as_str)).ok_or_else(|| {
-        let known: Vec<_> = Permission::words().into_iter().chain([ALL_SCOPES]).collect();
-        ValueError::one_of(&known)
+        let known_words: Vec<_> = Permission::words().into_iter().chain([ALL_SCOPES]).collect();
+        ValueError::one_of(&known_words)
     })
 }
 
@@ -257,8 +257,9 @@ mod tests {
 
     fn made(rest: &str, connector: Option<connector::Type>) -> Result<ApiKey, DomainError> {
         let (draft, secret) = (parse(rest).unwrap(), generate(Environment::Live, [1; 32]));
-        let known = KeyReferences { person_exists: true, connector };
-        ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret, None, known, NOW).map(|decision| decision.state)
+        let references = KeyReferences { person_exists: true, connector };
+        ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret, None, references, NOW)
+            .map(|decision| decision.state)
     }
 
     #[test]
@@ -277,8 +278,9 @@ mod tests {
             ),
         ];
         for (body, wanted) in table {
-            let wanted: Vec<_> = wanted.into_iter().map(|(field, code)| (field.to_owned(), code)).collect();
-            assert_eq!(parse(&body).err().unwrap_or_default(), wanted, "{body}");
+            let expected_codes: Vec<_> =
+                wanted.into_iter().map(|(field, code)| (field.to_owned(), code)).collect();
+            assert_eq!(parse(&body).err().unwrap_or_default(), expected_codes, "{body}");
         }
     }
 

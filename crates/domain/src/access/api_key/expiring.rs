@@ -12,8 +12,8 @@ const LEAD_MILLIS: i64 = 7 * 86_400_000;
 /// is due when a quarter of that time is left.
 pub(super) fn due(end: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let end = end?.millis();
-    let left = (end - now.millis()).max(0);
-    let lead = if left > LEAD_MILLIS { LEAD_MILLIS } else { left / 4 };
+    let remaining_millis = (end - now.millis()).max(0);
+    let lead = if remaining_millis > LEAD_MILLIS { LEAD_MILLIS } else { remaining_millis / 4 };
     Some(Timestamp::from_millis(end - lead))
 }
 
@@ -71,19 +71,19 @@ mod tests {
         assert_eq!(fires(&ending, days(23)), Some(1));
         assert_eq!(fires(&ending, days(29)), Some(1), "late");
         assert_eq!(fires(&ending, days(30)), Some(0), "the key has ended");
-        let told = ending.announce_end(days(23)).unwrap().state;
-        assert_eq!((fires(&told, days(29)), told.updated_at), (None, ending.updated_at));
+        let announcement = ending.announce_end(days(23)).unwrap().state;
+        assert_eq!((fires(&announcement, days(29)), announcement.updated_at), (None, ending.updated_at));
     }
 
     #[test]
     fn end_of_the_previous_secret_is_announced() {
-        let rotated =
+        let rotated_key =
             ApiKey { previous: Some((key().hash, days(4))), previous_expiring_due: Some(days(3)), ..key() };
-        assert_eq!(fires(&rotated, days(2)), None);
-        assert_eq!(fires(&rotated, days(3)), Some(1));
-        assert_eq!(fires(&rotated, days(4)), Some(0), "the secret has ended");
-        let both = ApiKey { expires_at: Some(days(5)), expiring_due: Some(days(3)), ..rotated };
-        let told = both.announce_end(days(3)).unwrap();
-        assert_eq!((told.events.len(), fires(&told.state, days(4))), (1, None));
+        assert_eq!(fires(&rotated_key, days(2)), None);
+        assert_eq!(fires(&rotated_key, days(3)), Some(1));
+        assert_eq!(fires(&rotated_key, days(4)), Some(0), "the secret has ended");
+        let both = ApiKey { expires_at: Some(days(5)), expiring_due: Some(days(3)), ..rotated_key };
+        let announcement = both.announce_end(days(3)).unwrap();
+        assert_eq!((announcement.events.len(), fires(&announcement.state, days(4))), (1, None));
     }
 }

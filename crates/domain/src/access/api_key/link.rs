@@ -189,10 +189,10 @@ impl ApiKey {
         granter: Option<&Caller>,
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
-        let known = KeyReferences { person_exists: true, connector: None };
+        let references = KeyReferences { person_exists: true, connector: None };
         let code_end = at.plus_seconds(CODE_SECONDS);
         let link_end = draft.expires_at.map_or(code_end, |end| end.min(code_end));
-        let decision = Self::create(id, draft, code, granter, known, at)?;
+        let decision = Self::create(id, draft, code, granter, references, at)?;
         let state = Self { link_expires_at: Some(link_end), expiring_due: None, ..decision.state };
         Ok(Decision::created(state, "api_key.create_link", vec![]))
     }
@@ -256,8 +256,8 @@ mod tests {
 
     fn link(text: &str, granter: &Caller) -> Result<ApiKey, DomainError> {
         let draft = parse(text).unwrap().for_granter(granter, NOW);
-        let made = ApiKey::create_link(KeyId::from_ulid(Ulid(3)), draft, &code(), Some(granter), NOW)?;
-        Ok(made.state)
+        let creation = ApiKey::create_link(KeyId::from_ulid(Ulid(3)), draft, &code(), Some(granter), NOW)?;
+        Ok(creation.state)
     }
 
     fn at(seconds: i64) -> Timestamp {
@@ -266,15 +266,15 @@ mod tests {
 
     #[test]
     fn link_has_defaults_for_all_fields_but_its_scopes() {
-        let made = parse(r#"{"scopes":["webhooks:read"]}"#).unwrap();
-        let wanted = LinkDraft {
+        let draft = parse(r#"{"scopes":["webhooks:read"]}"#).unwrap();
+        let expected_link = LinkDraft {
             name: "Portal link".to_owned(),
             scopes: set(&[WebhooksRead]),
             access_level: AccessLevel::Standard,
             expires_in: None,
             start: "/".to_owned(),
         };
-        assert_eq!(made, wanted);
+        assert_eq!(draft, expected_link);
         let table = [
             ("{}", "scopes", Code::Required),
             (r#"{"scopes":["*"],"expires_in":59}"#, "expires_in", Code::OutOfRange),
@@ -319,16 +319,16 @@ mod tests {
     #[test]
     fn link_grants_no_more_than_its_granter_has() {
         let few = caller(set(&[ObservationsRead]), AccessLevel::Standard);
-        let refused = Err(DomainError::Denied(PermissionDenied::CannotGrant));
-        assert_eq!(link(r#"{"scopes":["observations:write"]}"#, &few), refused);
-        assert_eq!(link(r#"{"scopes":["observations:read"],"access_level":"admin"}"#, &few), refused);
+        let cannot_grant = Err(DomainError::Denied(PermissionDenied::CannotGrant));
+        assert_eq!(link(r#"{"scopes":["observations:write"]}"#, &few), cannot_grant);
+        assert_eq!(link(r#"{"scopes":["observations:read"],"access_level":"admin"}"#, &few), cannot_grant);
         assert!(link(r#"{"scopes":["observations:read"]}"#, &few).is_ok());
         let ending = Caller { expires_at: Some(at(600)), ..few };
-        let asked = |seconds: i64| format!(r#"{{"scopes":["observations:read"],"expires_in":{seconds}}}"#);
-        assert_eq!(link(&asked(601), &ending), refused);
-        assert_eq!(link(&asked(600), &ending).unwrap().expires_at, Some(at(600)));
-        let shortened = link(r#"{"scopes":["observations:read"]}"#, &ending).unwrap();
-        assert_eq!((shortened.expires_at, shortened.link_expires_at), (Some(at(600)), Some(at(600))));
+        let body_with_end = |seconds: i64| format!(r#"{{"scopes":["observations:read"],"expires_in":{seconds}}}"#);
+        assert_eq!(link(&body_with_end(601), &ending), cannot_grant);
+        assert_eq!(link(&body_with_end(600), &ending).unwrap().expires_at, Some(at(600)));
+        let short_link = link(r#"{"scopes":["observations:read"]}"#, &ending).unwrap();
+        assert_eq!((short_link.expires_at, short_link.link_expires_at), (Some(at(600)), Some(at(600))));
     }
 
     #[test]
@@ -336,63 +336,63 @@ mod tests {
         let mut granter = caller(Permissions::ALL, AccessLevel::Admin);
         granter.tenant.environment = Environment::Test;
         granter.person = Some(BoundPerson { id: PERSON, is_org_admin: false });
-        let made = link(r#"{"scopes":["observations:read"]}"#, &granter).unwrap();
-        assert_eq!((made.environment, made.employee_id), (Environment::Test, Some(PERSON)));
-        assert_eq!((made.expires_at, made.link_expires_at), (Some(at(3600)), Some(at(1800))));
-        assert_eq!((made.expiring_due, made.remind_at), (None, None), "the end is not announced");
+        let fresh = link(r#"{"scopes":["observations:read"]}"#, &granter).unwrap();
+        assert_eq!((fresh.environment, fresh.employee_id), (Environment::Test, Some(PERSON)));
+        assert_eq!((fresh.expires_at, fresh.link_expires_at), (Some(at(3600)), Some(at(1800))));
+        assert_eq!((fresh.expiring_due, fresh.remind_at), (None, None), "the end is not announced");
     }
 
     #[test]
     fn code_opens_its_link_once() {
         let granter = caller(Permissions::ALL, AccessLevel::Admin);
-        let made = link(r#"{"scopes":["observations:read"]}"#, &granter).unwrap();
+        let fresh = link(r#"{"scopes":["observations:read"]}"#, &granter).unwrap();
         let hash = read_code(code().reveal()).unwrap();
-        assert_eq!(made.hash, hash);
-        assert_eq!(record(made.clone(), None).authenticate(hash, NOW), None, "a code is no key");
-        let decision = record(made, None).open_link(hash, &secret(2), at(5)).unwrap();
+        assert_eq!(fresh.hash, hash);
+        assert_eq!(record(fresh.clone(), None).authenticate(hash, NOW), None, "a code is no key");
+        let decision = record(fresh, None).open_link(hash, &secret(2), at(5)).unwrap();
         assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["last4", "link_expires_at"]);
-        let opened = record(decision.state, None);
-        assert_eq!(opened.open_link(hash, &secret(3), at(6)).err(), Some(DomainError::NotFound));
+        let opened_key = record(decision.state, None);
+        assert_eq!(opened_key.open_link(hash, &secret(3), at(6)).err(), Some(DomainError::NotFound));
         let secret = super::hash(secret(2).reveal());
-        assert!(opened.authenticate(secret, at(6)).is_some());
-        assert_eq!(opened.authenticate(secret, at(3600)), None, "the key ends with its lifetime");
-        assert_eq!(opened.open_link(secret, &code(), at(6)).err(), Some(DomainError::NotFound));
+        assert!(opened_key.authenticate(secret, at(6)).is_some());
+        assert_eq!(opened_key.authenticate(secret, at(3600)), None, "the key ends with its lifetime");
+        assert_eq!(opened_key.open_link(secret, &code(), at(6)).err(), Some(DomainError::NotFound));
     }
 
     #[test]
     fn ended_revoked_or_orphaned_link_is_not_opened() {
         let hash = read_code(code().reveal()).unwrap();
         let granter = caller(Permissions::ALL, AccessLevel::Admin);
-        let made = link(r#"{"scopes":["observations:read"]}"#, &granter).unwrap();
-        let bound = ApiKey { employee_id: Some(PERSON), ..made.clone() };
+        let fresh = link(r#"{"scopes":["observations:read"]}"#, &granter).unwrap();
+        let bound_link = ApiKey { employee_id: Some(PERSON), ..fresh.clone() };
         let holder = holder(Role::Employee);
         let person = |status| Some(Holder { status, ..holder });
-        let back = Some(Holder { returned_at: Some(at(1)), ..holder });
+        let returned_holder = Some(Holder { returned_at: Some(at(1)), ..holder });
         let table = [
-            ("in time", made.clone(), None, at(1799), true),
-            ("at the end of the code", made.clone(), None, at(1800), false),
-            ("at the end of the key", ApiKey { expires_at: Some(at(60)), ..made.clone() }, None, at(60), false),
-            ("revoked", made.revoke(at(1)).unwrap().state, None, at(2), false),
-            ("rotated", made.rotate(&secret(4), 60, &granter, at(1)).unwrap().state, None, at(2), false),
-            ("of an active person", bound.clone(), person(Status::Active), at(1), true),
-            ("of a person who has left", bound.clone(), person(Status::Deactivated), at(1), false),
-            ("of a person who came back since", bound.clone(), back, at(1), false),
-            ("of a person who is not there", bound, None, at(1), false),
+            ("in time", fresh.clone(), None, at(1799), true),
+            ("at the end of the code", fresh.clone(), None, at(1800), false),
+            ("at the end of the key", ApiKey { expires_at: Some(at(60)), ..fresh.clone() }, None, at(60), false),
+            ("revoked", fresh.revoke(at(1)).unwrap().state, None, at(2), false),
+            ("rotated", fresh.rotate(&secret(4), 60, &granter, at(1)).unwrap().state, None, at(2), false),
+            ("of an active person", bound_link.clone(), person(Status::Active), at(1), true),
+            ("of a person who has left", bound_link.clone(), person(Status::Deactivated), at(1), false),
+            ("of a person who came back since", bound_link.clone(), returned_holder, at(1), false),
+            ("of a person who is not there", bound_link, None, at(1), false),
             ("a key without a link", key(), None, at(1), false),
         ];
         for (what, key, person, at, opens) in table {
             assert_eq!(record(key, person).open_link(hash, &secret(2), at).is_ok(), opens, "{what}");
         }
         let other = read_code(generate_code([8; 32]).reveal()).unwrap();
-        assert!(record(made, None).open_link(other, &secret(2), NOW).is_err());
+        assert!(record(fresh, None).open_link(other, &secret(2), NOW).is_err());
     }
 
     #[test]
     fn rotation_voids_the_link_and_keeps_no_code() {
         let granter = caller(set(&[ObservationsRead, ObservationsWrite]), AccessLevel::Standard);
-        let made = link(r#"{"scopes":["observations:read"]}"#, &granter).unwrap();
-        let rotated = made.rotate(&secret(2), 60, &granter, at(1)).unwrap().state;
-        assert_eq!((rotated.previous, rotated.previous_expiring_due, rotated.link_expires_at), (None, None, None));
-        assert!(record(rotated, None).authenticate(super::hash(secret(2).reveal()), at(2)).is_some());
+        let fresh = link(r#"{"scopes":["observations:read"]}"#, &granter).unwrap();
+        let key_now = fresh.rotate(&secret(2), 60, &granter, at(1)).unwrap().state;
+        assert_eq!((key_now.previous, key_now.previous_expiring_due, key_now.link_expires_at), (None, None, None));
+        assert!(record(key_now, None).authenticate(super::hash(secret(2).reveal()), at(2)).is_some());
     }
 }

@@ -91,60 +91,66 @@ mod tests {
 
     #[test]
     fn key_of_a_returned_person_is_enabled_by_its_granters() {
-        let off = ApiKey { employee_id: Some(PERSON), ..key() };
+        let disabled_key = ApiKey { employee_id: Some(PERSON), ..key() };
         let returned_at = NOW.plus_seconds(5);
         let enable = || Patch { is_enabled: true, ..Patch::default() };
-        let granter = caller(off.scopes, AccessLevel::Admin);
+        let granter = caller(disabled_key.scopes, AccessLevel::Admin);
         let poorer = caller(set(&[ObservationsRead]), AccessLevel::Admin);
         assert!(matches!(
-            off.update(enable(), Some(returned_at), &poorer, returned_at),
+            disabled_key.update(enable(), Some(returned_at), &poorer, returned_at),
             Err(DomainError::Denied(PermissionDenied::CannotGrant))
         ));
         // A process whose clock is behind that of the return enables the key, too.
-        let enabled = off.update(enable(), Some(returned_at), &granter, NOW).unwrap().unwrap().state;
-        assert_eq!(enabled.enabled_at, Some(returned_at));
-        assert!(!off.is_on(Some(returned_at)) && enabled.is_on(Some(returned_at)));
-        assert_eq!(enabled.update(enable(), Some(returned_at), &granter, returned_at), Ok(None), "it is on");
-        assert_eq!(off.update(enable(), None, &granter, NOW), Ok(None), "the person never left");
+        let enabled_key = disabled_key.update(enable(), Some(returned_at), &granter, NOW).unwrap().unwrap().state;
+        assert_eq!(enabled_key.enabled_at, Some(returned_at));
+        assert!(!disabled_key.is_on(Some(returned_at)) && enabled_key.is_on(Some(returned_at)));
+        assert_eq!(enabled_key.update(enable(), Some(returned_at), &granter, returned_at), Ok(None), "it is on");
+        assert_eq!(disabled_key.update(enable(), None, &granter, NOW), Ok(None), "the person never left");
         assert_eq!(
-            off.update(Patch::default(), Some(returned_at), &granter, NOW),
+            disabled_key.update(Patch::default(), Some(returned_at), &granter, NOW),
             Ok(None),
             "not by another change"
         );
-        let refused = Patch::parse(body(r#"{"enabled": false}"#)).against(&off, NOW).unwrap_err();
-        assert_eq!(codes(&refused), [("enabled", Code::NotPossible)]);
+        let error = Patch::parse(body(r#"{"enabled": false}"#)).against(&disabled_key, NOW).unwrap_err();
+        assert_eq!(codes(&error), [("enabled", Code::NotPossible)]);
     }
 
     #[test]
     fn ended_revoked_or_orphaned_key_is_not_authenticated() {
-        let at = |seconds: i64| NOW.plus_seconds(seconds);
-        let expiring = ApiKey { expires_at: Some(at(60)), ..key() };
-        let bound = ApiKey { employee_id: Some(PERSON), ..key() };
+        let time_after = |seconds: i64| NOW.plus_seconds(seconds);
+        let expiring = ApiKey { expires_at: Some(time_after(60)), ..key() };
+        let bound_key = ApiKey { employee_id: Some(PERSON), ..key() };
         let holder = holder(Role::Employee);
         let person = |status| Some(Holder { status, ..holder });
-        let back = |seconds| Some(Holder { returned_at: Some(at(seconds)), ..holder });
-        let enabled = ApiKey { enabled_at: Some(at(9)), ..bound.clone() };
-        let revoked = key().revoke(at(1)).unwrap().state;
-        let just_before = Timestamp::from_millis(at(60).millis() - 1);
+        let returned_holder = |seconds| Some(Holder { returned_at: Some(time_after(seconds)), ..holder });
+        let enabled_key = ApiKey { enabled_at: Some(time_after(9)), ..bound_key.clone() };
+        let revoked_key = key().revoke(time_after(1)).unwrap().state;
+        let just_before = Timestamp::from_millis(time_after(60).millis() - 1);
         let table = [
-            ("plain", key(), None, at(1_000_000), true),
+            ("plain", key(), None, time_after(1_000_000), true),
             ("just before its end", expiring.clone(), None, just_before, true),
-            ("at its end", expiring, None, at(60), false),
-            ("revoked", revoked, None, at(1), false),
-            ("bound to someone active", bound.clone(), person(Status::Active), at(0), true),
-            ("bound to someone invited", bound.clone(), person(Status::PendingInvite), at(0), true),
-            ("bound to someone who has left", bound.clone(), person(Status::Deactivated), at(0), false),
-            ("bound to someone who is not there", bound.clone(), None, at(0), false),
-            ("made when its person came back", bound.clone(), back(0), at(0), true),
-            ("bound to someone who came back", bound, back(1), at(2), false),
-            ("enabled when its person came back", enabled.clone(), back(9), at(9), true),
-            ("enabled before its person came back again", enabled, back(10), at(10), false),
+            ("at its end", expiring, None, time_after(60), false),
+            ("revoked", revoked_key, None, time_after(1), false),
+            ("bound to someone active", bound_key.clone(), person(Status::Active), time_after(0), true),
+            ("bound to someone invited", bound_key.clone(), person(Status::PendingInvite), time_after(0), true),
+            (
+                "bound to someone who has left",
+                bound_key.clone(),
+                person(Status::Deactivated),
+                time_after(0),
+                false,
+            ),
+            ("bound to someone who is not there", bound_key.clone(), None, time_after(0), false),
+            ("made when its person came back", bound_key.clone(), returned_holder(0), time_after(0), true),
+            ("bound to someone who came back", bound_key, returned_holder(1), time_after(2), false),
+            ("enabled when its person came back", enabled_key.clone(), returned_holder(9), time_after(9), true),
+            ("enabled before its person came back again", enabled_key, returned_holder(10), time_after(10), false),
         ];
-        for (what, key, person, at, good) in table {
-            let caller = record(key.clone(), person).authenticate(hash(secret(1).reveal()), at);
+        for (what, key, person, now, good) in table {
+            let caller = record(key.clone(), person).authenticate(hash(secret(1).reveal()), now);
             assert_eq!(caller.is_some(), good, "{what}");
             assert_eq!(
-                record(key, person).authenticate(hash(secret(9).reveal()), at),
+                record(key, person).authenticate(hash(secret(9).reveal()), now),
                 None,
                 "{what}, another secret"
             );
@@ -162,7 +168,7 @@ mod tests {
         };
         let person = Some(holder(Role::OrgAdmin));
         let caller = record(key.clone(), person).authenticate(hash(secret(1).reveal()), NOW);
-        let wanted = Caller {
+        let expected_caller = Caller {
             tenant: Tenant { organization: ORGANIZATION, environment: Environment::Test },
             key: key.id,
             name: key.name,
@@ -173,6 +179,6 @@ mod tests {
             expires_at: key.expires_at,
             quotas: Quotas { read: 1200, ..Quotas::DEFAULT },
         };
-        assert_eq!(caller, Some(wanted));
+        assert_eq!(caller, Some(expected_caller));
     }
 }

@@ -29,8 +29,8 @@ impl ApiKey {
     }
 
     fn expiry_notice(&self, end: Timestamp, at: Timestamp) -> Notice {
-        let left = (end.millis() - at.millis()).unsigned_abs().div_ceil(DAY_MILLIS);
-        let days = if left == 1 { "1 day".to_owned() } else { format!("{left} days") };
+        let days_left = (end.millis() - at.millis()).unsigned_abs().div_ceil(DAY_MILLIS);
+        let days = if days_left == 1 { "1 day".to_owned() } else { format!("{days_left} days") };
         Notice {
             kind: Type::ApiKeyExpiring,
             to: Recipients::OrgAdmins,
@@ -60,16 +60,16 @@ mod tests {
     #[test]
     fn reminders_are_sent_14_3_and_1_days_before_the_end() {
         let mut key = ending(days(30));
-        let mut told = vec![];
+        let mut reminded_hours = vec![];
         for hour in 0..31 * 24 {
-            let at = NOW.plus_seconds(hour * 3600);
-            if let Some(decision) = key.remind(at) {
-                told.extend(decision.notices.iter().map(|notice| (hour / 24, notice.title.clone())));
+            let now = NOW.plus_seconds(hour * 3600);
+            if let Some(decision) = key.remind(now) {
+                reminded_hours.extend(decision.notices.iter().map(|notice| (hour / 24, notice.title.clone())));
                 key = decision.state;
             }
         }
         let title = |days: &str| format!("The API key \u{201c}Reporting\u{201d} ends within {days}");
-        assert_eq!(told, [(16, title("14 days")), (27, title("3 days")), (29, title("1 day"))]);
+        assert_eq!(reminded_hours, [(16, title("14 days")), (27, title("3 days")), (29, title("1 day"))]);
         assert_eq!(key.remind_at, None);
     }
 
@@ -78,8 +78,8 @@ mod tests {
         let key = ending(days(30));
         let late = key.remind(days(28)).unwrap();
         assert_eq!((late.notices.len(), late.state.remind_at), (1, Some(days(29))), "once for both that were due");
-        let over = key.remind(days(31)).unwrap();
-        assert_eq!((over.notices.len(), over.state.remind_at), (0, None), "it has ended");
+        let last_reminder = key.remind(days(31)).unwrap();
+        assert_eq!((last_reminder.notices.len(), last_reminder.state.remind_at), (0, None), "it has ended");
     }
 
     #[test]

@@ -84,16 +84,16 @@ fn granted_access_is_limited_to_the_granters_own() {
     ];
     for ((scopes, level), (wanted, wanted_level), allowed) in table {
         let granter = caller(scopes, level);
-        let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
+        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let draft = draft(wanted, wanted_level);
-        let made =
+        let creation =
             ApiKey::create(KeyId::from_ulid(Ulid(3)), draft.clone(), &secret(2), Some(&granter), NOTHING, NOW);
-        assert_eq!(made.err(), denied, "create {draft:?}");
+        assert_eq!(creation.err(), expected_error, "create {draft:?}");
         let other = ApiKey { scopes: wanted, access_level: wanted_level, ..key() };
-        assert_eq!(other.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {other:?}");
+        assert_eq!(other.rotate(&secret(2), 60, &granter, NOW).err(), expected_error, "rotate {other:?}");
         let narrow = ApiKey { scopes: Permissions::NONE, access_level: wanted_level, ..key() };
         let patch = Patch { scopes: Some(wanted), ..Patch::default() };
-        assert_eq!(narrow.update(patch, None, &granter, NOW).err(), denied, "widen {narrow:?}");
+        assert_eq!(narrow.update(patch, None, &granter, NOW).err(), expected_error, "widen {narrow:?}");
     }
     let operator =
         ApiKey::create(KeyId::from_ulid(Ulid(3)), draft(Permissions::ALL, Admin), &secret(2), None, NOTHING, NOW);
@@ -118,98 +118,123 @@ fn bound_key_manages_keys_of_its_person_only() {
     ];
     for (role, person, allowed) in table {
         let employee_id = role.map(|_| PERSON);
-        let behind = role.map(holder);
-        let granter = record(ApiKey { employee_id, ..admin.clone() }, behind);
+        let holder_of_key = role.map(holder);
+        let granter = record(ApiKey { employee_id, ..admin.clone() }, holder_of_key);
         let granter = granter.authenticate(hash(secret(1).reveal()), NOW).unwrap();
-        let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
+        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let employee = person.map(|id| Reference { text: id.to_string(), id: Some(id) });
         let new = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
-        let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), PERSON_EXISTS, NOW);
-        assert_eq!(made.err(), denied, "create {role:?} {person:?}");
-        let stored = ApiKey { employee_id: person, ..key() };
-        assert_eq!(stored.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {role:?} {person:?}");
+        let creation =
+            ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), PERSON_EXISTS, NOW);
+        assert_eq!(creation.err(), expected_error, "create {role:?} {person:?}");
+        let stored_key = ApiKey { employee_id: person, ..key() };
+        assert_eq!(
+            stored_key.rotate(&secret(2), 60, &granter, NOW).err(),
+            expected_error,
+            "rotate {role:?} {person:?}"
+        );
         let wider = Patch { scopes: Some(Permissions::ALL), ..Patch::default() };
-        assert_eq!(stored.update(wider, None, &granter, NOW).err(), denied, "widen {role:?} {person:?}");
+        assert_eq!(
+            stored_key.update(wider, None, &granter, NOW).err(),
+            expected_error,
+            "widen {role:?} {person:?}"
+        );
         let narrower = Patch { scopes: Some(set(&[ObservationsRead])), ..Patch::default() };
-        assert_eq!(stored.update(narrower, None, &granter, NOW).err(), denied, "narrow {role:?} {person:?}");
-        let renamed = Patch { name: Some("Other".to_owned()), ..Patch::default() };
-        assert_eq!(stored.update(renamed, None, &granter, NOW).err(), denied, "rename {role:?} {person:?}");
+        assert_eq!(
+            stored_key.update(narrower, None, &granter, NOW).err(),
+            expected_error,
+            "narrow {role:?} {person:?}"
+        );
+        let rename = Patch { name: Some("Other".to_owned()), ..Patch::default() };
+        assert_eq!(
+            stored_key.update(rename, None, &granter, NOW).err(),
+            expected_error,
+            "rename {role:?} {person:?}"
+        );
     }
 }
 
 #[test]
 fn prolonging_a_key_requires_its_scopes() {
     let (less, as_much) = (set(&[SettingsWrite]), set(&[ObservationsRead, ObservationsWrite, SettingsWrite]));
-    let at = |seconds| NOW.plus_seconds(seconds);
+    let time_after = |seconds| NOW.plus_seconds(seconds);
     let table = [
         // the end before, the end wanted, whether that is later
-        (Some(at(60)), Some(at(61)), true),
-        (Some(at(60)), None, true),
-        (Some(at(60)), Some(at(60)), false),
-        (Some(at(60)), Some(at(59)), false),
-        (None, Some(at(60)), false),
+        (Some(time_after(60)), Some(time_after(61)), true),
+        (Some(time_after(60)), None, true),
+        (Some(time_after(60)), Some(time_after(60)), false),
+        (Some(time_after(60)), Some(time_after(59)), false),
+        (None, Some(time_after(60)), false),
         (None, None, false),
     ];
     for (before, wanted, later) in table {
-        let stored = ApiKey { expires_at: before, ..key() };
-        let changed = |scopes| {
+        let stored_key = ApiKey { expires_at: before, ..key() };
+        let update_with = |scopes| {
             let patch = Patch { expires_at: Some(wanted), ..Patch::default() };
-            stored.update(patch, None, &caller(scopes, AccessLevel::Admin), NOW).err()
+            stored_key.update(patch, None, &caller(scopes, AccessLevel::Admin), NOW).err()
         };
         assert_eq!(
-            changed(less),
+            update_with(less),
             later.then_some(DomainError::Denied(PermissionDenied::CannotGrant)),
             "{before:?} {wanted:?}"
         );
-        assert_eq!(changed(as_much), None, "{before:?} {wanted:?}");
+        assert_eq!(update_with(as_much), None, "{before:?} {wanted:?}");
     }
 }
 
 #[test]
 fn granted_end_is_limited_to_the_granters_own() {
-    let at = |seconds| Some(NOW.plus_seconds(seconds));
+    let time_after = |seconds| Some(NOW.plus_seconds(seconds));
     let table = [
         // the granter's end, the end given, whether that is allowed
         (None, None, true),
-        (None, at(60), true),
-        (at(60), None, false),
-        (at(60), at(61), false),
-        (at(60), at(60), true),
-        (at(60), at(59), true),
+        (None, time_after(60), true),
+        (time_after(60), None, false),
+        (time_after(60), time_after(61), false),
+        (time_after(60), time_after(60), true),
+        (time_after(60), time_after(59), true),
     ];
     for (own, given, allowed) in table {
         let granter = Caller { expires_at: own, ..caller(Permissions::ALL, AccessLevel::Admin) };
-        let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
+        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let new = Draft { expires_at: given, ..draft(Permissions::ALL, AccessLevel::Standard) };
-        let made = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), NOTHING, NOW);
-        assert_eq!(made.err(), denied, "create {own:?} {given:?}");
+        let creation = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), NOTHING, NOW);
+        assert_eq!(creation.err(), expected_error, "create {own:?} {given:?}");
         let lasting = ApiKey { expires_at: given, ..key() };
-        assert_eq!(lasting.rotate(&secret(2), 60, &granter, NOW).err(), denied, "rotate {own:?} {given:?}");
-        let wider = Patch { scopes: Some(Permissions::ALL), ..Patch::default() };
-        assert_eq!(lasting.update(wider, None, &granter, NOW).err(), denied, "widen {own:?} {given:?}");
-        let soon_over = ApiKey { expires_at: at(1), ..key() };
-        let longer = Patch { expires_at: Some(given), ..Patch::default() };
-        assert_eq!(soon_over.update(longer, None, &granter, NOW).err(), denied, "prolong {own:?} {given:?}");
-        // An earlier expiry and a new name add no access, so they need none.
-        let sooner = Patch { expires_at: Some(at(90)), ..Patch::default() };
         assert_eq!(
-            ApiKey { expires_at: None, ..key() }.update(sooner, None, &granter, NOW).err(),
+            lasting.rotate(&secret(2), 60, &granter, NOW).err(),
+            expected_error,
+            "rotate {own:?} {given:?}"
+        );
+        let wider = Patch { scopes: Some(Permissions::ALL), ..Patch::default() };
+        assert_eq!(lasting.update(wider, None, &granter, NOW).err(), expected_error, "widen {own:?} {given:?}");
+        let soon_over = ApiKey { expires_at: time_after(1), ..key() };
+        let longer = Patch { expires_at: Some(given), ..Patch::default() };
+        assert_eq!(
+            soon_over.update(longer, None, &granter, NOW).err(),
+            expected_error,
+            "prolong {own:?} {given:?}"
+        );
+        // An earlier expiry and a new name add no access, so they need none.
+        let earlier_end = Patch { expires_at: Some(time_after(90)), ..Patch::default() };
+        assert_eq!(
+            ApiKey { expires_at: None, ..key() }.update(earlier_end, None, &granter, NOW).err(),
             None,
             "shorten {own:?}"
         );
-        let named = Patch { name: Some("Other".to_owned()), ..Patch::default() };
-        assert_eq!(lasting.update(named, None, &granter, NOW).err(), None, "name {own:?} {given:?}");
+        let rename = Patch { name: Some("Other".to_owned()), ..Patch::default() };
+        assert_eq!(lasting.update(rename, None, &granter, NOW).err(), None, "name {own:?} {given:?}");
     }
 }
 
 #[test]
 fn renaming_or_narrowing_a_key_requires_no_extra_scope() {
     let granter = caller(set(&[SettingsWrite]), AccessLevel::Standard);
-    let narrowed = Patch { scopes: Some(set(&[ObservationsRead])), ..Patch::default() };
-    let decision = key().update(narrowed, None, &granter, NOW).unwrap().unwrap();
+    let fewer_scopes = Patch { scopes: Some(set(&[ObservationsRead])), ..Patch::default() };
+    let decision = key().update(fewer_scopes, None, &granter, NOW).unwrap().unwrap();
     assert_eq!(decision.state.scopes, set(&[ObservationsRead]));
-    let named = Patch { name: Some("Other".to_owned()), ..Patch::default() };
-    let decision = key().update(named, None, &granter, NOW).unwrap().unwrap();
+    let rename = Patch { name: Some("Other".to_owned()), ..Patch::default() };
+    let decision = key().update(rename, None, &granter, NOW).unwrap().unwrap();
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["name"]);
     assert!(decision.state.updated_at > key().updated_at, "also within one millisecond");
     assert_eq!(key().update(Patch::default(), None, &granter, NOW), Ok(None));
@@ -220,16 +245,16 @@ fn admin_level_is_granted_by_level_and_never_by_role() {
     use AccessLevel::{Admin, Standard};
     for role in [Role::OrgAdmin, Role::Manager, Role::Employee] {
         for (level, may) in [(Standard, false), (Admin, true)] {
-            let bound =
+            let bound_key =
                 ApiKey { employee_id: Some(PERSON), scopes: Permissions::ALL, access_level: level, ..key() };
-            let behind = Some(holder(role));
-            let caller = record(bound, behind).authenticate(hash(secret(1).reveal()), NOW).unwrap();
+            let admin_holder = Some(holder(role));
+            let caller = record(bound_key, admin_holder).authenticate(hash(secret(1).reveal()), NOW).unwrap();
             assert_eq!(caller.is_data_admin(), role == Role::OrgAdmin, "{role:?}");
             let employee = Some(Reference { text: PERSON.to_string(), id: Some(PERSON) });
             let new = Draft { employee, ..draft(Permissions::ALL, Admin) };
-            let made =
+            let creation =
                 ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&caller), PERSON_EXISTS, NOW);
-            assert_eq!(made.is_ok(), may, "{role:?} {level:?}");
+            assert_eq!(creation.is_ok(), may, "{role:?} {level:?}");
         }
     }
 }
@@ -237,38 +262,48 @@ fn admin_level_is_granted_by_level_and_never_by_role() {
 #[test]
 fn previous_secret_is_valid_until_its_overlap_ends() {
     let granter = caller(Permissions::ALL, AccessLevel::Admin);
-    let at = |seconds: i64| NOW.plus_seconds(seconds);
+    let time_after = |seconds: i64| NOW.plus_seconds(seconds);
     let good = |key: &ApiKey, number: u8, at: Timestamp| {
         record(key.clone(), None).authenticate(hash(secret(number).reveal()), at).is_some()
     };
-    let decision = key().rotate(&secret(2), 60, &granter, at(10)).unwrap();
-    let rotated = decision.state;
-    let just_before = Timestamp::from_millis(at(70).millis() - 1);
-    for (number, when, wanted) in
-        [(2, at(10), true), (2, at(1000), true), (1, at(10), true), (1, just_before, true), (1, at(70), false)]
-    {
-        assert_eq!(good(&rotated, number, when), wanted, "secret {number} at {when}");
+    let decision = key().rotate(&secret(2), 60, &granter, time_after(10)).unwrap();
+    let rotated_key = decision.state;
+    let just_before = Timestamp::from_millis(time_after(70).millis() - 1);
+    for (number, when, wanted) in [
+        (2, time_after(10), true),
+        (2, time_after(1000), true),
+        (1, time_after(10), true),
+        (1, just_before, true),
+        (1, time_after(70), false),
+    ] {
+        assert_eq!(good(&rotated_key, number, when), wanted, "secret {number} at {when}");
     }
-    let audited = serde_json::to_string(&decision.audit.changes).unwrap();
-    assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["last4"], "no secret, no hash: {audited}");
-    assert!(secret(2).reveal().ends_with(&rotated.last4));
+    let audit_text = serde_json::to_string(&decision.audit.changes).unwrap();
+    assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["last4"], "no secret, no hash: {audit_text}");
+    assert!(secret(2).reveal().ends_with(&rotated_key.last4));
 
-    let at_once = key().rotate(&secret(2), 0, &granter, at(10)).unwrap().state;
-    assert!(!good(&at_once, 1, at(10)), "without overlap the old secret ends at once");
-    let again = rotated.rotate(&secret(3), 60, &granter, at(20)).unwrap().state;
-    assert!(good(&again, 3, at(21)) && good(&again, 2, at(21)), "the newest and the one before it");
-    assert!(!good(&again, 1, at(21)), "only one secret goes on");
-    let revoked = again.revoke(at(30)).unwrap().state;
-    assert!(!good(&revoked, 3, at(30)) && !good(&revoked, 2, at(30)), "a revoked key ends with all its secrets");
+    let at_once = key().rotate(&secret(2), 0, &granter, time_after(10)).unwrap().state;
+    assert!(!good(&at_once, 1, time_after(10)), "without overlap the old secret ends at once");
+    let second_rotation = rotated_key.rotate(&secret(3), 60, &granter, time_after(20)).unwrap().state;
+    assert!(
+        good(&second_rotation, 3, time_after(21)) && good(&second_rotation, 2, time_after(21)),
+        "the newest and the one before it"
+    );
+    assert!(!good(&second_rotation, 1, time_after(21)), "only one secret goes on");
+    let revoked_key = second_rotation.revoke(time_after(30)).unwrap().state;
+    assert!(
+        !good(&revoked_key, 3, time_after(30)) && !good(&revoked_key, 2, time_after(30)),
+        "a revoked key ends with all its secrets"
+    );
 }
 
 #[test]
 fn revoked_key_cannot_be_changed() {
     let granter = caller(Permissions::ALL, AccessLevel::Admin);
-    let revoked = key().revoke(NOW).unwrap().state;
-    assert!(matches!(revoked.revoke(NOW), Err(DomainError::Conflict(_))));
-    assert!(matches!(revoked.rotate(&secret(2), 0, &granter, NOW), Err(DomainError::Conflict(_))));
-    assert!(matches!(revoked.update(Patch::default(), None, &granter, NOW), Err(DomainError::Conflict(_))));
+    let revoked_key = key().revoke(NOW).unwrap().state;
+    assert!(matches!(revoked_key.revoke(NOW), Err(DomainError::Conflict(_))));
+    assert!(matches!(revoked_key.rotate(&secret(2), 0, &granter, NOW), Err(DomainError::Conflict(_))));
+    assert!(matches!(revoked_key.update(Patch::default(), None, &granter, NOW), Err(DomainError::Conflict(_))));
 }
 
 #[test]
@@ -276,8 +311,8 @@ fn key_cannot_be_bound_outside_its_data_set() {
     let make = |text: &str, id: Option<EmployeeId>, exists: bool| {
         let employee = Some(Reference { text: text.to_owned(), id });
         let draft = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
-        let known = KeyReferences { person_exists: exists, ..NOTHING };
-        ApiKey::create(KeyId::from_ulid(Ulid(3)), draft, &secret(2), None, known, NOW)
+        let references = KeyReferences { person_exists: exists, ..NOTHING };
+        ApiKey::create(KeyId::from_ulid(Ulid(3)), draft, &secret(2), None, references, NOW)
     };
     assert_eq!(make("emp", Some(PERSON), true).unwrap().state.employee_id, Some(PERSON));
     for (id, exists) in [(Some(PERSON), false), (None, false), (None, true)] {
@@ -289,9 +324,9 @@ fn key_cannot_be_bound_outside_its_data_set() {
 #[test]
 fn draft_with_bad_fields_names_each_of_them() {
     let parse = |more: &str| Draft::parse(body(&format!(r#"{{"name":"n","scopes":["*"]{more}}}"#)), NOW);
-    let made = parse("").unwrap();
+    let draft = parse("").unwrap();
     assert_eq!(
-        (made.environment, made.access_level, made.scopes),
+        (draft.environment, draft.access_level, draft.scopes),
         (Environment::Live, AccessLevel::Standard, Permissions::ALL)
     );
     assert_eq!(
@@ -325,8 +360,8 @@ fn draft_with_bad_fields_names_each_of_them() {
 #[test]
 fn past_end_is_accepted_only_if_unchanged() {
     let past = Timestamp::from_millis(NOW.millis() - 1);
-    let stored = ApiKey { expires_at: Some(past), ..key() };
-    let patch = |text: &str| Patch::parse(body(text)).against(&stored, NOW);
+    let stored_key = ApiKey { expires_at: Some(past), ..key() };
+    let patch = |text: &str| Patch::parse(body(text)).against(&stored_key, NOW);
     assert_eq!(patch(&format!(r#"{{"expires_at":"{past}"}}"#)).unwrap().expires_at, Some(Some(past)));
     assert_eq!(patch(r#"{"expires_at":null}"#).unwrap().expires_at, Some(None));
     let other = Timestamp::from_millis(past.millis() - 1);

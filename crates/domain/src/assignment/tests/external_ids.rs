@@ -33,11 +33,11 @@ fn external_id_of_another_assignment_is_a_conflict() {
     );
     let draft = Draft::parse(object(&text)).unwrap();
     let people = [2, 3].map(|number| (person(number), people::Status::Active)).into();
-    let mut found = References { people, ..References::default() };
+    let mut references = References { people, ..References::default() };
     let [one, other] = [1, 2].map(|number| AssignmentId::from_ulid(Ulid(number)));
-    let created = Assignment::create(one, draft.clone(), &found, NOON).unwrap().state;
-    assert_eq!(created.metadata, Metadata([("k".to_owned(), "v".to_owned())].into()));
-    found.external_ids.add("crm-7", one, true);
-    let taken = DomainError::already_taken("external_id", "crm-7", Some(one));
-    assert_eq!(Assignment::create(other, draft, &found, NOON).unwrap_err(), taken);
+    let first_assignment = Assignment::create(one, draft.clone(), &references, NOON).unwrap().state;
+    assert_eq!(first_assignment.metadata, Metadata([("k".to_owned(), "v".to_owned())].into()));
+    references.external_ids.add("crm-7", one, true);
+    let conflict = DomainError::already_taken("external_id", "crm-7", Some(one));
+    assert_eq!(Assignment::create(other, draft, &references, NOON).unwrap_err(), conflict);
 }

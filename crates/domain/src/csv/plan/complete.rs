@@ -24,10 +24,10 @@ impl Planner<'_> {
 
     fn complete_rejection(&self, at: usize, mut rejection: RowRejection) -> RowRejection {
         let row = &self.file.rows[at];
-        let stored = self.index.person_of(self.file, row).and_then(|person| self.known.people.get(person));
-        let problems = decide::check_cells(self.file, row, stored, self.options.clear_empty);
+        let known_person = self.index.person_of(self.file, row).and_then(|person| self.known.people.get(person));
+        let problems = decide::check_cells(self.file, row, known_person, self.options.clear_empty);
         rejection.add(RowRejection::from_problems(&problems));
-        let department = match self.department(row, stored) {
+        let department = match self.department(row, known_person) {
             Ok(DepartmentCell::Known(wish)) => wish,
             Ok(DepartmentCell::Missing(_)) => ReferenceChange::Keep,
             Err(denied) => {
@@ -42,9 +42,9 @@ impl Planner<'_> {
                 None => rejection.add(self.missing_manager(at)),
             }
         }
-        if let Some(stored) = stored
+        if let Some(stored_person) = known_person
             && let Err(refused) =
-                self.decide_rest(row, stored, ResolvedReferences { manager, department }, &rejection)
+                self.decide_rest(row, stored_person, ResolvedReferences { manager, department }, &rejection)
         {
             rejection.add(refused);
         }
@@ -79,8 +79,8 @@ mod tests {
 
     fn errors(text: &str) -> Vec<RowError> {
         let file = File::read(text.as_bytes()).unwrap();
-        let at = Timestamp::from_millis(1_000);
-        let options = PlanOptions { clear_empty: false, is_admin: false, connector: None, at };
+        let now = Timestamp::from_millis(1_000);
+        let options = PlanOptions { clear_empty: false, is_admin: false, connector: None, at: now };
         let mut ids = (1..).map(Ulid);
         let plan = plan(&file, &StoredRows::default(), &HashSet::new(), &options, &mut || ids.next().unwrap());
         Report::from_outcomes(&file, plan.outcomes.iter()).data.errors
@@ -93,12 +93,12 @@ mod tests {
 
     #[test]
     fn failing_row_names_all_of_its_problems() {
-        let found = errors(
+        let row_errors = errors(
             "email,first_name,last_name,role,manager_email,department_name,status,custom.desk\n\
              ada@,,X,boss,gone@example.com,Care,away,\u{1}\n",
         );
         assert_eq!(
-            problems(&found[0]),
+            problems(&row_errors[0]),
             [
                 "email invalid_format",
                 "first_name required",
@@ -110,7 +110,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            found[0].message,
+            row_errors[0].message,
             "email must be an e-mail address; first_name is required; role must be one of: employee, manager, \
              org_admin; custom.desk must be text without control characters other than tab and line ends; status \
              must be one of: active, deactivated; department_name \"Care\" does not exist, and creating it needs \
@@ -121,23 +121,23 @@ mod tests {
     #[test]
     fn conflicting_rows_name_the_problems_of_their_cells() {
         let text = "email,first_name,last_name,external_id,role\na@example.com,A,X,1,\nb@example.com,,X,1,boss\n";
-        let found = errors(text);
-        assert_eq!(problems(&found[0]), ["row conflict"]);
-        assert_eq!(problems(&found[1]), ["row conflict", "first_name required", "role invalid_enum"]);
+        let row_errors = errors(text);
+        assert_eq!(problems(&row_errors[0]), ["row conflict"]);
+        assert_eq!(problems(&row_errors[1]), ["row conflict", "first_name required", "role invalid_enum"]);
     }
 
     #[test]
     fn report_of_a_failed_manager_names_that_as_well() {
         let text = "email,first_name,last_name,role,manager_email\n\
              a@example.com,A,X,boss,\nb@example.com,B,X,boss,a@example.com\nc@example.com,C,X,,c@example.com\n";
-        let found: Vec<_> = errors(text).iter().map(problems).collect();
+        let problem_lists: Vec<_> = errors(text).iter().map(problems).collect();
         let missing = vec!["role invalid_enum", "manager_email not_found_in_organization"];
-        assert_eq!(found, [vec!["role invalid_enum"], missing, vec!["manager_email reporting_cycle"]]);
+        assert_eq!(problem_lists, [vec!["role invalid_enum"], missing, vec!["manager_email reporting_cycle"]]);
     }
 
     #[test]
     fn row_without_its_manager_names_the_row_to_correct() {
-        let found = errors(
+        let row_errors = errors(
             "email,first_name,last_name,manager_email\n\
              ceo@example.com,Cy,Lo,CEO@example.com\n\
              vp@example.com,Vi,Pe,ceo@example.com\n\
@@ -145,7 +145,8 @@ mod tests {
              bo@example.com,Bo,,\n\
              cy@example.com,,Cy,bo@example.com\n",
         );
-        let messages: Vec<_> = found.iter().map(|error| (error.message.as_str(), error.caused_by_row)).collect();
+        let messages: Vec<_> =
+            row_errors.iter().map(|error| (error.message.as_str(), error.caused_by_row)).collect();
         assert_eq!(
             messages,
             [
@@ -171,29 +172,35 @@ mod tests {
 
     #[test]
     fn error_of_a_spreadsheet_is_a_problem_of_its_cell() {
-        let found = errors("email,first_name,last_name,custom.desk\na@example.com,#NAME?,#REF!,#N/A\n#N/A,A,X,\n");
-        let wanted = ["first_name invalid_format", "last_name invalid_format", "custom.desk invalid_format"];
-        assert_eq!(problems(&found[0]), wanted);
-        assert_eq!(problems(&found[1]), ["email invalid_format"]);
-        assert!(found[1].message.contains("the spreadsheet shows an error in this cell"), "{}", found[1].message);
+        let row_errors =
+            errors("email,first_name,last_name,custom.desk\na@example.com,#NAME?,#REF!,#N/A\n#N/A,A,X,\n");
+        let expected_problems =
+            ["first_name invalid_format", "last_name invalid_format", "custom.desk invalid_format"];
+        assert_eq!(problems(&row_errors[0]), expected_problems);
+        assert_eq!(problems(&row_errors[1]), ["email invalid_format"]);
+        assert!(
+            row_errors[1].message.contains("the spreadsheet shows an error in this cell"),
+            "{}",
+            row_errors[1].message
+        );
     }
 
     #[test]
     fn truncated_row_has_no_further_problems() {
-        let found = errors("email,first_name,role\na@exa");
-        assert_eq!(problems(&found[0]), ["row invalid_format"]);
+        let row_errors = errors("email,first_name,role\na@exa");
+        assert_eq!(problems(&row_errors[0]), ["row invalid_format"]);
     }
 
     #[test]
     fn entries_list_at_most_twenty_problems() {
         let columns: String = (0..25).map(|number| format!(",custom.c{number}")).collect();
         let row = format!("a@example.com,A,X{}\n", ",\u{1}".repeat(25));
-        let found = errors(&format!("email,first_name,last_name{columns}\n{row}"));
-        assert_eq!(found[0].problems.len(), 20);
-        assert!(found[0].message.ends_with("; and 5 more problems"), "{}", found[0].message);
+        let row_errors = errors(&format!("email,first_name,last_name{columns}\n{row}"));
+        assert_eq!(row_errors[0].problems.len(), 20);
+        assert!(row_errors[0].message.ends_with("; and 5 more problems"), "{}", row_errors[0].message);
         let rows: String = (0..2_000).map(|number| row.replace("a@", &format!("a{number}@"))).collect();
-        let found = errors(&format!("email,first_name,last_name{columns}\n{rows}"));
-        let listed: usize = found.iter().map(|error| error.problems.len()).sum();
-        assert_eq!((found.len(), listed), (2_000, 20_000 + 1_000));
+        let more_errors = errors(&format!("email,first_name,last_name{columns}\n{rows}"));
+        let problem_count: usize = more_errors.iter().map(|error| error.problems.len()).sum();
+        assert_eq!((more_errors.len(), problem_count), (2_000, 20_000 + 1_000));
     }
 }

@@ -36,16 +36,16 @@ impl<'a> Planner<'a> {
         let name = cell.trim();
         let wrong = |flaw| RowRejection::from_problems(&ValidationErrors::one("department_name", flaw));
         bounded(name, 1..=department::NAME_CHARS).map_err(wrong)?;
-        let Some(found) = self.departments_by_name.get(&name_key(name)) else {
+        let Some(department) = self.departments_by_name.get(&name_key(name)) else {
             if !self.options.is_admin {
                 return Err(RowRejection::denied_department(name));
             }
             single_line(name, 1..=department::NAME_CHARS).map_err(wrong)?;
             return Ok(DepartmentCell::Missing(name));
         };
-        let is_own = stored.is_some_and(|person| person.department_id == Some(found.id));
-        if is_own || found.archived_at.is_none() {
-            Ok(DepartmentCell::Known(ReferenceChange::Set(found.id)))
+        let is_own = stored.is_some_and(|person| person.department_id == Some(department.id));
+        if is_own || department.archived_at.is_none() {
+            Ok(DepartmentCell::Known(ReferenceChange::Set(department.id)))
         } else {
             Err(wrong(ValueError::not_found(name)))
         }

@@ -51,9 +51,10 @@ impl Planner<'_> {
     /// Returns the person with this address after the upload, among stored people and people of the file.
     pub(super) fn find_manager(&self, key: &str) -> Option<EmployeeId> {
         let is_rejected = |row: usize| matches!(self.outcomes[row], Some(RowOutcome::Reject(_)));
-        let provided = self.providers.get(key).filter(|row| !is_rejected(**row)).and_then(|row| self.person(*row));
-        let stored = self.index.by_email(key).filter(|_| !self.given_up.contains(key));
-        provided.or_else(|| stored.map(|person| self.known.people[person].id))
+        let new_manager =
+            self.providers.get(key).filter(|row| !is_rejected(**row)).and_then(|row| self.person(*row));
+        let stored_manager = self.index.by_email(key).filter(|_| !self.given_up.contains(key));
+        new_manager.or_else(|| stored_manager.map(|person| self.known.people[person].id))
     }
 
     /// Rejects a row without its manager: no person has the address, or the row of the manager is rejected. Then that row
@@ -84,7 +85,7 @@ impl Planner<'_> {
 
     /// Rejects rows, and every row whose manager they would have created. Returns all rejected rows.
     pub(super) fn reject(&mut self, rows: Vec<(usize, RowRejection)>) -> Vec<usize> {
-        let mut rejected = Vec::new();
+        let mut rejected_rows = Vec::new();
         let mut next = rows;
         while !next.is_empty() {
             let mut bereft = Vec::new();
@@ -94,7 +95,7 @@ impl Planner<'_> {
                 }
                 self.outcomes[at] = Some(RowOutcome::Reject(rejection));
                 self.decided[at] = None;
-                rejected.push(at);
+                rejected_rows.push(at);
                 let key = &self.file.rows[at].email_key;
                 if self.providers.get(key) == Some(&at) {
                     bereft.extend(self.dependents.get(key).into_iter().flatten().copied());
@@ -102,6 +103,6 @@ impl Planner<'_> {
             }
             next = bereft.into_iter().map(|at| (at, self.missing_manager(at))).collect();
         }
-        rejected
+        rejected_rows
     }
 }

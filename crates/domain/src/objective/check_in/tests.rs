@@ -28,12 +28,12 @@ fn kr(number: u128) -> KeyResultId {
 
 /// An objective in progress with a number, a falling number and a boolean as key results.
 fn measured() -> Objective {
-    let stored = Objective { key_results: vec![], ..objective(Status::InProgress, false) };
+    let plain_objective = Objective { key_results: vec![], ..objective(Status::InProgress, false) };
     let body = r#"{"key_results":[{"title":"a","target":10},{"title":"b","start":100,"target":0,"weight":2},
                                   {"title":"c","metric":"boolean"}]}"#;
-    let patch = Patch::parse(object(body)).against(&stored).unwrap();
-    let found = References { key_result_ids: vec![kr(1), kr(2), kr(3)], ..References::default() };
-    stored.update(&patch, &found, false, NOON).unwrap().unwrap().state
+    let patch = Patch::parse(object(body)).against(&plain_objective).unwrap();
+    let references = References { key_result_ids: vec![kr(1), kr(2), kr(3)], ..References::default() };
+    plain_objective.update(&patch, &references, false, NOON).unwrap().unwrap().state
 }
 
 fn codes(result: Result<(Objective, Decision<CheckIn>), DomainError>) -> Vec<(String, Code)> {
@@ -47,7 +47,7 @@ fn codes(result: Result<(Objective, Decision<CheckIn>), DomainError>) -> Vec<(St
 
 #[test]
 fn check_in_sets_the_figures_of_the_objective() {
-    let stored = measured();
+    let objective_before = measured();
     let body = format!(
         r#"{{"confidence":"at_risk","note":"Slow.","key_results":[{{"id":"{}","current":2.5}},
             {{"id":"{}","current":100}},{{"id":"{}","current":true}}]}}"#,
@@ -55,24 +55,24 @@ fn check_in_sets_the_figures_of_the_objective() {
         kr(2),
         kr(3)
     );
-    let (state, decision) = stored.check_in(id(1), draft(&body), true, NOON).unwrap();
+    let (state, decision) = objective_before.check_in(id(1), draft(&body), true, NOON).unwrap();
     // (0.25 × 1 + 0 × 2 + 1 × 1) / 4
     assert_eq!(state.progress, Some(31));
     assert_eq!((state.confidence, state.last_check_in_at), (Some(Confidence::AtRisk), Some(state.updated_at)));
-    assert!(state.updated_at > stored.updated_at);
+    assert!(state.updated_at > objective_before.updated_at);
     let check_in = decision.state;
-    let wanted = json!({
-        "id": id(1), "objective_id": stored.id, "owner_id": stored.owner_id, "author_id": null, "progress": 31, "confidence": "at_risk",
+    let expected_json = json!({
+        "id": id(1), "objective_id": objective_before.id, "owner_id": objective_before.owner_id, "author_id": null, "progress": 31, "confidence": "at_risk",
         "note": "Slow.", "created_at": state.updated_at,
         "key_results": [
             {"id": kr(1), "title": "a", "from": 0, "to": 2.5},
             {"id": kr(3), "title": "c", "from": 0, "to": 1},
         ],
     });
-    assert_eq!(serde_json::to_value(&check_in).unwrap(), wanted, "the second value did not change");
+    assert_eq!(serde_json::to_value(&check_in).unwrap(), expected_json, "the second value did not change");
     assert_eq!(decision.audit.action, "objective.check_in");
-    let changed: Vec<_> = decision.audit.changes.keys().map(String::as_str).collect();
-    assert_eq!(changed, ["confidence", "key_results", "last_check_in_at", "progress"]);
+    let changed_members: Vec<_> = decision.audit.changes.keys().map(String::as_str).collect();
+    assert_eq!(changed_members, ["confidence", "key_results", "last_check_in_at", "progress"]);
     assert_eq!(parse_checked(&checked_text(&check_in.key_results)), Some(check_in.key_results));
 }
 
@@ -94,21 +94,21 @@ fn progress_of_key_results_rounds_down_and_is_kept() {
 
 #[test]
 fn stated_progress_counts_only_without_key_results() {
-    let stored = objective(Status::Approved, false);
-    assert_eq!(stored.progress, None);
-    let (stated, _) = stored.check_in(id(1), draft(r#"{"progress":40}"#), true, NOON).unwrap();
+    let plain_objective = objective(Status::Approved, false);
+    assert_eq!(plain_objective.progress, None);
+    let (stated, _) = plain_objective.check_in(id(1), draft(r#"{"progress":40}"#), true, NOON).unwrap();
     let (quiet, _) = stated.check_in(id(2), draft(r#"{"confidence":"on_track"}"#), true, NOON).unwrap();
     assert_eq!((stated.progress, quiet.progress), (Some(40), Some(40)));
     let body = r#"{"key_results":[{"title":"a","target":10}]}"#;
     let patch = Patch::parse(object(body)).against(&quiet).unwrap();
-    let found = References { key_result_ids: vec![kr(1)], ..References::default() };
-    let with = quiet.update(&patch, &found, false, NOON).unwrap().unwrap().state;
+    let references = References { key_result_ids: vec![kr(1)], ..References::default() };
+    let with = quiet.update(&patch, &references, false, NOON).unwrap().unwrap().state;
     assert_eq!(with.progress, Some(0));
-    let refused = with.check_in(id(3), draft(r#"{"progress":50}"#), true, NOON);
-    assert_eq!(codes(refused), [("progress".to_owned(), Code::NotPossible)]);
+    let error = with.check_in(id(3), draft(r#"{"progress":50}"#), true, NOON);
+    assert_eq!(codes(error), [("progress".to_owned(), Code::NotPossible)]);
     let none = Patch::parse(object(r#"{"key_results":[]}"#)).against(&with).unwrap();
-    let without = with.update(&none, &References::default(), false, NOON).unwrap().unwrap().state;
-    assert_eq!(without.progress, Some(40), "as stated last");
+    let plain_again = with.update(&none, &References::default(), false, NOON).unwrap().unwrap().state;
+    assert_eq!(plain_again.progress, Some(40), "as stated last");
 }
 
 #[test]
@@ -133,8 +133,8 @@ fn check_in_is_possible_while_approved_or_in_progress() {
         if matches!(status, Status::Approved | Status::InProgress) {
             assert!(result.is_ok(), "{status:?}");
         } else {
-            let refused = DomainError::transition("status", status.word(), "check_in");
-            assert_eq!(result.unwrap_err(), refused, "{status:?}");
+            let expected_error = DomainError::transition("status", status.word(), "check_in");
+            assert_eq!(result.unwrap_err(), expected_error, "{status:?}");
         }
     }
 }
@@ -146,7 +146,8 @@ fn wrong_body_of_a_check_in_names_its_place() {
         r#"{{"key_results":[{}]}}"#,
         (1..=11).map(|number| format!(r#"{{"id":"{}","current":1}}"#, kr(number))).collect::<Vec<_>>().join(",")
     );
-    let twice = format!(r#"{{"key_results":[{{"id":"{0}","current":1}},{{"id":"{0}","current":2}}]}}"#, kr(1));
+    let duplicate_ids =
+        format!(r#"{{"key_results":[{{"id":"{0}","current":1}},{{"id":"{0}","current":2}}]}}"#, kr(1));
     for (body, field, code) in [
         ("{}", "progress", Code::Required),
         (r#"{"author_id":null,"key_results":[]}"#, "progress", Code::Required),
@@ -157,7 +158,7 @@ fn wrong_body_of_a_check_in_names_its_place() {
         (r#"{"note":""}"#, "note", Code::TooShort),
         (long.as_str(), "note", Code::TooLong),
         (eleven.as_str(), "key_results", Code::TooLong),
-        (twice.as_str(), "key_results[1].id", Code::InvalidFormat),
+        (duplicate_ids.as_str(), "key_results[1].id", Code::InvalidFormat),
         (r#"{"key_results":null}"#, "key_results", Code::Required),
         (r#"{"key_results":[{"id":"kr_1"}]}"#, "key_results[0].current", Code::Required),
         (r#"{"key_results":[{"current":1}]}"#, "key_results[0].id", Code::Required),
@@ -168,14 +169,14 @@ fn wrong_body_of_a_check_in_names_its_place() {
         (r#"{"progress":1,"mood":"x"}"#, "mood", Code::UnknownField),
     ] {
         let problems = CheckInDraft::parse(object(body)).unwrap_err();
-        let found: Vec<_> = problems.as_slice().iter().map(|problem| (&*problem.field, problem.code)).collect();
-        assert_eq!(found, [(field, code)], "{body}");
+        let codes: Vec<_> = problems.as_slice().iter().map(|problem| (&*problem.field, problem.code)).collect();
+        assert_eq!(codes, [(field, code)], "{body}");
     }
 }
 
 #[test]
 fn stored_key_results_refuse_values_that_they_do_not_have() {
-    let stored = measured();
+    let objective_before = measured();
     for (number, current, member, code) in [
         (1, "true", "current", Code::InvalidFormat),
         (3, "2", "current", Code::OutOfRange),
@@ -183,29 +184,29 @@ fn stored_key_results_refuse_values_that_they_do_not_have() {
         (9, "1", "id", Code::NotFoundInOrganization),
     ] {
         let body = format!(r#"{{"key_results":[{{"id":"{}","current":{current}}}]}}"#, kr(number));
-        let refused = stored.check_in(id(1), draft(&body), true, NOON);
-        assert_eq!(codes(refused), [(format!("key_results[0].{member}"), code)], "{body}");
+        let result = objective_before.check_in(id(1), draft(&body), true, NOON);
+        assert_eq!(codes(result), [(format!("key_results[0].{member}"), code)], "{body}");
     }
     for current in ["0", "1", "false", "true", "1.0"] {
         let body = format!(r#"{{"key_results":[{{"id":"{}","current":{current}}}]}}"#, kr(3));
-        let (state, _) = stored.check_in(id(1), draft(&body), true, NOON).unwrap();
-        let wanted = if matches!(current, "0" | "false") { "0" } else { "1" };
-        assert_eq!(state.key_results[2].current.to_string(), wanted, "{current}");
+        let (state, _) = objective_before.check_in(id(1), draft(&body), true, NOON).unwrap();
+        let expected_value = if matches!(current, "0" | "false") { "0" } else { "1" };
+        assert_eq!(state.key_results[2].current.to_string(), expected_value, "{current}");
     }
 }
 
 #[test]
 fn author_is_a_known_person_and_that_of_a_bound_key() {
     let author = EmployeeId::from_ulid(Ulid(7));
-    let named = draft(&format!(r#"{{"progress":1,"author_id":"{author}"}}"#));
-    let stored = objective(Status::Approved, false);
-    let (_, decision) = stored.check_in(id(1), named.clone(), true, NOON).unwrap();
+    let draft_with_author = draft(&format!(r#"{{"progress":1,"author_id":"{author}"}}"#));
+    let objective_before = objective(Status::Approved, false);
+    let (_, decision) = objective_before.check_in(id(1), draft_with_author.clone(), true, NOON).unwrap();
     assert_eq!(decision.state.author_id, Some(author));
-    let refused = stored.check_in(id(1), named.clone(), false, NOON);
-    assert_eq!(codes(refused), [("author_id".to_owned(), Code::NotFoundInOrganization)]);
+    let error = objective_before.check_in(id(1), draft_with_author.clone(), false, NOON);
+    assert_eq!(codes(error), [("author_id".to_owned(), Code::NotFoundInOrganization)]);
     let other = bound(EmployeeId::from_ulid(Ulid(8)), false);
-    assert_eq!(named.clone().written_by(&other), Err(PermissionDenied::OtherPerson));
-    assert_eq!(named.clone().written_by(&bound(author, false)).as_ref(), Ok(&named));
+    assert_eq!(draft_with_author.clone().written_by(&other), Err(PermissionDenied::OtherPerson));
+    assert_eq!(draft_with_author.clone().written_by(&bound(author, false)).as_ref(), Ok(&draft_with_author));
     let silent = draft(r#"{"progress":1}"#);
     let own = silent.clone().written_by(&bound(author, false)).unwrap();
     assert_eq!(own.author().and_then(|author| author.id), Some(author));
@@ -219,8 +220,8 @@ fn event_has_the_objective_and_its_check_in() {
     let data =
         serde_json::to_string(&CheckedInObjective { objective: &state, check_in: &decision.state }).unwrap();
     let data: serde_json::Value = serde_json::from_str(&data).unwrap();
-    let mut wanted = serde_json::to_value(&state).unwrap();
-    wanted["check_in"] = serde_json::to_value(&decision.state).unwrap();
-    assert_eq!(data, wanted);
+    let mut expected_data = serde_json::to_value(&state).unwrap();
+    expected_data["check_in"] = serde_json::to_value(&decision.state).unwrap();
+    assert_eq!(data, expected_data);
     assert!(decision.events.is_empty(), "the objective fires {:?}", EventType::ObjectiveCheckedIn);
 }

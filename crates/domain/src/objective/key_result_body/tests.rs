@@ -30,32 +30,32 @@ fn create(key_results: &str) -> Result<Objective, ValidationErrors> {
              "status":"approved","key_results":{key_results}}}"#
     );
     let draft = Draft::parse(Family::Employees, object(&body))?;
-    let found = References {
+    let references = References {
         owner: Some(StoredOwner { role: Role::Employee, in_reach: true }),
         key_result_ids: ids(u128::try_from(draft.new_key_results()).unwrap()),
         ..References::default()
     };
-    Ok(Objective::create(ObjectiveId::from_ulid(Ulid(1)), draft, &found, NOON).unwrap().state)
+    Ok(Objective::create(ObjectiveId::from_ulid(Ulid(1)), draft, &references, NOON).unwrap().state)
 }
 
 const EMPLOYEE: &str = "emp_00000000000000000000000002";
 
 /// Result of an update: the problems of the body, those of the stored key results, or the new list as JSON.
 fn patch(stored: &Objective, key_results: &str) -> Result<Json, (u16, Vec<(String, Code)>)> {
-    let owned = |problems: &ValidationErrors| {
+    let codes_of = |problems: &ValidationErrors| {
         codes(problems).into_iter().map(|(field, code)| (field.to_owned(), code)).collect::<Vec<_>>()
     };
     let update = Patch::parse(object(&format!(r#"{{"key_results":{key_results}}}"#)));
-    let patch = update.against(stored).map_err(|problems| (400, owned(&problems)))?;
+    let patch = update.against(stored).map_err(|problems| (400, codes_of(&problems)))?;
     let new = u128::try_from(patch.new_key_results()).unwrap();
     let new_ids = (0..new).map(|number| KeyResultId::from_ulid(Ulid(100 + number))).collect();
-    let found = References { key_result_ids: new_ids, ..References::default() };
-    match stored.update(&patch, &found, false, NOON) {
+    let references = References { key_result_ids: new_ids, ..References::default() };
+    match stored.update(&patch, &references, false, NOON) {
         Ok(decision) => {
             let state = decision.map_or_else(|| stored.clone(), |decision| decision.state);
             Ok(serde_json::to_value(&state.key_results).unwrap())
         }
-        Err(DomainError::Unprocessable(problems)) => Err((422, owned(&problems))),
+        Err(DomainError::Unprocessable(problems)) => Err((422, codes_of(&problems))),
         Err(other) => panic!("{other}"),
     }
 }
@@ -66,12 +66,12 @@ fn kr(number: u128) -> String {
 
 #[test]
 fn new_key_results_have_the_defaults_of_their_metric() {
-    let created = create(
+    let objective_after = create(
         r#"[{"title":"Revenue","unit":"EUR","target":1e3},{"title":"Share","metric":"percent","weight":3},
             {"title":"Done","metric":"boolean"},{"title":"Errors","start":10.50,"target":-0.1}]"#,
     )
     .unwrap();
-    let wanted = json!([
+    let expected_results = json!([
         {"id": kr(1), "title": "Revenue", "metric": "number", "unit": "EUR", "start": 0, "target": 1000, "current": 0,
          "weight": 1, "progress": 0},
         {"id": kr(2), "title": "Share", "metric": "percent", "unit": null, "start": 0, "target": 100, "current": 0,
@@ -81,8 +81,8 @@ fn new_key_results_have_the_defaults_of_their_metric() {
         {"id": kr(4), "title": "Errors", "metric": "number", "unit": null, "start": 10.5, "target": -0.1,
          "current": 10.5, "weight": 1, "progress": 0},
     ]);
-    assert_eq!(serde_json::to_value(&created.key_results).unwrap(), wanted);
-    assert_eq!(created.progress, Some(0));
+    assert_eq!(serde_json::to_value(&objective_after.key_results).unwrap(), expected_results);
+    assert_eq!(objective_after.progress, Some(0));
     assert_eq!(create("[]").unwrap().progress, None);
 }
 
@@ -131,7 +131,7 @@ fn wrong_key_result_of_a_creation_names_its_place() {
 
 #[test]
 fn list_of_an_update_keeps_adds_reorders_and_removes() {
-    let stored = create(
+    let objective_before = create(
         r#"[{"title":"a","target":10,"unit":"EUR"},{"title":"b","metric":"percent"},{"title":"c","metric":"boolean"}]"#,
     )
     .unwrap();
@@ -140,7 +140,7 @@ fn list_of_an_update_keeps_adds_reorders_and_removes() {
         kr(2),
         kr(1)
     );
-    let wanted = json!([
+    let expected_results = json!([
         {"id": kr(2), "title": "b", "metric": "percent", "unit": null, "start": 0, "target": 100, "current": 0,
          "weight": 1, "progress": 0},
         {"id": kr(100), "title": "new", "metric": "number", "unit": null, "start": 0, "target": 2, "current": 0,
@@ -148,18 +148,18 @@ fn list_of_an_update_keeps_adds_reorders_and_removes() {
         {"id": kr(1), "title": "A", "metric": "number", "unit": null, "start": 1, "target": 10, "current": 1,
          "weight": 5, "progress": 0},
     ]);
-    assert_eq!(patch(&stored, &body), Ok(wanted));
-    assert_eq!(patch(&stored, "[]"), Ok(json!([])));
+    assert_eq!(patch(&objective_before, &body), Ok(expected_results));
+    assert_eq!(patch(&objective_before, "[]"), Ok(json!([])));
     // A list as GET shows it changes nothing.
-    let shown = serde_json::to_string(&stored.key_results).unwrap();
-    let update = Patch::parse(object(&format!(r#"{{"key_results":{shown}}}"#)));
-    let same = update.against(&stored).unwrap();
-    assert_eq!(stored.update(&same, &References::default(), false, NOON), Ok(None));
+    let results_before = serde_json::to_string(&objective_before.key_results).unwrap();
+    let update = Patch::parse(object(&format!(r#"{{"key_results":{results_before}}}"#)));
+    let same = update.against(&objective_before).unwrap();
+    assert_eq!(objective_before.update(&same, &References::default(), false, NOON), Ok(None));
 }
 
 #[test]
 fn wrong_key_result_of_an_update_names_its_place() {
-    let stored = create(
+    let objective_before = create(
         r#"[{"title":"a","target":10,"unit":"EUR"},{"title":"b","metric":"percent"},{"title":"c","metric":"boolean"}]"#,
     )
     .unwrap();
@@ -182,21 +182,22 @@ fn wrong_key_result_of_an_update_names_its_place() {
         (r#"[{"title":"x","target":1,"current":0}]"#.to_owned(), 400, "current", Code::ReadOnly),
         (r#"[{"target":1}]"#.to_owned(), 400, "title", Code::Required),
     ] {
-        assert_eq!(patch(&stored, &body), Err((status, vec![(place(member), code)])), "{body}");
+        assert_eq!(patch(&objective_before, &body), Err((status, vec![(place(member), code)])), "{body}");
     }
-    let twice = format!(r#"[{{"id":"{number}"}},{{"id":"{number}"}}]"#);
-    let wanted = vec![("key_results[1].id".to_owned(), Code::InvalidFormat)];
-    assert_eq!(patch(&stored, &twice), Err((400, wanted)));
-    assert_eq!(patch(&stored, "null"), Err((400, vec![("key_results".to_owned(), Code::Required)])));
+    let duplicate_ids = format!(r#"[{{"id":"{number}"}},{{"id":"{number}"}}]"#);
+    let expected_codes = vec![("key_results[1].id".to_owned(), Code::InvalidFormat)];
+    assert_eq!(patch(&objective_before, &duplicate_ids), Err((400, expected_codes)));
+    assert_eq!(patch(&objective_before, "null"), Err((400, vec![("key_results".to_owned(), Code::Required)])));
 }
 
 #[test]
 fn key_results_are_approved_content() {
-    let stored = create(r#"[{"title":"a","target":10}]"#).unwrap();
-    assert_eq!(stored.status, Status::Approved);
-    let patch = Patch::parse(object(r#"{"key_results":[]}"#)).against(&stored).unwrap();
+    let objective_before = create(r#"[{"title":"a","target":10}]"#).unwrap();
+    assert_eq!(objective_before.status, Status::Approved);
+    let patch = Patch::parse(object(r#"{"key_results":[]}"#)).against(&objective_before).unwrap();
     for needs_approval in [true, false] {
-        let update = stored.update(&patch, &References::default(), needs_approval, NOON).unwrap().unwrap();
+        let update =
+            objective_before.update(&patch, &References::default(), needs_approval, NOON).unwrap().unwrap();
         assert_eq!(update.events, [crate::event::EventType::ObjectiveUpdated]);
         assert!(update.audit.changes.contains_key("key_results"));
         assert_eq!(
@@ -204,18 +205,18 @@ fn key_results_are_approved_content() {
             (needs_approval, needs_approval.into())
         );
     }
-    let finished = Objective { status: Status::Completed, ..objective(Status::Completed, false) };
-    let refused = finished.update(&Patch::default(), &References::default(), false, NOON);
-    assert!(matches!(refused, Err(DomainError::Conflict(_))));
+    let completed_objective = Objective { status: Status::Completed, ..objective(Status::Completed, false) };
+    let error = completed_objective.update(&Patch::default(), &References::default(), false, NOON);
+    assert!(matches!(error, Err(DomainError::Conflict(_))));
 }
 
 #[test]
 fn stored_key_results_survive_a_round_trip() {
-    let mut stored =
+    let mut objective_before =
         create(r#"[{"title":"a","target":10.0001,"unit":"EUR"},{"title":"c","metric":"boolean"}]"#).unwrap();
-    stored.key_results[0].checked = Some(Decimal::parse("999999999999.9998").unwrap());
-    let stored: Vec<_> = stored.key_results.into_iter().map(KeyResult::with_figures).collect();
-    let text = super::super::key_result::text(&stored);
-    assert_eq!(super::super::key_result::parse(&text), Some(stored));
+    objective_before.key_results[0].checked = Some(Decimal::parse("999999999999.9998").unwrap());
+    let stored_results: Vec<_> = objective_before.key_results.into_iter().map(KeyResult::with_figures).collect();
+    let text = super::super::key_result::text(&stored_results);
+    assert_eq!(super::super::key_result::parse(&text), Some(stored_results));
     assert_eq!(super::super::key_result::parse("{}"), None);
 }

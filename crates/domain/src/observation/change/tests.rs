@@ -56,8 +56,8 @@ fn texts_are_limited_in_characters() {
         ),
         (r#","observation":"x","archived_at":null"#.to_owned(), Some(("archived_at", Code::ReadOnly))),
     ] {
-        let wanted = code.map(|(field, code)| vec![(field.to_owned(), code)]);
-        assert_eq!(parse(&body(&more)).err(), wanted, "{more:.60}");
+        let expected_codes = code.map(|(field, code)| vec![(field.to_owned(), code)]);
+        assert_eq!(parse(&body(&more)).err(), expected_codes, "{more:.60}");
     }
 }
 
@@ -66,11 +66,13 @@ fn subject_must_have_accepted_the_invitation() {
     let draft = parse(&body(r#","observation":"x""#)).unwrap();
     let about = |status: Option<Status>| {
         let people = status.map(|status| (EmployeeId::from_ulid(Ulid(2)), status)).into_iter().collect();
-        let found = References { people, ..References::default() };
-        Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &found, NOW).map_err(|refusal| {
-            let DomainError::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
-            problems.as_slice()[0].code
-        })
+        let references = References { people, ..References::default() };
+        Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &references, NOW).map_err(
+            |refusal| {
+                let DomainError::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
+                problems.as_slice()[0].code
+            },
+        )
     };
     assert!(about(Some(Status::Active)).is_ok());
     assert!(about(Some(Status::Deactivated)).is_ok());
@@ -81,12 +83,12 @@ fn subject_must_have_accepted_the_invitation() {
 #[test]
 fn archived_attribute_is_kept_but_not_added() {
     let attribute = AttributeId::from_ulid(Ulid(7));
-    let found = References { attributes: [(attribute, true)].into(), ..References::default() };
-    let wanted = Reference { text: attribute.to_string(), id: Some(attribute) };
-    let patch = Patch { attributes: Some(vec![wanted]), ..Patch::default() };
-    assert!(matches!(observation().update(&patch, &found, NOW), Err(DomainError::Unprocessable(_))));
-    let tagged = Observation { attribute_ids: vec![attribute], ..observation() };
-    assert_eq!(tagged.update(&patch, &found, NOW), Ok(None), "nothing changes");
+    let references = References { attributes: [(attribute, true)].into(), ..References::default() };
+    let expected_reference = Reference { text: attribute.to_string(), id: Some(attribute) };
+    let patch = Patch { attributes: Some(vec![expected_reference]), ..Patch::default() };
+    assert!(matches!(observation().update(&patch, &references, NOW), Err(DomainError::Unprocessable(_))));
+    let tagged_observation = Observation { attribute_ids: vec![attribute], ..observation() };
+    assert_eq!(tagged_observation.update(&patch, &references, NOW), Ok(None), "nothing changes");
 }
 
 #[test]
@@ -94,40 +96,40 @@ fn each_bad_attribute_is_a_problem_of_its_own() {
     let [good, archived, absent] = [1, 2, 3].map(|number| AttributeId::from_ulid(Ulid(number)));
     let reference = |id: AttributeId| Reference { text: id.to_string(), id: Some(id) };
     let nonsense = Reference { text: "nonsense".to_owned(), id: None };
-    let wanted = vec![reference(absent), reference(good), nonsense, reference(archived)];
+    let references_in_body = vec![reference(absent), reference(good), nonsense, reference(archived)];
     let person = (EmployeeId::from_ulid(Ulid(2)), Status::Active);
-    let found = References {
+    let references = References {
         people: [person].into(),
         attributes: [(good, false), (archived, true)].into(),
         ..References::default()
     };
-    let named = |refused: DomainError| {
+    let problems_of = |refused: DomainError| {
         let DomainError::Unprocessable(problems) = refused else { panic!("{refused:?}") };
         problems.as_slice().iter().map(|one| (one.field.clone(), one.code, one.value.clone())).collect::<Vec<_>>()
     };
     let field = || "attribute_ids".to_owned();
-    let expected = vec![
+    let expected_problems = vec![
         (field(), Code::NotFoundInOrganization, Some(absent.to_string())),
         (field(), Code::NotFoundInOrganization, Some("nonsense".to_owned())),
         (field(), Code::InvalidState, None),
     ];
-    let patch = Patch { attributes: Some(wanted.clone()), ..Patch::default() };
-    assert_eq!(named(observation().update(&patch, &found, NOW).unwrap_err()), expected);
-    let draft = Draft { attributes: wanted, ..parse(&body(r#","observation":"x""#)).unwrap() };
+    let patch = Patch { attributes: Some(references_in_body.clone()), ..Patch::default() };
+    assert_eq!(problems_of(observation().update(&patch, &references, NOW).unwrap_err()), expected_problems);
+    let draft = Draft { attributes: references_in_body, ..parse(&body(r#","observation":"x""#)).unwrap() };
     let id = ObservationId::from_ulid(Ulid(9));
-    assert_eq!(named(Observation::create(id, draft, &found, NOW).unwrap_err()), expected);
+    assert_eq!(problems_of(Observation::create(id, draft, &references, NOW).unwrap_err()), expected_problems);
 }
 
 #[test]
 fn archived_observation_refuses_every_update() {
-    let archived = observation().archive(NOW).unwrap().state;
+    let archived_observation = observation().archive(NOW).unwrap().state;
     assert!(matches!(
-        archived.update(&Patch::default(), &References::default(), NOW),
+        archived_observation.update(&Patch::default(), &References::default(), NOW),
         Err(DomainError::Conflict(_))
     ));
     let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"observation":null,"whatever":1}"#) else { panic!() };
     assert_eq!(
-        Patch::parse(wrong.clone()).against(&archived),
+        Patch::parse(wrong.clone()).against(&archived_observation),
         Ok(Patch::default()),
         "what it says is not looked at"
     );
@@ -149,16 +151,16 @@ fn observation_visibility_is_person_unless_given() {
         |more: &str| parse(&body(&format!(r#","observation":"x"{more}"#))).map(|draft| draft.content.visibility);
     assert_eq!(visibility(""), Ok(Visibility::Person));
     assert_eq!(visibility(r#","visibility":"managers""#), Ok(Visibility::Managers));
-    let refused = |code| Err(vec![("visibility".to_owned(), code)]);
-    assert_eq!(visibility(r#","visibility":null"#), refused(Code::Required));
-    assert_eq!(visibility(r#","visibility":"everyone""#), refused(Code::InvalidEnum));
+    let visibility_error = |code| Err(vec![("visibility".to_owned(), code)]);
+    assert_eq!(visibility(r#","visibility":null"#), visibility_error(Code::Required));
+    assert_eq!(visibility(r#","visibility":"everyone""#), visibility_error(Code::InvalidEnum));
 }
 
 #[test]
 fn visibility_change_is_an_update_with_an_audit_entry() {
-    let stored = observation();
+    let observation_before = observation();
     let patch = patched(ContentPatch { visibility: Some(Visibility::Managers), ..ContentPatch::default() });
-    let decision = stored.update(&patch, &References::default(), NOW).unwrap().unwrap();
+    let decision = observation_before.update(&patch, &References::default(), NOW).unwrap().unwrap();
     assert_eq!(decision.events, [EventType::ObservationUpdated]);
     assert_eq!(decision.state.visibility, Visibility::Managers);
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["visibility"]);
@@ -168,20 +170,23 @@ fn visibility_change_is_an_update_with_an_audit_entry() {
 #[test]
 fn metadata_is_merged_and_bounded_after_the_merge() {
     let metadata = |keys: std::ops::Range<usize>| keys.map(|key| (key.to_string(), "x".to_owned())).collect();
-    let stored = Observation { metadata: Metadata(metadata(0..20)), ..observation() };
+    let observation_before = Observation { metadata: Metadata(metadata(0..20)), ..observation() };
     let update = |text: &str| {
         let Ok(Value::Object(body)) = serde_json::from_str(text) else { panic!("{text}") };
-        Patch::parse(body).against(&stored)
+        Patch::parse(body).against(&observation_before)
     };
     let patch = update(r#"{"metadata":{"0":null,"1":"y","new":""}}"#).unwrap();
-    let after = stored.update(&patch, &References::default(), NOW).unwrap().unwrap();
-    let mut wanted: std::collections::BTreeMap<_, _> = metadata(2..20);
-    wanted.extend([("1".to_owned(), "y".to_owned()), ("new".to_owned(), String::new())]);
-    assert_eq!((after.state.metadata, after.events), (Metadata(wanted), vec![EventType::ObservationUpdated]));
-    let refused = update(r#"{"metadata":{"new":"x"}}"#).unwrap_err();
-    assert_eq!((refused.as_slice()[0].field.as_str(), refused.as_slice()[0].code), ("metadata", Code::TooLong));
+    let observation_after = observation_before.update(&patch, &References::default(), NOW).unwrap().unwrap();
+    let mut expected_metadata: std::collections::BTreeMap<_, _> = metadata(2..20);
+    expected_metadata.extend([("1".to_owned(), "y".to_owned()), ("new".to_owned(), String::new())]);
+    assert_eq!(
+        (observation_after.state.metadata, observation_after.events),
+        (Metadata(expected_metadata), vec![EventType::ObservationUpdated])
+    );
+    let error = update(r#"{"metadata":{"new":"x"}}"#).unwrap_err();
+    assert_eq!((error.as_slice()[0].field.as_str(), error.as_slice()[0].code), ("metadata", Code::TooLong));
     let same = update(r#"{"metadata":{"1":"x","absent":null}}"#).unwrap();
-    assert_eq!(stored.update(&same, &References::default(), NOW), Ok(None));
+    assert_eq!(observation_before.update(&same, &References::default(), NOW), Ok(None));
     assert!(update(r#"{"metadata":null}"#).is_err());
 }
 
@@ -189,21 +194,21 @@ fn metadata_is_merged_and_bounded_after_the_merge() {
 fn external_id_of_another_observation_is_a_conflict() {
     let draft = parse(&body(r#","observation":"x","external_id":"crm-7","metadata":{"k":"v","n":null}"#)).unwrap();
     let people = [(EmployeeId::from_ulid(Ulid(2)), Status::Active)].into();
-    let mut found = References { people, ..References::default() };
-    let created =
-        Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &found, NOW).unwrap().state;
-    assert_eq!(created.external_id.as_deref(), Some("crm-7"));
-    assert_eq!(created.metadata, Metadata([("k".to_owned(), "v".to_owned())].into()));
-    found.external_ids.add("crm-7", created.id, true);
-    let taken = DomainError::already_taken("external_id", "crm-7", Some(created.id));
-    let again = Observation::create(ObservationId::from_ulid(Ulid(10)), draft, &found, NOW);
-    assert_eq!(again.unwrap_err(), taken);
+    let mut references = References { people, ..References::default() };
+    let first_observation =
+        Observation::create(ObservationId::from_ulid(Ulid(9)), draft.clone(), &references, NOW).unwrap().state;
+    assert_eq!(first_observation.external_id.as_deref(), Some("crm-7"));
+    assert_eq!(first_observation.metadata, Metadata([("k".to_owned(), "v".to_owned())].into()));
+    references.external_ids.add("crm-7", first_observation.id, true);
+    let conflict = DomainError::already_taken("external_id", "crm-7", Some(first_observation.id));
+    let second_result = Observation::create(ObservationId::from_ulid(Ulid(10)), draft, &references, NOW);
+    assert_eq!(second_result.unwrap_err(), conflict);
     let patch = |external_id: Option<&str>| {
         let external_id = Some(external_id.map(str::to_owned));
         patched(ContentPatch { external_id, ..ContentPatch::default() })
     };
-    assert_eq!(observation().update(&patch(Some("crm-7")), &found, NOW).unwrap_err(), taken);
-    assert_eq!(created.update(&patch(Some("crm-7")), &found, NOW), Ok(None), "it keeps its own");
-    let cleared = created.update(&patch(None), &found, NOW).unwrap().unwrap();
-    assert_eq!(cleared.state.external_id, None);
+    assert_eq!(observation().update(&patch(Some("crm-7")), &references, NOW).unwrap_err(), conflict);
+    assert_eq!(first_observation.update(&patch(Some("crm-7")), &references, NOW), Ok(None), "it keeps its own");
+    let without_external_id = first_observation.update(&patch(None), &references, NOW).unwrap().unwrap();
+    assert_eq!(without_external_id.state.external_id, None);
 }

@@ -26,17 +26,17 @@ fn refused(result: Result<Option<Decision<Employee>>, DomainError>) -> Vec<(Stri
 fn reporting_cycle_is_refused() {
     let person = employee(1);
     let body = format!(r#"{{"manager_id":"{}"}}"#, EmployeeId::from_ulid(Ulid(2)));
-    let found = |is_below, status| References {
+    let references_to = |is_below, status| References {
         manager: Some(ReportingLine { status, is_below, depth: MAX_REPORTING_DEPTH }),
         ..References::default()
     };
     let patch = patch(&body, &person);
     assert_eq!(
-        refused(person.update(&patch, &found(true, Status::Active), NOW)),
+        refused(person.update(&patch, &references_to(true, Status::Active), NOW)),
         [("manager_id".to_owned(), Code::ReportingCycle)]
     );
     assert_eq!(
-        refused(person.update(&patch, &found(false, Status::Deactivated), NOW)),
+        refused(person.update(&patch, &references_to(false, Status::Deactivated), NOW)),
         [("manager_id".to_owned(), Code::InvalidState)]
     );
     assert_eq!(
@@ -44,7 +44,7 @@ fn reporting_cycle_is_refused() {
         [("manager_id".to_owned(), Code::NotFoundInOrganization)]
     );
     for status in [Status::Active, Status::PendingInvite] {
-        assert!(person.update(&patch, &found(false, status), NOW).unwrap().is_some());
+        assert!(person.update(&patch, &references_to(false, status), NOW).unwrap().is_some());
     }
 }
 
@@ -53,43 +53,43 @@ fn manager_beyond_the_greatest_depth_is_refused() {
     let manager = EmployeeId::from_ulid(Ulid(2));
     let person = Employee { manager_id: None, ..employee(1) };
     let patch = patch(&format!(r#"{{"manager_id":"{manager}"}}"#), &person);
-    let found = References {
+    let references = References {
         manager: Some(ReportingLine { status: Status::Active, is_below: false, depth: MAX_REPORTING_DEPTH + 1 }),
         ..References::default()
     };
-    assert_eq!(refused(person.update(&patch, &found, NOW)), [("manager_id".to_owned(), Code::TooDeep)]);
+    assert_eq!(refused(person.update(&patch, &references, NOW)), [("manager_id".to_owned(), Code::TooDeep)]);
     let deep = Employee { manager_id: Some(manager), ..person };
-    assert_eq!(deep.update(&patch, &found, NOW), Ok(None), "a stored manager stays");
+    assert_eq!(deep.update(&patch, &references, NOW), Ok(None), "a stored manager stays");
 }
 
 #[test]
 fn managed_field_is_refused_unless_its_value_is_equal() {
     let person = Employee { is_hris_managed: true, hris_source: "acme-hr".to_owned(), ..employee(1) };
-    let found = References {
+    let references = References {
         managed: ManagedFields { keys: vec!["grade".to_owned()], job_title: false },
         ..References::default()
     };
     let body = r#"{"email":"new@example.com","first_name":"Eve","last_name":"New","manager_id":"x","department_id":"y","custom_fields":{"grade":3,"team":"a"}}"#;
-    let fields: Vec<_> = refused(person.update(&patch(body, &person), &found, NOW))
+    let fields: Vec<_> = refused(person.update(&patch(body, &person), &references, NOW))
         .into_iter()
         .filter(|problem| problem.1 == Code::FieldManagedExternally)
         .map(|problem| problem.0)
         .collect();
     assert_eq!(fields, ["email", "first_name", "last_name", "manager_id", "department_id", "custom_fields.grade"]);
     let equal = format!(r#"{{"email":"{}","manager_id":null,"first_name":"Ada"}}"#, person.email);
-    assert_eq!(person.update(&patch(&equal, &person), &found, NOW), Ok(None));
+    assert_eq!(person.update(&patch(&equal, &person), &references, NOW), Ok(None));
     let own = r#"{"role":"manager","custom_fields":{"team":"a"}}"#;
-    assert!(person.update(&patch(own, &person), &found, NOW).unwrap().is_some());
+    assert!(person.update(&patch(own, &person), &references, NOW).unwrap().is_some());
 }
 
 #[test]
 fn email_is_unique_in_any_case() {
     let person = employee(1);
     let other = EmployeeId::from_ulid(Ulid(9));
-    let found = References { email_holder: Some(other), ..References::default() };
+    let references = References { email_holder: Some(other), ..References::default() };
     let change = patch(r#"{"email":"TAKEN@example.com"}"#, &person);
     assert_eq!(
-        person.update(&change, &found, NOW),
+        person.update(&change, &references, NOW),
         Err(DomainError::already_taken("email", "taken@example.com", Some(other)))
     );
     let own = References { email_holder: Some(person.id), ..References::default() };
@@ -100,15 +100,19 @@ fn email_is_unique_in_any_case() {
 fn twin_keeps_its_address_until_its_mailbox_changes() {
     let twin = Employee { email: "ada@m\u{fc}ller.example".to_owned(), is_twin: true, ..employee(1) };
     let other = EmployeeId::from_ulid(Ulid(9));
-    let taken = References { email_holder: Some(other), ..References::default() };
+    let references = References { email_holder: Some(other), ..References::default() };
     let update = |body: &str, found: &References| twin.update(&patch(body, &twin), found, NOW);
     let same = format!(r#"{{"email":"{}","first_name":"Eve"}}"#, twin.email);
-    let changed = update(&same, &taken).unwrap().unwrap().state;
-    assert_eq!((changed.is_twin, changed.email_key()), (true, twin.email.clone()));
-    let respelled = update(r#"{"email":"ada@xn--mller-kva.example"}"#, &taken);
-    assert_eq!(respelled, Err(DomainError::already_taken("email", "ada@xn--mller-kva.example", Some(other))));
-    let moved = update(r#"{"email":"eve@example.com"}"#, &References::default()).unwrap().unwrap().state;
-    assert_eq!((moved.is_twin, moved.email_key()), (false, "eve@example.com".to_owned()));
+    let person_after = update(&same, &references).unwrap().unwrap().state;
+    assert_eq!((person_after.is_twin, person_after.email_key()), (true, twin.email.clone()));
+    let respelling = update(r#"{"email":"ada@xn--mller-kva.example"}"#, &references);
+    assert_eq!(respelling, Err(DomainError::already_taken("email", "ada@xn--mller-kva.example", Some(other))));
+    let person_at_new_address =
+        update(r#"{"email":"eve@example.com"}"#, &References::default()).unwrap().unwrap().state;
+    assert_eq!(
+        (person_at_new_address.is_twin, person_at_new_address.email_key()),
+        (false, "eve@example.com".to_owned())
+    );
     let keeps = [&*twin.email, "ada@xn--mller-kva.example"].map(|address| {
         (twin.keeps_key_with(address), Employee { is_twin: false, ..twin.clone() }.keeps_key_with(address))
     });
@@ -151,8 +155,12 @@ fn draft_field_at_its_limit_is_accepted() {
     for (field, value) in [("send_invite", "true"), ("send_invite", "false"), ("custom_fields", "{}")] {
         assert!(parse_draft(field, value).is_ok(), "{field}: {value}");
     }
-    let spaced = parse_draft("role", r#"" manager\u00a0""#).unwrap();
-    assert_eq!(spaced.content.role, Role::Manager, "read without white space around it, as in a CSV file");
+    let draft_with_spaces = parse_draft("role", r#"" manager\u00a0""#).unwrap();
+    assert_eq!(
+        draft_with_spaces.content.role,
+        Role::Manager,
+        "read without white space around it, as in a CSV file"
+    );
     // Null means the default in these fields.
     for field in ["external_id", "job_title", "manager_id", "department_id"] {
         assert_eq!(parse_draft(field, "null"), parse_draft("role", r#""employee""#), "{field}");
@@ -247,8 +255,8 @@ fn custom_field_limit_applies_to_the_result_of_an_update() {
     let one_more = parse(r#"{"custom_fields":{"new":1}}"#.to_owned());
     assert_eq!(one_more.unwrap_err(), [("custom_fields".to_owned(), Code::TooLong)]);
     for field in ["email", "first_name", "last_name", "role", "custom_fields"] {
-        let cleared = parse(format!(r#"{{"{field}":null}}"#));
-        assert_eq!(cleared.unwrap_err(), [(field.to_owned(), Code::Required)], "{field} cannot be cleared");
+        let patch_result = parse(format!(r#"{{"{field}":null}}"#));
+        assert_eq!(patch_result.unwrap_err(), [(field.to_owned(), Code::Required)], "{field} cannot be cleared");
     }
     for field in ["external_id", "job_title", "manager_id", "department_id"] {
         assert!(parse(format!(r#"{{"{field}":null}}"#)).is_ok(), "{field} can be cleared");
@@ -268,16 +276,16 @@ fn all_missing_references_are_reported_at_once() {
     };
     let draft = Draft::parse(body).unwrap();
     let holder = EmployeeId::from_ulid(Ulid(9));
-    let found = References { email_holder: Some(holder), ..References::default() };
+    let references = References { email_holder: Some(holder), ..References::default() };
     let id = EmployeeId::from_ulid(Ulid(1));
-    let result = Employee::create(id, draft.clone(), &found, NOW).map(Some);
+    let result = Employee::create(id, draft.clone(), &references, NOW).map(Some);
     let missing = ["manager_id", "department_id"].map(|field| (field.to_owned(), Code::NotFoundInOrganization));
     assert_eq!(refused(result), missing, "references come before uniqueness");
     let lone = Draft { manager: None, department: None, ..draft };
-    let refusal = Employee::create(id, lone.clone(), &found, NOW).unwrap_err();
+    let refusal = Employee::create(id, lone.clone(), &references, NOW).unwrap_err();
     assert_eq!(refusal, DomainError::already_taken("email", "a@example.com", Some(holder)));
-    let invited = Draft { send_invite: true, ..lone };
-    let state = Employee::create(id, invited, &References::default(), NOW).unwrap().state;
+    let draft_with_invitation = Draft { send_invite: true, ..lone };
+    let state = Employee::create(id, draft_with_invitation, &References::default(), NOW).unwrap().state;
     assert_eq!(
         (state.status, state.hris_source.as_str(), state.is_hris_managed),
         (Status::PendingInvite, MANUAL, false)
@@ -296,8 +304,8 @@ fn inactive_manager_or_archived_department_is_refused() {
     };
     let create = |status, archived| {
         let manager = Some(ReportingLine { status, is_below: false, depth: 1 });
-        let found = References { manager, department_archived: Some(archived), ..References::default() };
-        Employee::create(id, draft.clone(), &found, NOW).map(Some)
+        let references = References { manager, department_archived: Some(archived), ..References::default() };
+        Employee::create(id, draft.clone(), &references, NOW).map(Some)
     };
     let state = create(Status::Active, false).unwrap().unwrap().state;
     assert_eq!((state.manager_id, state.department_id), (Some(manager), Some(department)));

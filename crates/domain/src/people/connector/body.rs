@@ -118,8 +118,8 @@ impl rule::Rule for MappingRule {
             } else {
                 rule::as_text(value).and_then(|text| scim_path(text).map(|()| Some(text.to_owned())))
             };
-            let parsed = crate::text::bounded(key, 1..=MAX_KEY_CHARS).and(path);
-            let Some(path) = problems.take(&field, parsed) else { continue };
+            let mapping_result = crate::text::bounded(key, 1..=MAX_KEY_CHARS).and(path);
+            let Some(path) = problems.take(&field, mapping_result) else { continue };
             if patch.insert(key.clone(), path).is_some() {
                 problems.add(field, ValueError::format("given only once"));
             }
@@ -154,9 +154,9 @@ fn slug(text: &str) -> Result<(), ValueError> {
     crate::text::bounded(text, 1..=SOURCE_CHARS)?;
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
     let edges = [text.as_bytes().first(), text.as_bytes().last()];
-    let edged =
+    let has_valid_edges =
         edges.iter().all(|edge| edge.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()));
-    if edged && text.bytes().all(inner) && text != MANUAL {
+    if has_valid_edges && text.bytes().all(inner) && text != MANUAL {
         return Ok(());
     }
     Err(ValueError::format("a slug of lower-case letters, digits, - and _, other than `manual`"))
@@ -182,10 +182,12 @@ fn mapped(
     if mappings.len() > MAX_MAPPED_KEYS {
         return Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_MAPPED_KEYS} keys")));
     }
-    let parsed = mappings.iter().filter_map(|(key, path)| CustomMapping::parse(key, path).ok());
-    let parsed: Vec<_> = parsed.collect();
-    let has_twins =
-        parsed.iter().enumerate().any(|(at, one)| parsed[at + 1..].iter().any(|two| one.overlaps(two)));
+    let parse_results = mappings.iter().filter_map(|(key, path)| CustomMapping::parse(key, path).ok());
+    let parse_results: Vec<_> = parse_results.collect();
+    let has_twins = parse_results
+        .iter()
+        .enumerate()
+        .any(|(at, one)| parse_results[at + 1..].iter().any(|two| one.overlaps(two)));
     match has_twins {
         true => Err(ValueError::format("an object with a different path for each key")),
         false => Ok(mappings),
@@ -236,13 +238,13 @@ impl Patch {
     /// Reads the body of an update.
     #[must_use]
     pub fn parse(body: Object) -> Update<Self> {
-        let mut known = Object::new();
+        let mut members = Object::new();
         for (name, value) in &body {
             if !FIGURES.contains(&name.as_str()) {
-                known.push(name.clone(), value.clone());
+                members.push(name.clone(), value.clone());
             }
         }
-        Update::read(known, &[READ_ONLY, IMMUTABLE], Self::read)
+        Update::read(members, &[READ_ONLY, IMMUTABLE], Self::read)
     }
 }
 
@@ -345,8 +347,8 @@ mod tests {
         for (rest, wanted) in table {
             let text = format!(r#"{{"type": "scim", "hris_source": "okta", {rest}}}"#);
             let problems = Draft::parse(body(&text)).unwrap_err();
-            let named: Vec<_> = flaws(&problems).into_iter().map(|(field, _)| field).collect();
-            assert_eq!(named, wanted, "{rest}");
+            let fields: Vec<_> = flaws(&problems).into_iter().map(|(field, _)| field).collect();
+            assert_eq!(fields, wanted, "{rest}");
         }
         let csv = r#"{"type": "csv_feed", "hris_source": "acme", "custom_field_mappings": {"a": "userType"}}"#;
         let problems = Draft::parse(body(csv)).unwrap_err();
@@ -355,18 +357,21 @@ mod tests {
 
     #[test]
     fn patch_merges_and_ignores_figures() {
-        let stored = connector(r#""type": "scim", "custom_field_mappings": {"badge": "nickName"}"#);
-        assert_eq!(stored.brake, Brake::default());
+        let connector_before = connector(r#""type": "scim", "custom_field_mappings": {"badge": "nickName"}"#);
+        assert_eq!(connector_before.brake, Brake::default());
         let text = r#"{"people": 7, "user_agent": null, "hris_source": "okta", "brake": {"percent": 50},
                        "custom_field_mappings": {"badge": null, "grade": "userType"}}"#;
-        let patch = Patch::parse(body(text)).against(&stored).unwrap();
-        let changed = stored.update(&patch, AT).unwrap().state;
-        assert_eq!(changed.brake, Brake { percent: 50, at_least: 20 });
+        let patch = Patch::parse(body(text)).against(&connector_before).unwrap();
+        let connector_after = connector_before.update(&patch, AT).unwrap().state;
+        assert_eq!(connector_after.brake, Brake { percent: 50, at_least: 20 });
         let grade = BTreeMap::from([("grade".to_owned(), "userType".to_owned())]);
-        assert_eq!(changed.custom_field_mappings, grade);
-        let same = Patch::parse(body(&serde_json::to_string(&changed).unwrap())).against(&changed).unwrap();
-        assert_eq!(changed.update(&same, AT), None, "a connector that is sent back changes nothing");
-        let other = Patch::parse(body(r#"{"hris_source": "entra", "status": "paused"}"#)).against(&changed);
+        assert_eq!(connector_after.custom_field_mappings, grade);
+        let same = Patch::parse(body(&serde_json::to_string(&connector_after).unwrap()))
+            .against(&connector_after)
+            .unwrap();
+        assert_eq!(connector_after.update(&same, AT), None, "a connector that is sent back changes nothing");
+        let other =
+            Patch::parse(body(r#"{"hris_source": "entra", "status": "paused"}"#)).against(&connector_after);
         assert_eq!(flaws(&other.unwrap_err()), [("status", Code::ReadOnly), ("hris_source", Code::ReadOnly)]);
     }
 }

@@ -53,10 +53,10 @@ impl BrakeCount {
         if self.resumed_at != connector.resumed_at {
             return Self { resumed_at: connector.resumed_at, ..Self::new(self.id) };
         }
-        let since = connector.brake_since(at);
-        let first = minute(since);
+        let period_start = connector.brake_since(at);
+        let first = minute(period_start);
         let minutes = self.minutes.range(first..).map(|(minute, people)| (*minute, *people)).collect();
-        let is_fresh = self.counted_at.is_some_and(|counted_at| counted_at > since);
+        let is_fresh = self.counted_at.is_some_and(|counted_at| counted_at > period_start);
         let (people, counted_at) = if is_fresh { (self.people, self.counted_at) } else { (0, None) };
         Self { minutes, people, counted_at, ..self.clone() }
     }
@@ -91,8 +91,8 @@ impl Connector {
         }
         let others: u64 = count.minutes.values().copied().map(u64::from).sum();
         let base = u64::from(count.people);
-        let known = LinkedPeople { at_start: base, now: base };
-        if self.brake.allows(others, known) {
+        let linked_people = LinkedPeople { at_start: base, now: base };
+        if self.brake.allows(others, linked_people) {
             *count.minutes.entry(minute(at)).or_default() += 1;
             count.minutes.retain(|_, people| *people > 0);
             return BrakeAnswer::Allowed(count);
@@ -123,10 +123,10 @@ mod tests {
     fn deactivated(connector: &Connector, stored: &BrakeCount, people: u64, from: Timestamp) -> (u64, BrakeCount) {
         let mut count = stored.clone();
         for number in 0..1_000 {
-            let at = from.plus_seconds(i64::try_from(number).unwrap());
-            let mut answer = connector.brake_deactivation(&count, None, None, at);
+            let deactivation_time = from.plus_seconds(i64::try_from(number).unwrap());
+            let mut answer = connector.brake_deactivation(&count, None, None, deactivation_time);
             if answer == BrakeAnswer::CountPeople {
-                answer = connector.brake_deactivation(&count, None, linked(people), at);
+                answer = connector.brake_deactivation(&count, None, linked(people), deactivation_time);
             }
             match answer {
                 BrakeAnswer::Allowed(next) => count = next,
@@ -148,8 +148,8 @@ mod tests {
                 connector.brake_deactivation(&count, None, linked(people), end),
                 BrakeAnswer::Refused(limit)
             );
-            let later = AT.plus_seconds(3_600 + 60 + i64::try_from(limit).unwrap());
-            assert_eq!(deactivated(&connector, &count, people, later).0, limit, "{people} people later");
+            let later_time = AT.plus_seconds(3_600 + 60 + i64::try_from(limit).unwrap());
+            assert_eq!(deactivated(&connector, &count, people, later_time).0, limit, "{people} people later");
         }
     }
 
@@ -159,11 +159,14 @@ mod tests {
         let BrakeAnswer::Allowed(count) = connector.brake_deactivation(&none, None, linked(2), AT) else {
             panic!()
         };
-        let later = AT.plus_seconds(600);
-        let again = connector.brake_deactivation(&count, Some(AT), None, later);
-        let BrakeAnswer::Allowed(again) = again else { panic!("{again:?}") };
-        assert_eq!(again.minutes, BTreeMap::from([(minute(later), 1)]));
-        assert_eq!(connector.brake_deactivation(&again, None, linked(2), later), BrakeAnswer::Refused(1));
+        let later_time = AT.plus_seconds(600);
+        let second_decision = connector.brake_deactivation(&count, Some(AT), None, later_time);
+        let BrakeAnswer::Allowed(second_decision) = second_decision else { panic!("{second_decision:?}") };
+        assert_eq!(second_decision.minutes, BTreeMap::from([(minute(later_time), 1)]));
+        assert_eq!(
+            connector.brake_deactivation(&second_decision, None, linked(2), later_time),
+            BrakeAnswer::Refused(1)
+        );
     }
 
     #[test]
@@ -171,12 +174,12 @@ mod tests {
         let active = connector(50, 1);
         let none = BrakeCount::new(active.id);
         let BrakeAnswer::Allowed(count) = active.brake_deactivation(&none, None, linked(2), AT) else { panic!() };
-        let paused = active.pause(1, AT).unwrap().state;
-        let resumed = paused.resume(AT.plus_seconds(1)).unwrap().state;
-        let answer = resumed.brake_deactivation(&count, Some(AT), linked(2), AT.plus_seconds(2));
+        let paused_connector = active.pause(1, AT).unwrap().state;
+        let resumed_connector = paused_connector.resume(AT.plus_seconds(1)).unwrap().state;
+        let answer = resumed_connector.brake_deactivation(&count, Some(AT), linked(2), AT.plus_seconds(2));
         let BrakeAnswer::Allowed(restarted) = answer else { panic!("{answer:?}") };
         assert_eq!(restarted.minutes, BTreeMap::from([(minute(AT), 1)]));
-        assert_eq!(restarted.resumed_at, resumed.resumed_at);
+        assert_eq!(restarted.resumed_at, resumed_connector.resumed_at);
     }
 
     #[test]
@@ -185,11 +188,11 @@ mod tests {
         let mut count = BrakeCount::new(connector.id);
         let mut counts = 0;
         for second in 0..1_900 {
-            let at = AT.plus_seconds(second);
-            let mut answer = connector.brake_deactivation(&count, None, None, at);
+            let time = AT.plus_seconds(second);
+            let mut answer = connector.brake_deactivation(&count, None, None, time);
             if answer == BrakeAnswer::CountPeople {
                 counts += 1;
-                answer = connector.brake_deactivation(&count, None, linked(10_000), at);
+                answer = connector.brake_deactivation(&count, None, linked(10_000), time);
             }
             let BrakeAnswer::Allowed(next) = answer else { panic!("{answer:?}") };
             count = next;

@@ -278,8 +278,8 @@ mod tests {
     #[test]
     fn occurrence_is_the_open_issue_only_with_equal_identity() {
         let connector = ConnectorId::from_ulid(Ulid(1));
-        let at = Timestamp::from_millis(5);
-        let issue = SyncIssue::open(SyncIssueId::from_ulid(Ulid(2)), connector, draft(), at);
+        let time = Timestamp::from_millis(5);
+        let issue = SyncIssue::open(SyncIssueId::from_ulid(Ulid(2)), connector, draft(), time);
         let key = |draft: IssueDraft| Some(SyncIssue::occurrence_key(connector, &draft));
         assert_eq!(issue.open_key(), key(IssueDraft { message: "Other words.".to_owned(), ..draft() }));
         for other in [
@@ -292,7 +292,7 @@ mod tests {
             assert_ne!(issue.open_key(), key(other.clone()), "{other:?}");
         }
         assert_ne!(issue.open_key(), Some(SyncIssue::occurrence_key(ConnectorId::from_ulid(Ulid(9)), &draft())));
-        assert_eq!(issue.resolved(at).unwrap().open_key(), None);
+        assert_eq!(issue.resolved(time).unwrap().open_key(), None);
     }
 
     #[test]
@@ -300,11 +300,11 @@ mod tests {
         let [at, later] = [5, 9].map(Timestamp::from_millis);
         let connector = ConnectorId::from_ulid(Ulid(1));
         let issue = SyncIssue::open(SyncIssueId::from_ulid(Ulid(2)), connector, draft(), at);
-        let again = issue.repeated("Still unknown.".to_owned(), later);
-        assert_eq!((again.count, again.first_occurred_at, again.occurred_at), (2, at, later));
-        assert_eq!(again.message, "Still unknown.");
-        let resolved = again.resolved(at).unwrap();
-        assert_eq!(resolved.resolved_at, Some(later));
-        assert_eq!(resolved.resolved(later), None);
+        let second_issue = issue.repeated("Still unknown.".to_owned(), later);
+        assert_eq!((second_issue.count, second_issue.first_occurred_at, second_issue.occurred_at), (2, at, later));
+        assert_eq!(second_issue.message, "Still unknown.");
+        let resolved_issue = second_issue.resolved(at).unwrap();
+        assert_eq!(resolved_issue.resolved_at, Some(later));
+        assert_eq!(resolved_issue.resolved(later), None);
     }
 }

@@ -74,8 +74,13 @@ impl ScimLink {
     /// waits for no manager.
     #[must_use]
     pub fn ended(&self, at: Timestamp) -> Self {
-        let at = at.strictly_after(self.updated_at);
-        Self { manager_ref: None, removed_at: self.removed_at.or(Some(at)), updated_at: at, ..self.clone() }
+        let ended_at = at.strictly_after(self.updated_at);
+        Self {
+            manager_ref: None,
+            removed_at: self.removed_at.or(Some(ended_at)),
+            updated_at: ended_at,
+            ..self.clone()
+        }
     }
 }
 
@@ -102,7 +107,7 @@ mod tests {
 
     #[test]
     fn release_keeps_the_time_of_an_earlier_removal() {
-        let at = Timestamp::from_millis(5);
+        let time = Timestamp::from_millis(5);
         let link = ScimLink {
             id: EmployeeId::from_ulid(Ulid(1)),
             connector_id: ConnectorId::from_ulid(Ulid(2)),
@@ -110,13 +115,13 @@ mod tests {
             external_id: None,
             manager_ref: None,
             extra: Object::new(),
-            linked_at: at,
-            updated_at: at,
+            linked_at: time,
+            updated_at: time,
             deactivated_at: None,
             removed_at: None,
         };
-        let ended = link.ended(Timestamp::from_millis(9));
-        assert_eq!(ended.removed_at, Some(Timestamp::from_millis(9)));
-        assert_eq!(ended.ended(Timestamp::from_millis(12)).removed_at, ended.removed_at);
+        let ended_link = link.ended(Timestamp::from_millis(9));
+        assert_eq!(ended_link.removed_at, Some(Timestamp::from_millis(9)));
+        assert_eq!(ended_link.ended(Timestamp::from_millis(12)).removed_at, ended_link.removed_at);
     }
 }

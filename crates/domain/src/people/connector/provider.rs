@@ -147,9 +147,9 @@ impl Connector {
         let Some(paused_at) = self.paused_at else {
             return Err(DomainError::transition("status", self.status().word(), "resume"));
         };
-        let at = at.max(paused_at);
-        let updated_at = at.strictly_after(self.updated_at);
-        let state = Self { paused_at: None, resumed_at: Some(at), updated_at, ..self.clone() };
+        let resumed_at = at.max(paused_at);
+        let updated_at = resumed_at.strictly_after(self.updated_at);
+        let state = Self { paused_at: None, resumed_at: Some(resumed_at), updated_at, ..self.clone() };
         Ok(Decision::changed(self, state, "connector.resume", vec![EventType::ConnectorUpdated]))
     }
 
@@ -187,26 +187,26 @@ mod tests {
 
     #[test]
     fn paused_connector_resumes_with_a_new_period() {
-        let at = Timestamp::from_millis(10_000_000);
+        let time = Timestamp::from_millis(10_000_000);
         let active = connector();
         assert_eq!(active.status(), Status::Active);
-        assert!(active.resume(at).is_err());
-        assert_eq!(active.brake_since(at), at.plus_seconds(-3600));
-        let paused = active.pause(20, at).unwrap();
-        assert_eq!(paused.events, [EventType::ConnectorUpdated, EventType::ConnectorPaused]);
-        assert_eq!(paused.notices.len(), 1);
-        let paused = paused.state;
+        assert!(active.resume(time).is_err());
+        assert_eq!(active.brake_since(time), time.plus_seconds(-3600));
+        let pause_decision = active.pause(20, time).unwrap();
+        assert_eq!(pause_decision.events, [EventType::ConnectorUpdated, EventType::ConnectorPaused]);
+        assert_eq!(pause_decision.notices.len(), 1);
+        let paused_connector = pause_decision.state;
         let accepts = |connector: &Connector| {
             [Environment::Live, Environment::Test].map(|environment| connector.accepts_changes(environment))
         };
-        assert_eq!((accepts(&active), accepts(&paused)), ([true, true], [false, true]));
-        assert_eq!((paused.status(), paused.paused_at), (Status::Paused, Some(at)));
-        assert_eq!(paused.pause(21, at), None);
-        let later = at.plus_seconds(60);
-        let resumed = paused.resume(later).unwrap().state;
-        assert_eq!((resumed.status(), resumed.paused_at), (Status::Active, None));
-        assert_eq!(resumed.brake_since(later.plus_seconds(5)), later);
-        assert_eq!(resumed.brake_since(later.plus_seconds(7200)), later.plus_seconds(3600));
+        assert_eq!((accepts(&active), accepts(&paused_connector)), ([true, true], [false, true]));
+        assert_eq!((paused_connector.status(), paused_connector.paused_at), (Status::Paused, Some(time)));
+        assert_eq!(paused_connector.pause(21, time), None);
+        let later_time = time.plus_seconds(60);
+        let resumed_connector = paused_connector.resume(later_time).unwrap().state;
+        assert_eq!((resumed_connector.status(), resumed_connector.paused_at), (Status::Active, None));
+        assert_eq!(resumed_connector.brake_since(later_time.plus_seconds(5)), later_time);
+        assert_eq!(resumed_connector.brake_since(later_time.plus_seconds(7200)), later_time.plus_seconds(3600));
     }
 
     #[test]
@@ -229,8 +229,8 @@ mod tests {
 
     #[test]
     fn provider_manages_mapped_fields_and_the_job_title() {
-        let managed = connector().managed_fields();
-        assert_eq!(managed, ManagedFields { keys: vec!["badge".to_owned()], job_title: true });
+        let fields = connector().managed_fields();
+        assert_eq!(fields, ManagedFields { keys: vec!["badge".to_owned()], job_title: true });
         assert!(connector().require_uploads().is_err());
     }
 

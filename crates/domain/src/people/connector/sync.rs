@@ -101,9 +101,9 @@ mod tests {
     #[test]
     fn org_admins_get_a_notice_when_syncs_begin_to_fail() {
         use SyncStatus::{Failed, Partial, Succeeded};
-        let at = Timestamp::from_millis(9_000);
+        let time = Timestamp::from_millis(9_000);
         let draft = Draft::parse(serde_json::from_str(CSV_FEED).unwrap()).unwrap();
-        let mut connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
+        let mut connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, time).state;
         assert_eq!(Status::following(connector.last_sync.as_ref()), Status::Pending);
         let table = [
             // result, notices, connector status
@@ -116,7 +116,7 @@ mod tests {
         ];
         for (number, (status, notices, then)) in table.into_iter().enumerate() {
             let message = Some("Row 2".to_owned());
-            let decision = connector.synced(Sync { at, status, message }, at);
+            let decision = connector.synced(Sync { at: time, status, message }, time);
             assert_eq!(decision.notices.len(), notices, "{number}");
             assert_eq!(decision.events.contains(&EventType::ConnectorSyncFailed), notices == 1, "{number}");
             assert!(decision.state.updated_at > connector.updated_at, "{number}");
@@ -127,13 +127,13 @@ mod tests {
 
     #[test]
     fn long_sync_message_is_truncated() {
-        let at = Timestamp::from_millis(9_000);
+        let time = Timestamp::from_millis(9_000);
         let draft = Draft::parse(serde_json::from_str(CSV_FEED).unwrap()).unwrap();
-        let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, at).state;
-        let long = Sync { at, status: SyncStatus::Failed, message: Some("é".repeat(10_000)) };
-        let decision = connector.synced(long, at);
-        let kept = decision.state.last_sync.and_then(|sync| sync.message).unwrap();
-        assert!(kept.chars().count() < 300 && kept.ends_with('…'), "{kept}");
-        assert_eq!(decision.notices[0].body, kept);
+        let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, time).state;
+        let long = Sync { at: time, status: SyncStatus::Failed, message: Some("é".repeat(10_000)) };
+        let decision = connector.synced(long, time);
+        let message = decision.state.last_sync.and_then(|sync| sync.message).unwrap();
+        assert!(message.chars().count() < 300 && message.ends_with('…'), "{message}");
+        assert_eq!(decision.notices[0].body, message);
     }
 }

@@ -45,7 +45,7 @@ impl ScimRequest {
     /// Returns the entry as it is stored: with long texts truncated, and without names of people.
     #[must_use]
     pub fn bounded(self) -> Self {
-        let bounded = |text: String| match text.char_indices().nth(TEXT_CHARS) {
+        let truncate = |text: String| match text.char_indices().nth(TEXT_CHARS) {
             Some((end, _)) => text[..end].to_owned(),
             None => text,
         };
@@ -53,7 +53,7 @@ impl ScimRequest {
             Some((base, id)) if id.parse::<EmployeeId>().is_err() && !id.is_empty() => format!("{base}/Users/…"),
             Some(_) | None => self.path,
         };
-        Self { path: bounded(path), user_agent: self.user_agent.map(bounded), ..self }
+        Self { path: truncate(path), user_agent: self.user_agent.map(truncate), ..self }
     }
 
     /// Declares and reads the parameters of `GET /connectors/{id}/requests`; a cursor belongs to one connector.
@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn long_texts_of_a_request_are_truncated() {
-        let stored = request("é".repeat(TEXT_CHARS + 1)).bounded();
-        assert_eq!(stored.path.chars().count(), TEXT_CHARS);
-        assert_eq!(stored.user_agent.as_deref(), Some("short"));
+        let bounded_request = request("é".repeat(TEXT_CHARS + 1)).bounded();
+        assert_eq!(bounded_request.path.chars().count(), TEXT_CHARS);
+        assert_eq!(bounded_request.user_agent.as_deref(), Some("short"));
     }
 }

@@ -131,7 +131,7 @@ pub fn within_limits(
     reached: Option<&MailLimit>,
     at: Timestamp,
 ) -> Result<(), DomainError> {
-    let refused = |mail: &str, seconds: i64, message| {
+    let mail_refusal = |mail: &str, seconds: i64, message| {
         let conflict = Conflict {
             field: "mail".to_owned(),
             current: mail.into(),
@@ -143,17 +143,17 @@ pub fn within_limits(
         Err(DomainError::Conflict(Box::new(conflict)))
     };
     if let Some(limit) = reached {
-        return refused(limit.failure.word(), tomorrow(at).1, limit.message);
+        return mail_refusal(limit.failure.word(), tomorrow(at).1, limit.message);
     }
-    let mailed = newest.and_then(|invitation| Some((invitation.created_at, invitation.mail.as_ref()?)));
-    let Some((created_at, mail)) = mailed else { return Ok(()) };
+    let last_mail = newest.and_then(|invitation| Some((invitation.created_at, invitation.mail.as_ref()?)));
+    let Some((created_at, mail)) = last_mail else { return Ok(()) };
     let wait_millis = created_at.plus_seconds(RESEND_SECONDS).millis() - at.millis();
     if wait_millis <= 0 || mail.failure == Some(MailFailure::RecipientLimit) {
         return Ok(());
     }
     let message = "The previous invitation mail is less than 60 seconds old. Send the request again after the \
                    time in `Retry-After`.";
-    refused(mail.status.word(), wait_millis.saturating_add(999) / 1000, message)
+    mail_refusal(mail.status.word(), wait_millis.saturating_add(999) / 1000, message)
 }
 
 /// Returns the start of the next day (UTC), and the whole seconds until then, rounded up.
@@ -192,14 +192,14 @@ mod tests {
 
     #[test]
     fn resend_within_60_seconds_of_a_mail_is_refused() {
-        let mailed = invitation().by_mail(vec![1], NOON);
-        let sent = mailed.mail_attempted(Ok(()), NOON);
-        for newest in [&mailed, &sent, &mailed.revoke(NOON)] {
+        let mailed_invitation = invitation().by_mail(vec![1], NOON);
+        let sent_invitation = mailed_invitation.mail_attempted(Ok(()), NOON);
+        for newest in [&mailed_invitation, &sent_invitation, &mailed_invitation.revoke(NOON)] {
             for (millis, wanted) in
                 [(0, Some(60)), (1, Some(60)), (59_000, Some(1)), (59_999, Some(1)), (60_000, None)]
             {
-                let at = Timestamp::from_millis(NOON.millis() + millis);
-                assert_eq!(wait(Some(newest), false, at), wanted, "{millis}");
+                let time = Timestamp::from_millis(NOON.millis() + millis);
+                assert_eq!(wait(Some(newest), false, time), wanted, "{millis}");
             }
         }
         for newest in

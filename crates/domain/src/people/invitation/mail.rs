@@ -242,8 +242,8 @@ impl InvitationMail {
 
 /// Returns the delay of the next attempt after this many attempts, in minutes.
 fn delay_minutes(attempts: u32) -> i64 {
-    let at = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
-    DELAYS_MINUTES[at.min(DELAYS_MINUTES.len() - 1)]
+    let index = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
+    DELAYS_MINUTES[index.min(DELAYS_MINUTES.len() - 1)]
 }
 
 #[cfg(test)]
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn status_after_each_outcome_follows_the_table() {
         use MailStatus::{Canceled, Failed, Queued, Sent};
-        let later = MailFailure::Timeout;
+        let failure = MailFailure::Timeout;
         let never = MailFailure::Refused;
         let table = [
             //         sent, deferred, refused, canceled, expired
@@ -287,8 +287,14 @@ mod tests {
         ];
         for (status, wanted) in table {
             let mail = if status == Queued { queued() } else { queued().with_final_status(status) };
-            let tried = |outcome| mail.attempted(outcome, START, END);
-            let all = [tried(Ok(())), tried(Err(later)), tried(Err(never)), mail.canceled(), mail.expired()];
+            let mail_after = |outcome| mail.attempted(outcome, START, END);
+            let all = [
+                mail_after(Ok(())),
+                mail_after(Err(failure)),
+                mail_after(Err(never)),
+                mail.canceled(),
+                mail.expired(),
+            ];
             assert_eq!(all.clone().map(|mail| mail.status), wanted, "{status:?}");
             for mail in all {
                 let is_queued = mail.status == Queued;
@@ -303,19 +309,19 @@ mod tests {
 
     #[test]
     fn attempt_is_counted_and_shown_with_its_failure() {
-        let at = START.plus_seconds(5);
-        let mail = queued().attempted(Err(MailFailure::Busy), at, END);
+        let attempt_time = START.plus_seconds(5);
+        let mail = queued().attempted(Err(MailFailure::Busy), attempt_time, END);
         assert_eq!(
             mail.view(),
             MailView {
                 status: MailStatus::Queued,
                 attempts: 1,
-                last_attempt_at: Some(at),
-                next_attempt_at: Some(at.plus_seconds(60)),
+                last_attempt_at: Some(attempt_time),
+                next_attempt_at: Some(attempt_time.plus_seconds(60)),
                 failure: Some("busy"),
             }
         );
-        let sent = mail.attempted(Ok(()), at.plus_seconds(60), END);
-        assert_eq!((sent.attempts, sent.failure, sent.due_at), (2, None, None));
+        let sent_mail = mail.attempted(Ok(()), attempt_time.plus_seconds(60), END);
+        assert_eq!((sent_mail.attempts, sent_mail.failure, sent_mail.due_at), (2, None, None));
     }
 }

@@ -14,27 +14,27 @@ fn token_opens_nothing_after_the_address_has_changed() {
 
 #[test]
 fn invitation_is_accepted_once_and_within_14_days() {
-    let at = Timestamp::from_millis(0);
+    let time = Timestamp::from_millis(0);
     let pending = Employee { status: Status::PendingInvite, ..employee(1) };
     let token = token([7; 32], "ada@example.com");
-    let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token, at).unwrap();
-    let last = at.plus_seconds(VALID_SECONDS - 1);
+    let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token, time).unwrap();
+    let last = time.plus_seconds(VALID_SECONDS - 1);
     assert_eq!(invitation.state(last), State::Pending);
-    assert_eq!(invitation.accept(at.plus_seconds(VALID_SECONDS)), Err(DomainError::NotFound));
+    assert_eq!(invitation.accept(time.plus_seconds(VALID_SECONDS)), Err(DomainError::NotFound));
     assert_eq!(invitation.accept(last).unwrap().accept(last), Err(DomainError::NotFound));
-    assert_eq!(invitation.revoke(at).accept(last), Err(DomainError::NotFound));
-    assert!(Invitation::new(invitation.id, &employee(1), &token, at).is_err(), "only who is pending is invited");
+    assert_eq!(invitation.revoke(time).accept(last), Err(DomainError::NotFound));
+    assert!(Invitation::new(invitation.id, &employee(1), &token, time).is_err(), "only who is pending is invited");
 }
 
 #[test]
 fn invitation_of_a_person_not_pending_is_revoked() {
-    let at = Timestamp::from_millis(0);
+    let time = Timestamp::from_millis(0);
     let pending = Employee { status: Status::PendingInvite, ..employee(1) };
     let invitation =
-        Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32], "ada@example.com"), at)
+        Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32], "ada@example.com"), time)
             .unwrap();
-    let accepted = invitation.accept(at).unwrap();
-    let late = at.plus_seconds(VALID_SECONDS);
+    let acceptance = invitation.accept(time).unwrap();
+    let late = time.plus_seconds(VALID_SECONDS);
     let table = [
         (Status::PendingInvite, [State::Pending, State::Expired, State::Accepted]),
         (Status::Active, [State::Revoked, State::Expired, State::Accepted]),
@@ -42,26 +42,27 @@ fn invitation_of_a_person_not_pending_is_revoked() {
     ];
     for (person, wanted) in table {
         let states =
-            [invitation.stands(person, at), invitation.stands(person, late), accepted.stands(person, late)];
+            [invitation.stands(person, time), invitation.stands(person, late), acceptance.stands(person, late)];
         assert_eq!(states, wanted);
     }
 }
 
 #[test]
 fn event_of_an_invitation_follows_from_its_change() {
-    let at = Timestamp::from_millis(0);
+    let time = Timestamp::from_millis(0);
     let pending = Employee { status: Status::PendingInvite, ..employee(1) };
-    let new = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32], "ada@example.com"), at)
-        .unwrap();
-    let mailed = new.clone().by_mail(vec![1, 2], at);
-    let sent = mailed.mail_attempted(Ok(()), at);
+    let new =
+        Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32], "ada@example.com"), time)
+            .unwrap();
+    let mailed_invitation = new.clone().by_mail(vec![1, 2], time);
+    let sent_invitation = mailed_invitation.mail_attempted(Ok(()), time);
     for (before, after, event) in [
         (None, &new, Some(EventType::InvitationCreated)),
         (Some(&new), &new, None),
-        (Some(&mailed), &sent, Some(EventType::InvitationUpdated)),
-        (Some(&mailed), &mailed.accept(at).unwrap(), Some(EventType::InvitationAccepted)),
-        (Some(&mailed), &mailed.revoke(at), Some(EventType::InvitationRevoked)),
-        (Some(&mailed.revoke(at)), &mailed.revoke(at).revoke(at), None),
+        (Some(&mailed_invitation), &sent_invitation, Some(EventType::InvitationUpdated)),
+        (Some(&mailed_invitation), &mailed_invitation.accept(time).unwrap(), Some(EventType::InvitationAccepted)),
+        (Some(&mailed_invitation), &mailed_invitation.revoke(time), Some(EventType::InvitationRevoked)),
+        (Some(&mailed_invitation.revoke(time)), &mailed_invitation.revoke(time).revoke(time), None),
     ] {
         assert_eq!(after.event_since(before), event, "{before:?} to {after:?}");
     }
@@ -69,27 +70,31 @@ fn event_of_an_invitation_follows_from_its_change() {
 
 #[test]
 fn mail_is_sent_only_while_the_invitation_is_pending() {
-    let at = Timestamp::from_millis(0);
+    let time = Timestamp::from_millis(0);
     let pending = Employee { status: Status::PendingInvite, ..employee(1) };
     let invitation =
-        Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32], "ada@example.com"), at)
+        Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32], "ada@example.com"), time)
             .unwrap();
-    let unchanged = Box::new(invitation.clone());
-    assert_eq!(invitation.token_to_send(Status::PendingInvite, at), Err(unchanged), "no mail was to be sent");
-    let invitation = invitation.by_mail(vec![1, 2], at);
-    let late = at.plus_seconds(VALID_SECONDS);
-    assert_eq!(invitation.token_to_send(Status::PendingInvite, at), Ok([1, 2].as_slice()));
-    let ended = |invitation: &Invitation, person, at| {
-        let mail = invitation.token_to_send(person, at).unwrap_err().mail.unwrap();
+    let same_invitation = Box::new(invitation.clone());
+    assert_eq!(
+        invitation.token_to_send(Status::PendingInvite, time),
+        Err(same_invitation),
+        "no mail was to be sent"
+    );
+    let invitation = invitation.by_mail(vec![1, 2], time);
+    let late = time.plus_seconds(VALID_SECONDS);
+    assert_eq!(invitation.token_to_send(Status::PendingInvite, time), Ok([1, 2].as_slice()));
+    let mail_of = |invitation: &Invitation, person, time| {
+        let mail = invitation.token_to_send(person, time).unwrap_err().mail.unwrap();
         (mail.status, mail.sealed_token, mail.failure)
     };
-    let canceled = (MailStatus::Canceled, None, None);
-    assert_eq!(ended(&invitation, Status::Active, at), canceled);
-    assert_eq!(ended(&invitation.accept(at).unwrap(), Status::PendingInvite, at), canceled);
-    assert_eq!(ended(&invitation.revoke(at), Status::PendingInvite, late), canceled);
-    let expired = (MailStatus::Failed, None, Some(MailFailure::Expired));
-    assert_eq!(ended(&invitation, Status::PendingInvite, late), expired);
-    let sent = invitation.mail_attempted(Ok(()), at);
-    assert_eq!(ended(&sent, Status::PendingInvite, at), (MailStatus::Sent, None, None));
-    assert_eq!(sent.revoke(at).mail, sent.mail, "a sent mail keeps its status");
+    let canceled_mail = (MailStatus::Canceled, None, None);
+    assert_eq!(mail_of(&invitation, Status::Active, time), canceled_mail);
+    assert_eq!(mail_of(&invitation.accept(time).unwrap(), Status::PendingInvite, time), canceled_mail);
+    assert_eq!(mail_of(&invitation.revoke(time), Status::PendingInvite, late), canceled_mail);
+    let expired_mail = (MailStatus::Failed, None, Some(MailFailure::Expired));
+    assert_eq!(mail_of(&invitation, Status::PendingInvite, late), expired_mail);
+    let sent_invitation = invitation.mail_attempted(Ok(()), time);
+    assert_eq!(mail_of(&sent_invitation, Status::PendingInvite, time), (MailStatus::Sent, None, None));
+    assert_eq!(sent_invitation.revoke(time).mail, sent_invitation.mail, "a sent mail keeps its status");
 }

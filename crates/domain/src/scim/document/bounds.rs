@@ -118,14 +118,14 @@ mod tests {
     #[test]
     fn comparisons_of_one_request_are_bounded() {
         let addresses: Vec<String> = (0..180).map(|number| format!(r#"{{"value":"{number}漢"}}"#)).collect();
-        let known = document(&format!(r#"{{"addresses":[{}]}}"#, addresses.join(","))).unwrap();
+        let document_before = document(&format!(r#"{{"addresses":[{}]}}"#, addresses.join(","))).unwrap();
         let operations = |count: usize| {
             let one = r#"{"op":"remove","path":"addresses[value eq \"q\"].type"}"#;
             let body = format!(r#"{{"Operations":[{}]}}"#, vec![one; count].join(","));
             PatchOperation::parse_all(&serde_json::from_str(&body).unwrap()).unwrap()
         };
-        assert!(known.apply(&operations(10_000 / 180)).is_ok());
-        let refused = known.apply(&operations(10_000 / 180 + 1)).unwrap_err();
-        assert!(refused.detail.contains("10000 times"), "{}", refused.detail);
+        assert!(document_before.apply(&operations(10_000 / 180)).is_ok());
+        let error = document_before.apply(&operations(10_000 / 180 + 1)).unwrap_err();
+        assert!(error.detail.contains("10000 times"), "{}", error.detail);
     }
 }

@@ -169,16 +169,16 @@ pub(super) fn matches(entry: &Object, conditions: &[Comparison]) -> bool {
 
 /// Returns a new entry that meets the conditions.
 fn entry_of(conditions: &[Comparison]) -> Object {
-    let mut made = Object::new();
+    let mut entry = Object::new();
     for condition in conditions {
         let name = schemas::canonical_sub(condition.path.attribute.as_deref().unwrap_or_default());
         let value = match &condition.value {
             Literal::Text(text) => sub_value(&name, Value::Text(text.clone())),
             Literal::Flag(flag) => Value::Bool(*flag),
         };
-        made.set(&name, value);
+        entry.set(&name, value);
     }
-    made
+    entry
 }
 
 /// Sets the entries that meet the conditions. If there are none, creates one: identity providers add an address
@@ -194,13 +194,13 @@ pub(super) fn set_matching(
         return Err(without_entries(name));
     }
     let mut all = take_entries(section, name)?;
-    let mut chosen: Vec<usize> = (0..all.len()).filter(|at| matches(&all[*at], conditions)).collect();
-    if chosen.is_empty() {
+    let mut indexes: Vec<usize> = (0..all.len()).filter(|at| matches(&all[*at], conditions)).collect();
+    if indexes.is_empty() {
         if all.len() == MAX_ENTRIES {
             return Err(too_many(name));
         }
         all.push(entry_of(conditions));
-        chosen.push(all.len() - 1);
+        indexes.push(all.len() - 1);
     }
     let changes = match sub {
         Some(sub) => [(sub.to_owned(), sub_value(sub, value))].into(),
@@ -209,7 +209,7 @@ pub(super) fn set_matching(
             _ => return Err(ScimError::value(format!("`{name}` with conditions must have one entry as value."))),
         },
     };
-    for at in chosen {
+    for at in indexes {
         for (member, value) in &changes {
             set_member(&mut all[at], member, value.clone());
         }
@@ -226,12 +226,12 @@ pub(super) fn set_sub(section: &mut Object, name: &str, sub: &str, value: Value)
         Some(Value::Object(members)) => set_member(members, sub, value),
         Some(Value::List(_)) => {
             let mut all = take_entries(section, name)?;
-            let at = main_entry(&all).unwrap_or(0);
-            match all.get_mut(at) {
+            let index = main_entry(&all).unwrap_or(0);
+            match all.get_mut(index) {
                 Some(entry) => set_member(entry, sub, value),
                 None => all.push([(sub.to_owned(), value)].into()),
             }
-            demote_rest(&mut all, at);
+            demote_rest(&mut all, index);
             store_entries(section, name, all);
         }
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_)) => return Err(without_parts(name)),
@@ -251,9 +251,9 @@ pub(super) fn set_attribute(
     verb: PatchVerb,
 ) -> Result<(), ScimError> {
     if schemas::is_multi_valued(name) {
-        let given = entries(name, value)?;
+        let new_entries = entries(name, value)?;
         let mut all = if verb == PatchVerb::Add { take_entries(section, name)? } else { vec![] };
-        for entry in given {
+        for entry in new_entries {
             if !all.contains(&entry) {
                 all.push(entry);
                 let last = all.len() - 1;
@@ -342,17 +342,17 @@ pub(super) fn remove_sub(section: &mut Object, name: &str, sub: &str) {
 
 /// Removes an attribute, or only the entries that `value` names.
 pub(super) fn remove_attribute(section: &mut Object, name: &str, value: Option<&Value>) {
-    let named: Vec<&Value> = match value {
+    let removed_entries: Vec<&Value> = match value {
         Some(Value::List(items)) => items
             .iter()
             .filter_map(|item| if let Value::Object(members) = item { members.get("value") } else { None })
             .collect(),
         _ => vec![],
     };
-    if named.is_empty() || !schemas::is_multi_valued(name) {
+    if removed_entries.is_empty() || !schemas::is_multi_valued(name) {
         drop_member(section, name);
     } else if let Ok(mut all) = take_entries(section, name) {
-        all.retain(|entry| !entry.get("value").is_some_and(|value| named.contains(&value)));
+        all.retain(|entry| !entry.get("value").is_some_and(|value| removed_entries.contains(&value)));
         store_entries(section, name, all);
     }
 }

@@ -10,15 +10,15 @@ pub(super) fn value_in<'a>(
     conditions: Option<&[Comparison]>,
     sub: Option<&str>,
 ) -> Option<&'a Value> {
-    let chosen = match value {
+    let matching_values = match value {
         Value::List(items) if conditions.is_some() || sub.is_some() => {
-            let wanted = conditions.unwrap_or_default();
+            let filter_conditions = conditions.unwrap_or_default();
             let objects = || {
                 items.iter().filter_map(|item| {
                     if let Value::Object(members) = item { Some((item, members)) } else { None }
                 })
             };
-            let mut matching = objects().filter(|(_, members)| matches(members, wanted));
+            let mut matching = objects().filter(|(_, members)| matches(members, filter_conditions));
             matching.next()?.0
         }
         other @ (Value::Null
@@ -28,8 +28,8 @@ pub(super) fn value_in<'a>(
         | Value::List(_)
         | Value::Object(_)) => other,
     };
-    match (sub, chosen) {
-        (None, chosen) => Some(chosen),
+    match (sub, matching_values) {
+        (None, matching_values) => Some(matching_values),
         (Some(sub), Value::Object(members)) => {
             members.iter().find(|(member, _)| member.eq_ignore_ascii_case(sub)).map(|(_, value)| value)
         }

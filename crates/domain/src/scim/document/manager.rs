@@ -42,23 +42,25 @@ fn manager(value: Value) -> Result<Option<Object>, ScimError> {
             (Some(item), true) => manager(item),
         },
         Value::Text(_) | Value::Number(_) => {
-            let named = text(&value).map(|text| reference(&text).to_owned());
-            Ok(named.map(|text| [("value".to_owned(), Value::Text(text))].into()))
+            let reference_text = text(&value).map(|text| reference(&text).to_owned());
+            Ok(reference_text.map(|text| [("value".to_owned(), Value::Text(text))].into()))
         }
         Value::Object(members) => {
-            let given = |name: &str| member(&members, name).filter(|value| **value != Value::Null).cloned();
-            let mut kept = Object::new();
+            let member_of = |name: &str| member(&members, name).filter(|value| **value != Value::Null).cloned();
+            let mut remaining_members = Object::new();
             for name in ["value", "$ref"] {
-                match given(name) {
+                match member_of(name) {
                     Some(Value::List(_) | Value::Object(_) | Value::Bool(_)) => return Err(invalid()),
-                    Some(value) => kept.extend(text(&value).map(|text| (name.to_owned(), Value::Text(text)))),
+                    Some(value) => {
+                        remaining_members.extend(text(&value).map(|text| (name.to_owned(), Value::Text(text))))
+                    }
                     None => {}
                 }
             }
-            let text = manager_text(&Value::Object(kept.clone()));
+            let text = manager_text(&Value::Object(remaining_members.clone()));
             Ok(text.map(|text| {
-                kept.set("value", Value::Text(text));
-                kept
+                remaining_members.set("value", Value::Text(text));
+                remaining_members
             }))
         }
         Value::Bool(_) => Err(invalid()),
@@ -68,7 +70,7 @@ fn manager(value: Value) -> Result<Option<Object>, ScimError> {
 impl UserDocument {
     /// Sets the manager, or removes it if the value names none. The display name is read-only and ignored.
     pub(super) fn set_manager(&mut self, sub: Option<&str>, value: Option<Value>) -> Result<(), ScimError> {
-        let named = match (sub, value) {
+        let manager_value = match (sub, value) {
             (Some("displayName"), _) => return Ok(()),
             (None | Some("value"), value) => manager(value.unwrap_or(Value::Null))?,
             (Some("$ref"), Some(url @ Value::Text(_))) => {
@@ -77,7 +79,7 @@ impl UserDocument {
             (Some("$ref"), None) => None,
             (Some(_), _) => return Err(ScimError::value("`manager` has the parts value, $ref and displayName.")),
         };
-        match named {
+        match manager_value {
             Some(members) => self.set_enterprise("manager", Value::Object(members)),
             None => *self = std::mem::take(self).without(&[], &["manager"]),
         }

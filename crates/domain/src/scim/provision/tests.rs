@@ -58,22 +58,22 @@ fn kinds(changed: &ProvisionedUser) -> Vec<IssueKind> {
 fn created_person_is_active_managed_and_linked() {
     let hr = hr(5);
     let user = user(r#","externalId":"00u1","nickName":"Adi","title":"Analyst""#);
-    let created = input(&hr, &user, None).decide().unwrap();
-    assert_eq!(events(&created), [EventType::EmployeeCreated]);
-    let person = created.person(None).unwrap();
+    let creation = input(&hr, &user, None).decide().unwrap();
+    assert_eq!(events(&creation), [EventType::EmployeeCreated]);
+    let person = creation.person(None).unwrap();
     assert_eq!((person.status, person.connector_id), (Status::Active, Some(hr.id)));
     assert_eq!((person.external_id.as_deref(), person.job_title.as_deref()), (Some("00u1"), Some("Analyst")));
-    assert_eq!(created.link.external_id.as_deref(), Some("00u1"));
-    assert_eq!(serde_json::to_string(&created.link.extra).unwrap(), r#"{"nickName":"Adi"}"#);
-    assert!(created.is_link_changed && created.issues.is_empty());
+    assert_eq!(creation.link.external_id.as_deref(), Some("00u1"));
+    assert_eq!(serde_json::to_string(&creation.link.extra).unwrap(), r#"{"nickName":"Adi"}"#);
+    assert!(creation.is_link_changed && creation.issues.is_empty());
 }
 
 #[test]
 fn person_created_inactive_is_deactivated() {
     let (hr, user) = (hr(5), user(r#","active":false"#));
-    let created = input(&hr, &user, None).decide().unwrap();
-    assert_eq!(events(&created), [EventType::EmployeeCreated, EventType::EmployeeDeactivated]);
-    assert_eq!(created.link.deactivated_at, None, "the brake counts only stored people");
+    let creation = input(&hr, &user, None).decide().unwrap();
+    assert_eq!(events(&creation), [EventType::EmployeeCreated, EventType::EmployeeDeactivated]);
+    assert_eq!(creation.link.deactivated_at, None, "the brake counts only stored people");
 }
 
 #[test]
@@ -99,12 +99,12 @@ fn status_follows_the_request_and_the_kind_of_write() {
         let deactivated_at = (status == Deactivated).then_some(Timestamp::from_millis(1_500));
         let person = hr.in_charge_of(Employee { status, deactivated_at, ..employee(1) });
         let user = user(members);
-        let changed = ProvisioningInput { kind, ..input(&hr, &user, Some(&person)) }.decide().unwrap();
-        assert_eq!(events(&changed), wanted, "{status:?} {kind:?} {members}");
-        assert_eq!(changed.person(Some(&person)).unwrap().status, then, "{status:?} {kind:?} {members}");
-        let left = then == Deactivated && status != Deactivated;
-        assert_eq!(changed.link.deactivated_at.is_some(), left, "{status:?} {kind:?} {members}");
-        assert_eq!(changed.deactivates(&person), left);
+        let change = ProvisioningInput { kind, ..input(&hr, &user, Some(&person)) }.decide().unwrap();
+        assert_eq!(events(&change), wanted, "{status:?} {kind:?} {members}");
+        assert_eq!(change.person(Some(&person)).unwrap().status, then, "{status:?} {kind:?} {members}");
+        let has_departed = then == Deactivated && status != Deactivated;
+        assert_eq!(change.link.deactivated_at.is_some(), has_departed, "{status:?} {kind:?} {members}");
+        assert_eq!(change.deactivates(&person), has_departed);
     }
 }
 
@@ -112,17 +112,17 @@ fn status_follows_the_request_and_the_kind_of_write() {
 fn equal_request_changes_nothing() {
     let hr = hr(5);
     let user = user(r#","nickName":"Adi","urn:x:User":{"b":1,"a":2}"#);
-    let created = input(&hr, &user, None).decide().unwrap();
-    let person = created.person(None).unwrap();
+    let creation = input(&hr, &user, None).decide().unwrap();
+    let person = creation.person(None).unwrap();
     let change = ProvisioningInput {
         kind: WriteKind::Change,
-        link: Some(&created.link),
+        link: Some(&creation.link),
         at: Timestamp::from_millis(20_000),
         ..input(&hr, &user, Some(person))
     };
-    let again = change.decide().unwrap();
-    assert!(again.is_unchanged(), "{again:?}");
-    assert_eq!(again.link, created.link);
+    let second_change = change.decide().unwrap();
+    assert!(second_change.is_unchanged(), "{second_change:?}");
+    assert_eq!(second_change.link, creation.link);
 }
 
 #[test]
@@ -130,14 +130,14 @@ fn adopted_person_keeps_values_that_the_request_omits() {
     let (hr, user) = (hr(5), user(""));
     let boss = EmployeeId::from_ulid(Ulid(9));
     let person = Employee { job_title: Some("Lead".to_owned()), manager_id: Some(boss), ..employee(1) };
-    let adopted = input(&hr, &user, Some(&person)).decide().unwrap();
-    let after = adopted.person(Some(&person)).unwrap();
-    assert_eq!((after.job_title.as_deref(), after.manager_id), (Some("Lead"), Some(boss)));
-    assert_eq!(events(&adopted), [EventType::EmployeeUpdated]);
-    let replaced =
-        ProvisioningInput { kind: WriteKind::Change, ..input(&hr, &user, Some(after)) }.decide().unwrap();
-    let after = replaced.person(Some(after)).unwrap();
-    assert_eq!((after.job_title.as_deref(), after.manager_id), (None, None));
+    let adoption = input(&hr, &user, Some(&person)).decide().unwrap();
+    let adoptee = adoption.person(Some(&person)).unwrap();
+    assert_eq!((adoptee.job_title.as_deref(), adoptee.manager_id), (Some("Lead"), Some(boss)));
+    assert_eq!(events(&adoption), [EventType::EmployeeUpdated]);
+    let replacement =
+        ProvisioningInput { kind: WriteKind::Change, ..input(&hr, &user, Some(adoptee)) }.decide().unwrap();
+    let replaced_person = replacement.person(Some(adoptee)).unwrap();
+    assert_eq!((replaced_person.job_title.as_deref(), replaced_person.manager_id), (None, None));
 }
 
 #[test]
@@ -145,13 +145,13 @@ fn replacement_clears_only_people_that_the_connector_created() {
     let (hr, other, user) = (hr(5), hr(6), user(""));
     let person = hr.in_charge_of(Employee { job_title: Some("Lead".to_owned()), ..employee(1) });
     let link = input(&hr, &user, None).decide().unwrap().link;
-    let created = ScimLink { linked_at: person.created_at, ..link.clone() };
-    let later = person.created_at.plus_seconds(1);
+    let own_link = ScimLink { linked_at: person.created_at, ..link.clone() };
+    let later_time = person.created_at.plus_seconds(1);
     let table = [
-        (Some(created.clone()), None),
-        (Some(ScimLink { linked_at: later, ..created.clone() }), Some("Lead")),
-        (Some(ScimLink { removed_at: Some(later), ..created.clone() }), Some("Lead")),
-        (Some(ScimLink { connector_id: other.id, ..created }), Some("Lead")),
+        (Some(own_link.clone()), None),
+        (Some(ScimLink { linked_at: later_time, ..own_link.clone() }), Some("Lead")),
+        (Some(ScimLink { removed_at: Some(later_time), ..own_link.clone() }), Some("Lead")),
+        (Some(ScimLink { connector_id: other.id, ..own_link }), Some("Lead")),
         (None, Some("Lead")),
     ];
     for (link, title) in table {
@@ -165,16 +165,17 @@ fn replacement_clears_only_people_that_the_connector_created() {
 #[test]
 fn link_of_another_connector_is_replaced_as_a_whole() {
     let (hr, other, user) = (hr(5), hr(6), user(r#","externalId":"b-1""#));
-    let stored = ScimLink {
+    let foreign = ScimLink {
         connector_id: other.id,
         external_id: Some("a-1".to_owned()),
         deactivated_at: Some(AT),
         ..input(&other, &user, None).decide().unwrap().link.ended(AT)
     };
     let person = Employee { external_id: Some("a-1".to_owned()), ..employee(1) };
-    let adopted = ProvisioningInput { link: Some(&stored), ..input(&hr, &user, Some(&person)) }.decide().unwrap();
-    assert_eq!(adopted.person(Some(&person)).unwrap().external_id.as_deref(), Some("a-1"));
-    let link = adopted.link;
+    let adoption =
+        ProvisioningInput { link: Some(&foreign), ..input(&hr, &user, Some(&person)) }.decide().unwrap();
+    assert_eq!(adoption.person(Some(&person)).unwrap().external_id.as_deref(), Some("a-1"));
+    let link = adoption.link;
     assert_eq!((link.connector_id, link.external_id.as_deref()), (hr.id, Some("b-1")));
     assert_eq!((link.removed_at, link.deactivated_at), (None, None));
 }
@@ -187,25 +188,29 @@ fn reference_that_cannot_be_applied_is_an_issue() {
     let (old, wanted) = (EmployeeId::from_ulid(Ulid(8)), EmployeeId::from_ulid(Ulid(9)));
     let department = DepartmentId::from_ulid(Ulid(3));
     let person = hr.in_charge_of(Employee { manager_id: Some(old), ..employee(1) });
-    let archived = DepartmentTarget::Known { id: department, is_archived: true };
+    let archived_department = DepartmentTarget::Known { id: department, is_archived: true };
     let open = DepartmentTarget::Known { id: department, is_archived: false };
-    let known = |is_below| ManagerTarget::Known { id: wanted, is_below, depth: 1 };
+    let manager_target = |is_below| ManagerTarget::Known { id: wanted, is_below, depth: 1 };
     let table = [
-        (ManagerTarget::Unknown, archived, vec![IssueKind::ManagerPending, IssueKind::DepartmentArchived]),
-        (known(true), open.clone(), vec![IssueKind::ReportingCycle]),
-        (known(false), open, vec![]),
+        (
+            ManagerTarget::Unknown,
+            archived_department,
+            vec![IssueKind::ManagerPending, IssueKind::DepartmentArchived],
+        ),
+        (manager_target(true), open.clone(), vec![IssueKind::ReportingCycle]),
+        (manager_target(false), open, vec![]),
     ];
     for (manager, department, issues) in table {
         let is_pending = manager == ManagerTarget::Unknown;
         let change =
             ProvisioningInput { kind: WriteKind::Change, manager, department, ..input(&hr, &user, Some(&person)) };
-        let changed = change.decide().unwrap();
-        let after = changed.person(Some(&person)).unwrap();
-        assert_eq!(kinds(&changed), issues);
+        let provision = change.decide().unwrap();
+        let person_after = provision.person(Some(&person)).unwrap();
+        assert_eq!(kinds(&provision), issues);
         let is_applied = issues.is_empty();
-        assert_eq!(after.manager_id, Some(if is_applied { wanted } else { old }));
-        assert_eq!(changed.link.manager_ref.as_deref(), is_pending.then_some("boss-1"));
-        let extra = serde_json::to_string(&changed.link.extra).unwrap();
+        assert_eq!(person_after.manager_id, Some(if is_applied { wanted } else { old }));
+        assert_eq!(provision.link.manager_ref.as_deref(), is_pending.then_some("boss-1"));
+        let extra = serde_json::to_string(&provision.link.extra).unwrap();
         assert_eq!(extra.contains("boss-1"), !is_applied, "an attribute that is not applied is returned: {extra}");
         assert_eq!(extra.contains("Care"), issues.contains(&IssueKind::DepartmentArchived), "{extra}");
     }
@@ -219,8 +224,8 @@ fn department_of_a_member_may_be_archived() {
     let person = hr.in_charge_of(Employee { department_id: Some(id), ..employee(1) });
     let department = DepartmentTarget::Known { id, is_archived: true };
     let change = ProvisioningInput { kind: WriteKind::Change, department, ..input(&hr, &user, Some(&person)) };
-    let changed = change.decide().unwrap();
-    assert!(changed.decisions.is_empty() && changed.issues.is_empty(), "{changed:?}");
+    let provision = change.decide().unwrap();
+    assert!(provision.decisions.is_empty() && provision.issues.is_empty(), "{provision:?}");
 }
 
 #[test]
@@ -232,15 +237,15 @@ fn last_active_org_admin_is_not_deactivated() {
         has_other_admin,
         ..input(&hr, &user, Some(&person))
     };
-    let refused = change(false).decide().unwrap_err();
-    assert_eq!(refused.error.kind, Some(ScimErrorType::Uniqueness));
-    assert_eq!(refused.issue.map(|issue| issue.kind), Some(IssueKind::LastAdmin));
+    let refusal = change(false).decide().unwrap_err();
+    assert_eq!(refusal.error.kind, Some(ScimErrorType::Uniqueness));
+    assert_eq!(refusal.issue.map(|issue| issue.kind), Some(IssueKind::LastAdmin));
     assert!(change(true).decide().is_ok());
     let link = change(true).decide().unwrap().link;
     assert!(remove(&person, &link, false, AT).is_err());
-    let removed = remove(&person, &link, true, AT).unwrap();
-    assert_eq!(removed.decision.unwrap().events, [EventType::EmployeeDeactivated]);
-    assert!(removed.link.removed_at.is_some() && removed.link.deactivated_at.is_some());
+    let removal = remove(&person, &link, true, AT).unwrap();
+    assert_eq!(removal.decision.unwrap().events, [EventType::EmployeeDeactivated]);
+    assert!(removal.link.removed_at.is_some() && removal.link.deactivated_at.is_some());
 }
 
 #[test]
@@ -255,14 +260,18 @@ fn identifier_of_another_person_is_refused_with_an_issue() {
         ProvisioningInput { external_id_link: other, ..base.clone() },
     ] {
         // The address of the person is unchanged, so its holder matters only for a new person.
-        let taken = ProvisioningInput { person: taken.email_holder.is_none().then_some(&person), ..taken };
-        let refused = taken.decide().unwrap_err();
-        assert_eq!(refused.error.status, 409);
-        assert_eq!(refused.issue.map(|issue| issue.kind), Some(IssueKind::IdentityConflict));
+        let conflict = ProvisioningInput { person: taken.email_holder.is_none().then_some(&person), ..taken };
+        let refusal = conflict.decide().unwrap_err();
+        assert_eq!(refusal.error.status, 409);
+        assert_eq!(refusal.issue.map(|issue| issue.kind), Some(IssueKind::IdentityConflict));
     }
-    let kept = ProvisioningInput { external_id_holder: other, ..base }.decide().unwrap();
-    assert_eq!(kept.person(Some(&person)).unwrap().external_id, None, "the other person keeps the external id");
-    assert_eq!(kept.link.external_id.as_deref(), Some("00u1"));
+    let provision = ProvisioningInput { external_id_holder: other, ..base }.decide().unwrap();
+    assert_eq!(
+        provision.person(Some(&person)).unwrap().external_id,
+        None,
+        "the other person keeps the external id"
+    );
+    assert_eq!(provision.link.external_id.as_deref(), Some("00u1"));
 }
 
 #[test]
@@ -281,9 +290,9 @@ fn identifiers_of_a_creation_name_one_person_or_are_refused() {
         (Candidates { user_name: one, email: two, ..none }, Err(())),
     ];
     for (candidates, wanted) in table {
-        let found = candidates.person(&user);
-        assert_eq!(found.as_ref().ok(), wanted.as_ref().ok(), "{candidates:?}");
-        let kind = found.err().and_then(|refused| refused.issue).map(|issue| issue.kind);
+        let match_result = candidates.person(&user);
+        assert_eq!(match_result.as_ref().ok(), wanted.as_ref().ok(), "{candidates:?}");
+        let kind = match_result.err().and_then(|refused| refused.issue).map(|issue| issue.kind);
         assert_eq!(kind, wanted.err().map(|()| IssueKind::IdentityConflict));
     }
 }
@@ -292,38 +301,38 @@ fn identifiers_of_a_creation_name_one_person_or_are_refused() {
 fn creation_takes_inactive_and_unmanaged_people_only() {
     let (own, other, user) = (hr(5), hr(6), user(""));
     let link = input(&own, &user, None).decide().unwrap().link;
-    let removed = link.ended(AT);
+    let removed_link = link.ended(AT);
     let active = own.in_charge_of(employee(1));
-    let left = active.deactivate(AT).unwrap().state;
+    let former_employee = active.deactivate(AT).unwrap().state;
     let foreign = other.in_charge_of(employee(1));
     let table = [
         // person, link, taken, visible
         (&employee(1), None, true, true),
         (&active, Some(&link), false, true),
-        (&active, Some(&removed), true, false),
-        (&left, Some(&link), true, true),
-        (&left, Some(&removed), true, false),
+        (&active, Some(&removed_link), true, false),
+        (&former_employee, Some(&link), true, true),
+        (&former_employee, Some(&removed_link), true, false),
         (&foreign, None, false, false),
     ];
     for (at, (person, link, is_taken, is_seen)) in table.into_iter().enumerate() {
         assert_eq!(admit_match(&user, person, link, own.id).is_ok(), is_taken, "{at}");
         assert_eq!(is_visible(person, link, own.id), is_seen, "{at}");
     }
-    let refused = |user: &ScimUser, link: &ScimLink| {
-        let refused = admit_match(user, &active, Some(link), own.id).unwrap_err();
-        refused.error.detail
+    let refusal_of = |user: &ScimUser, link: &ScimLink| {
+        let refusal = admit_match(user, &active, Some(link), own.id).unwrap_err();
+        refusal.error.detail
     };
     let exists = |what: &str| format!("A user with this {what} exists already: {}.", active.id);
-    assert_eq!(refused(&user, &link), exists("userName and e-mail address"));
-    let mut renamed = user;
-    renamed.user_name = "new".to_owned();
-    renamed.email = "new@example.com".to_owned();
-    renamed.external_id = Some("00u1".to_owned());
-    let known = ScimLink { external_id: Some("00u1".to_owned()), ..link };
-    assert_eq!(refused(&renamed, &known), exists("externalId"));
-    let user = renamed;
-    let refused = admit_match(&user, &foreign, None, own.id).unwrap_err();
-    assert_eq!(refused.issue.map(|issue| issue.kind), Some(IssueKind::ManagedElsewhere));
+    assert_eq!(refusal_of(&user, &link), exists("userName and e-mail address"));
+    let mut renamed_user = user;
+    renamed_user.user_name = "new".to_owned();
+    renamed_user.email = "new@example.com".to_owned();
+    renamed_user.external_id = Some("00u1".to_owned());
+    let known_link = ScimLink { external_id: Some("00u1".to_owned()), ..link };
+    assert_eq!(refusal_of(&renamed_user, &known_link), exists("externalId"));
+    let user = renamed_user;
+    let refusal = admit_match(&user, &foreign, None, own.id).unwrap_err();
+    assert_eq!(refusal.issue.map(|issue| issue.kind), Some(IssueKind::ManagedElsewhere));
 }
 
 #[test]
@@ -348,12 +357,12 @@ fn mapped_attribute_is_a_custom_field() {
     let path = format!("{}:employeeNumber", super::super::ENTERPRISE);
     let mappings = [CustomMapping::parse("badge", &path).unwrap()];
     let user = read(r#","employeeNumber":4711"#, &mappings);
-    let created = input(&hr, &user, None).decide().unwrap();
-    let person = created.person(None).unwrap();
+    let creation = input(&hr, &user, None).decide().unwrap();
+    let person = creation.person(None).unwrap();
     assert_eq!(serde_json::to_string(&person.custom_fields).unwrap(), r#"{"badge":4711}"#);
-    assert!(created.link.extra.is_empty());
-    let gone = read("", &mappings);
-    let change = ProvisioningInput { kind: WriteKind::Change, ..input(&hr, &gone, Some(person)) };
+    assert!(creation.link.extra.is_empty());
+    let user_without_field = read("", &mappings);
+    let change = ProvisioningInput { kind: WriteKind::Change, ..input(&hr, &user_without_field, Some(person)) };
     assert!(change.decide().unwrap().person(Some(person)).unwrap().custom_fields.0.is_empty());
 }
 
@@ -365,26 +374,25 @@ fn adoption_of_an_admin_or_another_address_is_confirmed() {
     let admin = Employee { role: Role::OrgAdmin, ..same.clone() };
     let other = Employee { email: "other@example.com".to_owned(), ..same.clone() };
     assert!(input(&hr, &user, Some(&same)).decide().is_ok(), "the same address in another case");
-    let unnamed = hr.in_charge_of(admin.clone());
-    let managed = Employee { external_id: Some("R1".to_owned()), ..unnamed.clone() };
-    assert!(input(&hr, &user, Some(&managed)).decide().is_ok(), "not an adoption");
-    let promoted = Employee { role: Role::OrgAdmin, ..other.clone() };
+    let person_without_id = hr.in_charge_of(admin.clone());
+    let managed_person = Employee { external_id: Some("R1".to_owned()), ..person_without_id.clone() };
+    assert!(input(&hr, &user, Some(&managed_person)).decide().is_ok(), "not an adoption");
+    let new_admin = Employee { role: Role::OrgAdmin, ..other.clone() };
     let message = |person| input(&hr, &user, Some(person)).decide().unwrap_err().issue.unwrap().message;
-    assert_ne!(message(&other), message(&promoted), "the confirmation of a person is none of an org admin");
-    for person in [admin, other, unnamed, promoted] {
+    assert_ne!(message(&other), message(&new_admin), "the confirmation of a person is none of an org admin");
+    for person in [admin, other, person_without_id, new_admin] {
         for kind in [WriteKind::Create, WriteKind::Replace, WriteKind::Change] {
-            let asked = ProvisioningInput { kind, ..input(&hr, &user, Some(&person)) };
-            let draft = *asked.decide().unwrap_err().issue.unwrap();
+            let adoption_input = ProvisioningInput { kind, ..input(&hr, &user, Some(&person)) };
+            let draft = *adoption_input.decide().unwrap_err().issue.unwrap();
             assert_eq!(draft.kind, IssueKind::AdoptionUnconfirmed);
             let open = SyncIssue::open(Id::from_ulid(Ulid(9)), hr.id, draft, AT);
-            let resolved = open.resolved(AT).unwrap();
-            let elsewhere =
-                SyncIssue { message: resolved.message.replace("person1", "person2"), ..resolved.clone() };
-            let foreign = SyncIssue { connector_id: ConnectorId::from_ulid(Ulid(6)), ..resolved.clone() };
-            for (issue, is_adopted) in [(open, false), (elsewhere, false), (foreign, false), (resolved, true)] {
+            let answer = open.resolved(AT).unwrap();
+            let elsewhere = SyncIssue { message: answer.message.replace("person1", "person2"), ..answer.clone() };
+            let foreign = SyncIssue { connector_id: ConnectorId::from_ulid(Ulid(6)), ..answer.clone() };
+            for (issue, is_adopted) in [(open, false), (elsewhere, false), (foreign, false), (answer, true)] {
                 let issues = [issue];
-                let asked = ProvisioningInput { issues: &issues, ..asked.clone() };
-                assert_eq!(asked.decide().is_ok(), is_adopted, "{kind:?} {issues:?}");
+                let confirmed_input = ProvisioningInput { issues: &issues, ..adoption_input.clone() };
+                assert_eq!(confirmed_input.decide().is_ok(), is_adopted, "{kind:?} {issues:?}");
             }
         }
     }

@@ -38,9 +38,9 @@ fn words_match_across_texts_and_each_text_has_a_highlight() {
     let texts = [("observation", "Kept calm."), ("impact", "The customer stayed calm."), ("note", "Nothing.")];
     let (score, highlights) = query("calm customer").find(&texts).unwrap();
     assert_eq!(score, Score::Whole);
-    let shown: Vec<_> =
+    let ranges: Vec<_> =
         highlights.iter().map(|highlight| (highlight.field, highlight.ranges.as_slice())).collect();
-    assert_eq!(shown, [("observation", &[(5, 9)][..]), ("impact", &[(4, 12), (20, 24)])]);
+    assert_eq!(ranges, [("observation", &[(5, 9)][..]), ("impact", &[(4, 12), (20, 24)])]);
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn snippet_surrounds_the_first_match_and_is_cut_between_words() {
     assert!(snippet.starts_with("before ") && snippet.ends_with("after"), "{snippet}");
     assert!((180..=SNIPPET_CHARS).contains(&snippet.chars().count()), "{snippet}");
     assert_eq!(ranges.len(), 1);
-    let shown: String = snippet.chars().skip(ranges[0].0).take(ranges[0].1 - ranges[0].0).collect();
-    assert_eq!(shown, "needle");
+    let marked_text: String = snippet.chars().skip(ranges[0].0).take(ranges[0].1 - ranges[0].0).collect();
+    assert_eq!(marked_text, "needle");
 }
 
 #[test]
@@ -81,9 +81,9 @@ fn snippet_of_a_text_without_spaces_is_cut() {
 
 /// Returns `true` if an index of words would find the text.
 fn is_found(wanted: &WordLookup, text: &str) -> bool {
-    let there: BTreeSet<_> = words(text).into_iter().map(|word| word.folded).collect();
-    let has = |wanted: &QueryWord| there.iter().any(|word| wanted.matches(word));
-    wanted.all.iter().all(has) && wanted.without.as_ref().is_none_or(|word| !there.contains(word))
+    let words_of_text: BTreeSet<_> = words(text).into_iter().map(|word| word.folded).collect();
+    let has = |wanted: &QueryWord| words_of_text.iter().any(|word| wanted.matches(word));
+    wanted.all.iter().all(has) && wanted.without.as_ref().is_none_or(|word| !words_of_text.contains(word))
 }
 
 /// Texts over a small alphabet, so that words of query and text are often equal.
@@ -99,10 +99,10 @@ proptest! {
         asked in texts(1..13), text in texts(0..60)
     ) {
         let Ok(query) = SearchQuery::parse(&asked) else { return Ok(()) };
-        let found = query.find(&[(FIELD, &text)]).map(|(score, _)| score);
+        let index_score = query.find(&[(FIELD, &text)]).map(|(score, _)| score);
         for score in Score::ALL {
             let by_index = query.lookup(score).is_some_and(|wanted| is_found(&wanted, &text));
-            prop_assert_eq!(by_index, found == Some(score), "{:?}", score);
+            prop_assert_eq!(by_index, index_score == Some(score), "{:?}", score);
         }
     }
 

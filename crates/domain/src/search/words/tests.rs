@@ -27,8 +27,9 @@ fn case_and_accents_are_ignored() {
 #[test]
 fn characters_that_are_no_letter_or_digit_separate_words() {
     let text = r#"calm-ish, "kept" AND NOT (calm*): it's 4.5% + C++ \ & | ! <-> ':* ^ {x} title:y"#;
-    let wanted = ["calm", "ish", "kept", "and", "not", "calm", "it", "s", "4", "5", "c", "x", "title", "y"];
-    assert_eq!(folded(text), wanted);
+    let expected_words =
+        ["calm", "ish", "kept", "and", "not", "calm", "it", "s", "4", "5", "c", "x", "title", "y"];
+    assert_eq!(folded(text), expected_words);
     assert_eq!(folded("… — ? \u{0} \t\n").len(), 0);
 }
 
@@ -81,22 +82,22 @@ proptest! {
     #[test]
     fn words_are_ordered_and_fold_to_themselves(text in "\\PC{0,80}") {
         let length = text.chars().count();
-        let found = words(&text);
-        prop_assert!(found.iter().all(|word| word.place.start < word.place.end && word.place.end <= length), "{:?}", found);
-        prop_assert!(found.windows(2).all(|pair| pair[0].place.start <= pair[1].place.start), "{:?}", found);
-        for word in &found {
+        let words_of_text = words(&text);
+        prop_assert!(words_of_text.iter().all(|word| word.place.start < word.place.end && word.place.end <= length), "{:?}", words_of_text);
+        prop_assert!(words_of_text.windows(2).all(|pair| pair[0].place.start <= pair[1].place.start), "{:?}", words_of_text);
+        for word in &words_of_text {
             prop_assert!(!word.folded.is_empty() && word.folded.len() <= MAX_WORD_BYTES);
-            let again = folded(&word.folded);
-            prop_assert_eq!(again.first(), Some(&word.folded), "of {:?}", word.folded);
+            let folded_again = folded(&word.folded);
+            prop_assert_eq!(folded_again.first(), Some(&word.folded), "of {:?}", word.folded);
         }
     }
 
     #[test]
     fn unicode_normal_forms_of_a_text_have_equal_words(text in "[a-zA-Zà-ÿĀ-žА-яΑ-ώ가-힣ァ-ヴ漢字ぁ-ん 👍,'\"*]{0,40}") {
-        let wanted = folded(&text);
-        prop_assert_eq!(&folded(&text.nfd().collect::<String>()), &wanted);
-        prop_assert_eq!(&folded(&text.nfc().collect::<String>()), &wanted);
-        prop_assert_eq!(&folded(&text.to_uppercase()), &wanted);
-        prop_assert_eq!(&folded(&text.to_lowercase()), &wanted);
+        let expected_folding = folded(&text);
+        prop_assert_eq!(&folded(&text.nfd().collect::<String>()), &expected_folding);
+        prop_assert_eq!(&folded(&text.nfc().collect::<String>()), &expected_folding);
+        prop_assert_eq!(&folded(&text.to_uppercase()), &expected_folding);
+        prop_assert_eq!(&folded(&text.to_lowercase()), &expected_folding);
     }
 }

@@ -65,13 +65,13 @@ fn invalid_field_of_a_creation_is_reported() {
         (r#","period":1"#.to_owned(), Some(("period", Code::UnknownField))),
     ];
     for (more, code) in table {
-        let wanted = code.map(|(field, code)| vec![(field.to_owned(), code)]);
-        assert_eq!(parse(&more).err(), wanted, "{more:.60}");
+        let expected_codes = code.map(|(field, code)| vec![(field.to_owned(), code)]);
+        assert_eq!(parse(&more).err(), expected_codes, "{more:.60}");
     }
     for (title, code) in [(long(TITLE_CHARS + 1), Code::TooLong), (" ".to_owned(), Code::TooShort)] {
-        let refused =
+        let error =
             Draft::parse(object(&format!(r#"{{"employee_id":"{PERSON}","title":"{title}"}}"#))).unwrap_err();
-        assert_eq!(refused.as_slice()[0].code, code);
+        assert_eq!(error.as_slice()[0].code, code);
     }
 }
 
@@ -86,7 +86,7 @@ fn all_invalid_references_are_reported_at_once() {
     let about =
         |person: u128, is_archived| StoredObservation { employee_id: Id::from_ulid(Ulid(person)), is_archived };
     let observation = |number: u128| ObservationId::from_ulid(Ulid(number));
-    let mut found = References {
+    let mut references = References {
         people: [2].map(|number| Id::from_ulid(Ulid(number))).into(),
         objectives: [Id::from_ulid(Ulid(10))].into(),
         observations: [
@@ -98,67 +98,74 @@ fn all_invalid_references_are_reported_at_once() {
         ..References::default()
     };
     let id = SummaryId::from_ulid(Ulid(1));
-    let Err(DomainError::Unprocessable(refused)) = Summary::create(id, draft.clone(), &found, NOON) else {
+    let Err(DomainError::Unprocessable(refused)) = Summary::create(id, draft.clone(), &references, NOON) else {
         panic!()
     };
-    let named: Vec<_> = refused.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
-    let wanted = [
+    let codes: Vec<_> = refused.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
+    let expected_codes = [
         ("author_id", Code::NotFoundInOrganization),
         ("included_objective_ids", Code::NotFoundInOrganization),
         ("included_observation_ids", Code::InvalidState),
         ("included_observation_ids", Code::InvalidState),
         ("included_observation_ids", Code::NotFoundInOrganization),
     ];
-    assert_eq!(named, wanted);
-    found.people.insert(Id::from_ulid(Ulid(3)));
-    found.objectives.insert(Id::from_ulid(Ulid(11)));
-    found.observations = (20..24).map(|number| (observation(number), about(2, false))).collect();
-    let created = Summary::create(id, draft, &found, NOON).unwrap();
-    assert_eq!((created.state.status, created.events), (Status::Draft, vec![EventType::SummaryCreated]));
-    assert_eq!(created.state.included_observation_ids, [20, 21, 22, 23].map(observation), "in their order");
+    assert_eq!(codes, expected_codes);
+    references.people.insert(Id::from_ulid(Ulid(3)));
+    references.objectives.insert(Id::from_ulid(Ulid(11)));
+    references.observations = (20..24).map(|number| (observation(number), about(2, false))).collect();
+    let creation = Summary::create(id, draft, &references, NOON).unwrap();
+    assert_eq!((creation.state.status, creation.events), (Status::Draft, vec![EventType::SummaryCreated]));
+    assert_eq!(creation.state.included_observation_ids, [20, 21, 22, 23].map(observation), "in their order");
 }
 
 #[test]
 fn only_added_observations_are_checked() {
     let (kept, added) = (reference::<ObservationKind>(20), reference::<ObservationKind>(21));
-    let stored = Summary { included_observation_ids: vec![kept.id.unwrap()], ..summary(Status::Draft) };
+    let summary_before = Summary { included_observation_ids: vec![kept.id.unwrap()], ..summary(Status::Draft) };
     let with = |wanted: Vec<_>| Patch { observations: Some(wanted), ..Patch::default() };
-    assert_eq!(stored.update(&stored, with(vec![kept.clone()]), &References::default(), None, NOON), Ok(None));
+    assert_eq!(
+        summary_before.update(&summary_before, with(vec![kept.clone()]), &References::default(), None, NOON),
+        Ok(None)
+    );
     let both = with(vec![added, kept]);
     assert!(matches!(
-        stored.update(&stored, both, &References::default(), None, NOON),
+        summary_before.update(&summary_before, both, &References::default(), None, NOON),
         Err(DomainError::Unprocessable(_))
     ));
-    let hidden = Id::from_ulid(Ulid(30));
-    let hiding = Summary { archived_observation_ids: vec![hidden], ..stored };
-    let emptied = hiding.update(&hiding, with(vec![]), &References::default(), None, NOON).unwrap().unwrap().state;
-    assert_eq!(emptied.given_observation_ids(), [], "replacing the shown ids removes archived ones too");
+    let hidden_id = Id::from_ulid(Ulid(30));
+    let hiding = Summary { archived_observation_ids: vec![hidden_id], ..summary_before };
+    let emptied_summary =
+        hiding.update(&hiding, with(vec![]), &References::default(), None, NOON).unwrap().unwrap().state;
+    assert_eq!(emptied_summary.given_observation_ids(), [], "replacing the shown ids removes archived ones too");
 }
 
 #[test]
 fn summary_update_keeps_ids_that_are_not_shown() {
     let (seen, added) = (reference::<ObservationKind>(20), reference::<ObservationKind>(21));
     let [unseen, archived_unseen] = [30, 31].map(|number| Id::from_ulid(Ulid(number)));
-    let stored = Summary {
+    let summary_before = Summary {
         included_observation_ids: vec![unseen, seen.id.unwrap()],
         archived_observation_ids: vec![archived_unseen],
         ..summary(Status::Draft)
     };
-    let mut shown = stored.clone();
-    shown.retain_linked(&|id| id.to_bytes() == seen.id.unwrap().to_bytes());
-    assert_eq!(shown.given_observation_ids(), [seen.id.unwrap()]);
-    let about = StoredObservation { employee_id: stored.employee_id, is_archived: false };
-    let found = References { observations: [(added.id.unwrap(), about)].into(), ..References::default() };
+    let mut visible_summary = summary_before.clone();
+    visible_summary.retain_linked(&|id| id.to_bytes() == seen.id.unwrap().to_bytes());
+    assert_eq!(visible_summary.given_observation_ids(), [seen.id.unwrap()]);
+    let about = StoredObservation { employee_id: summary_before.employee_id, is_archived: false };
+    let references = References { observations: [(added.id.unwrap(), about)].into(), ..References::default() };
     let update = |wanted: Vec<_>| {
         let patch = Patch { observations: Some(wanted), ..Patch::default() };
-        stored.update(&shown, patch, &found, None, NOON)
+        summary_before.update(&visible_summary, patch, &references, None, NOON)
     };
     assert_eq!(update(vec![seen]), Ok(None));
-    let given = |wanted: Vec<_>| update(wanted).unwrap().unwrap().state.given_observation_ids();
-    assert_eq!(given(vec![]), [unseen, archived_unseen]);
-    assert_eq!(given(vec![added.clone()]), [added.id.unwrap(), unseen, archived_unseen]);
-    let named = Reference { text: unseen.to_string(), id: Some(unseen) };
-    assert!(matches!(update(vec![named]), Err(DomainError::Unprocessable(_))), "like an id that does not exist");
+    let ids_after = |wanted: Vec<_>| update(wanted).unwrap().unwrap().state.given_observation_ids();
+    assert_eq!(ids_after(vec![]), [unseen, archived_unseen]);
+    assert_eq!(ids_after(vec![added.clone()]), [added.id.unwrap(), unseen, archived_unseen]);
+    let reference = Reference { text: unseen.to_string(), id: Some(unseen) };
+    assert!(
+        matches!(update(vec![reference]), Err(DomainError::Unprocessable(_))),
+        "like an id that does not exist"
+    );
 }
 
 #[test]
@@ -177,20 +184,22 @@ fn each_change_of_a_summary_fires_an_event() {
         ),
     ];
     for (text, events) in table {
-        let stored = summary(Status::PendingReview);
-        let decided = stored.update(&stored, patch(text), &References::default(), None, NOON).unwrap();
-        assert_eq!(decided.map(|decision| decision.events.len()), events, "{text}");
+        let summary_before = summary(Status::PendingReview);
+        let update_decision =
+            summary_before.update(&summary_before, patch(text), &References::default(), None, NOON).unwrap();
+        assert_eq!(update_decision.map(|decision| decision.events.len()), events, "{text}");
     }
 }
 
 #[test]
 fn period_is_checked_after_merging_the_update() {
     let days = |text: &str| Some(text.parse().unwrap());
-    let stored =
+    let summary_before =
         Summary { period_start: days("2026-01-01"), period_end: days("2026-06-30"), ..summary(Status::Draft) };
     let codes = |text: &str| {
-        let refused = Patch::parse(object(text)).against(&stored).err().unwrap_or_else(ValidationErrors::none);
-        refused.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
+        let problems =
+            Patch::parse(object(text)).against(&summary_before).err().unwrap_or_else(ValidationErrors::none);
+        problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
     };
     assert_eq!(codes(r#"{"period_start":"2026-06-30"}"#), []);
     assert_eq!(codes(r#"{"period_start":"2026-07-01"}"#), [("period_end".to_owned(), Code::OutOfRange)]);
@@ -201,10 +210,10 @@ fn period_is_checked_after_merging_the_update() {
 #[test]
 fn fixed_summary_refuses_any_update() {
     for status in [Status::Approved, Status::Shared, Status::Archived] {
-        let stored = summary(status);
-        let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#)).against(&stored).unwrap();
-        let refused = stored.update(&stored, patch, &References::default(), None, NOON).unwrap_err();
-        assert_eq!(refused, DomainError::transition("status", status.word(), "update"));
+        let summary_before = summary(status);
+        let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#)).against(&summary_before).unwrap();
+        let error = summary_before.update(&summary_before, patch, &References::default(), None, NOON).unwrap_err();
+        assert_eq!(error, DomainError::transition("status", status.word(), "update"));
     }
     assert!(Patch::parse(object(r#"{"title":null}"#)).against(&summary(Status::PendingReview)).is_err());
 }
@@ -213,14 +222,18 @@ fn fixed_summary_refuses_any_update() {
 fn external_id_of_another_summary_is_a_conflict() {
     let (one, other) = (SummaryId::from_ulid(Ulid(1)), SummaryId::from_ulid(Ulid(9)));
     let draft = parse(r#","external_id":"crm-7","metadata":{"cycle":"h1"}"#).unwrap();
-    let mut found = References { people: [draft.employee.id.unwrap()].into(), ..References::default() };
-    let created = Summary::create(one, draft.clone(), &found, NOON).unwrap().state;
-    assert_eq!(created.metadata, Metadata([("cycle".to_owned(), "h1".to_owned())].into()));
-    found.external_ids.add("crm-7", one, true);
-    let taken = DomainError::already_taken("external_id", "crm-7", Some(one));
-    assert_eq!(Summary::create(other, draft, &found, NOON).unwrap_err(), taken);
-    let patch = || Patch::parse(object(r#"{"external_id":"crm-7"}"#)).against(&created).unwrap();
-    assert_eq!(created.update(&created, patch(), &found, None, NOON), Ok(None), "it keeps its own");
-    let another = Summary { id: other, external_id: None, ..created.clone() };
-    assert_eq!(another.update(&another, patch(), &found, None, NOON).unwrap_err(), taken);
+    let mut references = References { people: [draft.employee.id.unwrap()].into(), ..References::default() };
+    let first_summary = Summary::create(one, draft.clone(), &references, NOON).unwrap().state;
+    assert_eq!(first_summary.metadata, Metadata([("cycle".to_owned(), "h1".to_owned())].into()));
+    references.external_ids.add("crm-7", one, true);
+    let conflict = DomainError::already_taken("external_id", "crm-7", Some(one));
+    assert_eq!(Summary::create(other, draft, &references, NOON).unwrap_err(), conflict);
+    let patch = || Patch::parse(object(r#"{"external_id":"crm-7"}"#)).against(&first_summary).unwrap();
+    assert_eq!(
+        first_summary.update(&first_summary, patch(), &references, None, NOON),
+        Ok(None),
+        "it keeps its own"
+    );
+    let another = Summary { id: other, external_id: None, ..first_summary.clone() };
+    assert_eq!(another.update(&another, patch(), &references, None, NOON).unwrap_err(), conflict);
 }

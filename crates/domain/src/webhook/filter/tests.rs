@@ -127,7 +127,7 @@ fn facts_of_an_event_depend_on_its_resource() {
             department: DepartmentFact::OfPerson(id),
             ..EventFacts::default()
         };
-        let wanted = match resource {
+        let expected_facts = match resource {
             "observation" => EventFacts { kind: Some(observation::Type::Opportunity), ..of_person(employee(3)) },
             "objective" => EventFacts { scope: Some(Scope::Manager), ..of_person(employee(4)) },
             "employee" => of_person(person).with_department(Some(own)),
@@ -135,11 +135,11 @@ fn facts_of_an_event_depend_on_its_resource() {
             _ => EventFacts::default(),
         };
         if resource != "department" {
-            assert_eq!(EventFacts::from_event(&event(*kind, &data)), wanted, "{kind:?}");
+            assert_eq!(EventFacts::from_event(&event(*kind, &data)), expected_facts, "{kind:?}");
         }
     }
-    let renamed = event(EventType::DepartmentUpdated, &serde_json::json!({"id": own}));
-    assert_eq!(EventFacts::from_event(&renamed), EventFacts::default().with_department(Some(own)));
+    let department_event = event(EventType::DepartmentUpdated, &serde_json::json!({"id": own}));
+    assert_eq!(EventFacts::from_event(&department_event), EventFacts::default().with_department(Some(own)));
     let unbound = event(EventType::ApiKeyExpiring, &serde_json::json!({"employee_id": null}));
     assert_eq!(EventFacts::from_event(&unbound), EventFacts::default());
 }
@@ -147,13 +147,14 @@ fn facts_of_an_event_depend_on_its_resource() {
 #[test]
 fn department_of_a_changed_person_counts_for_all_events() {
     let (person, other, own) = (employee(1), employee(5), department(2));
-    let changed = event(EventType::EmployeeUpdated, &serde_json::json!({"id": person, "department_id": own}));
-    let revoked = |id| event(EventType::InvitationRevoked, &serde_json::json!({"id": "inv_1", "employee_id": id}));
-    let (first, second) = (revoked(person), revoked(other));
-    let facts = EventFacts::from_events(&[&first, &changed, &second]);
+    let person_event = event(EventType::EmployeeUpdated, &serde_json::json!({"id": person, "department_id": own}));
+    let revocation_of =
+        |id| event(EventType::InvitationRevoked, &serde_json::json!({"id": "inv_1", "employee_id": id}));
+    let (first, second) = (revocation_of(person), revocation_of(other));
+    let facts = EventFacts::from_events(&[&first, &person_event, &second]);
     let departments: Vec<_> = facts.iter().map(|facts| facts.department).collect();
-    let known = DepartmentFact::Known(Some(own));
-    assert_eq!(departments, [known, known, DepartmentFact::OfPerson(other)]);
+    let own_department = DepartmentFact::Known(Some(own));
+    assert_eq!(departments, [own_department, own_department, DepartmentFact::OfPerson(other)]);
     assert_eq!(facts[2].person_to_read(), Some(other));
     assert_eq!(facts[0].person_to_read(), None);
 }
@@ -161,19 +162,24 @@ fn department_of_a_changed_person_counts_for_all_events() {
 #[test]
 fn departments_are_read_only_for_filters_that_need_them() {
     let (person, absent, own) = (employee(1), employee(5), department(2));
-    let observed = |id| EventFacts {
+    let observation_facts = |id| EventFacts {
         employee_id: Some(id),
         department: DepartmentFact::OfPerson(id),
         ..EventFacts::default()
     };
-    let shown = EventFacts::default().with_department(Some(department(3)));
-    let facts = [observed(person), observed(absent), observed(person), shown.clone()];
+    let facts_with_department = EventFacts::default().with_department(Some(department(3)));
+    let facts = [
+        observation_facts(person),
+        observation_facts(absent),
+        observation_facts(person),
+        facts_with_department.clone(),
+    ];
     let employees = EventFilter { employee_ids: Some(vec![person]), ..EventFilter::default() };
     let departments = EventFilter { department_ids: Some(vec![own]), ..EventFilter::default() };
     assert_eq!(EventFacts::people_to_read(&facts, [&employees]), BTreeSet::new());
     assert_eq!(EventFacts::people_to_read(&facts, [&employees, &departments]), BTreeSet::from([person, absent]));
     let read = BTreeMap::from([(person, Some(own))]);
-    let completed = facts.map(|facts| facts.completed(&read).department);
+    let completed_departments = facts.map(|facts| facts.completed(&read).department);
     let (known, none) = (DepartmentFact::Known(Some(own)), DepartmentFact::Known(None));
-    assert_eq!(completed, [known, none, known, shown.department]);
+    assert_eq!(completed_departments, [known, none, known, facts_with_department.department]);
 }

@@ -17,8 +17,8 @@ pub(crate) fn check_reading(bytes: &[u8]) {
             assert!(file.rows.windows(2).all(|pair| pair[0].number < pair[1].number), "rows are in order");
             let _names = (file.emails(), file.external_ids(), file.departments());
             let split = csv::split(bytes, 3, MAX_BYTES).expect("what can be read can be split");
-            let sent: usize = split.parts.iter().map(|part| part.numbers.len()).sum();
-            assert_eq!(sent + split.duplicates, file.rows.len(), "every row is in one part");
+            let row_count: usize = split.parts.iter().map(|part| part.numbers.len()).sum();
+            assert_eq!(row_count + split.duplicates, file.rows.len(), "every row is in one part");
             assert!(split.parts.iter().all(|part| File::read(&part.bytes).is_ok()), "every part can be read");
         }
         Err(UnreadableFile::Invalid(problems)) => assert!(!problems.is_empty()),
@@ -47,13 +47,13 @@ pub(crate) fn check_planning(bytes: &[u8]) {
             "counters sum to the rows"
         );
         assert_eq!((created, updated, deactivated), (plan.steps.len(), 0, 0), "the organization is empty");
-        let known = apply_plan(&file, &plan, &options);
-        let again = csv::plan(&file, &known, &HashSet::new(), &options, &mut ids);
-        assert_eq!(again.steps, [], "the second time changes nothing");
-        let failed = |plan: &Plan| {
+        let rows_after = apply_plan(&file, &plan, &options);
+        let second_plan = csv::plan(&file, &rows_after, &HashSet::new(), &options, &mut ids);
+        assert_eq!(second_plan.steps, [], "the second time changes nothing");
+        let rejections = |plan: &Plan| {
             plan.outcomes.iter().map(|outcome| matches!(outcome, RowOutcome::Reject(_))).collect::<Vec<_>>()
         };
-        assert_eq!(failed(&plan), failed(&again), "the same rows fail");
+        assert_eq!(rejections(&plan), rejections(&second_plan), "the same rows fail");
     }
 }
 

@@ -94,8 +94,8 @@ fn each_file(seed: u64, check: fn(&[u8])) {
     SEEDS.into_iter().for_each(check);
     for _ in 0..explore::size(FILES[0], FILES[1]) {
         let file = random.mutated_file();
-        let failed = std::panic::catch_unwind(|| check(&file)).is_err();
-        assert!(!failed, "{:?}", String::from_utf8_lossy(&file));
+        let has_failed = std::panic::catch_unwind(|| check(&file)).is_err();
+        assert!(!has_failed, "{:?}", String::from_utf8_lossy(&file));
     }
 }
 

@@ -46,20 +46,20 @@ pub(crate) fn mutate(value: Value, odds: u32, random: &mut Xoshiro256PlusPlus) -
             Value::List(items)
         }
         Value::Object(members) => {
-            let mut changed = Object::new();
+            let mut changed_members = Object::new();
             for (name, value) in members {
                 let value = mutate(value, odds, random);
                 match random.next_u32() % (odds * 2) {
-                    0 => changed.push(strange_name(&name, random), value),
+                    0 => changed_members.push(strange_name(&name, random), value),
                     1 => {}
                     2 => {
-                        changed.push(name.clone(), value);
-                        changed.push(name, strange(random));
+                        changed_members.push(name.clone(), value);
+                        changed_members.push(name, strange(random));
                     }
-                    _ => changed.push(name, value),
+                    _ => changed_members.push(name, value),
                 }
             }
-            Value::Object(changed)
+            Value::Object(changed_members)
         }
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_)) => other,
     }
