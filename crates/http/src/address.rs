@@ -95,8 +95,8 @@ pub(crate) fn client(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[Netwo
 fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     let hop = std::str::from_utf8(hop).ok()?;
     let hop = hop.strip_prefix('"').and_then(|quoted| quoted.strip_suffix('"')).unwrap_or(hop).trim();
-    let bracketed = hop.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
-    let address = match bracketed {
+    let address_in_brackets = hop.strip_prefix('[').and_then(|inner| inner.strip_suffix(']'));
+    let address = match address_in_brackets {
         Some(inner) => inner.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
         None => hop.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|socket| socket.ip())),
     };
@@ -130,8 +130,8 @@ mod tests {
         for line in forwarded {
             headers.append(HeaderName::from_static(FORWARDED_FOR), HeaderValue::from_static(line));
         }
-        let trusted: Vec<_> = trusted.iter().map(|range| network(range)).collect();
-        client(Some(ip(peer)), &headers, &trusted).address
+        let networks: Vec<_> = trusted.iter().map(|range| network(range)).collect();
+        client(Some(ip(peer)), &headers, &networks).address
     }
 
     fn is_unreadable(peer: &str, line: &[u8]) -> bool {

@@ -48,10 +48,10 @@ impl Asset {
 
     /// Answers with the client's preferred encoding, or with 304 if its copy is current.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Answer {
-        let encoded =
+        let encoded_asset =
             compress::accepted_encoding(request).and_then(|encoding| Some((encoding, self.encoded(encoding)?)));
         // A strong tag names the bytes, so every encoding has its own (RFC 9110 §8.8.3.3).
-        let tag = match &encoded {
+        let tag = match &encoded_asset {
             None => format!("\"{}\"", self.tag),
             Some((encoding, _)) => format!("\"{}-{}\"", self.tag, encoding.name()),
         };
@@ -59,7 +59,8 @@ impl Asset {
         let mut answer = if etag::names(lines, &tag) {
             Answer::empty(StatusCode::NOT_MODIFIED)
         } else {
-            let (encoding, body) = encoded.map_or((None, &self.plain), |(encoding, body)| (Some(encoding), body));
+            let (encoding, body) =
+                encoded_asset.map_or((None, &self.plain), |(encoding, body)| (Some(encoding), body));
             let mut answer = Answer::with_body(self.content_type.clone(), body.clone());
             answer
                 .headers
@@ -117,9 +118,9 @@ mod tests {
         let tags =
             ["zstd", "gzip", ""].map(|name| header(&asset.answer(&asked(name, None)), "etag").unwrap().clone());
         assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
-        let again = asset.answer(&asked("gzip", Some(&tags[1])));
-        assert_eq!((again.status, again.body.len()), (StatusCode::NOT_MODIFIED, 0));
-        assert_eq!(header(&again, "etag"), Some(&tags[1]));
+        let second_answer = asset.answer(&asked("gzip", Some(&tags[1])));
+        assert_eq!((second_answer.status, second_answer.body.len()), (StatusCode::NOT_MODIFIED, 0));
+        assert_eq!(header(&second_answer, "etag"), Some(&tags[1]));
         assert_eq!(asset.answer(&asked("zstd", Some(&tags[1]))).status, StatusCode::OK);
         let other = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("another"));
         assert_eq!(other.answer(&asked("", Some(&tags[2]))).status, StatusCode::OK);

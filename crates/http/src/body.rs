@@ -67,7 +67,7 @@ mod tests {
         let whole: Bytes = (0..PIECE_BYTES * 2 + 7).map(|number| u8::try_from(number % 251).unwrap()).collect();
         let mut body = with_permit(whole.clone(), None);
         assert_eq!(body.size(), BodySize::Sized(whole.len() as u64));
-        let mut gathered = Vec::new();
+        let mut body_bytes = Vec::new();
         let mut context = Context::from_waker(std::task::Waker::noop());
         let mut pauses = 0;
         loop {
@@ -75,13 +75,13 @@ mod tests {
                 Poll::Ready(Some(piece)) => {
                     let piece = piece.unwrap();
                     assert!(piece.len() <= PIECE_BYTES);
-                    gathered.extend(piece);
+                    body_bytes.extend(piece);
                 }
                 Poll::Ready(None) => break,
                 Poll::Pending => pauses += 1,
             }
         }
         assert_eq!(pauses, 2, "one between any two pieces");
-        assert_eq!(gathered, whole);
+        assert_eq!(body_bytes, whole);
     }
 }

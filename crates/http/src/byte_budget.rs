@@ -98,11 +98,11 @@ impl ByteBudget {
             return None;
         }
         let (key, organization) = (caller.key, caller.tenant.organization);
-        let mut held = self.held();
-        held.in_all += bytes;
-        *held.by_key.entry(key).or_default() += bytes;
-        *held.by_organization.entry(organization).or_default() += bytes;
-        record::bytes_held(self.of, held.in_all);
+        let mut byte_counts = self.held();
+        byte_counts.in_all += bytes;
+        *byte_counts.by_key.entry(key).or_default() += bytes;
+        *byte_counts.by_organization.entry(organization).or_default() += bytes;
+        record::bytes_held(self.of, byte_counts.in_all);
         Some(BytePermit { budget: Arc::clone(self), key, organization, bytes })
     }
 
@@ -132,11 +132,11 @@ pub(crate) struct BytePermit {
 
 impl Drop for BytePermit {
     fn drop(&mut self) {
-        let mut held = self.budget.held();
-        held.in_all = held.in_all.saturating_sub(self.bytes);
-        release(&mut held.by_key, self.key, self.bytes);
-        release(&mut held.by_organization, self.organization, self.bytes);
-        record::bytes_held(self.budget.of, held.in_all);
+        let mut byte_counts = self.budget.held();
+        byte_counts.in_all = byte_counts.in_all.saturating_sub(self.bytes);
+        release(&mut byte_counts.by_key, self.key, self.bytes);
+        release(&mut byte_counts.by_organization, self.organization, self.bytes);
+        record::bytes_held(self.budget.of, byte_counts.in_all);
     }
 }
 
@@ -179,23 +179,26 @@ mod tests {
         let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
         let reader = caller(1, 1);
         let first = budget.admit(&reader, 3 * MIB).unwrap();
-        let refused = budget.admit(&reader, 2 * MIB).unwrap_err();
-        assert_eq!((refused.status.as_u16(), refused.retry_after_seconds), (503, Some(2)));
+        let error = budget.admit(&reader, 2 * MIB).unwrap_err();
+        assert_eq!((error.status.as_u16(), error.retry_after_seconds), (503, Some(2)));
         let second = budget.admit(&reader, MIB).unwrap();
         assert!(budget.require_room(&reader).is_err());
         drop(first);
         assert!(budget.require_room(&reader).is_ok());
         assert!(budget.admit(&reader, 2 * MIB).is_ok());
         drop(second);
-        let held = budget.held();
-        assert_eq!(held.in_all, 0);
-        assert!(held.by_key.is_empty() && held.by_organization.is_empty(), "idle keys are forgotten");
+        let byte_counts = budget.held();
+        assert_eq!(byte_counts.in_all, 0);
+        assert!(
+            byte_counts.by_key.is_empty() && byte_counts.by_organization.is_empty(),
+            "idle keys are forgotten"
+        );
     }
 
     #[test]
     fn answers_to_writes_leave_room_for_another_organization() {
         let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
-        let _held: Vec<_> = (0..50).map(|key| budget.count(&caller(1, key), 2 * MIB)).collect();
+        let _answers: Vec<_> = (0..50).map(|key| budget.count(&caller(1, key), 2 * MIB)).collect();
         let other = caller(2, 100);
         assert!(budget.require_room(&other).is_ok(), "another organization reads");
         let first = budget.admit(&other, MIB).unwrap();
@@ -218,10 +221,10 @@ mod tests {
     fn refusal_of_a_body_names_bodies() {
         let budget = ByteBudget::new(CountedBytes::Bodies, LIMITS);
         let sender = caller(1, 1);
-        let _held = budget.admit(&sender, 3 * MIB).unwrap();
-        let refused = budget.admit(&sender, 2 * MIB).unwrap_err();
-        assert_eq!((refused.status.as_u16(), refused.retry_after_seconds), (503, Some(2)));
-        assert!(refused.message.contains("bodies"), "{}", refused.message);
+        let _body = budget.admit(&sender, 3 * MIB).unwrap();
+        let error = budget.admit(&sender, 2 * MIB).unwrap_err();
+        assert_eq!((error.status.as_u16(), error.retry_after_seconds), (503, Some(2)));
+        assert!(error.message.contains("bodies"), "{}", error.message);
     }
 
     #[test]

@@ -201,16 +201,16 @@ mod tests {
     }
 
     fn header(answer: &Answer, name: &str) -> String {
-        let found = answer.headers.iter().find(|(header, _)| header.as_str() == name);
-        found.map(|(_, value)| value.to_str().unwrap().to_owned()).unwrap_or_default()
+        let entry = answer.headers.iter().find(|(header, _)| header.as_str() == name);
+        entry.map(|(_, value)| value.to_str().unwrap().to_owned()).unwrap_or_default()
     }
 
     #[test]
     fn served_files_are_those_of_the_folder() {
-        let mut found = Vec::new();
-        names(&Path::new(env!("CARGO_MANIFEST_DIR")).join("console"), "", &mut found);
-        found.sort();
-        assert_eq!(found, FILES.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>());
+        let mut file_names = Vec::new();
+        names(&Path::new(env!("CARGO_MANIFEST_DIR")).join("console"), "", &mut file_names);
+        file_names.sort();
+        assert_eq!(file_names, FILES.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>());
     }
 
     #[test]
@@ -255,8 +255,8 @@ mod tests {
             let verbs = verbs.trim_matches(['"', ',']).split(' ');
             Some(verbs.map(|verb| format!("{kind}.{verb}")).collect())
         };
-        let offered: Vec<String> = verbs.lines().filter_map(of_kind).flatten().collect();
-        assert_eq!(offered, candor_domain::audit::ACTIONS);
+        let actions_on_screen: Vec<String> = verbs.lines().filter_map(of_kind).flatten().collect();
+        assert_eq!(actions_on_screen, candor_domain::audit::ACTIONS);
     }
 
     #[test]

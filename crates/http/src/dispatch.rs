@@ -43,11 +43,11 @@ const UNKNOWN: &str = "unknown";
 pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload) -> HttpResponse {
     let mut payload = Some(payload);
     let _answering = request.conn_data::<ReadGate>().map(ReadGate::answering);
-    let at = api.services.clock.now();
+    let now = api.services.clock.now();
     let mut exchange = Exchange {
         request: &request,
-        id: api.services.id(at),
-        at,
+        id: api.services.id(now),
+        at: now,
         client: client(&api, &request),
         pattern: UNKNOWN,
         route: None,
@@ -58,7 +58,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     };
     let record = Record::begin(exchange.id);
     let work = AssertUnwindSafe(api.work(&mut exchange, &mut payload)).catch_unwind();
-    let done = match tokio::time::timeout(api.settings.request_budget, work).await {
+    let result = match tokio::time::timeout(api.settings.request_budget, work).await {
         Ok(Ok(done)) => done,
         Ok(Err(panic)) => Err(ErrorResponse::defect(format!("panicked: {}", panic_text(&*panic)))),
         Err(_) => Err(ErrorResponse::out_of_time()),
@@ -67,9 +67,9 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         framing::pass_over(&request, payload).await;
     }
     if exchange.rate_limit.is_none() && request.path().starts_with(BASE) {
-        exchange.rate_limit = Some(api.services.limits.look_failures(address::bucket(exchange.client), at));
+        exchange.rate_limit = Some(api.services.limits.look_failures(address::bucket(exchange.client), now));
     }
-    let answer = done.unwrap_or_else(|error| Answer::from_error(&exchange, error));
+    let answer = result.unwrap_or_else(|error| Answer::from_error(&exchange, error));
     let answer = answer.compressed_apart(&api, &exchange).await;
     let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
     let bytes = answer.body.len();
@@ -143,12 +143,12 @@ impl Api {
     ) -> Result<Answer, ErrorResponse> {
         let reply = match route.handler {
             Handler::Keyed(handler) => {
-                let begun = self.services.clock.steady();
+                let start = self.services.clock.steady();
                 let caller = self.admit(exchange, route).await?;
                 let may_be_large = matches!(route.response, Success::PageOf(_))
                     || exchange.request.query_string().contains("expand");
                 let _turn = self.read_turn(exchange, &caller, may_be_large).await?;
-                let (asked, _counted) = self.asked(exchange, route, captures, (caller, begun), payload).await?;
+                let (asked, _counted) = self.asked(exchange, route, captures, (caller, start), payload).await?;
                 // The client decides how long its body takes, and many requests wait for their turn.
                 self.services.confirm_caller(&asked.context).await?;
                 if asked.is_large {
@@ -158,10 +158,10 @@ impl Api {
                 }
             }
             Handler::Lines(handler) => {
-                let begun = self.services.clock.steady();
+                let start = self.services.clock.steady();
                 let caller = self.admit(exchange, route).await?;
                 let (mut asked, _counted) =
-                    self.asked(exchange, route, captures, (caller, begun), payload).await?;
+                    self.asked(exchange, route, captures, (caller, start), payload).await?;
                 self.services.confirm_caller(&asked.context).await?;
                 asked.context.origin = exchange.origin();
                 let is_head = *exchange.request.method() == Method::HEAD;
@@ -196,8 +196,8 @@ impl Api {
         let identifiers = captures.to_texts();
         let reply = async move {
             let captures = Captures::from_texts(&identifiers);
-            let asked = AuthenticatedRequest { context, captures, params, body, csv, is_large };
-            handler(&services, asked).instrument(use_case(operation)).await
+            let authenticated_request = AuthenticatedRequest { context, captures, params, body, csv, is_large };
+            handler(&services, authenticated_request).instrument(use_case(operation)).await
         };
         large_body::run(&self.services.large_bodies, Some(tenant), reply).await
     }
@@ -251,7 +251,7 @@ impl Api {
         }
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
         let most = if route.body == Body::Csv { csv::MAX_BYTES } else { framing::MAX_BODY_BYTES };
-        let counted = self.bodies.admit(&context.caller, framing::announced_bytes(request, most))?;
+        let counted_bytes = self.bodies.admit(&context.caller, framing::announced_bytes(request, most))?;
         let (bytes, csv) = match route.body {
             Body::Csv => (Bytes::new(), framing::csv(request, taken(payload)?, self.settings.body_time).await?),
             Body::None | Body::Optional(_) | Body::Required(_) => {
@@ -266,16 +266,16 @@ impl Api {
         let (file, form) = (csv.clone(), route.body);
         let read = move || ParsedBody::read(&bytes, &file, form, target.as_ref());
         let tenant = Some(context.caller.tenant);
-        let parsed = large_body::read(&self.services.large_bodies, tenant, size, read).await??;
-        let idempotency = key.zip(parsed.fingerprint);
+        let parsed_body = large_body::read(&self.services.large_bodies, tenant, size, read).await??;
+        let idempotency = key.zip(parsed_body.fingerprint);
         let idempotency = idempotency.map(|(key, fingerprint)| Idempotency { key, fingerprint });
         let if_match = request.headers().get_all(IF_MATCH).map(|value| value.to_str().unwrap_or_default());
         let precondition = if route.is_conditional() { etag::precondition(if_match)? } else { None };
-        let unexpected_fields = parsed.unexpected;
+        let unexpected_fields = parsed_body.unexpected;
         let context =
             RequestContext { origin: exchange.origin(), idempotency, precondition, unexpected_fields, ..context };
-        let body = parsed.members;
-        Ok((AuthenticatedRequest { context, captures, params, body, csv, is_large }, counted))
+        let body = parsed_body.members;
+        Ok((AuthenticatedRequest { context, captures, params, body, csv, is_large }, counted_bytes))
     }
 
     async fn visit(
@@ -298,8 +298,8 @@ impl Api {
         let (is_large, form) = (large_body::is_large(bytes.len()), route.body);
         let size = bytes.len();
         let read = move || ParsedBody::read(&bytes, &[], form, None);
-        let parsed = large_body::read(&self.services.large_bodies, None, size, read).await??;
-        Ok(AnonymousRequest { request, origin, body: parsed.members, is_large })
+        let parsed_body = large_body::read(&self.services.large_bodies, None, size, read).await??;
+        Ok(AnonymousRequest { request, origin, body: parsed_body.members, is_large })
     }
 
     /// Reads the JSON body. It may be empty unless the route requires one.

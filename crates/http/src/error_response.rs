@@ -105,8 +105,8 @@ impl ErrorResponse {
         }
         let message =
             format!("{rest} more problems are not listed; correct the listed ones, then send the request again");
-        let unlisted = ValueError::new(Code::LimitReached, message).in_field(UNLISTED);
-        let entries: Vec<&FieldError> = problems.as_slice().iter().chain([&unlisted]).collect();
+        let remaining_problem = ValueError::new(Code::LimitReached, message).in_field(UNLISTED);
+        let entries: Vec<&FieldError> = problems.as_slice().iter().chain([&remaining_problem]).collect();
         self.with(entries)
     }
 

@@ -98,9 +98,9 @@ mod tests {
     fn tag_differs_by_version_and_extra() {
         let tags = [tag(Version(1), 0), tag(Version(1), 1), tag(Version(1), 2), tag(Version(2), 1)];
         for (at, one) in tags.iter().enumerate() {
-            let named: Vec<_> = tags.iter().map(|tag| names([tag.as_str()].into_iter(), one)).collect();
-            assert_eq!(named.iter().position(|is_match| *is_match), Some(at), "{one}");
-            assert_eq!(named.iter().filter(|is_match| **is_match).count(), 1, "{one}");
+            let is_named: Vec<_> = tags.iter().map(|tag| names([tag.as_str()].into_iter(), one)).collect();
+            assert_eq!(is_named.iter().position(|is_match| *is_match), Some(at), "{one}");
+            assert_eq!(is_named.iter().filter(|is_match| **is_match).count(), 1, "{one}");
         }
     }
 
@@ -125,8 +125,8 @@ mod tests {
     fn malformed_if_match_is_refused() {
         let one = tag(Version(1), 0);
         for malformed in ["1", one.trim_matches('"'), "W/1", "\"", "\"a\"b\"", "*, *"] {
-            let answered = precondition([malformed].into_iter());
-            assert!(answered.is_err(), "{malformed}");
+            let result = precondition([malformed].into_iter());
+            assert!(result.is_err(), "{malformed}");
         }
     }
 

@@ -63,10 +63,10 @@ fn decoded(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
     if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         return Ok(Cow::Borrowed(text));
     }
-    let mut out = Vec::with_capacity(text.len());
+    let mut decoded_bytes = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
-        out.push(match byte {
+        decoded_bytes.push(match byte {
             b'+' => b' ',
             b'%' => {
                 let digits = [bytes.next(), bytes.next()]
@@ -81,7 +81,8 @@ fn decoded(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
             other => other,
         });
     }
-    let text = String::from_utf8(out).map_err(|_| ErrorResponse::malformed("The query is not UTF-8."))?;
+    let text =
+        String::from_utf8(decoded_bytes).map_err(|_| ErrorResponse::malformed("The query is not UTF-8."))?;
     Ok(Cow::Owned(text))
 }
 
@@ -186,14 +187,14 @@ async fn whole(request: &HttpRequest, payload: Payload, time: Duration, most: us
 }
 
 async fn gathered(mut payload: Payload, most: usize) -> Result<Bytes, BodyError> {
-    let broken =
+    let to_body_error =
         |error| if matches!(error, PayloadError::Overflow) { BodyError::TooLarge } else { BodyError::Broken };
     let Some(first) = payload.next().await else { return Ok(Bytes::new()) };
-    let first = first.map_err(broken)?;
+    let first = first.map_err(to_body_error)?;
     let mut whole: Option<BytesMut> = None;
     let mut size = first.len();
     while let Some(next) = payload.next().await {
-        let next = next.map_err(broken)?;
+        let next = next.map_err(to_body_error)?;
         size += next.len();
         if size > most {
             return Err(BodyError::TooLarge);
@@ -215,10 +216,10 @@ pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {
 
 /// Requires one of these media types, in UTF-8 and without a content encoding. The message ends with `hint`.
 pub(crate) fn is_type(headers: &HeaderMap, wanted: &[&str], hint: &str) -> Result<(), ErrorResponse> {
-    let unsupported =
+    let refuse_type =
         |message: String| Err(ErrorResponse::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     if headers.get(CONTENT_ENCODING).is_some_and(|header| !header.as_bytes().eq_ignore_ascii_case(b"identity")) {
-        return unsupported("The body must be sent without a content encoding.".to_owned());
+        return refuse_type("The body must be sent without a content encoding.".to_owned());
     }
     let names = wanted.join(" or ");
     let Some(line) = headers.get(CONTENT_TYPE) else {
@@ -236,7 +237,7 @@ pub(crate) fn is_type(headers: &HeaderMap, wanted: &[&str], hint: &str) -> Resul
     if parts.next().is_some_and(is_wanted) && parts.all(utf8) {
         return Ok(());
     }
-    unsupported(format!("The body must be {names} in UTF-8{hint}."))
+    refuse_type(format!("The body must be {names} in UTF-8{hint}."))
 }
 
 /// Byte order mark of UTF-8, which some programs write before JSON (RFC 8259 §8.1).
@@ -263,9 +264,10 @@ mod tests {
 
     #[test]
     fn query_names_and_values_are_decoded_alike() {
-        let wanted = vec![("filter[type]".to_owned(), "a b+é".to_owned()), ("x".to_owned(), String::new())];
-        assert_eq!(pairs("filter[type]=a+b%2B%C3%A9&x"), Some(wanted.clone()));
-        assert_eq!(pairs("filter%5Btype%5d=a%20b%2b%c3%a9&&x="), Some(wanted));
+        let expected_pairs =
+            vec![("filter[type]".to_owned(), "a b+é".to_owned()), ("x".to_owned(), String::new())];
+        assert_eq!(pairs("filter[type]=a+b%2B%C3%A9&x"), Some(expected_pairs.clone()));
+        assert_eq!(pairs("filter%5Btype%5d=a%20b%2b%c3%a9&&x="), Some(expected_pairs));
     }
 
     #[test]

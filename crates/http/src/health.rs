@@ -71,10 +71,10 @@ impl Readiness {
     pub(crate) async fn check(&self, services: &Services) -> Result<(), ErrorResponse> {
         match self.0.phase.load(Ordering::SeqCst) {
             READY => {
-                let failed = |_error| {
+                let to_unavailable = |_error| {
                     ErrorResponse::unavailable("The database does not answer or takes no writes.", Some(_error))
                 };
-                self.probe(services).await.map_err(failed)
+                self.probe(services).await.map_err(to_unavailable)
             }
             STARTING => Err(ErrorResponse::unavailable("The service is starting.", None)),
             _ => Err(ErrorResponse::unavailable("The service is stopping.", None)),
@@ -88,16 +88,16 @@ impl Readiness {
         if let Some(cause) = services.commit_health.lacks_room(now) {
             return Err(cause);
         }
-        let mut probed = self.0.probed.lock().await;
-        let is_fresh = |probed: &&Probed| services.clock.steady().saturating_sub(probed.at) < PROBE_SERVES;
-        if let Some(fresh) = probed.as_ref().filter(is_fresh) {
+        let mut last_probe = self.0.probed.lock().await;
+        let is_fresh = |last_probe: &&Probed| services.clock.steady().saturating_sub(last_probe.at) < PROBE_SERVES;
+        if let Some(fresh) = last_probe.as_ref().filter(is_fresh) {
             return fresh.outcome.clone();
         }
         let outcome = match timeout(PROBE_TIME, services.store.probe_write(services.clock.now())).await {
             Ok(written) => written.map_err(|error| error.to_string()),
             Err(_) => Err(format!("no row was written within {PROBE_TIME:?}")),
         };
-        *probed = Some(Probed { at: services.clock.steady(), outcome: outcome.clone() });
+        *last_probe = Some(Probed { at: services.clock.steady(), outcome: outcome.clone() });
         outcome
     }
 }

@@ -89,8 +89,8 @@ pub(crate) fn outcome(answer: Answer) -> Answer {
         _ => ("This link is not complete", "Copy the whole link from the invitation and open it again."),
     };
     let page = page(answer.status, title, &format!("<p>{text}</p>"));
-    let kept = answer.headers.into_iter().filter(|(name, _)| *name != CONTENT_TYPE);
-    Answer { headers: page.headers.into_iter().chain(kept).collect(), ..page }
+    let other_headers = answer.headers.into_iter().filter(|(name, _)| *name != CONTENT_TYPE);
+    Answer { headers: page.headers.into_iter().chain(other_headers).collect(), ..page }
 }
 
 fn page(status: StatusCode, title: &str, content: &str) -> Answer {

@@ -45,8 +45,8 @@ pub(crate) async fn run<T: Send + 'static>(
         let waker = Waker::from(Arc::clone(&signal));
         let poll = move || {
             let _turn = turn;
-            let polled = use_case.as_mut().poll(&mut Context::from_waker(&waker));
-            (polled, use_case)
+            let poll_result = use_case.as_mut().poll(&mut Context::from_waker(&waker));
+            (poll_result, use_case)
         };
         match spawn_blocking(poll).await {
             Ok((Poll::Ready(done), _)) => return Ok(done),
@@ -106,7 +106,7 @@ mod tests {
     fn more_use_cases_wait_than_there_are_threads() {
         let threads = tokio::runtime::Builder::new_current_thread().max_blocking_threads(2).build().unwrap();
         let work = LargeWork::with_turns(1);
-        let finished = threads.block_on(async {
+        let finish_order = threads.block_on(async {
             let (begun, mut begins) = mpsc::channel(20);
             let open = Arc::new(Semaphore::new(0));
             let use_case = || {
@@ -126,7 +126,7 @@ mod tests {
             };
             futures_util::future::join(running, other).await.0
         });
-        assert_eq!(finished.iter().filter(|done| done.is_ok()).count(), 20);
+        assert_eq!(finish_order.iter().filter(|done| done.is_ok()).count(), 20);
     }
 
     #[tokio::test]
@@ -135,7 +135,7 @@ mod tests {
         let (told, begun) = oneshot::channel();
         let (kept, ended) = oneshot::channel::<()>();
         let use_case = async move {
-            let _kept = kept;
+            let _sender = kept;
             let _ = told.send(());
             std::future::pending::<()>().await;
         };

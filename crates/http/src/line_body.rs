@@ -165,24 +165,26 @@ mod tests {
         let pieces: [&[u8]; 3] = [b"{\"a\":1}\n", b"{\"a\":2}\n", b"{\"a\":3}\n"];
         for encoding in [Encoding::Zstd, Encoding::Gzip] {
             let mut encoder = StreamEncoder::new(encoding).unwrap();
-            let mut sent = vec![];
+            let mut chunks = vec![];
             for piece in pieces {
-                sent.extend(encoder.compress(piece, true).unwrap());
+                chunks.extend(encoder.compress(piece, true).unwrap());
             }
             let whole = pieces.concat();
             let mut read = vec![0; whole.len()];
             match encoding {
-                Encoding::Zstd => zstd::stream::read::Decoder::new(&*sent).unwrap().read_exact(&mut read).unwrap(),
-                Encoding::Gzip => flate2::read::GzDecoder::new(&*sent).read_exact(&mut read).unwrap(),
+                Encoding::Zstd => {
+                    zstd::stream::read::Decoder::new(&*chunks).unwrap().read_exact(&mut read).unwrap()
+                }
+                Encoding::Gzip => flate2::read::GzDecoder::new(&*chunks).read_exact(&mut read).unwrap(),
             }
             assert_eq!(read, whole, "{encoding:?}");
-            sent.extend(encoder.finish().unwrap());
+            chunks.extend(encoder.finish().unwrap());
             let mut text = vec![];
             match encoding {
                 Encoding::Zstd => {
-                    zstd::stream::read::Decoder::new(&*sent).unwrap().read_to_end(&mut text).unwrap()
+                    zstd::stream::read::Decoder::new(&*chunks).unwrap().read_to_end(&mut text).unwrap()
                 }
-                Encoding::Gzip => flate2::read::GzDecoder::new(&*sent).read_to_end(&mut text).unwrap(),
+                Encoding::Gzip => flate2::read::GzDecoder::new(&*chunks).read_to_end(&mut text).unwrap(),
             };
             assert_eq!(text, whole, "{encoding:?}");
         }

@@ -176,7 +176,7 @@ impl AsyncRead for PacedStream {
             stream.gate.wait(cx.waker());
             return Poll::Pending;
         }
-        let before = buffer.filled().len();
+        let length_before = buffer.filled().len();
         match stream.gate.allowance() {
             Allowance::Nothing => {
                 stream.gate.wait(cx.waker());
@@ -185,7 +185,7 @@ impl AsyncRead for PacedStream {
             Allowance::Body(most) => ready!(stream.poll_body(cx, buffer, most))?,
             Allowance::ToBlankLine => ready!(stream.poll_to_blank_line(cx, buffer))?,
         }
-        stream.gate.took(buffer.filled().len() - before);
+        stream.gate.took(buffer.filled().len() - length_before);
         Poll::Ready(Ok(()))
     }
 }
@@ -196,12 +196,12 @@ impl AsyncWrite for PacedStream {
             if self.waiting.take().is_some() {
                 self.gate.wake();
             }
-            let until = Instant::now() + self.times.write;
+            let deadline = Instant::now() + self.times.write;
             if let Some(silent) = &mut self.silent {
-                silent.as_mut().reset(until);
+                silent.as_mut().reset(deadline);
             }
-            if let Ok(taken) = written {
-                self.pace.note(taken, bytes.len());
+            if let Ok(byte_count) = written {
+                self.pace.note(byte_count, bytes.len());
             }
             return Poll::Ready(written);
         }
@@ -272,9 +272,9 @@ mod tests {
         assert!(!read.await, "it waits, though there is something to read");
 
         let mut sink = vec![0; 65_536];
-        let mut left = sum;
-        while left > 0 {
-            left -= client.read(&mut sink).await.unwrap();
+        let mut remaining_bytes = sum;
+        while remaining_bytes > 0 {
+            remaining_bytes -= client.read(&mut sink).await.unwrap();
         }
         sum = server.write(b"x").await.unwrap();
         assert_eq!(sum, 1);
@@ -285,8 +285,8 @@ mod tests {
     async fn client_that_reads_nothing_times_out() {
         let (mut server, _client) = pair(Duration::from_millis(50)).await;
         fill(&mut server).await;
-        let ended = tokio::time::timeout(EVER, server.write_all(&[0; 65_536])).await.unwrap();
-        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        let write_result = tokio::time::timeout(EVER, server.write_all(&[0; 65_536])).await.unwrap();
+        assert_eq!(write_result.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
     #[tokio::test]
@@ -299,8 +299,8 @@ mod tests {
         };
         assert!(write(&mut server).await, "an answer of known size waits");
         let streaming = server.gate().streaming();
-        let ended = tokio::time::timeout(EVER, server.write_all(&[0; 65_536])).await.unwrap();
-        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
+        let write_result = tokio::time::timeout(EVER, server.write_all(&[0; 65_536])).await.unwrap();
+        assert_eq!(write_result.unwrap_err().kind(), io::ErrorKind::TimedOut);
         drop(streaming);
         assert!(write(&mut server).await, "the answer has ended");
 
@@ -325,8 +325,9 @@ mod tests {
             assert_eq!(server.read(&mut bytes).await.unwrap(), ASK.len());
             drop(server.gate().answering());
         }
-        let ended = tokio::time::timeout(EVER, server.read(&mut bytes)).await.expect("the connection stays open");
-        assert_eq!(ended.unwrap(), 0);
+        let read_result =
+            tokio::time::timeout(EVER, server.read(&mut bytes)).await.expect("the connection stays open");
+        assert_eq!(read_result.unwrap(), 0);
 
         let (mut server, mut client) = pair(Duration::ZERO).await;
         for _ in 0..2 {
@@ -365,7 +366,7 @@ mod tests {
         client.write_all(&[0; 100_000]).await.unwrap();
         server.stream.readable().await.unwrap();
         let gate = server.gate();
-        let mut taken = async || {
+        let mut read_piece = async || {
             let mut bytes = vec![0; 65_536];
             poll_fn(|cx| {
                 let mut buffer = ReadBuf::new(&mut bytes);
@@ -374,13 +375,13 @@ mod tests {
             })
             .await
         };
-        assert_eq!((taken().await, taken().await), (PIECE_BYTES, PIECE_BYTES));
+        assert_eq!((read_piece().await, read_piece().await), (PIECE_BYTES, PIECE_BYTES));
         let _answering = gate.answering();
         let receiving = gate.receiving(Some(20_000));
-        assert_eq!(taken().await, 20_000);
-        assert_eq!(taken().await, 0, "what comes behind the body waits");
+        assert_eq!(read_piece().await, 20_000);
+        assert_eq!(read_piece().await, 0, "what comes behind the body waits");
         drop(receiving);
         let _receiving = gate.receiving(None);
-        assert_eq!(taken().await, PIECE_BYTES);
+        assert_eq!(read_piece().await, PIECE_BYTES);
     }
 }

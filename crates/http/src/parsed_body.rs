@@ -58,9 +58,9 @@ impl ParsedBody {
             Body::None | Body::Optional(_) | Body::Required(_) => target.fingerprint(body.as_ref()),
         });
         let members = members(body)?;
-        let unexpected =
+        let body_problems =
             if form == Body::None { Fields::new(members.clone()).finish(Some(())).err() } else { None };
-        Ok(Self { members, fingerprint, unexpected })
+        Ok(Self { members, fingerprint, unexpected: body_problems })
     }
 }
 

@@ -77,17 +77,17 @@ mod tests {
     async fn key_without_a_free_turn_waits_while_other_keys_proceed() {
         let turns = Arc::new(ReadTurns::default());
         let [key, other] = [1, 2].map(|number: u128| KeyId::from_bytes(number.to_be_bytes()));
-        let mut taken = Vec::new();
+        let mut turns_of_key = Vec::new();
         for _ in 0..MOST_AT_ONCE {
-            taken.push(turns.take(key).await);
+            turns_of_key.push(turns.take(key).await);
         }
         let mut waiting = Box::pin(turns.take(key));
         assert!(waiting.as_mut().now_or_never().is_none());
-        let abandoned = Box::pin(turns.take(key)).now_or_never();
-        assert!(abandoned.is_none() && turns.take(other).now_or_never().is_some());
-        taken.pop();
+        let abandoned_turn = Box::pin(turns.take(key)).now_or_never();
+        assert!(abandoned_turn.is_none() && turns.take(other).now_or_never().is_some());
+        turns_of_key.pop();
         drop(waiting.await);
-        drop(taken);
+        drop(turns_of_key);
         assert!(turns.all().is_empty(), "idle keys are forgotten");
     }
 }

@@ -96,11 +96,11 @@ impl Record {
         if let Some(caller) = caller {
             services.request_counters.add(caller.tenant, status.as_u16(), exchange.at);
         }
-        let elapsed = self.begun.elapsed();
+        let duration = self.begun.elapsed();
         let method = known_method(exchange.request.method().as_str());
         let route = exchange.pattern;
-        count(method, route, status, elapsed.as_secs_f64());
-        let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        count(method, route, status, duration.as_secs_f64());
+        let duration_us = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         if PROBES.contains(&route) {
             tracing::debug!(method, route, status = status.as_u16(), duration_us, request_id = %exchange.id, bytes, "request");
             return;

@@ -50,14 +50,14 @@ impl Answer {
             answer.headers.push((REPLAYED, HeaderValue::from_static("true")));
         }
         let Some(tag) = reply.version.map(|version| etag::tag(version, reply.etag_extra)) else { return answer };
-        let unchanged = exchange.is_read() && {
+        let is_unchanged = exchange.is_read() && {
             let lines = exchange.request.headers().get_all(IF_NONE_MATCH);
             etag::names(lines.filter_map(|line| line.to_str().ok()), &tag)
         };
         if let Ok(tag) = HeaderValue::try_from(tag) {
             answer.headers.push((ETAG, tag));
         }
-        if unchanged {
+        if is_unchanged {
             answer.status = StatusCode::NOT_MODIFIED;
             answer.body = Bytes::new();
             answer.headers.retain(|(name, _)| *name != CONTENT_TYPE);
@@ -134,8 +134,8 @@ impl Answer {
         let (request, headers) = (exchange.request.headers(), response.headers_mut());
         if let Some(lines) = &mut self.lines {
             self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
-            let accepted = compress::accepted_encoding(request);
-            if let Some(encoding) = accepted.filter(|encoding| lines.compress(*encoding)) {
+            let accepted_encoding = compress::accepted_encoding(request);
+            if let Some(encoding) = accepted_encoding.filter(|encoding| lines.compress(*encoding)) {
                 self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
             }
         }

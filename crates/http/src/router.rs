@@ -43,11 +43,11 @@ impl Resource {
             return None;
         }
         let mut captures = Captures::default();
-        let mut found = 0;
+        let mut segment_count = 0;
         for (wanted, given) in self.segments.iter().zip(path) {
             if wanted.starts_with('{') && !given.is_empty() {
-                captures.set(found, given);
-                found += 1;
+                captures.set(segment_count, given);
+                segment_count += 1;
             } else if wanted != given {
                 return None;
             }
@@ -67,16 +67,17 @@ impl Router {
     pub(crate) fn new(routes: &'static [Route]) -> Self {
         let mut resources: Vec<Resource> = Vec::new();
         for route in routes {
-            let at = resources.iter().position(|resource| resource.pattern == route.path).unwrap_or_else(|| {
-                resources.push(Resource {
-                    segments: route.path.split('/').skip(1).collect(),
-                    routes: [None; Method::ALL.len()],
-                    pattern: route.path,
-                    allow: HeaderValue::from_static("OPTIONS"),
+            let index =
+                resources.iter().position(|resource| resource.pattern == route.path).unwrap_or_else(|| {
+                    resources.push(Resource {
+                        segments: route.path.split('/').skip(1).collect(),
+                        routes: [None; Method::ALL.len()],
+                        pattern: route.path,
+                        allow: HeaderValue::from_static("OPTIONS"),
+                    });
+                    resources.len() - 1
                 });
-                resources.len() - 1
-            });
-            resources[at].routes[route.method as usize] = Some(route);
+            resources[index].routes[route.method as usize] = Some(route);
         }
         for resource in &mut resources {
             resource.allow = allow(&resource.routes);
@@ -107,13 +108,13 @@ pub(crate) fn plain(path: &str) -> Cow<'_, str> {
     if !path.contains('%') {
         return Cow::Borrowed(path);
     }
-    let unreserved =
+    let is_unreserved =
         |candidate: &char| candidate.is_ascii_alphanumeric() || matches!(candidate, '-' | '.' | '_' | '~');
     let (mut plain, mut rest) = (String::with_capacity(path.len()), path);
     while let Some((before, behind)) = rest.split_once('%') {
         plain.push_str(before);
         let byte = behind.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match byte.map(char::from).filter(unreserved) {
+        match byte.map(char::from).filter(is_unreserved) {
             Some(it) => {
                 plain.push(it);
                 rest = &behind[2..];
@@ -160,10 +161,10 @@ mod tests {
             let (resource, captures) = router.find(&path).unwrap();
             let method = actix_web::http::Method::from_bytes(route.method.word().as_bytes()).unwrap();
             assert!(std::ptr::eq(resource.route(&method).unwrap(), route), "{path}");
-            let found = |name: &str, id: &'static str| if route.path.contains(name) { id } else { "" };
-            let second = second_ids.map(|path| found(path, "other_id")).concat();
-            let wanted = (found("{id}", "some_id"), second.as_str());
-            assert_eq!((captures.first(), captures.second()), wanted, "{path}");
+            let capture_of = |name: &str, id: &'static str| if route.path.contains(name) { id } else { "" };
+            let second = second_ids.map(|path| capture_of(path, "other_id")).concat();
+            let expected_captures = (capture_of("{id}", "some_id"), second.as_str());
+            assert_eq!((captures.first(), captures.second()), expected_captures, "{path}");
             assert_eq!(format!("{BASE}{}", captures.fill(route.path)), path);
         }
     }

@@ -168,7 +168,7 @@ mod tests {
         stream.writable().await.unwrap();
         // Linux doubles the requested size.
         assert!(SockRef::from(&stream).send_buffer_size().unwrap() <= 2 * SEND_BUFFER_BYTES);
-        let written = std::iter::from_fn(|| stream.try_write(&[0; 65_536]).ok()).sum::<usize>();
-        assert!(written < 1_000_000, "the system took {written} bytes for a client that reads nothing");
+        let byte_count = std::iter::from_fn(|| stream.try_write(&[0; 65_536]).ok()).sum::<usize>();
+        assert!(byte_count < 1_000_000, "the system took {byte_count} bytes for a client that reads nothing");
     }
 }

@@ -77,8 +77,8 @@ impl ErrorBodyStream {
     /// Adds the error body to the refusal that the buffer ends with, if it ends with one.
     fn rewrite(&self, buffer: &[u8]) -> Option<PendingRewrite> {
         let (before, status, head) = empty_refusal(buffer)?;
-        let at = self.api.services.clock.now();
-        let id: RequestId = self.api.services.id(at);
+        let now = self.api.services.clock.now();
+        let id: RequestId = self.api.services.id(now);
         let error = error(status)?;
         tracing::info!(status = status.as_u16(), request_id = %id, "request");
         let body = error.envelope(id);
@@ -179,10 +179,10 @@ impl AsyncWrite for ErrorBodyStream {
             None => return Pin::new(&mut connection.stream).poll_write(cx, buffer),
         };
         while rewrite.written < rewrite.bytes.len() {
-            let written = Pin::new(&mut connection.stream).poll_write(cx, &rewrite.bytes[rewrite.written..]);
-            let Poll::Ready(Ok(more @ 1..)) = written else {
+            let write_poll = Pin::new(&mut connection.stream).poll_write(cx, &rewrite.bytes[rewrite.written..]);
+            let Poll::Ready(Ok(more @ 1..)) = write_poll else {
                 connection.pending = Some(rewrite);
-                return written;
+                return write_poll;
             };
             rewrite.written += more;
         }
@@ -205,17 +205,21 @@ mod tests {
     #[test]
     fn only_trailing_bodyless_refusals_are_rewritten() {
         let head = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-        let found = |text: &str| {
+        let refusal_in = |text: &str| {
             empty_refusal(text.as_bytes())
                 .map(|(before, status, head)| (before.len(), status.as_u16(), head.len()))
         };
-        assert_eq!(found(head), Some((0, 400, head.len())));
+        assert_eq!(refusal_in(head), Some((0, 400, head.len())));
         assert_eq!(
-            found(&format!("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{{}}{head}")),
+            refusal_in(&format!("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{{}}{head}")),
             Some((40, 400, head.len()))
         );
-        assert_eq!(found(&head.replace("content-length: 0", "content-length: 9")), None, "the answer to a HEAD");
-        assert_eq!(found(&format!("{head}x")), None);
-        assert_eq!(found("HTTP/1.1 304 Not Modified\r\ncontent-length: 0\r\n\r\n"), None);
+        assert_eq!(
+            refusal_in(&head.replace("content-length: 0", "content-length: 9")),
+            None,
+            "the answer to a HEAD"
+        );
+        assert_eq!(refusal_in(&format!("{head}x")), None);
+        assert_eq!(refusal_in("HTTP/1.1 304 Not Modified\r\ncontent-length: 0\r\n\r\n"), None);
     }
 }

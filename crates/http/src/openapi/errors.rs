@@ -100,9 +100,9 @@ pub(super) fn responses() -> Vec<Member> {
 
 /// Returns the error responses of a route, by status.
 pub(super) fn error_responses(route: &Route) -> Vec<(String, Value)> {
-    let wanted = REFUSALS.iter().filter(|(_, status, ..)| may_answer(route, *status));
+    let possible_errors = REFUSALS.iter().filter(|(_, status, ..)| may_answer(route, *status));
     let reference = |name: &str| json!({"$ref": format!("#/components/responses/{name}")});
-    wanted.map(|(name, status, ..)| (status.to_string(), reference(name))).collect()
+    possible_errors.map(|(name, status, ..)| (status.to_string(), reference(name))).collect()
 }
 
 fn may_answer(route: &Route, status: u16) -> bool {
@@ -138,20 +138,21 @@ pub(super) fn common_headers() -> Value {
 /// Returns every documented header, by name.
 pub(super) fn headers() -> Vec<Member> {
     let whole = || json!({"type": "integer", "minimum": 0});
-    let described = |schema: Value, text: &str| json!({"description": text, "required": true, "schema": schema});
+    let header_schema =
+        |schema: Value, text: &str| json!({"description": text, "required": true, "schema": schema});
     let text = || json!({"type": "string"});
     let optional = |text: &str| json!({"description": text, "schema": {"type": "string"}});
     vec![
-        ("RequestId", described(shapes::id::<candor_domain::id::RequestKind>(), "Id of this request.")),
-        ("RateLimit", described(whole(), "Requests allowed within 60 seconds.")),
-        ("RateRemaining", described(whole(), "Requests that are left in the current window.")),
-        ("RateReset", described(whole(), "Unix time in seconds at which the whole quota is available again.")),
-        ("RetryAfter", described(json!({"type": "integer", "minimum": 1}), "Seconds to wait before a retry.")),
-        ("ShouldRetry", described(json!({"type": "string", "pattern": "^(true|false)$"}), SHOULD_RETRY)),
-        ("Authenticate", described(json!({"type": "string", "const": "Bearer"}), "Authentication scheme.")),
+        ("RequestId", header_schema(shapes::id::<candor_domain::id::RequestKind>(), "Id of this request.")),
+        ("RateLimit", header_schema(whole(), "Requests allowed within 60 seconds.")),
+        ("RateRemaining", header_schema(whole(), "Requests that are left in the current window.")),
+        ("RateReset", header_schema(whole(), "Unix time in seconds at which the whole quota is available again.")),
+        ("RetryAfter", header_schema(json!({"type": "integer", "minimum": 1}), "Seconds to wait before a retry.")),
+        ("ShouldRetry", header_schema(json!({"type": "string", "pattern": "^(true|false)$"}), SHOULD_RETRY)),
+        ("Authenticate", header_schema(json!({"type": "string", "const": "Bearer"}), "Authentication scheme.")),
         ("ETag", optional("Version of the resource, for If-Match and If-None-Match. Absent with `expand`.")),
         ("DryRun", optional("`true` on every response to a request with `dry_run=true`, errors included.")),
-        ("Location", described(text(), "URL of the new resource.")),
+        ("Location", header_schema(text(), "URL of the new resource.")),
         (
             "Replayed",
             optional(

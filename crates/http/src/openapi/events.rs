@@ -114,8 +114,8 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         }
         schemas.push((family.name.to_owned(), schema));
     }
-    let known: Vec<_> = families.iter().map(|(family, _)| reference_to(family.types)).collect();
-    let kind = json!({"type": "string", "not": {"anyOf": known}});
+    let family_types: Vec<_> = families.iter().map(|(family, _)| reference_to(family.types)).collect();
+    let kind = json!({"type": "string", "not": {"anyOf": family_types}});
     let data = json!({"type": "object", "additionalProperties": true});
     let description = "An event of a type that this version does not describe. New versions add types: ignore \
                        unknown ones.";

@@ -40,8 +40,8 @@ const fn data(resource: ExportedResource) -> Schema {
 
 /// Returns the name of the schema of rows of this type: `employee_objective` is `EmployeeObjectiveRow`.
 fn row_name(line_type: &str) -> String {
-    let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..];
-    line_type.split('_').map(capitalized).collect::<String>() + "Row"
+    let capitalize = |word: &str| word[..1].to_uppercase() + &word[1..];
+    line_type.split('_').map(capitalize).collect::<String>() + "Row"
 }
 
 fn row(resource: ExportedResource) -> Value {
@@ -57,13 +57,13 @@ fn row(resource: ExportedResource) -> Value {
 /// Builds the schema of rows that later versions add. It excludes the described types, so that a row matches exactly
 /// one schema.
 fn other() -> Value {
-    let known = NO_ROWS.iter().map(|word| json!({"const": word}));
-    let known: Vec<Value> = known.chain([reference_to(ExportRow::TYPES_NAME)]).collect();
+    let words = NO_ROWS.iter().map(|word| json!({"const": word}));
+    let schemas: Vec<Value> = words.chain([reference_to(ExportRow::TYPES_NAME)]).collect();
     let data = json!({
         "type": "object", "required": ["id"], "properties": {"id": described(plain(), "Id of the resource.")}, "additionalProperties": true,
     });
     let members = vec![
-        field("type", json!({"type": "string", "not": {"anyOf": known}}), "Resource in the singular."),
+        field("type", json!({"type": "string", "not": {"anyOf": schemas}}), "Resource in the singular."),
         field("data", data, DATA),
     ];
     let about = "The line of one row of a type that this version does not describe.";
@@ -72,8 +72,8 @@ fn other() -> Value {
 
 /// Returns the schemas of rows, and their union, discriminated by `type`.
 pub(super) fn schemas() -> Vec<(String, Value)> {
-    let named = |resource: &ExportedResource| (row_name(resource.line_type()), row(*resource));
-    let mut schemas: Vec<(String, Value)> = ExportedResource::ALL.iter().map(named).collect();
+    let named_schema = |resource: &ExportedResource| (row_name(resource.line_type()), row(*resource));
+    let mut schemas: Vec<(String, Value)> = ExportedResource::ALL.iter().map(named_schema).collect();
     let mapping: Map<String, Value> = ExportedResource::ALL
         .iter()
         .map(|resource| resource.line_type())

@@ -57,12 +57,12 @@ fn shown(parameter: Parameter) -> Vec<Value> {
             vec![parameter]
         }
         Parameter::Bounds { name, about, takes } => {
-            let bound = |end: &str, what: &str| {
+            let bound_parameter = |end: &str, what: &str| {
                 query(&format!("{name}[{end}]"), schema(takes), &format!("{about} {what}"))
             };
             vec![
-                bound("gte", "Inclusive lower bound. Must not be later than the upper bound."),
-                bound("lte", "Inclusive upper bound."),
+                bound_parameter("gte", "Inclusive lower bound. Must not be later than the upper bound."),
+                bound_parameter("lte", "Inclusive upper bound."),
             ]
         }
         Parameter::Keyed { prefix, about, key_chars } => vec![keyed(prefix, about, key_chars)],
@@ -141,7 +141,7 @@ pub(super) fn shared() -> Vec<Member> {
     let key = json!({"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARS, "pattern": r"^[!-~]+$"});
     let header = |name: &str, schema: Value, about: &str| json!({"name": name, "in": "header", "required": false, "schema": schema, "description": about});
     let tags = || json!({"type": "string"});
-    let once = format!(
+    let retry_text = format!(
         "Makes retries safe. For 24 hours, requests with the same key and content have one effect and get the \
          same response. 1 to {MAX_KEY_CHARS} visible ASCII characters."
     );
@@ -150,7 +150,7 @@ pub(super) fn shared() -> Vec<Member> {
     let others = vec![
         ("Limit", query("limit", limit, &page)),
         ("Cursor", query("cursor", json!({"type": "string"}), cursor)),
-        ("IdempotencyKey", header("Idempotency-Key", key, &once)),
+        ("IdempotencyKey", header("Idempotency-Key", key, &retry_text)),
         (
             "IfMatch",
             header(

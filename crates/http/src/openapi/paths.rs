@@ -12,8 +12,8 @@ use crate::schema::shapes::reference_to;
 
 /// Returns the tags, in document order.
 pub(super) fn tags() -> Value {
-    let described = GROUPS.iter().filter(|group| !group.about.is_empty());
-    described.map(|group| json!({"name": group.tag, "description": group.about})).collect()
+    let groups_with_text = GROUPS.iter().filter(|group| !group.about.is_empty());
+    groups_with_text.map(|group| json!({"name": group.tag, "description": group.about})).collect()
 }
 
 /// Returns every path with its operations.
@@ -70,9 +70,9 @@ fn operation(group: &RouteGroup, route: &Route) -> Value {
         "responses": responses(route),
     });
     if let Body::Optional(schema) | Body::Required(schema) = route.body {
-        let required = matches!(route.body, Body::Required(_));
+        let is_required = matches!(route.body, Body::Required(_));
         let content = content(schema.name, schema.shown());
-        operation["requestBody"] = json!({"required": required, "content": {"application/json": content}});
+        operation["requestBody"] = json!({"required": is_required, "content": {"application/json": content}});
     }
     if route.body == Body::Csv {
         operation["requestBody"] = report::body();

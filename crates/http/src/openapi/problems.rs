@@ -34,7 +34,7 @@ fn shapes() -> [Member; 7] {
     ];
     let conflicting = "Resource that already has the value. Present if a unique value is taken by a resource that is visible \
          to the key.";
-    let attempted = vec![
+    let conflict_fields = vec![
         field("attempted_transition", plain(), "Attempted transition. Present if the state does not allow it."),
         field("conflicting_id", plain(), conflicting),
         field("rule", plain(), "Rule about the whole organization that the request would break: `last_admin`."),
@@ -68,7 +68,7 @@ fn shapes() -> [Member; 7] {
         shape(
             "Conflict",
             conflict,
-            attempted,
+            conflict_fields,
             "The state of the resource or another resource prevents the request: 409.",
         ),
         shape(

@@ -36,8 +36,8 @@ fn visit_parts(title: &str, schema: &mut Value) {
 }
 
 fn pascal_case(name: &str) -> String {
-    let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..];
-    name.split('_').filter(|word| !word.is_empty()).map(capitalized).collect()
+    let capitalize = |word: &str| word[..1].to_uppercase() + &word[1..];
+    name.split('_').filter(|word| !word.is_empty()).map(capitalize).collect()
 }
 
 #[cfg(test)]
@@ -48,22 +48,24 @@ mod tests {
     #[test]
     fn nested_object_gets_title_of_parent_and_member() {
         let inner = json!({"type": "object", "properties": {"row_number": {"type": "integer"}}});
-        let mut completed = json!({"properties": {
+        let mut titled_schema = json!({"properties": {
             "dry_run": {"type": ["object", "null"], "properties": {}},
             "errors": {"type": "array", "items": inner},
         }});
-        complete("CsvReport", &mut completed);
-        assert_eq!(completed["properties"]["dry_run"]["title"], "CsvReportDryRun");
-        assert_eq!(completed["properties"]["errors"]["items"]["title"], "CsvReportError");
-        assert!(completed.get("title").is_none() && completed["properties"]["errors"].get("title").is_none());
+        complete("CsvReport", &mut titled_schema);
+        assert_eq!(titled_schema["properties"]["dry_run"]["title"], "CsvReportDryRun");
+        assert_eq!(titled_schema["properties"]["errors"]["items"]["title"], "CsvReportError");
+        assert!(
+            titled_schema.get("title").is_none() && titled_schema["properties"]["errors"].get("title").is_none()
+        );
     }
 
     #[test]
     fn own_title_of_nested_object_is_kept() {
-        let mut completed =
+        let mut titled_schema =
             json!({"properties": {"actor": {"title": "Actor", "properties": {"key": {"properties": {}}}}}});
-        complete("Entry", &mut completed);
-        assert_eq!(completed["properties"]["actor"]["title"], "Actor");
-        assert_eq!(completed["properties"]["actor"]["properties"]["key"]["title"], "ActorKey");
+        complete("Entry", &mut titled_schema);
+        assert_eq!(titled_schema["properties"]["actor"]["title"], "Actor");
+        assert_eq!(titled_schema["properties"]["actor"]["properties"]["key"]["title"], "ActorKey");
     }
 }

@@ -61,17 +61,17 @@ fn linked_quota(text: &str) -> String {
 fn chapter(path: &str, text: &str) -> String {
     let lines = text.lines().filter(|line| !line.starts_with("<!-- example: "));
     let text = lines.collect::<Vec<_>>().join("\n");
-    let mut out = String::with_capacity(text.len());
+    let mut html = String::with_capacity(text.len());
     let mut rest = text.as_str();
     while let Some((before, behind)) = rest.split_once("](") {
         let Some((target, after)) = behind.split_once(')') else { break };
         match link(path, target) {
-            Some(link) => out.push_str(&format!("{before}]({link})")),
-            None => out.push_str(&unlinked(before)),
+            Some(link) => html.push_str(&format!("{before}]({link})")),
+            None => html.push_str(&unlinked(before)),
         }
         rest = after;
     }
-    out + rest
+    html + rest
 }
 
 /// Removes the bracket that opens the text of a link. `/docs` does not have the page that the link leads to.
@@ -113,8 +113,8 @@ fn below_docs(path: &str, link: &str) -> String {
 
 /// Returns the anchor of a heading, as the renderer makes it: lower case, without punctuation, hyphens for spaces.
 fn slug(heading: &str) -> String {
-    let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
-    heading.to_lowercase().chars().filter(kept).collect::<String>().replace(' ', "-")
+    let is_slug_letter = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
+    heading.to_lowercase().chars().filter(is_slug_letter).collect::<String>().replace(' ', "-")
 }
 
 #[cfg(test)]
@@ -125,14 +125,14 @@ mod tests {
     /// Returns the headings of a text outside of its code blocks.
     fn headings(text: &str) -> Vec<&str> {
         let mut is_code = false;
-        let mut found = Vec::new();
+        let mut headings = Vec::new();
         for line in text.lines() {
             is_code ^= line.trim_start().starts_with("```");
             if !is_code && line.starts_with('#') {
-                found.push(line.trim_start_matches('#').trim());
+                headings.push(line.trim_start_matches('#').trim());
             }
         }
-        found
+        headings
     }
 
     #[test]
@@ -183,8 +183,8 @@ mod tests {
         let whole = document.to_string();
         let start = format!("]({ANCHOR}");
         let links = whole.split(&start).skip(1).filter_map(|rest| rest.split(')').next());
-        let lost: Vec<_> = links.filter(|link| !anchors.contains(*link)).collect();
-        assert!(lost.is_empty(), "no heading has the anchors {lost:?}");
+        let dead_links: Vec<_> = links.filter(|link| !anchors.contains(*link)).collect();
+        assert!(dead_links.is_empty(), "no heading has the anchors {dead_links:?}");
     }
 
     #[test]
@@ -197,11 +197,16 @@ mod tests {
 
     #[test]
     fn quota_of_an_operation_leads_to_the_quotas() {
-        let wanted = "Counts as [`csv`](#description/rate-limits-429-and-quotas).";
-        assert_eq!(linked_quota("Counts as `csv`."), wanted);
+        let expected_sentence = "Counts as [`csv`](#description/rate-limits-429-and-quotas).";
+        assert_eq!(linked_quota("Counts as `csv`."), expected_sentence);
         let mut document = crate::openapi::document();
         add(&mut document);
-        assert!(document["paths"]["/employees/csv"]["post"]["description"].as_str().unwrap().ends_with(wanted));
+        assert!(
+            document["paths"]["/employees/csv"]["post"]["description"]
+                .as_str()
+                .unwrap()
+                .ends_with(expected_sentence)
+        );
         assert!(!document["paths"].to_string().contains(QUOTA));
     }
 }

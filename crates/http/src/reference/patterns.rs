@@ -8,8 +8,8 @@ pub(super) fn fold(value: &mut Value) {
         Value::Array(values) => values.iter_mut().for_each(fold),
         Value::Object(members) => {
             // Parameters and headers have their description beside the schema.
-            let beside = members.get_mut("schema").and_then(Value::as_object_mut).and_then(take);
-            if let Some(pattern) = take(members).or(beside) {
+            let pattern_of_schema = members.get_mut("schema").and_then(Value::as_object_mut).and_then(take);
+            if let Some(pattern) = take(members).or(pattern_of_schema) {
                 describe(members, &pattern);
             }
             members.values_mut().for_each(fold);
@@ -25,8 +25,8 @@ fn take(members: &mut Map<String, Value>) -> Option<String> {
 
 fn describe(members: &mut Map<String, Value>, pattern: &str) {
     let first = members.get("description").and_then(Value::as_str).unwrap_or_default();
-    let folded = format!("<details><summary>Pattern</summary>\n\n`{pattern}`\n\n</details>");
-    let text = if first.is_empty() { folded } else { format!("{first}\n\n{folded}") };
+    let details_html = format!("<details><summary>Pattern</summary>\n\n`{pattern}`\n\n</details>");
+    let text = if first.is_empty() { details_html } else { format!("{first}\n\n{details_html}") };
     members.insert("description".to_owned(), text.into());
 }
 
@@ -42,13 +42,14 @@ mod tests {
             "properties": {"pattern": {"type": "string", "pattern": "^b$"}},
         });
         fold(&mut document);
-        let folded = |pattern: &str| format!("<details><summary>Pattern</summary>\n\n`{pattern}`\n\n</details>");
-        let id = format!("The id.\n\n{}", folded("^a$"));
-        let wanted = json!({
+        let details_html =
+            |pattern: &str| format!("<details><summary>Pattern</summary>\n\n`{pattern}`\n\n</details>");
+        let id = format!("The id.\n\n{}", details_html("^a$"));
+        let expected_schema = json!({
             "parameters": [{"name": "id", "description": id, "schema": {"type": "string"}}],
-            "properties": {"pattern": {"type": "string", "description": folded("^b$")}},
+            "properties": {"pattern": {"type": "string", "description": details_html("^b$")}},
         });
-        assert_eq!(document, wanted);
+        assert_eq!(document, expected_schema);
     }
 
     #[test]

@@ -35,7 +35,7 @@ mod tests {
         add(&mut document);
         let paths = document["paths"].as_object().unwrap();
         let operations = paths.values().flat_map(|path| path.as_object().unwrap().values());
-        let mut seen = 0;
+        let mut operation_count = 0;
         for operation in operations.filter(|operation| operation.get("operationId").is_some()) {
             let samples = operation["x-codeSamples"].as_array().expect("run `cargo xtask clients`");
             let labels: Vec<_> = samples.iter().map(|sample| sample["label"].as_str().unwrap()).collect();
@@ -54,9 +54,9 @@ mod tests {
                 samples.iter().all(|sample| !sample["source"].as_str().unwrap().contains("{id}")),
                 "{samples:?}"
             );
-            seen += 1;
+            operation_count += 1;
         }
-        assert_eq!(seen, crate::routes::ROUTES.len());
+        assert_eq!(operation_count, crate::routes::ROUTES.len());
     }
 
     #[test]

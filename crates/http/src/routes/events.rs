@@ -81,12 +81,12 @@ pub(crate) fn event_id() -> Value {
 
 /// Returns the schema of a page of the feed.
 fn feed_page() -> Value {
-    let on = field(
+    let cursor_field = field(
         "next_cursor",
         plain(),
         "Cursor of the next page. It is also present at the end of the feed: poll again with it.",
     );
-    page(&reference_to("Event"), on.1)
+    page(&reference_to("Event"), cursor_field.1)
 }
 
 fn example_of_audit_entry() -> Value {

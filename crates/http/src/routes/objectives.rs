@@ -292,7 +292,7 @@ const COUNTS: Schema = Schema::new("ObjectiveCounts", answer_of::<GroupedCounts<
     .example(|| json!({"data": [{"status": "approved", "count": 12}], "total": 12, "has_more": false}))
     .outcome("Number of objectives by group.");
 pub(crate) const OBJECTIVE: Schema = Schema::resource("Objective", || {
-    let expanded = vec![
+    let expandable_fields = vec![
         field("owner", reference_to("Employee"), "Owner of the objective. Present with `expand=owner`."),
         field(
             "linked_summaries",
@@ -306,7 +306,7 @@ pub(crate) const OBJECTIVE: Schema = Schema::resource("Objective", || {
              `expand=parent`.",
         ),
     ];
-    resource::<Objective, _>(|fields| objective::Draft::read(fields, Family::Employees), expanded)
+    resource::<Objective, _>(|fields| objective::Draft::read(fields, Family::Employees), expandable_fields)
 })
 .example(example);
 const EMPLOYEE_OBJECTIVE_CREATE: Schema = Schema::new("EmployeeObjectiveCreate", || {

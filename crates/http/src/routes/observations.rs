@@ -118,7 +118,7 @@ const COUNTS: Schema = Schema::new("ObservationCounts", answer_of::<GroupedCount
     .outcome("Number of observations by group.");
 /// Schema of an observation in answers.
 pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", || {
-    let expanded = vec![
+    let expandable_fields = vec![
         field("employee", nullable(reference_to("Employee")), "The person. Present with `expand=employee`."),
         field(
             "attributes",
@@ -126,7 +126,7 @@ pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", || {
             "The attributes. Present with `expand=attributes`.",
         ),
     ];
-    resource::<Observation, _>(|fields| observation::Draft::read(fields, NOW), expanded)
+    resource::<Observation, _>(|fields| observation::Draft::read(fields, NOW), expandable_fields)
 })
 .example(example);
 const OBSERVATION_CREATE: Schema =

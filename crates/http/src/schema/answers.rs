@@ -45,8 +45,8 @@ pub(crate) fn resource<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D, ex
 
 /// Returns the schema with a member that is not always present.
 pub(crate) fn with_optional(mut schema: Value, name: &str) -> Value {
-    if let Some(required) = schema["required"].as_array_mut() {
-        required.retain(|member| member != name);
+    if let Some(required_members) = schema["required"].as_array_mut() {
+        required_members.retain(|member| member != name);
     }
     schema
 }

@@ -29,8 +29,8 @@ pub(crate) fn text(min: usize, max: usize) -> Value {
 
 /// Returns the schema of a non-blank single-line text with length bounds.
 pub(crate) fn line(min: usize, max: usize) -> Value {
-    let refused = format!("{CONTROLS}{LINE_ENDS}");
-    let pattern = format!(r"^[^{refused}]*[^\s{refused}][^{refused}]*$");
+    let refused_characters = format!("{CONTROLS}{LINE_ENDS}");
+    let pattern = format!(r"^[^{refused_characters}]*[^\s{refused_characters}][^{refused_characters}]*$");
     json!({"type": "string", "minLength": min, "maxLength": max, "pattern": pattern})
 }
 
@@ -117,10 +117,10 @@ pub(crate) fn reference_to(name: &str) -> Value {
 /// Returns the object schema of an answer: `always` is required, `sometimes` depends on the request, and later
 /// versions may add members.
 pub(crate) fn answer(always: Vec<Member>, sometimes: Vec<Member>) -> Value {
-    let required: Vec<_> = always.iter().map(|(name, _)| *name).collect();
+    let required_names: Vec<_> = always.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<_, _> =
         always.into_iter().chain(sometimes).map(|(name, schema)| (name.to_owned(), schema)).collect();
-    json!({"type": "object", "required": required, "properties": properties})
+    json!({"type": "object", "required": required_names, "properties": properties})
 }
 
 /// Returns the closed object schema of a request.

@@ -66,9 +66,9 @@ async fn assignment_lifecycle_matches_snapshots() {
         "employee_id": cast.employee, "requester_id": cast.requester, "title": "Before the review",
         "instructions": "How did the launch go?", "due_date": "2026-03-31", "reviewer_ids": cast.reviewers,
     });
-    let created = world.post("/v1/assignments", body).await;
-    insta::assert_snapshot!("assignment_created", shown(&created));
-    let path = format!("/v1/assignments/{}", created.json()["id"].as_str().unwrap());
+    let response = world.post("/v1/assignments", body).await;
+    insta::assert_snapshot!("assignment_created", shown(&response));
+    let path = format!("/v1/assignments/{}", response.json()["id"].as_str().unwrap());
     world.clock.advance_seconds(1);
     let body = json!({
         "reviewer_id": cast.reviewers[1],
@@ -99,17 +99,24 @@ async fn assignment_lifecycle_matches_snapshots() {
     let events = world.get("/v1/events?limit=100").await.json();
     let events: Vec<_> =
         events["data"].as_array().unwrap().iter().map(|item| item["event"].as_str().unwrap()).collect();
-    let observed = "observation.created";
+    let observation_event = "observation.created";
     assert_eq!(
         events[4..],
-        ["assignment.created", observed, observed, "assignment.updated", observed, "assignment.completed"]
+        [
+            "assignment.created",
+            observation_event,
+            observation_event,
+            "assignment.updated",
+            observation_event,
+            "assignment.completed"
+        ]
     );
     let observations = walk(&world, &world.admin, "/v1/observations?limit=9&sort=created_at").await;
     let authors: Vec<_> =
         observations.iter().map(|observation| observation["author_id"].as_str().unwrap()).collect();
     assert_eq!(authors, [&cast.reviewers[1], &cast.reviewers[1], &cast.reviewers[0]]);
     assert!(observations.iter().all(|observation| observation["employee_id"] == json!(cast.employee)));
-    let location = created.header("location").unwrap().trim_start_matches("https://candor.example").to_owned();
+    let location = response.header("location").unwrap().trim_start_matches("https://candor.example").to_owned();
     assert_eq!(world.get(&location).await.json()["status"], "completed");
 }
 
@@ -119,16 +126,16 @@ async fn assignment_status_decides_result_of_each_request() {
     let cast = AssignmentPeople::gather(&world, 3).await;
     let status = async |state: &str, request: &str| {
         let path = cast.ask(&world, json!({"required_submissions": 2})).await;
-        let done = async |body| assert_eq!(submit(&world, &path, &body).await.status, 200);
-        done(submission(&cast.reviewers[0], 1)).await;
+        let submit_ok = async |body| assert_eq!(submit(&world, &path, &body).await.status, 200);
+        submit_ok(submission(&cast.reviewers[0], 1)).await;
         match state {
-            "completed" => done(submission(&cast.reviewers[1], 1)).await,
+            "completed" => submit_ok(submission(&cast.reviewers[1], 1)).await,
             "canceled" => assert_eq!(world.post(&format!("{path}/cancel"), json!({})).await.status, 200),
             _ => {}
         }
         assert_eq!(world.get(&path).await.json()["status"], state);
-        let before = world.get("/v1/audit-log?limit=1").await.json()["data"][0]["id"].clone();
-        let answered = match request {
+        let last_entry_before = world.get("/v1/audit-log?limit=1").await.json()["data"][0]["id"].clone();
+        let response = match request {
             "cancel" => world.post(&format!("{path}/cancel"), json!({})).await,
             "new" => submit(&world, &path, &submission(&cast.reviewers[2], 1)).await,
             "again" => submit(&world, &path, &submission(&cast.reviewers[0], 1)).await,
@@ -139,9 +146,13 @@ async fn assignment_status_decides_result_of_each_request() {
                 submit(&world, &path, &body).await
             }
         };
-        let after = world.get("/v1/audit-log?limit=1").await.json()["data"][0]["id"].clone();
-        assert_eq!(answered.status == 200, before != after, "{state} {request}: a refusal leaves nothing");
-        answered.status
+        let last_entry_after = world.get("/v1/audit-log?limit=1").await.json()["data"][0]["id"].clone();
+        assert_eq!(
+            response.status == 200,
+            last_entry_before != last_entry_after,
+            "{state} {request}: a refusal leaves nothing"
+        );
+        response.status
     };
     let requests = ["cancel", "new", "again", "stranger", "unknown attribute"];
     for (state, wanted) in [("open", [200, 200, 409, 422, 422]), ("completed", [409; 5]), ("canceled", [409; 5])] {
@@ -163,10 +174,10 @@ async fn thirty_concurrent_submissions_complete_assignment_once() {
         for answered in &answers {
             assert_eq!(answered.status, 200, "{}: {}", shared.name, answered.text());
         }
-        let completed = answers.iter().filter(|answer| answer.json()["status"] == "completed").count();
+        let completed_count = answers.iter().filter(|answer| answer.json()["status"] == "completed").count();
         let now = world.get(&path).await.json();
         assert_eq!(
-            (completed, &now["status"], &now["submitted_count"]),
+            (completed_count, &now["status"], &now["submitted_count"]),
             (1, &json!("completed"), &json!(30)),
             "{}",
             shared.name
@@ -175,16 +186,16 @@ async fn thirty_concurrent_submissions_complete_assignment_once() {
         events.retain(|event| event["event"] != "summary.created");
         let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
         assert_eq!((count("assignment.completed"), count("observation.created")), (1, 60), "{}", shared.name);
-        let done = events.iter().find(|event| event["event"] == "assignment.completed").unwrap();
-        assert_eq!(done["data"], now, "{}", shared.name);
-        let told = walk(
+        let completion = events.iter().find(|event| event["event"] == "assignment.completed").unwrap();
+        assert_eq!(completion["data"], now, "{}", shared.name);
+        let notifications = walk(
             world,
             &world.admin,
             &format!("/v1/notifications?limit=9&filter[recipient_id]={}", cast.requester),
         )
         .await;
         assert_eq!(
-            told.iter().map(|item| &item["type"]).collect::<Vec<_>>(),
+            notifications.iter().map(|item| &item["type"]).collect::<Vec<_>>(),
             ["assignment.completed"],
             "{}",
             shared.name
@@ -202,10 +213,10 @@ async fn submissions_beyond_required_count_are_refused() {
         let answers = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
         let with = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
         assert_eq!((with(200), with(409)), (2, 28), "{}", shared.name);
-        let made =
+        let observations =
             walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee))
                 .await;
-        assert_eq!(made.len(), 2, "{}: those who come too late leave no observation", shared.name);
+        assert_eq!(observations.len(), 2, "{}: those who come too late leave no observation", shared.name);
     }
 }
 
@@ -219,10 +230,10 @@ async fn concurrent_submissions_of_one_reviewer_count_once() {
         let answers = join_all((0..30).map(|_| submit(world, &path, &body))).await;
         assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
         assert_eq!(world.get(&path).await.json()["submitted_count"], 1, "{}", shared.name);
-        let made =
+        let observations =
             walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee))
                 .await;
-        assert_eq!(made.len(), 1, "{}", shared.name);
+        assert_eq!(observations.len(), 1, "{}", shared.name);
     }
 }
 
@@ -248,9 +259,9 @@ async fn assignment_is_visible_to_parties_and_org_admins() {
             let path = cast.ask(world, json!({"due_date": "2026-03-31"})).await;
             let id = path.rsplit('/').next().unwrap().to_owned();
             let nothing = send(world, &key, "GET", ABSENT, None).await.without_request_id();
-            let answered = send(world, &key, "GET", &path, None).await;
-            assert_eq!(answered.status, if sees { 200 } else { 404 }, "{case}");
-            assert!(sees || answered.without_request_id() == nothing, "{case}: as if it were absent");
+            let response = send(world, &key, "GET", &path, None).await;
+            assert_eq!(response.status, if sees { 200 } else { 404 }, "{case}");
+            assert!(sees || response.without_request_id() == nothing, "{case}: as if it were absent");
             for filter in [
                 "".to_owned(),
                 "&sort=due_date".to_owned(),
@@ -259,12 +270,12 @@ async fn assignment_is_visible_to_parties_and_org_admins() {
                 format!("&filter[reviewer_id]={}", cast.reviewers[0]),
                 format!("&filter[requester_id]={}&sort=-updated_at", cast.requester),
             ] {
-                let listed = walk(world, &key, &format!("/v1/assignments?limit=3{filter}")).await;
-                assert_eq!(listed.iter().any(|item| item["id"] == json!(id)), sees, "{case}: {filter}");
+                let assignments = walk(world, &key, &format!("/v1/assignments?limit=3{filter}")).await;
+                assert_eq!(assignments.iter().any(|item| item["id"] == json!(id)), sees, "{case}: {filter}");
             }
             let own = if name == "a reviewer" { &cast.reviewers[1] } else { &cast.reviewers[0] };
             let speaks = matches!(name, "a reviewer" | "the organization");
-            let wanted = if !sees {
+            let expected_status = if !sees {
                 404
             } else if speaks {
                 200
@@ -272,10 +283,10 @@ async fn assignment_is_visible_to_parties_and_org_admins() {
                 403
             };
             let body = Some(submission(own, 1));
-            let answered = send(world, &key, "POST", &format!("{path}/submissions"), body).await;
-            assert_eq!(answered.status, wanted, "{case}: {}", answered.text());
-            let canceled = send(world, &key, "POST", &format!("{path}/cancel"), None).await;
-            assert_eq!(canceled.status, cancels, "{case}");
+            let submit_response = send(world, &key, "POST", &format!("{path}/submissions"), body).await;
+            assert_eq!(submit_response.status, expected_status, "{case}: {}", submit_response.text());
+            let cancel_response = send(world, &key, "POST", &format!("{path}/cancel"), None).await;
+            assert_eq!(cancel_response.status, cancels, "{case}");
         }
     }
 }
@@ -293,8 +304,8 @@ async fn bound_key_requests_assignments_as_its_person_only() {
         send(&world, &key, "POST", "/v1/assignments", Some(body)).await
     };
     for requester in [Some(json!(cast.requester)), None] {
-        let made = ask(requester).await;
-        assert_eq!((made.status, &made.json()["requester_id"]), (201, &json!(cast.requester)));
+        let response = ask(requester).await;
+        assert_eq!((response.status, &response.json()["requester_id"]), (201, &json!(cast.requester)));
     }
     for requester in [json!(cast.employee), Value::Null] {
         assert_eq!(ask(Some(requester)).await.refusal(), (403, "permission_denied".to_owned()));
@@ -322,10 +333,10 @@ async fn assignment_list_supports_every_order_and_filter() {
         world.clock.advance_millis(1);
         submit(world, &format!("/v1/assignments/{}", all[2]), &submission(&cast.reviewers[0], 1)).await;
         submit(world, &format!("/v1/assignments/{}", all[2]), &submission(&cast.reviewers[1], 1)).await;
-        let listed = async |query: &str| {
-            let found = walk(world, &world.admin, &format!("/v1/assignments?limit=2{query}")).await;
+        let ids_for = async |query: &str| {
+            let rows = walk(world, &world.admin, &format!("/v1/assignments?limit=2{query}")).await;
             let place = |item: &Value| all.iter().position(|id| *item == json!(id)).unwrap();
-            found.iter().map(|item| place(&item["id"])).collect::<Vec<_>>()
+            rows.iter().map(|item| place(&item["id"])).collect::<Vec<_>>()
         };
         let table = [
             ("".to_owned(), vec![4, 3, 2, 1, 0]),
@@ -346,7 +357,7 @@ async fn assignment_list_supports_every_order_and_filter() {
             ("&filter[reviewer_id]=nonsense".to_owned(), vec![]),
         ];
         for (query, wanted) in table {
-            assert_eq!(listed(&query).await, wanted, "{}: {query}", shared.name);
+            assert_eq!(ids_for(&query).await, wanted, "{}: {query}", shared.name);
         }
     }
 }

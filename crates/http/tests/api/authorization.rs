@@ -50,14 +50,14 @@ async fn route_without_key_is_401_unless_public() {
         // The limit on failed authentications must not refuse the next request.
         world.clock.advance_seconds(60);
         let request = world.bare(method(route), &resources.path(route));
-        let answered = with_body(request, &resources, route).send().await;
+        let response = with_body(request, &resources, route).send().await;
         if route.access.is_public() {
-            assert_ne!(answered.status, 401, "{}", route.operation);
+            assert_ne!(response.status, 401, "{}", route.operation);
             continue;
         }
-        assert_eq!(answered.refusal(), (401, "authentication_required".to_owned()), "{}", route.operation);
-        assert_eq!(answered.header("www-authenticate"), Some("Bearer"), "{}", route.operation);
-        assert!(answered.json()["error"].get("details").is_none(), "{}", route.operation);
+        assert_eq!(response.refusal(), (401, "authentication_required".to_owned()), "{}", route.operation);
+        assert_eq!(response.header("www-authenticate"), Some("Bearer"), "{}", route.operation);
+        assert!(response.json()["error"].get("details").is_none(), "{}", route.operation);
     }
 }
 
@@ -76,10 +76,10 @@ async fn route_scope_missing_from_key_is_403() {
                 .fold(Permissions::NONE, Permissions::with);
         }
         let key = world.key(others, AccessLevel::Admin, environment(route)).await;
-        let answered = world.bare(method(route), &resources.path(route)).key(&key).send().await;
-        assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
+        let response = world.bare(method(route), &resources.path(route)).key(&key).send().await;
+        assert_eq!(response.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
         let details = json!([{"required_scope": scope.word()}]);
-        assert_eq!(answered.json()["error"]["details"], details, "{}", route.operation);
+        assert_eq!(response.json()["error"]["details"], details, "{}", route.operation);
     }
 }
 
@@ -104,13 +104,13 @@ async fn standard_key_is_refused_on_admin_routes_only() {
             continue;
         }
         let key = world.key(sufficient(route), AccessLevel::Standard, environment(route)).await;
-        let answered = sent(&world, &resources, route, &key).await;
+        let response = sent(&world, &resources, route, &key).await;
         if is_for_admins(route) {
-            assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
+            assert_eq!(response.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
             let details = json!([{"required_access_level": "admin"}]);
-            assert_eq!(answered.json()["error"]["details"], details, "{}", route.operation);
+            assert_eq!(response.json()["error"]["details"], details, "{}", route.operation);
         } else {
-            assert!(!matches!(answered.status, 401 | 403), "{}: {}", route.operation, answered.text());
+            assert!(!matches!(response.status, 401 | 403), "{}: {}", route.operation, response.text());
         }
     }
 }
@@ -127,10 +127,10 @@ async fn key_with_exactly_the_required_access_is_admitted() {
         let scopes = if grants { Permissions::ALL } else { scopes };
         let level = if is_for_admins(route) { AccessLevel::Admin } else { AccessLevel::Standard };
         let key = world.key(scopes, level, environment(route)).await;
-        let answered = sent(&world, &resources, route, &key).await;
+        let response = sent(&world, &resources, route, &key).await;
         let is_write_by_token = route.access.is_public() && route.method != Method::Get;
-        let wanted = if is_write_by_token { 404 } else { route.status };
-        assert_eq!(answered.status, wanted, "{}: {}", route.operation, answered.text());
+        let expected_status = if is_write_by_token { 404 } else { route.status };
+        assert_eq!(response.status, expected_status, "{}: {}", route.operation, response.text());
     }
 }
 
@@ -157,9 +157,9 @@ fn environment(route: &Route) -> Environment {
 #[tokio::test]
 async fn live_key_on_test_only_route_is_403() {
     let world = TestApi::new().await;
-    let answered = world.post("/v1/test-data/reset", json!({})).await;
-    assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()));
-    assert_eq!(answered.json()["error"]["details"], json!([{"key_environment": "live"}]));
+    let response = world.post("/v1/test-data/reset", json!({})).await;
+    assert_eq!(response.refusal(), (403, "permission_denied".to_owned()));
+    assert_eq!(response.json()["error"]["details"], json!([{"key_environment": "live"}]));
     let test_only: Vec<_> = ROUTES
         .iter()
         .filter(|route| route.access.environment() == Some(Environment::Test))
@@ -174,10 +174,10 @@ async fn test_key_on_live_only_route_is_403_before_scopes() {
     let resources = Resources::make(&world, &world.admin).await;
     let key = world.key(Permissions::NONE, AccessLevel::Standard, Environment::Test).await;
     for route in ROUTES.iter().filter(|route| route.access.environment() == Some(Environment::Live)) {
-        let answered = world.bare(method(route), &resources.path(route)).key(&key).send().await;
-        assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
+        let response = world.bare(method(route), &resources.path(route)).key(&key).send().await;
+        assert_eq!(response.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
         let details = json!([{"key_environment": "test"}]);
-        assert_eq!(answered.json()["error"]["details"], details, "{}", route.operation);
+        assert_eq!(response.json()["error"]["details"], details, "{}", route.operation);
     }
     let live_only: Vec<_> = ROUTES
         .iter()
@@ -224,14 +224,14 @@ async fn only_a_well_formed_header_with_a_valid_key_authenticates() {
 #[tokio::test]
 async fn revoked_key_is_401_at_once_and_expired_key_at_its_time() {
     let world = TestApi::new().await;
-    let made = world
+    let creation = world
         .post(
             "/v1/api-keys",
             json!({"name": "Short", "scopes": ["events:read"], "expires_at": "2026-03-02T09:01:00Z"}),
         )
         .await
         .json();
-    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let (id, key) = (creation["id"].as_str().unwrap(), creation["key"].as_str().unwrap());
     assert_eq!(world.bare("GET", "/v1/me").key(key).send().await.status, 200);
     world.clock.advance_seconds(60);
     assert_eq!(world.bare("GET", "/v1/me").key(key).send().await.status, 401);

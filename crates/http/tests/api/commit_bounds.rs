@@ -14,10 +14,10 @@ async fn calls(
     call: FaultyCall,
     request: impl Future<Output = TestResponse>,
 ) -> (usize, TestResponse) {
-    let before = faulty.calls(call);
-    let answered = request.await;
-    assert_eq!(answered.status, 200, "{}", answered.text());
-    (faulty.calls(call) - before, answered)
+    let calls_before = faulty.calls(call);
+    let response = request.await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    (faulty.calls(call) - calls_before, response)
 }
 
 async fn commits(faulty: &Faulty, request: impl Future<Output = TestResponse>) -> (usize, TestResponse) {
@@ -45,8 +45,8 @@ async fn commit_of_a_file_ends_after_a_mebibyte_of_people() {
         let fields: Map<String, Value> =
             (0..32).map(|number| (format!("field{number}"), "\u{1f600}".repeat(1024).into())).collect();
         for number in 0..24 {
-            let found = world.get(&format!("/v1/employees?filter[email]=person{number}@example.com")).await.json();
-            let path = format!("/v1/employees/{}", found["data"][0]["id"].as_str().unwrap());
+            let page = world.get(&format!("/v1/employees?filter[email]=person{number}@example.com")).await.json();
+            let path = format!("/v1/employees/{}", page["data"][0]["id"].as_str().unwrap());
             assert_eq!(world.patch(&path, json!({"custom_fields": fields})).await.status, 200);
         }
         world.clock.advance_seconds(61);
@@ -72,8 +72,8 @@ async fn release_and_reset_are_committed_in_steps() {
         let reset = world.bare("POST", "/v1/test-data/reset").key(&key).json(&json!({})).send();
         let (steps, answered) = calls(&faulty, FaultyCall::Itself, reset).await;
         assert_eq!(answered.json()["complete"], true);
-        let removed = answered.json()["removed"].as_u64().unwrap();
-        assert!(removed >= 500, "250 people and their events: {removed}");
+        let removed_count = answered.json()["removed"].as_u64().unwrap();
+        assert!(removed_count >= 500, "250 people and their events: {removed_count}");
         assert!(steps >= 5 + 3, "at most 100 rows in each of {steps} steps");
     }
 }

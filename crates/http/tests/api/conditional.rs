@@ -12,15 +12,15 @@ async fn etag_is_sent_for_single_resources_but_not_for_lists() {
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
         let path = resources.path(route);
-        let answered = world.get(&path).await;
+        let response = world.get(&path).await;
         let is_list = route.query.is_some_and(|query| query.is_list);
         let has_version = !["/stats", "/legal-hold", "/personal-data", "/erasures/{id}", "/retention/runs/{id}"]
             .iter()
             .any(|end| route.path.ends_with(end));
         let single = route.path.contains("{id}") && !is_list && has_version
             || ["/organization", "/openapi.json"].contains(&route.path);
-        assert_eq!(answered.header("etag").is_some(), single, "{path}");
-        let Some(tag) = answered.header("etag") else { continue };
+        assert_eq!(response.header("etag").is_some(), single, "{path}");
+        let Some(tag) = response.header("etag") else { continue };
         assert!(tag.starts_with('"') && tag.ends_with('"'), "strong: {tag}");
         for (line, status) in [
             (tag.to_owned(), 304),
@@ -31,11 +31,14 @@ async fn etag_is_sent_for_single_resources_but_not_for_lists() {
             ("nonsense".to_owned(), 200),
         ] {
             for method in ["GET", "HEAD"] {
-                let again = world.ask(method, &path).header("if-none-match", &line).send().await;
-                assert_eq!(again.status, status, "{method} {path} {line}");
-                assert_eq!(again.header("etag"), Some(tag), "{method} {path} {line}");
-                assert!(again.header("x-request-id").is_some());
-                assert!(status == 200 || (again.body.is_empty() && again.header("content-type").is_none()));
+                let second_response = world.ask(method, &path).header("if-none-match", &line).send().await;
+                assert_eq!(second_response.status, status, "{method} {path} {line}");
+                assert_eq!(second_response.header("etag"), Some(tag), "{method} {path} {line}");
+                assert!(second_response.header("x-request-id").is_some());
+                assert!(
+                    status == 200
+                        || (second_response.body.is_empty() && second_response.header("content-type").is_none())
+                );
             }
         }
     }
@@ -66,13 +69,13 @@ async fn stale_if_match_is_412_and_changes_nothing() {
             .send()
         };
         for line in ["\"0000000000000000\"", "", "W/\"0000000000000000\"", "\"a\", \"b\""] {
-            let answered = ask(line).await;
-            assert_eq!(answered.refusal(), (412, "conflict".to_owned()), "{} {line}", route.operation);
+            let response = ask(line).await;
+            assert_eq!(response.refusal(), (412, "conflict".to_owned()), "{} {line}", route.operation);
         }
-        let malformed = ask("nonsense").await;
-        assert_eq!(malformed.refusal(), (400, "bad_request".to_owned()), "{}", route.operation);
-        let answered = ask("*").await;
-        assert_ne!(answered.status, 412, "{}", route.operation);
+        let malformed_response = ask("nonsense").await;
+        assert_eq!(malformed_response.refusal(), (400, "bad_request".to_owned()), "{}", route.operation);
+        let wildcard_response = ask("*").await;
+        assert_ne!(wildcard_response.status, 412, "{}", route.operation);
     }
 }
 
@@ -87,9 +90,9 @@ async fn if_match_with_current_version_succeeds_once() {
         let request = world.ask("PATCH", &path).header("if-match", &tag).json(&body);
         async move { request.send().await }
     };
-    let changed = change("one", first.clone()).await;
-    assert_eq!(changed.status, 200);
-    let second = changed.header("etag").unwrap().to_owned();
+    let response = change("one", first.clone()).await;
+    assert_eq!(response.status, 200);
+    let second = response.header("etag").unwrap().to_owned();
     assert_ne!(first, second);
     assert_eq!(world.get(&path).await.header("etag"), Some(second.as_str()));
     assert_eq!(change("two", first.clone()).await.status, 412);
@@ -102,21 +105,26 @@ async fn created_resource_returns_location_and_etag() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.status == 201) {
-        let made = world.post(&resources.path(route), resources.body(route).unwrap()).await;
-        let id = made.json()["id"].as_str().unwrap().to_owned();
+        let creation = world.post(&resources.path(route), resources.body(route).unwrap()).await;
+        let id = creation.json()["id"].as_str().unwrap().to_owned();
         let own = resources.path(route);
         let collection = route.collection.map_or(own, |collection| format!("/v1{collection}"));
         let path = format!("{collection}/{id}");
         let location = format!("{}{path}", crate::support::PUBLIC_URL);
-        assert_eq!((made.status, made.header("location")), (201, Some(location.as_str())), "{}", route.operation);
+        assert_eq!(
+            (creation.status, creation.header("location")),
+            (201, Some(location.as_str())),
+            "{}",
+            route.operation
+        );
         let read = world.get(&path).await;
         // A GET of a connector also shows figures, which its ETag covers.
         if route.operation == "createConnector" {
             continue;
         }
-        assert_eq!(read.header("etag"), made.header("etag"), "{}", route.operation);
+        assert_eq!(read.header("etag"), creation.header("etag"), "{}", route.operation);
         if !matches!(route.operation, "createApiKey" | "createPortalLink" | "createWebhook") {
-            assert_eq!(read.body, made.body, "{}", route.operation);
+            assert_eq!(read.body, creation.body, "{}", route.operation);
         }
     }
 }

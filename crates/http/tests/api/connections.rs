@@ -90,10 +90,10 @@ async fn pipelining_client_that_reads_nothing_is_disconnected() {
     let mut idle = Vec::new();
     for path in ["/docs/scalar.js", "/v1/openapi.json", "/docs/reference.json"] {
         let mut stream = it.connect().await;
-        let asked = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").repeat(AHEAD);
+        let requests = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").repeat(AHEAD);
         idle.push(tokio::spawn(async move {
             // Sends until an error: only a write reveals that the server has closed the connection.
-            while stream.write_all(asked.as_bytes()).await.is_ok() {}
+            while stream.write_all(requests.as_bytes()).await.is_ok() {}
         }));
     }
     for _ in 0..20 {
@@ -117,14 +117,14 @@ async fn unread_small_answers_disconnect_the_client() {
     silent.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED).as_slice()).await.unwrap();
     silent.readable().await.unwrap();
     // The limit is one connection, so a new one is accepted only after the first has ended.
-    let again = async {
+    let later_connection = async {
         while !it
             .talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
             .await
             .starts_with("HTTP/1.1 200")
         {}
     };
-    tokio::time::timeout(PATIENCE, again).await.expect("the connection stays open");
+    tokio::time::timeout(PATIENCE, later_connection).await.expect("the connection stays open");
     it.handle.stop(false).await;
 }
 
@@ -137,8 +137,8 @@ async fn endless_head_times_out_behind_pipelined_requests() {
     for (before, rest) in
         [(1, "G"), (1, "GET /livez HTTP/1.1\r\nhost"), (40, "GET /livez HTTP/1.1\r\nhost"), (1, "\r\n")]
     {
-        let asked = format!("{}{rest}", ASK.repeat(before));
-        let answer = it.talk_in_time(asked.as_bytes()).await;
+        let requests = format!("{}{rest}", ASK.repeat(before));
+        let answer = it.talk_in_time(requests.as_bytes()).await;
         assert_eq!(answer.matches("HTTP/1.1 200 ").count(), before, "{answer}");
         let (_, late) = answer.split_once("HTTP/1.1 408 ").unwrap_or_else(|| panic!("{rest:?}: {answer}"));
         let (head, body) = late.split_once("\r\n\r\n").unwrap();
@@ -159,16 +159,16 @@ async fn pipelined_bodies_and_connection_ends_are_accepted() {
     let file = "email,first_name,last_name\r\nada@example.com,Ada,Moreau\r\n";
     let head = format!("host: x\r\nauthorization: Bearer {}\r\n", it.key);
     let csv = format!("POST /v1/employees/csv?dry_run=true HTTP/1.1\r\n{head}content-type: text/csv\r\n");
-    let sent = [
+    let requests = [
         format!("HEAD /livez HTTP/1.1\r\n{head}\r\n"),
         format!("{csv}content-length: {}\r\n\r\n{file}", file.len()),
         format!("{csv}transfer-encoding: chunked\r\n\r\n{:x}\r\n{file}\r\n0\r\n\r\n", file.len()),
         format!("GET /v1/nothing HTTP/1.1\n{}\n", head.replace('\r', "")),
         format!("GET /livez HTTP/1.1\r\n{head}connection: close\r\n\r\n"),
     ];
-    let answer = it.talk(sent.concat().as_bytes()).await;
-    let found: Vec<_> = answer.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
-    assert_eq!(found, ["200", "200", "200", "404", "200"], "{answer}");
+    let answer = it.talk(requests.concat().as_bytes()).await;
+    let statuses: Vec<_> = answer.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
+    assert_eq!(statuses, ["200", "200", "200", "404", "200"], "{answer}");
     assert_eq!(answer.matches("\"created\":1").count(), 2, "{answer}");
     it.handle.stop(false).await;
 }
@@ -177,18 +177,18 @@ async fn pipelined_bodies_and_connection_ends_are_accepted() {
 async fn connection_survives_an_unread_request_body() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let body = "x".repeat(60_000);
-    let refused = |length: usize| {
+    let request_of_length = |length: usize| {
         format!(
             "POST /v1/departments HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
              content-length: {length}\r\n\r\n"
         )
     };
     let last = "GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    let answers = it.talk(format!("{}{body}{0}{body}{last}", refused(body.len())).as_bytes()).await;
+    let answers = it.talk(format!("{}{body}{0}{body}{last}", request_of_length(body.len())).as_bytes()).await;
     let statuses: Vec<_> =
         answers.match_indices("HTTP/1.1 ").map(|(at, start)| &answers[at + start.len()..][..3]).collect();
     assert_eq!(statuses, ["401", "401", "200"], "{answers}");
-    let large = it.talk(format!("{}{body}", refused(10_000_000)).as_bytes()).await;
+    let large = it.talk(format!("{}{body}", request_of_length(10_000_000)).as_bytes()).await;
     assert!(large.starts_with("HTTP/1.1 401") && large.contains("connection: close"), "{large}");
     it.handle.stop(false).await;
 }
@@ -207,18 +207,18 @@ async fn pipelined_requests_are_answered_in_order() {
     stream.write_all(bytes.as_bytes()).await.unwrap();
     // A chunk may end within a multi-byte character, so only the complete answer is decoded.
     let (mut answer, mut piece) = (Vec::new(), vec![0; 65_536]);
-    let found = loop {
+    let pipelined_answer = loop {
         let length = tokio::time::timeout(PATIENCE, stream.read(&mut piece)).await.unwrap().unwrap();
         answer.extend_from_slice(&piece[..length]);
         let text = String::from_utf8_lossy(&answer);
-        let found: Vec<_> =
+        let next_statuses: Vec<_> =
             text.split("HTTP/1.1 ").skip(1).filter_map(|text| Some(text.get(..3)?.to_owned())).collect();
-        if found.len() == wanted.len() {
-            break found;
+        if next_statuses.len() == wanted.len() {
+            break next_statuses;
         }
-        assert!(length > 0, "closed after {} answers", found.len());
+        assert!(length > 0, "closed after {} answers", next_statuses.len());
     };
-    assert_eq!(found, wanted);
+    assert_eq!(pipelined_answer, wanted);
     it.handle.stop(false).await;
 }
 
@@ -229,12 +229,12 @@ async fn large_body_and_large_answer_arrive_complete() {
         (0..5_000).map(|number| format!("person{number}@example.com,Ada,{}\r\n", "x".repeat(60))).collect();
     let file = format!("email,first_name,last_name\r\n{rows}");
     let head = format!("host: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n", it.key);
-    let sent = format!(
+    let request = format!(
         "POST /v1/employees/csv?dry_run=true HTTP/1.1\r\n{head}content-type: text/csv\r\n\
          content-length: {}\r\n\r\n{file}",
         file.len()
     );
-    let answer = it.talk(sent.as_bytes()).await;
+    let answer = it.talk(request.as_bytes()).await;
     let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
     assert_eq!(body["data"]["created"], 5_000, "{answer}");
     let answer = it.talk(format!("GET /docs/scalar.js HTTP/1.1\r\n{head}\r\n").as_bytes()).await;
@@ -265,14 +265,14 @@ async fn client_over_its_connection_limit_gets_an_error() {
     let body: Value = serde_json::from_str(body).unwrap();
     assert_eq!(body["error"]["code"], "unavailable");
     drop(open);
-    let again = async {
+    let later_connection = async {
         while !it
             .talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
             .await
             .starts_with("HTTP/1.1 200")
         {}
     };
-    tokio::time::timeout(PATIENCE, again).await.expect("closed connections make room");
+    tokio::time::timeout(PATIENCE, later_connection).await.expect("closed connections make room");
     it.handle.stop(false).await;
 }
 

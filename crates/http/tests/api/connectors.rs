@@ -15,10 +15,10 @@ use crate::support::TestApi;
 
 /// Returns a change set with an audit entry and these writes.
 pub(crate) fn change(world: &TestApi, writes: Vec<Write>) -> ChangeSet {
-    let at = world.services.clock.now();
+    let now = world.services.clock.now();
     let audit = AuditEntry {
-        id: world.services.id(at),
-        occurred_at: at,
+        id: world.services.id(now),
+        occurred_at: now,
         action: "test.write".to_owned(),
         actor: Actor::system("test"),
         target: Target { kind: "test".to_owned(), id: "test".to_owned() },
@@ -44,9 +44,9 @@ fn draft(kind: IssueKind) -> IssueDraft {
 pub(crate) async fn open_issue(world: &TestApi, key: &str, connector: &str) -> String {
     let me = world.bare("GET", "/v1/me").key(key).send().await.json();
     let organization: OrganizationId = me["organization_id"].as_str().unwrap().parse().unwrap();
-    let at = world.services.clock.now();
+    let now = world.services.clock.now();
     let issue =
-        SyncIssue::open(world.services.id(at), connector.parse().unwrap(), draft(IssueKind::LastAdmin), at);
+        SyncIssue::open(world.services.id(now), connector.parse().unwrap(), draft(IssueKind::LastAdmin), now);
     let id = issue.id.to_string();
     let change = change(world, vec![Write::put(&Row::new(issue))]);
     world.services.store.commit(Tenant::live(organization), change).await.unwrap();
@@ -56,9 +56,9 @@ pub(crate) async fn open_issue(world: &TestApi, key: &str, connector: &str) -> S
 /// Pauses a connector of the test's organization.
 pub(crate) async fn pause(world: &TestApi, connector: &str) {
     let (tenant, id): (_, ConnectorId) = (Tenant::live(world.organization), connector.parse().unwrap());
-    let stored = world.services.store.row::<Connector>(tenant, id).await.unwrap().unwrap();
-    let state = stored.value.pause(20, world.services.clock.now()).unwrap().state;
-    let change = change(world, vec![Write::put(&Row::expecting(state, stored.version))]);
+    let connector_row = world.services.store.row::<Connector>(tenant, id).await.unwrap().unwrap();
+    let state = connector_row.value.pause(20, world.services.clock.now()).unwrap().state;
+    let change = change(world, vec![Write::put(&Row::expecting(state, connector_row.version))]);
     world.services.store.commit(tenant, change).await.unwrap();
 }
 
@@ -68,9 +68,9 @@ async fn provider(world: &TestApi) -> String {
 
 async fn key_body(world: &TestApi, connector: &str, environment: &str) -> Value {
     let body = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector, "environment": environment});
-    let answered = world.post("/v1/api-keys", body).await;
-    assert_eq!(answered.status, 201, "{}", answered.text());
-    answered.json()
+    let response = world.post("/v1/api-keys", body).await;
+    assert_eq!(response.status, 201, "{}", response.text());
+    response.json()
 }
 
 #[tokio::test]
@@ -87,8 +87,8 @@ async fn key_of_a_connector_is_for_scim_and_me() {
             assert_eq!(me.json()["quotas"]["scim"]["limit"], json!(3000));
             for path in ["/v1/employees", "/v1/search?q=calm", "/v1/connectors", "/v1/organization", "/v1/events"]
             {
-                let refused = world.bare("GET", path).key(secret).send().await;
-                assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()), "{environment} {path}");
+                let response = world.bare("GET", path).key(secret).send().await;
+                assert_eq!(response.refusal(), (403, "permission_denied".to_owned()), "{environment} {path}");
             }
             let path = format!("/v1/api-keys/{}", key["id"].as_str().unwrap());
             let wider = world.patch(&path, json!({"scopes": ["*"]})).await;
@@ -101,8 +101,8 @@ async fn key_of_a_connector_is_for_scim_and_me() {
         for (connector, code) in
             [(csv.as_str(), "invalid_state"), ("con_00000000000000000000000001", "not_found_in_organization")]
         {
-            let refused = world.post("/v1/api-keys", body(connector)).await;
-            assert_eq!((refused.status, refused.problems()), (422, vec![flaw("connector_id", code)]));
+            let response = world.post("/v1/api-keys", body(connector)).await;
+            assert_eq!((response.status, response.problems()), (422, vec![flaw("connector_id", code)]));
         }
         let narrow = world.post("/v1/api-keys", json!({"name": "Okta", "scopes": ["scim"]})).await;
         assert_eq!((narrow.status, narrow.problems()), (400, vec![flaw("connector_id", "required")]));
@@ -133,9 +133,9 @@ pub(crate) async fn provider_is_refused(world: &TestApi) -> Vec<String> {
     let context = context_of(world, &key_body(world, &id, "live").await).await;
     let connector = provider::connector(&world.services, &context).await.unwrap().value;
     provider::report_refusal(&world.services, &context, &connector, draft(IssueKind::LastAdmin)).await.unwrap();
-    let at = world.services.clock.now();
-    let counted = provider::count_deactivation(&world.services, &context, &connector, None, at).await.unwrap();
-    assert!(counted.is_none());
+    let now = world.services.clock.now();
+    let verdict = provider::count_deactivation(&world.services, &context, &connector, None, now).await.unwrap();
+    assert!(verdict.is_none());
     let filter = "filter[event]=connector.paused&filter[event]=connector.sync_failed";
     let events = world.get(&format!("/v1/events?limit=100&{filter}")).await.json();
     events["data"].as_array().unwrap().iter().map(|item| item["event"].as_str().unwrap().to_owned()).collect()
@@ -150,21 +150,21 @@ async fn settings_of_a_connector_are_merged() {
     for shared in every_store().await {
         let world = &shared.world;
         let path = format!("/v1/connectors/{}", provider(world).await);
-        let shown = world.get(&path).await;
-        assert_eq!(shown.json()["brake"], json!({"percent": 20, "at_least": 20}), "{}", shared.name);
-        assert_eq!(shown.json()["status"], "active");
+        let response = world.get(&path).await;
+        assert_eq!(response.json()["brake"], json!({"percent": 20, "at_least": 20}), "{}", shared.name);
+        assert_eq!(response.json()["status"], "active");
         let body =
             json!({"brake": {"percent": 100}, "custom_field_mappings": {"badge": "userType", "site": "locale"}});
         assert_eq!(world.patch(&path, body).await.status, 200);
         let body = json!({"brake": {"at_least": 50}, "custom_field_mappings": {"site": null}});
-        let patched = world.patch(&path, body).await.json();
-        assert_eq!(patched["brake"], json!({"percent": 100, "at_least": 50}));
-        assert_eq!(patched["custom_field_mappings"], json!({"badge": "userType"}));
+        let patched_connector = world.patch(&path, body).await.json();
+        assert_eq!(patched_connector["brake"], json!({"percent": 100, "at_least": 50}));
+        assert_eq!(patched_connector["custom_field_mappings"], json!({"badge": "userType"}));
         let read = world.get(&path).await.json();
         let same = world.patch(&path, read).await;
-        assert_eq!((same.status, same.json()), (200, patched), "{}", shared.name);
-        let refused = world.patch(&path, json!({"hris_source": "entra", "brake": {"percent": 101}})).await;
-        assert_eq!(refused.status, 400, "{}", refused.text());
+        assert_eq!((same.status, same.json()), (200, patched_connector), "{}", shared.name);
+        let error_response = world.patch(&path, json!({"hris_source": "entra", "brake": {"percent": 101}})).await;
+        assert_eq!(error_response.status, 400, "{}", error_response.text());
     }
 }
 
@@ -176,10 +176,10 @@ async fn paused_connector_is_resumed_once() {
         let (path, resume) = (format!("/v1/connectors/{id}"), format!("/v1/connectors/{id}/resume"));
         assert_eq!(world.post(&resume, json!({})).await.refusal(), (409, "conflict".to_owned()));
         pause(world, &id).await;
-        let shown = world.get(&path).await.json();
-        assert_eq!((&shown["status"], shown["paused_at"].is_string()), (&json!("paused"), true));
-        let resumed = world.post(&resume, json!({})).await;
-        assert_eq!((resumed.status, &resumed.json()["status"]), (200, &json!("active")), "{}", shared.name);
+        let connector_json = world.get(&path).await.json();
+        assert_eq!((&connector_json["status"], connector_json["paused_at"].is_string()), (&json!("paused"), true));
+        let response = world.post(&resume, json!({})).await;
+        assert_eq!((response.status, &response.json()["status"]), (200, &json!("active")), "{}", shared.name);
         assert_eq!(world.post(&resume, json!({})).await.status, 409);
     }
 }
@@ -192,8 +192,8 @@ async fn resolved_issue_leaves_the_default_list() {
         let issue = open_issue(world, &world.admin, &id).await;
         let list = format!("/v1/connectors/{id}/sync-issues");
         let ids = async |query: &str| {
-            let listed = world.get(&format!("{list}{query}")).await.json();
-            listed["data"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect::<Vec<_>>()
+            let page = world.get(&format!("{list}{query}")).await.json();
+            page["data"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect::<Vec<_>>()
         };
         assert_eq!(ids("").await, [json!(issue)], "{}", shared.name);
         assert_eq!(ids("?filter[kind]=manager_pending").await, [""; 0]);
@@ -201,13 +201,13 @@ async fn resolved_issue_leaves_the_default_list() {
         let elsewhere = format!("/v1/connectors/{other}/sync-issues/{issue}/resolve");
         assert_eq!(world.post(&elsewhere, json!({})).await.status, 404);
         let resolve = format!("{list}/{issue}/resolve");
-        let resolved = world.post(&resolve, json!({})).await;
-        assert_eq!((resolved.status, resolved.json()["resolved_at"].is_string()), (200, true));
+        let response = world.post(&resolve, json!({})).await;
+        assert_eq!((response.status, response.json()["resolved_at"].is_string()), (200, true));
         assert_eq!(world.post(&resolve, json!({})).await.status, 409);
         assert_eq!(ids("").await, [""; 0]);
         assert_eq!(ids("?filter[resolved]=true").await, [json!(issue)]);
-        let audited = world.get("/v1/audit-log?filter[action]=connector.resolve_issue").await.json();
-        assert_eq!(audited["data"].as_array().unwrap().len(), 1);
+        let audit_page = world.get("/v1/audit-log?filter[action]=connector.resolve_issue").await.json();
+        assert_eq!(audit_page["data"].as_array().unwrap().len(), 1);
     }
 }
 
@@ -217,12 +217,12 @@ async fn newest_requests_and_figures_are_shown() {
         let world = &shared.world;
         let id = provider(world).await;
         let path = format!("/v1/connectors/{id}");
-        let before = world.get(&path).await;
-        let at = world.services.clock.now();
+        let response_before = world.get(&path).await;
+        let now = world.services.clock.now();
         let request = ScimRequest {
-            id: world.services.id(at),
+            id: world.services.id(now),
             connector_id: id.parse().unwrap(),
-            occurred_at: at,
+            occurred_at: now,
             method: "GET".to_owned(),
             path: "/scim/v2/Users".to_owned(),
             status: 200,
@@ -234,14 +234,17 @@ async fn newest_requests_and_figures_are_shown() {
         assert_eq!(world.get(&format!("{path}/requests")).await.json()["data"], json!([]));
         world.services.scim_log.flush(&*world.services.store).await.unwrap();
         world.services.scim_log.flush(&*world.services.store).await.unwrap();
-        let listed = world.get(&format!("{path}/requests")).await.json();
-        assert_eq!(listed["data"], json!([request]), "{}", shared.name);
-        let shown = world.get(&path).await;
-        assert_eq!((&shown.json()["user_agent"], &shown.json()["people"]), (&json!("Okta"), &json!(0)));
-        assert_eq!(shown.json()["last_request_at"], json!(at.to_string()));
-        assert_eq!(shown.json()["updated_at"], before.json()["updated_at"]);
+        let page = world.get(&format!("{path}/requests")).await.json();
+        assert_eq!(page["data"], json!([request]), "{}", shared.name);
+        let response_after = world.get(&path).await;
+        assert_eq!(
+            (&response_after.json()["user_agent"], &response_after.json()["people"]),
+            (&json!("Okta"), &json!(0))
+        );
+        assert_eq!(response_after.json()["last_request_at"], json!(now.to_string()));
+        assert_eq!(response_after.json()["updated_at"], response_before.json()["updated_at"]);
         let tag = |answered: &crate::support::TestResponse| answered.headers.get("etag").cloned();
-        assert_ne!(tag(&shown), tag(&before), "figures change the tag");
+        assert_ne!(tag(&response_after), tag(&response_before), "figures change the tag");
     }
 }
 
@@ -255,31 +258,33 @@ async fn released_person_loses_the_link_of_the_account() {
         let person = world.made("/v1/employees", ada).await;
         let tenant = Tenant::live(world.organization);
         let store = &world.services.store;
-        let stored = store.row::<candor_domain::people::Employee>(tenant, person.parse().unwrap()).await;
-        let stored = stored.unwrap().unwrap();
+        let row_result = store.row::<candor_domain::people::Employee>(tenant, person.parse().unwrap()).await;
+        let person_row = row_result.unwrap().unwrap();
         let owner = store.row::<Connector>(tenant, connector).await.unwrap().unwrap().value;
-        let at = world.services.clock.now();
-        let managed = owner.manage(&stored.value, at).unwrap().state;
+        let now = world.services.clock.now();
+        let managed_person = owner.manage(&person_row.value, now).unwrap().state;
         let link = ScimLink {
-            id: managed.id,
+            id: managed_person.id,
             connector_id: connector,
             user_name: "ada".to_owned(),
             external_id: None,
             manager_ref: None,
             extra: candor_domain::json::Object::new(),
-            linked_at: at,
-            updated_at: at,
+            linked_at: now,
+            updated_at: now,
             deactivated_at: None,
             removed_at: None,
         };
-        let writes =
-            vec![Write::employee(&Row::expecting(managed, stored.version), None), Write::put(&Row::new(link))];
+        let writes = vec![
+            Write::employee(&Row::expecting(managed_person, person_row.version), None),
+            Write::put(&Row::new(link)),
+        ];
         store.commit(tenant, change(world, writes)).await.unwrap();
         let title = json!({"job_title": "Engineer"});
-        let refused = world.patch(&format!("/v1/employees/{person}"), title.clone()).await;
-        assert_eq!(refused.problems(), [flaw("job_title", "field_managed_externally")], "{}", shared.name);
-        let released = world.post(&format!("/v1/connectors/{id}/release"), json!({})).await;
-        assert_eq!(released.json(), json!({"released": 1}));
+        let response = world.patch(&format!("/v1/employees/{person}"), title.clone()).await;
+        assert_eq!(response.problems(), [flaw("job_title", "field_managed_externally")], "{}", shared.name);
+        let release_response = world.post(&format!("/v1/connectors/{id}/release"), json!({})).await;
+        assert_eq!(release_response.json(), json!({"released": 1}));
         let link = store.row::<ScimLink>(tenant, person.parse().unwrap()).await.unwrap().unwrap();
         assert!(link.value.removed_at.is_some());
         assert_eq!(world.patch(&format!("/v1/employees/{person}"), title).await.status, 200);
@@ -292,8 +297,8 @@ async fn upload_for_an_identity_provider_is_refused() {
     let id = provider(&world).await;
     let request = world.ask("POST", &format!("/v1/employees/csv?connector_id={id}"));
     let file = "email,first_name,last_name\nines@example.com,Ines,Neil\n";
-    let refused = request.header("content-type", "text/csv").body(file.to_owned()).send().await;
-    assert_eq!((refused.status, refused.problems()), (422, vec![flaw("connector_id", "invalid_state")]));
+    let response = request.header("content-type", "text/csv").body(file.to_owned()).send().await;
+    assert_eq!((response.status, response.problems()), (422, vec![flaw("connector_id", "invalid_state")]));
 }
 
 #[tokio::test]
@@ -310,17 +315,21 @@ async fn refusal_is_one_issue_with_one_notice() {
             world.clock.advance_millis(1);
         }
         let issues = world.get(&format!("/v1/connectors/{id}/sync-issues?sort=occurred_at")).await.json();
-        let counted: Vec<_> =
+        let counts: Vec<_> =
             issues["data"].as_array().unwrap().iter().map(|issue| issue["count"].clone()).collect();
-        assert_eq!(counted, [2, 1], "{}", shared.name);
-        let told = world.get("/v1/notifications?limit=100").await.json();
-        let told = told["data"].as_array().unwrap().iter().filter(|item| item["type"] == "connector.sync_failed");
-        assert_eq!(told.count(), 1);
+        assert_eq!(counts, [2, 1], "{}", shared.name);
+        let notifications = world.get("/v1/notifications?limit=100").await.json();
+        let sync_notices = notifications["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|item| item["type"] == "connector.sync_failed");
+        assert_eq!(sync_notices.count(), 1);
         let events = world.get("/v1/events?filter[event]=connector.sync_failed").await.json();
         assert_eq!(events["data"].as_array().unwrap().len(), 2, "one for each new issue");
-        let audited = world.get("/v1/audit-log?filter[action]=connector.open_issue").await.json();
-        assert_eq!(audited["data"][0]["actor"], json!({"type": "connector", "id": id, "name": "okta"}));
-        assert_eq!(audited["data"].as_array().unwrap().len(), 2);
+        let audit_page = world.get("/v1/audit-log?filter[action]=connector.open_issue").await.json();
+        assert_eq!(audit_page["data"][0]["actor"], json!({"type": "connector", "id": id, "name": "okta"}));
+        assert_eq!(audit_page["data"].as_array().unwrap().len(), 2);
     }
 }
 
@@ -335,13 +344,14 @@ async fn brake_pauses_the_live_connector_only() {
             let word = if environment == Environment::Test { "test" } else { "live" };
             let context = context_of(world, &key_body(world, &id, word).await).await;
             let connector = provider::connector(&world.services, &context).await.unwrap().value;
-            let at = world.services.clock.now();
-            let counted =
-                provider::count_deactivation(&world.services, &context, &connector, None, at).await.unwrap();
-            assert!(counted.is_none(), "{word}");
+            let now = world.services.clock.now();
+            let verdict =
+                provider::count_deactivation(&world.services, &context, &connector, None, now).await.unwrap();
+            assert!(verdict.is_none(), "{word}");
             assert_eq!(world.get(&path).await.json()["status"], status, "{} {word}", shared.name);
-            let copied = provider::copy_for_test_data(&world.services, &context, &connector).await.unwrap();
-            assert_eq!(copied.is_some(), environment == Environment::Test);
+            let test_connector =
+                provider::copy_for_test_data(&world.services, &context, &connector).await.unwrap();
+            assert_eq!(test_connector.is_some(), environment == Environment::Test);
         }
         let events = world.get("/v1/events?filter[event]=connector.paused").await.json();
         assert_eq!(events["data"].as_array().unwrap().len(), 1);

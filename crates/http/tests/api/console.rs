@@ -12,8 +12,8 @@ async fn world(console: bool) -> TestApi {
 async fn console_switched_off_is_not_found() {
     let world = world(false).await;
     for path in ["/console", "/console/", "/console/webhooks", "/console/assets/0/main.js"] {
-        let answered = world.bare("GET", path).send().await;
-        assert_eq!((answered.status, answered.code()), (404, "not_found".to_owned()), "{path}");
+        let response = world.bare("GET", path).send().await;
+        assert_eq!((response.status, response.code()), (404, "not_found".to_owned()), "{path}");
     }
 }
 
@@ -33,6 +33,6 @@ async fn console_page_names_only_immutable_files_of_its_origin() {
         assert_eq!((file.status, file.header("content-security-policy")), (200, Some(policy.as_str())), "{link}");
         assert!(file.header("cache-control").unwrap().contains("immutable"), "{link}");
     }
-    let posted = world.bare("POST", "/console").send().await;
-    assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
+    let post_response = world.bare("POST", "/console").send().await;
+    assert_eq!((post_response.status, post_response.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
 }

@@ -38,17 +38,23 @@ async fn conversation_lifecycle_matches_snapshots() {
     let body = json!({
         "title": "The second quarter", "participant_ids": [ada, bob], "about": {"type": "objective", "id": goal},
     });
-    let created = world.post("/v1/conversations", body).await;
-    insta::assert_snapshot!("conversation_created", shown(&created));
-    let path = format!("/v1/conversations/{}", created.json()["id"].as_str().unwrap());
+    let creation = world.post("/v1/conversations", body).await;
+    insta::assert_snapshot!("conversation_created", shown(&creation));
+    let path = format!("/v1/conversations/{}", creation.json()["id"].as_str().unwrap());
     let messages = format!("{path}/messages");
     world.clock.advance_seconds(1);
-    let posted = world.ask("POST", &messages).header("idempotency-key", "k").json(&message(&ada)).send().await;
-    insta::assert_snapshot!("message_created", shown(&posted));
-    let again = world.ask("POST", &messages).header("idempotency-key", "k").json(&message(&ada)).send().await;
-    assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &posted.body));
-    let location = posted.header("location").unwrap().trim_start_matches("https://candor.example").to_owned();
-    assert_eq!(world.get(&location).await.json(), posted.json());
+    let message_response =
+        world.ask("POST", &messages).header("idempotency-key", "k").json(&message(&ada)).send().await;
+    insta::assert_snapshot!("message_created", shown(&message_response));
+    let replay_response =
+        world.ask("POST", &messages).header("idempotency-key", "k").json(&message(&ada)).send().await;
+    assert_eq!(
+        (replay_response.header("idempotent-replayed"), &replay_response.body),
+        (Some("true"), &message_response.body)
+    );
+    let location =
+        message_response.header("location").unwrap().trim_start_matches("https://candor.example").to_owned();
+    assert_eq!(world.get(&location).await.json(), message_response.json());
     world.clock.advance_seconds(1);
     insta::assert_snapshot!("message_of_a_stranger", shown(&world.post(&messages, message("emp_1")).await));
     insta::assert_snapshot!("conversation_renamed", shown(&world.patch(&path, json!({"title": "Third"})).await));
@@ -83,15 +89,19 @@ async fn archived_conversation_is_readable_and_takes_no_writes() {
         assert_eq!(world.ask(method, &path).json(&body).send().await.status, wanted, "{method} {path}");
     }
     for (method, path, body, _) in requests() {
-        let answered = world.ask(method, &path).json(&body).send().await;
-        assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{method} {path}");
+        let response = world.ask(method, &path).json(&body).send().await;
+        assert_eq!(response.refusal(), (409, "conflict".to_owned()), "{method} {path}");
     }
     assert_eq!(walk(&world, &world.admin, &format!("{messages}?limit=100")).await.len(), 1);
     assert_eq!(world.get(&path).await.json()["title"], "Third");
-    let listed =
+    let list_length =
         async |filter: &str| walk(&world, &world.admin, &format!("/v1/conversations?limit=9{filter}")).await.len();
     assert_eq!(
-        (listed("").await, listed("&filter[archived]=true").await, listed("&filter[archived]=all").await),
+        (
+            list_length("").await,
+            list_length("&filter[archived]=true").await,
+            list_length("&filter[archived]=all").await
+        ),
         (0, 1, 1)
     );
 }
@@ -127,15 +137,15 @@ async fn conversation_is_visible_to_participants_and_org_admins() {
                 ("PATCH", path.clone(), Some(json!({"title": name})), 200),
                 ("POST", messages.clone(), Some(message(who)), writes),
             ] {
-                let answered = send(world, &key, method, &path, body).await;
-                assert_eq!(answered.status, status(good), "{case}: {method} {path}: {}", answered.text());
-                assert!(sees || answered.without_request_id() == nothing, "{case}: as if it were absent");
+                let response = send(world, &key, method, &path, body).await;
+                assert_eq!(response.status, status(good), "{case}: {method} {path}: {}", response.text());
+                assert!(sees || response.without_request_id() == nothing, "{case}: as if it were absent");
             }
             for filter in
                 ["", "&sort=created_at", &format!("&filter[participant_id]={ada}"), "&filter[archived]=all"]
             {
-                let listed = walk(world, &key, &format!("/v1/conversations?limit=7{filter}")).await;
-                assert_eq!(listed.len(), usize::from(sees), "{case}: {filter}");
+                let rows = walk(world, &key, &format!("/v1/conversations?limit=7{filter}")).await;
+                assert_eq!(rows.len(), usize::from(sees), "{case}: {filter}");
             }
         }
         let outside = key(&boss).await;
@@ -156,8 +166,8 @@ async fn bound_key_takes_part_as_its_person_only() {
     let stranger = person(&world, "stranger", "employee", None).await;
     let key = key_for(&world, &ada, AccessLevel::Standard).await;
     let path = begun(&world, &[&ada, &bob]).await;
-    let answered = send(&world, &key, "POST", &format!("{path}/messages"), Some(message(&bob))).await;
-    assert_eq!(answered.refusal(), (403, "permission_denied".to_owned()));
+    let response = send(&world, &key, "POST", &format!("{path}/messages"), Some(message(&bob))).await;
+    assert_eq!(response.refusal(), (403, "permission_denied".to_owned()));
     let begin = async |people: [&str; 2], about: Value| {
         let body = json!({"title": "x", "participant_ids": people, "about": about});
         send(&world, &key, "POST", "/v1/conversations", Some(body)).await
@@ -180,34 +190,37 @@ async fn conversation_subject_must_exist_and_is_filterable() {
     let (ada, bob) =
         (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let goal = world.made("/v1/employee-objectives", goal_of("employee", &ada)).await;
-    let seen = json!({"employee_id": ada, "type": "strength", "observation": "Listens."});
-    let seen = world.made("/v1/observations", seen).await;
+    let observation_body = json!({"employee_id": ada, "type": "strength", "observation": "Listens."});
+    let observation = world.made("/v1/observations", observation_body).await;
     let about = |kind: &str, id: &str| json!({"title": "x", "participant_ids": [ada, bob], "about": {"type": kind, "id": id}});
-    let summed = world.made("/v1/summaries", json!({"employee_id": ada, "title": "The year"})).await;
-    let asked = json!({"employee_id": ada, "title": "Before the review", "reviewer_ids": [bob]});
-    let asked = world.made("/v1/assignments", asked).await;
+    let summary = world.made("/v1/summaries", json!({"employee_id": ada, "title": "The year"})).await;
+    let assignment_body = json!({"employee_id": ada, "title": "Before the review", "reviewer_ids": [bob]});
+    let assignment = world.made("/v1/assignments", assignment_body).await;
     let all = [
         ("employee", &ada),
         ("objective", &goal),
-        ("observation", &seen),
-        ("summary", &summed),
-        ("assignment", &asked),
+        ("observation", &observation),
+        ("summary", &summary),
+        ("assignment", &assignment),
     ];
     for (kind, id) in all {
-        let made = world.made("/v1/conversations", about(kind, id)).await;
+        let conversation = world.made("/v1/conversations", about(kind, id)).await;
         for sort in ["", "&sort=created_at", "&sort=-updated_at"] {
-            let found =
-                walk(&world, &world.admin, &format!("/v1/conversations?filter[about_id]={id}{sort}")).await;
+            let rows = walk(&world, &world.admin, &format!("/v1/conversations?filter[about_id]={id}{sort}")).await;
             assert_eq!(
-                found.iter().map(|item| item["id"].as_str().unwrap()).collect::<Vec<_>>(),
-                [&made],
+                rows.iter().map(|item| item["id"].as_str().unwrap()).collect::<Vec<_>>(),
+                [&conversation],
                 "{kind}"
             );
         }
         for other in all.map(|(kind, _)| kind).into_iter().filter(|candidate| *candidate != kind) {
-            let answered = world.post("/v1/conversations", about(other, id)).await;
-            let wanted = [("about.id".to_owned(), "not_found_in_organization".to_owned())];
-            assert_eq!((answered.status, answered.problems().as_slice()), (422, &wanted[..]), "{other} {id}");
+            let response = world.post("/v1/conversations", about(other, id)).await;
+            let expected_problems = [("about.id".to_owned(), "not_found_in_organization".to_owned())];
+            assert_eq!(
+                (response.status, response.problems().as_slice()),
+                (422, &expected_problems[..]),
+                "{other} {id}"
+            );
         }
     }
     for nothing in ["nonsense", "emp_00000000000000000000000001", "whk_00000000000000000000000001"] {
@@ -226,24 +239,24 @@ async fn concurrent_messages_are_all_stored_during_a_title_change() {
         let messages = format!("{path}/messages");
         let tag = world.get(&path).await.header("etag").unwrap().to_owned();
         let to = &messages;
-        let written = join_all((0..30).map(|number| {
+        let message_responses = join_all((0..30).map(|number| {
             let body =
                 json!({"author_id": if number % 2 == 0 { &ada } else { &bob }, "body": format!("No. {number}")});
             async move { world.post(to, body).await }
         }));
-        let renamed =
+        let rename_responses =
             join_all((0..3).map(|number| world.patch(&path, json!({"title": format!("Title {number}")}))));
-        let (written, renamed) = join(written, renamed).await;
-        for answered in written.iter().chain(&renamed) {
+        let (message_responses, rename_responses) = join(message_responses, rename_responses).await;
+        for answered in message_responses.iter().chain(&rename_responses) {
             assert!(matches!(answered.status, 200 | 201), "{}: {}", shared.name, answered.text());
         }
         assert_eq!(walk(world, &world.admin, &format!("{messages}?limit=7")).await.len(), 30, "{}", shared.name);
-        let told =
+        let notifications =
             walk(world, &world.admin, &format!("/v1/notifications?limit=100&filter[recipient_id]={ada}")).await;
-        assert_eq!(told.len(), 15, "{}: of those of the other", shared.name);
+        assert_eq!(notifications.len(), 15, "{}: of those of the other", shared.name);
         let now = world.get(&path).await;
         assert_ne!(now.header("etag"), Some(tag.as_str()), "{}", shared.name);
-        assert_eq!(now.json()["last_message_at"], written[0].json()["created_at"], "{}", shared.name);
+        assert_eq!(now.json()["last_message_at"], message_responses[0].json()["created_at"], "{}", shared.name);
     }
 }
 
@@ -252,13 +265,13 @@ async fn message_changes_the_etag_without_blocking_other_updates() {
     let world = TestApi::new().await;
     let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
     let path = begun(&world, &[&ada, &bob]).await;
-    let before = world.get(&path).await.header("etag").unwrap().to_owned();
+    let etag_before = world.get(&path).await.header("etag").unwrap().to_owned();
     world.made(&format!("{path}/messages"), message(&ada)).await;
-    let fresh = world.ask("GET", &path).header("if-none-match", &before).send().await;
+    let fresh = world.ask("GET", &path).header("if-none-match", &etag_before).send().await;
     assert_eq!(fresh.status, 200, "it shows when the newest message was written");
-    let renamed =
-        world.ask("PATCH", &path).header("if-match", &before).json(&json!({"title": "Third"})).send().await;
-    assert_eq!(renamed.status, 200, "{}", renamed.text());
+    let rename_response =
+        world.ask("PATCH", &path).header("if-match", &etag_before).json(&json!({"title": "Third"})).send().await;
+    assert_eq!(rename_response.status, 200, "{}", rename_response.text());
 }
 
 #[tokio::test]
@@ -274,8 +287,8 @@ async fn messages_are_paged_in_both_orders_and_filtered() {
         world.made(&format!("{other}/messages"), message(&ada)).await;
     }
     let ids = async |query: &str| {
-        let found = walk(&world, &world.admin, &format!("{messages}?limit=2{query}")).await;
-        found.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        let rows = walk(&world, &world.admin, &format!("{messages}?limit=2{query}")).await;
+        rows.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(ids("&sort=created_at").await, all);
     assert_eq!(ids("").await, all.iter().rev().cloned().collect::<Vec<_>>());
@@ -283,8 +296,9 @@ async fn messages_are_paged_in_both_orders_and_filtered() {
         ids(&format!("&sort=created_at&filter[author_id]={ada}")).await,
         [0, 3, 6].map(|index| all[index].clone())
     );
-    let at = world.get(&format!("{messages}/{}", all[4])).await.json()["created_at"].as_str().unwrap().to_owned();
-    assert_eq!(ids(&format!("&sort=created_at&filter[created_at][lte]={at}")).await, all[..5]);
+    let created_at =
+        world.get(&format!("{messages}/{}", all[4])).await.json()["created_at"].as_str().unwrap().to_owned();
+    assert_eq!(ids(&format!("&sort=created_at&filter[created_at][lte]={created_at}")).await, all[..5]);
     assert_eq!(world.get(&format!("{other}/messages/{}", all[4])).await.status, 404, "it is another's");
 }
 
@@ -307,8 +321,8 @@ async fn added_person_sees_messages_from_then_on() {
         let set = async |key: &str, people: &[&str]| {
             send(world, key, "PATCH", &path, Some(json!({"participant_ids": people}))).await
         };
-        let expelled = set(&of_ada, &[ada, eve]).await;
-        assert_eq!(expelled.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
+        let removal_response = set(&of_ada, &[ada, eve]).await;
+        assert_eq!(removal_response.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
         assert_eq!(set(&of_ada, &[ada, bob, eve]).await.status, 200);
         assert_eq!(set(&world.admin, &[ada, bob, eve, other]).await.status, 200);
         world.clock.advance_seconds(60);

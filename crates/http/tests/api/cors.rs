@@ -12,29 +12,29 @@ async fn world(origins: &[&str]) -> TestApi {
 #[tokio::test]
 async fn cors_without_allowed_origin_sends_no_header() {
     let world = world(&[]).await;
-    let answered = world.ask("GET", "/v1/me").header("origin", "https://app.example").send().await;
-    assert_eq!((answered.header("access-control-allow-origin"), answered.header("vary")), (None, None));
+    let response = world.ask("GET", "/v1/me").header("origin", "https://app.example").send().await;
+    assert_eq!((response.header("access-control-allow-origin"), response.header("vary")), (None, None));
 }
 
 #[tokio::test]
 async fn cors_allowed_origin_can_call_and_read_answers() {
     let world = world(&["https://app.example"]).await;
     let send = |origin: &'static str| world.ask("GET", "/v1/me").header("origin", origin).send();
-    let named = send("https://app.example").await;
-    assert_eq!(named.header("access-control-allow-origin"), Some("https://app.example"));
-    assert!(named.header("access-control-expose-headers").unwrap().contains("X-Request-Id"));
-    assert!(named.header("access-control-expose-headers").unwrap().contains("Candor-Should-Retry"));
-    assert_eq!(named.header("vary"), Some("Origin"));
+    let allowed_response = send("https://app.example").await;
+    assert_eq!(allowed_response.header("access-control-allow-origin"), Some("https://app.example"));
+    assert!(allowed_response.header("access-control-expose-headers").unwrap().contains("X-Request-Id"));
+    assert!(allowed_response.header("access-control-expose-headers").unwrap().contains("Candor-Should-Retry"));
+    assert_eq!(allowed_response.header("vary"), Some("Origin"));
     for other in ["https://app.example.evil.example", "http://app.example", "null"] {
-        let answered = send(other).await;
+        let other_response = send(other).await;
         assert_eq!(
-            (answered.header("access-control-allow-origin"), answered.header("vary")),
+            (other_response.header("access-control-allow-origin"), other_response.header("vary")),
             (None, Some("Origin"))
         );
     }
-    let refused = world.bare("GET", "/v1/me").header("origin", "https://app.example").send().await;
+    let error_response = world.bare("GET", "/v1/me").header("origin", "https://app.example").send().await;
     assert_eq!(
-        refused.header("access-control-allow-origin"),
+        error_response.header("access-control-allow-origin"),
         Some("https://app.example"),
         "refusals are readable too"
     );
@@ -44,9 +44,9 @@ async fn cors_allowed_origin_can_call_and_read_answers() {
 async fn cors_preflight_lists_methods_and_headers() {
     let world = world(&["*"]).await;
     let ask = world.bare("OPTIONS", "/v1/observations").header("origin", "https://any.example");
-    let answered = ask.header("access-control-request-method", "POST").send().await;
-    assert_eq!(answered.status, 204);
-    assert_eq!(answered.header("access-control-allow-origin"), Some("https://any.example"));
-    assert_eq!(answered.header("access-control-allow-methods"), Some("GET, HEAD, POST, OPTIONS"));
-    assert!(answered.header("access-control-allow-headers").unwrap().contains("Idempotency-Key"));
+    let response = ask.header("access-control-request-method", "POST").send().await;
+    assert_eq!(response.status, 204);
+    assert_eq!(response.header("access-control-allow-origin"), Some("https://any.example"));
+    assert_eq!(response.header("access-control-allow-methods"), Some("GET, HEAD, POST, OPTIONS"));
+    assert!(response.header("access-control-allow-headers").unwrap().contains("Idempotency-Key"));
 }

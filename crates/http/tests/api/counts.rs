@@ -8,9 +8,9 @@ use crate::stores::every_store;
 use crate::support::TestApi;
 
 async fn counts(world: &TestApi, key: &str, path: &str) -> (Value, u64) {
-    let answered = world.bare("GET", &format!("/v1/{path}")).key(key).send().await;
-    assert_eq!(answered.status, 200, "{path}: {}", answered.text());
-    let body = answered.json();
+    let response = world.bare("GET", &format!("/v1/{path}")).key(key).send().await;
+    assert_eq!(response.status, 200, "{path}: {}", response.text());
+    let body = response.json();
     assert_eq!(body["has_more"], false, "{path}");
     (body["data"].clone(), body["total"].as_u64().unwrap())
 }
@@ -38,40 +38,47 @@ async fn observations_are_counted_by_one_or_two_members() {
         observed(world, &bob, "opportunity", "2026-02-02", &[]).await;
         let old = observed(world, &bob, "strength", "2026-02-02", &[]).await;
         world.post(&format!("/v1/observations/{old}/archive"), json!({})).await;
-        let by = async |query: &str| counts(world, &key, &format!("observations/counts?group_by={query}")).await;
+        let counts_by =
+            async |query: &str| counts(world, &key, &format!("observations/counts?group_by={query}")).await;
         let wanted = json!([{"type": "opportunity", "count": 1}, {"type": "strength", "count": 2}]);
-        assert_eq!(by("type").await, (wanted, 3), "{}", shared.name);
+        assert_eq!(counts_by("type").await, (wanted, 3), "{}", shared.name);
         let wanted = json!([{"month": "2026-01", "count": 1}, {"month": "2026-02", "count": 2}]);
-        assert_eq!(by("month").await, (wanted, 3), "{}", shared.name);
+        assert_eq!(counts_by("month").await, (wanted, 3), "{}", shared.name);
         let wanted = json!([
             {"type": "opportunity", "month": "2026-02", "count": 1},
             {"type": "strength", "month": "2026-01", "count": 1},
             {"type": "strength", "month": "2026-02", "count": 1},
         ]);
-        assert_eq!(by("month,type").await.0.as_array().unwrap().len(), 3, "{}", shared.name);
-        assert_eq!(by("type,month").await, (wanted, 3), "{}", shared.name);
+        assert_eq!(counts_by("month,type").await.0.as_array().unwrap().len(), 3, "{}", shared.name);
+        assert_eq!(counts_by("type,month").await, (wanted, 3), "{}", shared.name);
         let wanted = json!([{"department_id": care, "count": 2}, {"department_id": null, "count": 1}]);
-        assert_eq!(by("department_id").await, (wanted, 3), "{}", shared.name);
-        let mut wanted = [(calm.clone(), 2), (kind.clone(), 1)];
-        wanted.sort();
-        let mut wanted: Vec<_> =
-            wanted.iter().map(|(id, count)| json!({"attribute_id": id, "count": count})).collect();
-        wanted.push(json!({"attribute_id": null, "count": 1}));
-        assert_eq!(by("attribute_id").await, (json!(wanted), 3), "{}: one has two attributes", shared.name);
-        let filtered = by("type&filter[archived]=all&filter[observation_date][gte]=2026-02-02").await;
-        let wanted = json!([{"type": "opportunity", "count": 1}, {"type": "strength", "count": 1}]);
-        assert_eq!(filtered, (wanted, 2), "{}", shared.name);
+        assert_eq!(counts_by("department_id").await, (wanted, 3), "{}", shared.name);
+        let mut attribute_counts = [(calm.clone(), 2), (kind.clone(), 1)];
+        attribute_counts.sort();
+        let mut attribute_counts: Vec<_> =
+            attribute_counts.iter().map(|(id, count)| json!({"attribute_id": id, "count": count})).collect();
+        attribute_counts.push(json!({"attribute_id": null, "count": 1}));
+        assert_eq!(
+            counts_by("attribute_id").await,
+            (json!(attribute_counts), 3),
+            "{}: one has two attributes",
+            shared.name
+        );
+        let filtered_counts =
+            counts_by("type&filter[archived]=all&filter[observation_date][gte]=2026-02-02").await;
+        let attribute_counts = json!([{"type": "opportunity", "count": 1}, {"type": "strength", "count": 1}]);
+        assert_eq!(filtered_counts, (attribute_counts, 2), "{}", shared.name);
         let narrow = Permissions::NONE.with(Permission::ObservationsRead);
         let narrow = world.key(narrow, AccessLevel::Standard, Environment::Live).await;
         let ask = async |path: &str| world.bare("GET", path).key(&narrow).send().await.status;
         assert_eq!(ask("/v1/observations/counts?group_by=department_id").await, 403, "{}", shared.name);
         assert_eq!(ask("/v1/observations/counts?group_by=type").await, 200, "{}", shared.name);
         assert_eq!(ask("/v1/observations/counts").await, 400, "{}", shared.name);
-        let bound = key_for(world, &bob, AccessLevel::Standard).await;
-        let wanted = json!([{"type": "opportunity", "count": 1}]);
+        let bound_key = key_for(world, &bob, AccessLevel::Standard).await;
+        let expected_counts = json!([{"type": "opportunity", "count": 1}]);
         assert_eq!(
-            counts(world, &bound, "observations/counts?group_by=type").await,
-            (wanted, 1),
+            counts(world, &bound_key, "observations/counts?group_by=type").await,
+            (expected_counts, 1),
             "{}",
             shared.name
         );
@@ -102,9 +109,12 @@ async fn objectives_are_counted_like_their_list() {
             counts(world, &key, "employee-objectives/counts?group_by=status&filter[status]=archived").await.1,
             0
         );
-        let bound = key_for(world, &stranger, AccessLevel::Standard).await;
-        assert_eq!(counts(world, &bound, path).await.1, 0, "{}", shared.name);
-        let wanted = json!([{"scope": "org", "count": 1}]);
-        assert_eq!(counts(world, &bound, "manager-objectives/counts?group_by=scope").await, (wanted, 1));
+        let bound_key = key_for(world, &stranger, AccessLevel::Standard).await;
+        assert_eq!(counts(world, &bound_key, path).await.1, 0, "{}", shared.name);
+        let expected_counts = json!([{"scope": "org", "count": 1}]);
+        assert_eq!(
+            counts(world, &bound_key, "manager-objectives/counts?group_by=scope").await,
+            (expected_counts, 1)
+        );
     }
 }

@@ -28,9 +28,9 @@ async fn csv_of_common_spreadsheet_programs_is_imported_alike() {
         let first = upload(&world, "", file).await;
         assert_eq!((first.status, &first.json()["data"]), (200, &counted(3, 0)), "{program}");
         assert_eq!(upload(&world, "", GOOGLE_SHEETS).await.json()["data"], counted(0, 3), "{program}");
-        let found =
+        let page =
             world.get("/v1/employees?filter[email]=ines@example.com&expand=manager,department").await.json();
-        let it = &found["data"][0];
+        let it = &page["data"][0];
         let read = [&it["first_name"], &it["last_name"], &it["custom_fields"]["city"], &it["manager"]["email"]];
         assert_eq!(read, ["Inês", "O\"Neil", "Two\nlines", "jonas@example.com"], "{program}");
         assert_eq!(it["department"]["name"], "Care", "{program}");
@@ -40,8 +40,8 @@ async fn csv_of_common_spreadsheet_programs_is_imported_alike() {
 #[tokio::test]
 async fn csv_example_of_the_documentation_is_imported() {
     let world = TestApi::new().await;
-    let answered = upload(&world, "", EXAMPLE).await;
-    assert_eq!(answered.json(), json!({"data": counted(6, 0)}));
+    let response = upload(&world, "", EXAMPLE).await;
+    assert_eq!(response.json(), json!({"data": counted(6, 0)}));
     assert_eq!(upload(&world, "", EXAMPLE).await.json(), json!({"data": counted(0, 6)}));
 }
 
@@ -58,9 +58,9 @@ async fn unreadable_csv_is_refused_with_reason_and_position() {
         (windows, "bad_request", "save it as CSV UTF-8) at line 2, column "),
         (cut, "bad_request", "does not end at line 2, column "),
     ] {
-        let answered = upload(&world, "", file).await;
-        assert_eq!(answered.refusal(), (400, code.to_owned()));
-        assert!(answered.text().contains(reason), "{}", answered.text());
+        let response = upload(&world, "", file).await;
+        assert_eq!(response.refusal(), (400, code.to_owned()));
+        assert!(response.text().contains(reason), "{}", response.text());
         // Advances past the limit of six uploads per minute.
         world.clock.advance_seconds(61);
     }
@@ -70,15 +70,15 @@ async fn unreadable_csv_is_refused_with_reason_and_position() {
 #[tokio::test]
 async fn csv_header_without_email_lists_the_columns_found() {
     let world = TestApi::new().await;
-    let answered = upload(&world, "", b"Work Email,First Name\nada@example.com,Ada\n").await;
-    assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
+    let response = upload(&world, "", b"Work Email,First Name\nada@example.com,Ada\n").await;
+    assert_eq!(response.refusal(), (400, "validation_error".to_owned()));
     let details = json!([{
         "field": "email",
         "code": "required",
         "message": "is required as a column; the first row names the columns `Work Email`, `First Name`; \
             `Work Email` is probably `email`: rename it in the first row",
     }]);
-    assert_eq!(answered.json()["error"]["details"], details);
+    assert_eq!(response.json()["error"]["details"], details);
 }
 
 #[tokio::test]
@@ -86,7 +86,7 @@ async fn csv_row_with_several_errors_lists_each_problem() {
     let world = TestApi::new().await;
     let file = b"email,first_name,last_name,role,Supervisor\nada@example.com,,Moreau,boss,\n";
     let message = "first_name is required; role must be one of: employee, manager, org_admin";
-    let wanted = json!({
+    let expected_result = json!({
         "data": {"created": 0, "updated": 0, "deactivated": 0, "skipped": 0, "errors": [{
             "row_number": 2, "email": "ada@example.com", "code": "required", "message": message,
             "problems": [
@@ -99,7 +99,7 @@ async fn csv_row_with_several_errors_lists_each_problem() {
             "message": "is not known and was ignored; it is probably `manager_email`: rename it in the first row",
         }],
     });
-    assert_eq!(upload(&world, "", file).await.json(), wanted);
+    assert_eq!(upload(&world, "", file).await.json(), expected_result);
 }
 
 #[tokio::test]
@@ -108,18 +108,18 @@ async fn csv_limits_apply_and_uploads_have_their_own_quota() {
     let many = format!("email\n{}", "a@example.com\n".repeat(MAX_ROWS + 1));
     let large = vec![b'x'; MAX_BYTES + 1];
     for file in [many.as_bytes(), &large] {
-        let answered = upload(&world, "", file).await;
-        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
-        assert_eq!(answered.problems(), [("body".to_owned(), "too_long".to_owned())]);
+        let response = upload(&world, "", file).await;
+        assert_eq!(response.refusal(), (400, "validation_error".to_owned()));
+        assert_eq!(response.problems(), [("body".to_owned(), "too_long".to_owned())]);
     }
     for left in (0..4).rev() {
-        let answered = upload(&world, "?dry_run=true", EXAMPLE).await;
-        assert_eq!(answered.header("x-ratelimit-remaining"), Some(&*left.to_string()));
-        assert_eq!(answered.json()["plan"][5]["changes"]["custom.location"]["to"], "Addis Ababa");
+        let response = upload(&world, "?dry_run=true", EXAMPLE).await;
+        assert_eq!(response.header("x-ratelimit-remaining"), Some(&*left.to_string()));
+        assert_eq!(response.json()["plan"][5]["changes"]["custom.location"]["to"], "Addis Ababa");
     }
-    let refused = upload(&world, "", EXAMPLE).await;
-    assert_eq!(refused.refusal(), (429, "rate_limited".to_owned()));
-    assert_eq!(refused.json()["error"]["details"], json!([{"quota": "csv", "limit": 6, "window_seconds": 60}]));
+    let response = upload(&world, "", EXAMPLE).await;
+    assert_eq!(response.refusal(), (429, "rate_limited".to_owned()));
+    assert_eq!(response.json()["error"]["details"], json!([{"quota": "csv", "limit": 6, "window_seconds": 60}]));
     assert_eq!(world.get("/v1/employees").await.status, 200);
 }
 
@@ -131,8 +131,9 @@ async fn csv_upload_requires_the_csv_media_type() {
         assert_eq!(ask().header("content-type", kind).send().await.status, status, "{kind}");
     }
     assert_eq!(ask().send().await.refusal(), (400, "bad_request".to_owned()));
-    let encoded = ask().header("content-type", "text/csv").header("content-encoding", "gzip").send().await;
-    assert_eq!(encoded.refusal(), (415, "bad_request".to_owned()));
+    let encoded_response =
+        ask().header("content-type", "text/csv").header("content-encoding", "gzip").send().await;
+    assert_eq!(encoded_response.refusal(), (415, "bad_request".to_owned()));
 }
 
 #[tokio::test]
@@ -141,29 +142,29 @@ async fn job_title_is_stored_filtered_imported_and_cleared() {
     let ada =
         json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "job_title": "Engineer"});
     let ada = format!("/v1/employees/{}", world.made("/v1/employees", ada).await);
-    let found = async |title: &str| {
+    let emails_with_title = async |title: &str| {
         let page = world.get(&format!("/v1/employees?filter[job_title]={title}")).await.json();
         let people = page["data"].as_array().unwrap().iter();
         people.map(|person| person["email"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let file =
         b"email,first_name,last_name,job_title\nada@example.com,,,Nurse\nben@example.com,Ben,Okafor,Engineer\n";
-    let shown = upload(&world, "?dry_run=true", file).await.json();
-    let change = &shown["plan"][0]["changes"]["job_title"];
-    assert_eq!(*change, json!({"from": "Engineer", "to": "Nurse"}), "{shown}");
-    assert_eq!(found("Engineer").await, ["ada@example.com"]);
+    let plan = upload(&world, "?dry_run=true", file).await.json();
+    let change = &plan["plan"][0]["changes"]["job_title"];
+    assert_eq!(*change, json!({"from": "Engineer", "to": "Nurse"}), "{plan}");
+    assert_eq!(emails_with_title("Engineer").await, ["ada@example.com"]);
     upload(&world, "", file).await;
     assert_eq!(
-        (found("Engineer").await, found("Nurse").await),
+        (emails_with_title("Engineer").await, emails_with_title("Nurse").await),
         (vec!["ben@example.com".into()], vec!["ada@example.com".into()])
     );
     upload(&world, "?empty=clear", b"email,job_title\nada@example.com,\n").await;
     assert_eq!(world.get(&ada).await.json()["job_title"], Value::Null);
     world.patch(&ada, json!({"job_title": "Surgeon"})).await;
-    assert_eq!(found("Surgeon").await, ["ada@example.com"]);
-    assert_eq!(found("surgeon").await, [""; 0], "compared as a whole, and with case");
-    let refused = world.patch(&ada, json!({"job_title": "x".repeat(121)})).await;
-    assert_eq!(refused.problems(), [("job_title".to_owned(), "too_long".to_owned())]);
+    assert_eq!(emails_with_title("Surgeon").await, ["ada@example.com"]);
+    assert_eq!(emails_with_title("surgeon").await, [""; 0], "compared as a whole, and with case");
+    let response = world.patch(&ada, json!({"job_title": "x".repeat(121)})).await;
+    assert_eq!(response.problems(), [("job_title".to_owned(), "too_long".to_owned())]);
 }
 
 #[tokio::test]
@@ -175,16 +176,16 @@ async fn file_of_some_size_is_read_in_turns() {
     // No table of people: a file that is read is refused at once.
     let (small, large) = (b"no,header\n".to_vec(), b"no,header\n".repeat(10_000));
     assert_eq!(upload(&world, "", &small).await.status, 400);
-    let mut sent = Box::pin(upload(&world, "?dry_run=true", &large));
+    let mut upload_future = Box::pin(upload(&world, "?dry_run=true", &large));
     let waits = async {
         while !uploads.is_awaited() {
             tokio::task::yield_now().await;
         }
     };
-    let begun = select(&mut sent, Box::pin(waits)).await;
-    let is_waiting = matches!(begun, Either::Right(_));
-    drop(begun);
+    let first_end = select(&mut upload_future, Box::pin(waits)).await;
+    let is_waiting = matches!(first_end, Either::Right(_));
+    drop(first_end);
     assert!(is_waiting, "the file was read without a turn");
     drop(turns);
-    assert_eq!(sent.await.status, 400);
+    assert_eq!(upload_future.await.status, 400);
 }

@@ -51,16 +51,17 @@ async fn read_all(world: &TestApi, key: &str, path: &str) -> BTreeSet<String> {
 
 /// Creates two resources of each family that has few requirements.
 async fn populate(world: &TestApi, key: &str, name: &str) {
-    let made = async |path: &str, body: Value| {
+    let create = async |path: &str, body: Value| {
         world.clock.advance_millis(1);
-        let answered = world.bare("POST", path).key(key).json(&body).send().await;
-        assert_eq!(answered.status, 201, "{path}: {}", answered.text());
-        answered.json()["id"].as_str().unwrap().to_owned()
+        let response = world.bare("POST", path).key(key).json(&body).send().await;
+        assert_eq!(response.status, 201, "{path}: {}", response.text());
+        response.json()["id"].as_str().unwrap().to_owned()
     };
     let mut people = vec![];
     for number in 0..3 {
         let email = format!("{name}{number}@example.com");
-        people.push(made("/v1/employees", json!({"email": email, "first_name": "Ada", "last_name": name})).await);
+        people
+            .push(create("/v1/employees", json!({"email": email, "first_name": "Ada", "last_name": name})).await);
     }
     for number in 0..2 {
         let text = format!("{name} {number}");
@@ -68,29 +69,29 @@ async fn populate(world: &TestApi, key: &str, name: &str) {
         let about = &people[number];
         let period =
             json!({"owner_id": about, "title": text, "period_start": "2026-04-01", "period_end": "2026-06-30"});
-        made("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
-        made("/v1/departments", json!({"name": text})).await;
-        made("/v1/attributes", json!({"name": text, "category": "Character"})).await;
-        made("/v1/api-keys", json!({"name": text, "scopes": ["employees:read"]})).await;
-        made("/v1/connectors", json!({"type": "csv_feed", "hris_source": format!("source{number}")})).await;
-        made("/v1/conversations", json!({"title": text, "participant_ids": [people[0], people[1]]})).await;
-        made("/v1/assignments", json!({"employee_id": about, "title": text, "reviewer_ids": [people[2]]})).await;
-        made("/v1/summaries", json!({"employee_id": about, "title": text, "body": text})).await;
-        made("/v1/observations", json!({"employee_id": about, "type": "strength", "observation": text})).await;
-        made("/v1/employee-objectives", period.clone()).await;
-        made("/v1/manager-objectives", period).await;
+        create("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
+        create("/v1/departments", json!({"name": text})).await;
+        create("/v1/attributes", json!({"name": text, "category": "Character"})).await;
+        create("/v1/api-keys", json!({"name": text, "scopes": ["employees:read"]})).await;
+        create("/v1/connectors", json!({"type": "csv_feed", "hris_source": format!("source{number}")})).await;
+        create("/v1/conversations", json!({"title": text, "participant_ids": [people[0], people[1]]})).await;
+        create("/v1/assignments", json!({"employee_id": about, "title": text, "reviewer_ids": [people[2]]})).await;
+        create("/v1/summaries", json!({"employee_id": about, "title": text, "body": text})).await;
+        create("/v1/observations", json!({"employee_id": about, "type": "strength", "observation": text})).await;
+        create("/v1/employee-objectives", period.clone()).await;
+        create("/v1/manager-objectives", period).await;
     }
     world.attempt_all(204).await;
 }
 
 /// Returns copies of a text with one character changed, and some that are cut or longer.
 fn damage(text: &str) -> Vec<String> {
-    let changed = |at: usize| {
+    let alter_at = |at: usize| {
         let other = if text.as_bytes()[at] == b'A' { "B" } else { "A" };
         [&text[..at], other, &text[at + 1..]].concat()
     };
     let cut = [1, text.len() / 2, text.len() - 4, text.len() - 1].map(|length| text[..length].to_owned());
-    (0..text.len()).map(changed).chain(cut).chain([format!("{text}A"), format!("{text}{text}")]).collect()
+    (0..text.len()).map(alter_at).chain(cut).chain([format!("{text}A"), format!("{text}{text}")]).collect()
 }
 
 /// Returns the secret and the id of the person of a new bound key.
@@ -104,7 +105,7 @@ async fn bound_key(world: &TestApi) -> String {
 async fn damaged_or_moved_cursor_shows_no_other_rows() {
     let world = TestApi::new().await;
     populate(&world, &world.admin, "own").await;
-    let bound = bound_key(&world).await;
+    let bound_key_text = bound_key(&world).await;
     let other = operator::create_organization(&world.services, "Other").await.unwrap();
     let foreign = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
     let test = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
@@ -120,17 +121,20 @@ async fn damaged_or_moved_cursor_shows_no_other_rows() {
     for (path, cursor) in &cursors {
         let own = read_all(&world, &world.admin, path).await;
         for text in damage(cursor) {
-            let shown = entries(&read(&world, &world.admin, path, &format!("cursor={text}")).await);
-            assert!(shown.is_subset(&own), "{path}: {text} shows {shown:?}");
+            let entries_of_damaged = entries(&read(&world, &world.admin, path, &format!("cursor={text}")).await);
+            assert!(entries_of_damaged.is_subset(&own), "{path}: {text} shows {entries_of_damaged:?}");
         }
-        for key in [&bound, &foreign, &test] {
+        for key in [&bound_key_text, &foreign, &test] {
             let own = read_all(&world, key, path).await;
-            let shown = entries(&read(&world, key, path, &format!("cursor={cursor}")).await);
-            assert!(shown.is_subset(&own), "{path}: the cursor of another key shows {shown:?}");
+            let entries_of_moved = entries(&read(&world, key, path, &format!("cursor={cursor}")).await);
+            assert!(
+                entries_of_moved.is_subset(&own),
+                "{path}: the cursor of another key shows {entries_of_moved:?}"
+            );
         }
         for (elsewhere, _) in cursors.iter().filter(|(elsewhere, _)| *elsewhere != path) {
-            let answered = read(&world, &world.admin, elsewhere, &format!("cursor={cursor}")).await;
-            assert_eq!(answered.status, 400, "{path}: used for {elsewhere}: {}", answered.text());
+            let response = read(&world, &world.admin, elsewhere, &format!("cursor={cursor}")).await;
+            assert_eq!(response.status, 400, "{path}: used for {elsewhere}: {}", response.text());
         }
     }
 }
@@ -154,8 +158,8 @@ async fn damaged_code_or_key_opens_nothing() {
     assert_eq!(exchange(&code).await.status, 404, "a code opens once");
     for text in damage(&key) {
         world.clock.advance_seconds(4);
-        let answered = world.bare("GET", "/v1/me").key(&text).send().await;
-        assert_eq!(answered.status, 401, "{text}");
+        let response = world.bare("GET", "/v1/me").key(&text).send().await;
+        assert_eq!(response.status, 401, "{text}");
     }
     assert_eq!(world.bare("GET", "/v1/me").key(&key).send().await.status, 200);
 }

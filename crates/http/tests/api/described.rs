@@ -25,13 +25,13 @@ fn visit(value: &Value, at: &str, look: &mut impl FnMut(&str, &Value)) {
 
 /// Returns the paths of all values for which `is_fault` holds.
 fn faults(document: &Value, is_fault: impl Fn(&str, &Value) -> bool) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut fault_list = Vec::new();
     visit(document, "", &mut |at, value| {
         if is_fault(at, value) {
-            found.push(at.to_owned());
+            fault_list.push(at.to_owned());
         }
     });
-    found
+    fault_list
 }
 
 fn is_described(value: &Value) -> bool {
@@ -45,7 +45,7 @@ fn target<'a>(document: &'a Value, value: &Value) -> Option<&'a Value> {
 #[test]
 fn members_and_parameters_are_described_in_sentences() {
     let document = document();
-    let undescribed = faults(&document, |at, value| {
+    let undescribed_members = faults(&document, |at, value| {
         let (parent, name) = at.rsplit_once('/').unwrap_or_default();
         let is_member = parent.ends_with("/properties") && !parent.ends_with("/properties/properties");
         let is_parameter = parent.ends_with("/parameters") && value.get("$ref").is_none();
@@ -53,7 +53,7 @@ fn members_and_parameters_are_described_in_sentences() {
             ["headers", "parameters", "responses"].iter().any(|name| parent == format!("/components/{name}"));
         (is_member || is_parameter || is_shared) && !is_described(value) && !name.is_empty()
     });
-    assert_eq!(undescribed, [""; 0]);
+    assert_eq!(undescribed_members, [""; 0]);
 }
 
 #[test]
@@ -63,13 +63,16 @@ fn operation_and_answer_descriptions_add_to_the_summary() {
         for (method, operation) in
             operations.as_object().unwrap().iter().filter(|(method, _)| *method != "parameters")
         {
-            let at = format!("{method} {path}");
-            assert!(is_described(operation), "{at}");
-            assert!(!operation["description"].as_str().unwrap().starts_with('\n'), "{at} has no words of its own");
+            let operation_place = format!("{method} {path}");
+            assert!(is_described(operation), "{operation_place}");
+            assert!(
+                !operation["description"].as_str().unwrap().starts_with('\n'),
+                "{operation_place} has no words of its own"
+            );
             for (status, response) in operation["responses"].as_object().unwrap() {
                 let response = target(&document, response).unwrap_or(response);
-                assert!(is_described(response), "{at} {status}");
-                assert_ne!(response["description"], operation["summary"], "{at} {status}");
+                assert!(is_described(response), "{operation_place} {status}");
+                assert_ne!(response["description"], operation["summary"], "{operation_place} {status}");
             }
         }
     }
@@ -82,9 +85,9 @@ fn enumerations_are_named_schemas_without_reserved_names() {
         value.get("enum").is_some_and(Value::is_array) && at.rsplit_once('/').unwrap().0 != "/components/schemas"
     });
     assert_eq!(inline, [""; 0]);
-    let taken = ["Error", "Object", "Array", "Map", "Set", "Date", "Promise", "Symbol"];
-    let named: Vec<_> = document["components"]["schemas"].as_object().unwrap().keys().collect();
-    assert!(named.iter().all(|name| !taken.contains(&name.as_str())), "{named:?}");
+    let reserved_names = ["Error", "Object", "Array", "Map", "Set", "Date", "Promise", "Symbol"];
+    let schema_names: Vec<_> = document["components"]["schemas"].as_object().unwrap().keys().collect();
+    assert!(schema_names.iter().all(|name| !reserved_names.contains(&name.as_str())), "{schema_names:?}");
 }
 
 /// Follows the schema of an answer and collects every closed enumeration.
@@ -166,13 +169,13 @@ fn request_members_have_no_default() {
 #[test]
 fn operations_that_answer_a_secret_name_its_member() {
     let document = document();
-    let described = ["createApiKey", "rotateApiKey", "createWebhook", "updateWebhook"].map(|id| {
+    let descriptions = ["createApiKey", "rotateApiKey", "createWebhook", "updateWebhook"].map(|id| {
         let paths = document["paths"].as_object().unwrap().values();
         let mut operations = paths.flat_map(|path| path.as_object().unwrap().values());
         let operation = operations.find(|operation| operation["operationId"] == id).unwrap();
         operation["description"].as_str().unwrap()
     });
-    for (description, member) in described.into_iter().zip(["`key`", "`key`", "`secret`", "`secret`"]) {
+    for (description, member) in descriptions.into_iter().zip(["`key`", "`key`", "`secret`", "`secret`"]) {
         let names_member = description.contains(&format!(", as {member}."));
         let is_unique = description.to_lowercase().contains("only this response contains");
         assert!(names_member && is_unique, "{description}");

@@ -21,15 +21,15 @@ fn names(object: &Value) -> BTreeSet<&str> {
 #[test]
 fn document_has_exactly_the_operations_of_the_route_table() {
     let document = document();
-    let mut described = BTreeSet::new();
+    let mut operation_ids = BTreeSet::new();
     for (path, operations) in document["paths"].as_object().unwrap() {
         for method in names(operations).into_iter().filter(|method| *method != "parameters") {
-            described.insert((method.to_uppercase(), path.clone()));
+            operation_ids.insert((method.to_uppercase(), path.clone()));
         }
     }
     let table: BTreeSet<_> =
         ROUTES.iter().map(|route| (method(route).to_owned(), route.path.to_owned())).collect();
-    assert_eq!(described, table);
+    assert_eq!(operation_ids, table);
     assert_eq!(table.len(), ROUTES.len(), "no row twice");
     let tags: BTreeSet<_> =
         document["tags"].as_array().unwrap().iter().map(|item| item["name"].clone().to_string()).collect();
@@ -53,8 +53,8 @@ fn operation_documents_the_requirements_of_its_route() {
         assert_eq!(operation["security"] == json!([]), route.access.is_public(), "{}", route.operation);
         assert_eq!(has(412), route.is_conditional(), "{}", route.operation);
         assert_eq!(operation.get("requestBody").is_some(), route.body != Body::None, "{}", route.operation);
-        let required = matches!(route.body, Body::Required(_) | Body::Csv);
-        assert_eq!(operation["requestBody"]["required"] == json!(true), required, "{}", route.operation);
+        let is_required = matches!(route.body, Body::Required(_) | Body::Csv);
+        assert_eq!(operation["requestBody"]["required"] == json!(true), is_required, "{}", route.operation);
         let parameters = operation["parameters"].to_string();
         assert_eq!(parameters.contains("IdempotencyKey"), route.is_idempotent(), "{}", route.operation);
         assert!(!operation["summary"].as_str().unwrap().is_empty(), "{}", route.operation);
@@ -75,15 +75,15 @@ fn references_resolve_and_every_component_is_used() {
         }
     }
     let document = document();
-    let mut found = BTreeSet::new();
-    collect(&document, &mut found);
-    for reference in &found {
+    let mut reference_names = BTreeSet::new();
+    collect(&document, &mut reference_names);
+    for reference in &reference_names {
         assert!(document.pointer(&reference[1..]).is_some(), "{reference}");
     }
     for kind in ["schemas", "parameters", "headers", "responses"] {
         for name in names(&document["components"][kind]) {
             assert!(
-                found.contains(format!("#/components/{kind}/{name}").as_str()),
+                reference_names.contains(format!("#/components/{kind}/{name}").as_str()),
                 "{kind}/{name} is used nowhere"
             );
         }
@@ -108,23 +108,23 @@ async fn answer_matches_its_documented_schema() {
         let path = resources.path(route);
         resources.begin(&world, route).await;
         let request = world.ask(method(route), &format!("{path}{}", everything_inlined(&document, route)));
-        let answered = resources.filled(request, route).send().await;
+        let response = resources.filled(request, route).send().await;
         if route.response == Success::Empty {
-            assert_eq!((answered.status, answered.body.len()), (204, 0), "{}", route.operation);
+            assert_eq!((response.status, response.body.len()), (204, 0), "{}", route.operation);
             continue;
         }
-        let schema = &operation(&document, route)["responses"][answered.status.to_string()];
+        let schema = &operation(&document, route)["responses"][response.status.to_string()];
         let schema = match schema["$ref"].as_str() {
             Some(reference) => document.pointer(&reference[1..]).unwrap(),
             None => schema,
         };
         let schema = &schema["content"][route.response.media_type()]["schema"];
         if let Success::Lines(_) = route.response {
-            for line in answered.lines() {
+            for line in response.lines() {
                 assert_eq!(mismatch(&document, schema, &line, route.operation), None);
             }
         } else if route.operation != "getDocument" {
-            assert_eq!(mismatch(&document, schema, &answered.json(), route.operation), None);
+            assert_eq!(mismatch(&document, schema, &response.json(), route.operation), None);
         }
     }
 }
@@ -147,14 +147,14 @@ fn example_matches_its_schema() {
             assert_eq!(mismatch(&document, &content["schema"], example, route.operation), None);
         }
     }
-    let delivered = &document["components"]["schemas"]["ObservationEvent"];
-    assert_eq!(mismatch(&document, delivered, &delivered["examples"][0], "delivered"), None);
+    let event_schema = &document["components"]["schemas"]["ObservationEvent"];
+    assert_eq!(mismatch(&document, event_schema, &event_schema["examples"][0], "delivered"), None);
 }
 
 #[tokio::test]
 async fn document_is_served_unchanged_without_a_key() {
     let world = TestApi::new().await;
-    let answered = world.bare("GET", "/v1/openapi.json").send().await;
-    assert_eq!((answered.status, answered.json()), (200, document()));
+    let response = world.bare("GET", "/v1/openapi.json").send().await;
+    assert_eq!((response.status, response.json()), (200, document()));
     assert!(ROUTES.iter().any(|route| route.method == Method::Get && route.access.is_public()));
 }

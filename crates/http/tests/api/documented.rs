@@ -73,9 +73,10 @@ pub(crate) fn assert_body(route: Option<&Route>, asked: &str, answered: &TestRes
     if answered.body.is_empty() || answered.header("content-encoding").is_some() {
         return;
     }
-    let described = &responses(route)[answered.status.to_string()];
+    let response_schema = &responses(route)[answered.status.to_string()];
     let dry_run = &DOCUMENT["components"]["parameters"]["DryRun"]["x-candor-response"];
-    let response = if is_effects(answered) && route.operation != "upsertEmployees" { dry_run } else { described };
+    let response =
+        if is_effects(answered) && route.operation != "upsertEmployees" { dry_run } else { response_schema };
     let response = match response["$ref"].as_str() {
         Some(reference) => DOCUMENT.pointer(&reference[1..]).unwrap(),
         None => response,
@@ -123,9 +124,9 @@ pub(crate) fn mismatch(document: &Value, schema: &Value, value: &Value, at: &str
     if schema.get("not").is_some_and(|choice| mismatch(document, choice, value, at).is_none()) {
         return Some(format!("{at}: {value} is excluded"));
     }
-    let found = type_mismatch(schema, value, at);
-    if found.is_some() {
-        return found;
+    let mismatch_text = type_mismatch(schema, value, at);
+    if mismatch_text.is_some() {
+        return mismatch_text;
     }
     if schema.get("const").is_some_and(|constant| constant != value) {
         return Some(format!("{at}: {value} is not {}", schema["const"]));
@@ -171,13 +172,13 @@ pub(crate) fn mismatch(document: &Value, schema: &Value, value: &Value, at: &str
 
 #[test]
 fn route_of_a_request_is_found_by_its_pattern() {
-    let found = |method: Method, path: &str| route(&method, path).map(|route| route.operation);
-    assert_eq!(found(Method::GET, "/v1/employees/emp_1?expand=manager"), Some("getEmployee"));
-    assert_eq!(found(Method::HEAD, "/v1/employees"), Some("listEmployees"));
-    assert_eq!(found(Method::POST, "/v1/employees/csv"), Some("upsertEmployees"));
-    assert_eq!(found(Method::GET, "/v1/employees/csv"), None, "405");
-    assert_eq!(found(Method::PUT, "/v1/employees"), None);
-    assert_eq!(found(Method::GET, "/v1/nothing"), None);
+    let operation_of = |method: Method, path: &str| route(&method, path).map(|route| route.operation);
+    assert_eq!(operation_of(Method::GET, "/v1/employees/emp_1?expand=manager"), Some("getEmployee"));
+    assert_eq!(operation_of(Method::HEAD, "/v1/employees"), Some("listEmployees"));
+    assert_eq!(operation_of(Method::POST, "/v1/employees/csv"), Some("upsertEmployees"));
+    assert_eq!(operation_of(Method::GET, "/v1/employees/csv"), None, "405");
+    assert_eq!(operation_of(Method::PUT, "/v1/employees"), None);
+    assert_eq!(operation_of(Method::GET, "/v1/nothing"), None);
 }
 
 #[test]

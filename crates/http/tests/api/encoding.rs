@@ -15,9 +15,9 @@ async fn large_answer_is_compressed_as_accept_encoding_prefers() {
     assert_eq!((plain.header("content-encoding"), plain.header("vary")), (None, Some("Accept-Encoding")));
     let gzip = world.ask("GET", path).header("accept-encoding", "gzip").send().await;
     assert_eq!((gzip.header("content-encoding"), gzip.header("vary")), (Some("gzip"), Some("Accept-Encoding")));
-    let mut unpacked = Vec::new();
-    GzDecoder::new(&gzip.body[..]).read_to_end(&mut unpacked).unwrap();
-    assert_eq!(unpacked, plain.body);
+    let mut plain_bytes = Vec::new();
+    GzDecoder::new(&gzip.body[..]).read_to_end(&mut plain_bytes).unwrap();
+    assert_eq!(plain_bytes, plain.body);
     let zstd = world.ask("GET", path).header("accept-encoding", "gzip, zstd").send().await;
     assert_eq!(zstd.header("content-encoding"), Some("zstd"));
     assert_eq!(zstd::decode_all(&zstd.body[..]).unwrap(), plain.body);
@@ -41,12 +41,12 @@ async fn page_of_several_pieces_is_compressed_as_a_whole() {
         let plain = world.get("/v1/employees").await;
         assert!(plain.body.len() > 6 * 65_536);
         assert_eq!((plain.header("content-encoding"), plain.header("vary")), (None, Some("Accept-Encoding")));
-        let packed = world.ask("GET", "/v1/employees").header("accept-encoding", "zstd").send().await;
+        let compressed_response = world.ask("GET", "/v1/employees").header("accept-encoding", "zstd").send().await;
         assert_eq!(
-            (packed.header("content-encoding"), packed.header("vary")),
+            (compressed_response.header("content-encoding"), compressed_response.header("vary")),
             (Some("zstd"), Some("Accept-Encoding"))
         );
-        assert_eq!(zstd::decode_all(&packed.body[..]).unwrap(), plain.body);
+        assert_eq!(zstd::decode_all(&compressed_response.body[..]).unwrap(), plain.body);
     }
 }
 
@@ -56,8 +56,8 @@ async fn small_answer_or_unknown_encoding_is_uncompressed() {
     let small = world.ask("GET", "/livez").header("accept-encoding", "zstd").send().await;
     assert_eq!(small.header("content-encoding"), None);
     for accept in ["br", "identity", "identity;q=0", "*;q=0", "nonsense;;;", ""] {
-        let answered = world.ask("GET", "/v1/attributes").header("accept-encoding", accept).send().await;
-        assert_eq!((answered.status, answered.header("content-encoding")), (200, None), "{accept}");
+        let response = world.ask("GET", "/v1/attributes").header("accept-encoding", accept).send().await;
+        assert_eq!((response.status, response.header("content-encoding")), (200, None), "{accept}");
     }
 }
 
@@ -68,9 +68,9 @@ async fn compression_keeps_the_etag() {
     let body = serde_json::json!({"employee_id": employee, "type": "strength", "observation": "a".repeat(3000)});
     let path = format!("/v1/observations/{}", world.made("/v1/observations", body).await);
     let plain = world.get(&path).await;
-    let packed = world.ask("GET", &path).header("accept-encoding", "zstd").send().await;
-    assert_eq!(packed.header("content-encoding"), Some("zstd"));
-    assert_eq!(packed.header("etag"), plain.header("etag"));
+    let compressed_response = world.ask("GET", &path).header("accept-encoding", "zstd").send().await;
+    assert_eq!(compressed_response.header("content-encoding"), Some("zstd"));
+    assert_eq!(compressed_response.header("etag"), plain.header("etag"));
 }
 
 #[tokio::test]
@@ -84,13 +84,13 @@ async fn document_and_reference_answer_304_to_a_current_etag() {
             assert!(tag.starts_with('"') && tag.ends_with('"'), "a strong one: {tag}");
             assert_eq!(first.header("vary"), Some("Accept-Encoding"), "{path}");
             assert_eq!(first.header("cache-control"), Some("public, max-age=3600, must-revalidate"), "{path}");
-            let again = ask().header("if-none-match", &tag).send().await;
+            let second_response = ask().header("if-none-match", &tag).send().await;
             assert_eq!(
-                (again.status, again.body.len(), again.header("etag")),
+                (second_response.status, second_response.body.len(), second_response.header("etag")),
                 (304, 0, Some(tag.as_str())),
                 "{path}"
             );
-            assert_eq!(again.header("content-encoding"), None, "{path}");
+            assert_eq!(second_response.header("content-encoding"), None, "{path}");
             let other = ask().header("if-none-match", "\"other\"").send().await;
             assert_eq!((other.status, &other.body), (200, &first.body), "{path}");
         }

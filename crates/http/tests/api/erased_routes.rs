@@ -124,38 +124,39 @@ async fn texts_before_and_after(route: &Route, texts: &Value) -> (usize, usize) 
     resources.begin(&world, route).await;
     let mut body = resources.body(route).unwrap();
     merge(&mut body, texts);
-    let answered = world.ask(method(route), &resources.path(route)).json(&body).send().await;
-    assert!(answered.status < 300, "{}: {body}: {}", route.operation, answered.text());
+    let response = world.ask(method(route), &resources.path(route)).json(&body).send().await;
+    assert!(response.status < 300, "{}: {body}: {}", route.operation, response.text());
     let is_new = route.operation == "createEmployee";
     let subject = if is_new {
-        answered.json()["id"].as_str().unwrap().to_owned()
+        response.json()["id"].as_str().unwrap().to_owned()
     } else {
         resources.id("employees").to_owned()
     };
     search_index::index_pending(&world.services, || true).await.unwrap();
-    let before = count_in(folder.path());
+    let count_before = count_in(folder.path());
     let path = format!("/v1/employees/{subject}");
     world.post(&format!("{path}/deactivate"), json!({})).await;
-    let erased = world.post(&format!("{path}/erasure"), json!({})).await;
-    assert_eq!(erased.status, 202, "{}: {}", route.operation, erased.text());
+    let erasure_response = world.post(&format!("{path}/erasure"), json!({})).await;
+    assert_eq!(erasure_response.status, 202, "{}: {}", route.operation, erasure_response.text());
     for _ in 0..4 {
         erasure::run_due(&world.services, || true).await.unwrap();
         world.clock.advance_seconds(20);
         search_index::index_pending(&world.services, || true).await.unwrap();
     }
-    let receipt = world.get(&format!("/v1/erasures/{}", erased.json()["id"].as_str().unwrap())).await.json();
+    let receipt =
+        world.get(&format!("/v1/erasures/{}", erasure_response.json()["id"].as_str().unwrap())).await.json();
     assert_eq!(receipt["status"], "completed", "{}", route.operation);
-    (before, count_in(folder.path()))
+    (count_before, count_in(folder.path()))
 }
 
 #[tokio::test]
 async fn text_of_each_route_is_gone_from_the_files_after_an_erasure() {
     let document = TestApi::new().await.get("/v1/openapi.json").await.json();
-    let mut named = BTreeSet::new();
+    let mut text_names = BTreeSet::new();
     for route in ROUTES.iter().filter(|route| route.method != Method::Get) {
         let Some(texts) = texts(&document, route) else { continue };
         if STAYS.iter().chain(&OTHERS).any(|(operation, _)| *operation == route.operation) {
-            named.insert(route.operation);
+            text_names.insert(route.operation);
             continue;
         }
         let (before, after) = texts_before_and_after(route, &texts).await;
@@ -163,7 +164,7 @@ async fn text_of_each_route_is_gone_from_the_files_after_an_erasure() {
         assert_eq!(after, 0, "{}: {texts}", route.operation);
     }
     let exceptions: BTreeSet<_> = STAYS.iter().chain(&OTHERS).map(|(operation, _)| *operation).collect();
-    assert_eq!(named, exceptions, "an exception is no route that takes a text");
+    assert_eq!(text_names, exceptions, "an exception is no route that takes a text");
 }
 
 #[tokio::test]

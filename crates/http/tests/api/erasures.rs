@@ -38,8 +38,8 @@ impl Walk {
     }
 
     async fn make(&mut self, world: &TestApi, path: &str, body: Value) -> String {
-        let made = self.sent(world, &world.admin.clone(), path, body).await;
-        made.json()["id"].as_str().unwrap_or_default().to_owned()
+        let creation = self.sent(world, &world.admin.clone(), path, body).await;
+        creation.json()["id"].as_str().unwrap_or_default().to_owned()
     }
 
     async fn sent(&mut self, world: &TestApi, key: &str, path: &str, body: Value) -> TestResponse {
@@ -47,10 +47,10 @@ impl Walk {
         let idempotency = format!("key-{}-{}", self.requests.len(), path.len());
         let agent = if key == world.admin { "Tests" } else { CANARY };
         let request = world.bare("POST", path).key(key).header("idempotency-key", &idempotency);
-        let answered = request.header("user-agent", agent).json(&body).send().await;
-        assert!(answered.status < 300, "{path}: {}", answered.text());
+        let response = request.header("user-agent", agent).json(&body).send().await;
+        assert!(response.status < 300, "{path}: {}", response.text());
         self.requests.push((idempotency, path.to_owned(), body));
-        answered
+        response
     }
 }
 
@@ -85,8 +85,8 @@ impl Walk {
             "send_invite": true});
         self.person = self.make(world, "/v1/employees", body).await;
         let id = self.person.clone();
-        let invited = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
-        let token = invited["accept_url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
+        let invitation = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
+        let token = invitation["accept_url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
         world.bare("POST", "/v1/invitations/accept").json(&json!({"token": token})).send().await;
         let text = self.text();
         world.patch(&format!("/v1/employees/{id}"), json!({"job_title": text})).await;
@@ -164,17 +164,21 @@ impl Walk {
         let rows =
             format!("email,first_name,last_name,manager_email\n{CANARY}@example.com,A,B,none@example.com\n");
         let upload = world.ask("POST", &format!("/v1/employees/csv?connector_id={connector}"));
-        let uploaded =
+        let upload_response =
             upload.header("content-type", "text/csv").header("idempotency-key", "csv").body(rows).send().await;
-        assert!(uploaded.text().contains(CANARY), "the answer names the address: {}", uploaded.text());
+        assert!(
+            upload_response.text().contains(CANARY),
+            "the answer names the address: {}",
+            upload_response.text()
+        );
     }
 }
 
 async fn erase(world: &TestApi, walk: &Walk) -> String {
     let reason = json!({"reason": "Request of 2 March"});
-    let answered = world.post(&format!("/v1/employees/{}/erasure", walk.person), reason).await;
-    assert_eq!(answered.status, 202, "{}", answered.text());
-    answered.json()["id"].as_str().unwrap().to_owned()
+    let response = world.post(&format!("/v1/employees/{}/erasure", walk.person), reason).await;
+    assert_eq!(response.status, 202, "{}", response.text());
+    response.json()["id"].as_str().unwrap().to_owned()
 }
 
 /// Continues the erasures until none is running. The index is clean some seconds before the end.
@@ -188,8 +192,8 @@ async fn finish(world: &TestApi) {
 }
 
 fn assert_clean(text: &str, what: &str) {
-    let found = text.to_lowercase().find(CANARY);
-    let near = found.map(|at| text.get(at.saturating_sub(300)..(at + 40).min(text.len())));
+    let canary_place = text.to_lowercase().find(CANARY);
+    let near = canary_place.map(|at| text.get(at.saturating_sub(300)..(at + 40).min(text.len())));
     assert_eq!(near, None, "{what}");
 }
 
@@ -203,21 +207,25 @@ async fn assert_clean_answers(world: &TestApi, walk: &Walk, store: &str) {
             _ => "?limit=100".to_owned(),
         };
         world.clock.advance_seconds(30);
-        let answered = world.get(&format!("/v1{}{query}", route.path)).await;
+        let response = world.get(&format!("/v1{}{query}", route.path)).await;
         let is_named = route.path == "/search";
         if is_named {
-            assert_eq!(answered.json()["data"], json!([]), "{store}: {}", answered.text());
+            assert_eq!(response.json()["data"], json!([]), "{store}: {}", response.text());
         } else {
-            assert_clean(&answered.text(), &format!("{store}: {}", route.path));
+            assert_clean(&response.text(), &format!("{store}: {}", route.path));
         }
     }
     for path in &walk.removed {
         assert_eq!(world.get(path).await.status, 404, "{store}: {path}");
     }
     let person = format!("/v1/employees/{}", walk.person);
-    let shown = world.get(&person).await.json();
-    assert_eq!((&shown["first_name"], &shown["last_name"]), (&json!("Former"), &json!("employee")), "{store}");
-    assert_eq!(shown["manager_id"], json!(null), "{store}");
+    let person_json = world.get(&person).await.json();
+    assert_eq!(
+        (&person_json["first_name"], &person_json["last_name"]),
+        (&json!("Former"), &json!("employee")),
+        "{store}"
+    );
+    assert_eq!(person_json["manager_id"], json!(null), "{store}");
     assert_clean(&world.get(&format!("{person}/personal-data")).await.text(), store);
 }
 
@@ -243,7 +251,7 @@ async fn erasure_leaves_no_text_of_the_person_in_answers() {
     for shared in every_store().await {
         let world = &shared.world;
         let walk = walk(world).await;
-        let before = data_of(world, &walk.other).await;
+        let data_before = data_of(world, &walk.other).await;
         let id = erase(world, &walk).await;
         finish(world).await;
         let receipt = world.get(&format!("/v1/erasures/{id}")).await.json();
@@ -259,18 +267,18 @@ async fn erasure_leaves_no_text_of_the_person_in_answers() {
         let notices = |lines: &[Value]| -> Vec<Value> {
             lines.iter().filter(|line| line["type"] != "notification").cloned().collect()
         };
-        assert_eq!(notices(&others), notices(&before), "{}: the other person keeps everything", shared.name);
+        assert_eq!(notices(&others), notices(&data_before), "{}: the other person keeps everything", shared.name);
         let mut missing = 0;
         for (key, path, body) in &walk.requests {
-            let again = world.bare("POST", path).key(&world.admin).header("idempotency-key", key);
-            let again = again.json(body).send().await;
-            assert_clean(&again.text(), path);
-            missing += usize::from(again.status == 404);
+            let repeated_request = world.bare("POST", path).key(&world.admin).header("idempotency-key", key);
+            let repeated_response = repeated_request.json(body).send().await;
+            assert_clean(&repeated_response.text(), path);
+            missing += usize::from(repeated_response.status == 404);
         }
         assert!(missing >= 8, "{}: {missing} stored responses are gone", shared.name);
-        let fired =
+        let erasure_events =
             world.get("/v1/events?limit=100&filter[event]=employee.erased&filter[event]=erasure.completed").await;
-        assert_eq!(fired.json()["data"].as_array().unwrap().len(), 2, "{}", shared.name);
+        assert_eq!(erasure_events.json()["data"].as_array().unwrap().len(), 2, "{}", shared.name);
         let entries = world.get("/v1/audit-log?filter[action]=employee.erase").await.json();
         assert_eq!(entries["data"][0]["comment"], "Request of 2 March", "{}", shared.name);
     }
@@ -303,32 +311,32 @@ async fn erased_texts_are_gone_from_the_files_of_sqlite() {
     let store = Arc::new(in_folder(folder.path()));
     let world = TestApi::on(store, HttpSettings::default()).await;
     let walk = walk(&world).await;
-    let there = |word: &str| {
+    let is_in_files = |word: &str| {
         let files = fs::read_dir(folder.path()).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
         let count = |bytes: Vec<u8>| {
             bytes.windows(word.len()).filter(|part| part.eq_ignore_ascii_case(word.as_bytes())).count()
         };
         files.map(count).sum::<usize>()
     };
-    assert!(there(CANARY) > 20, "{}", there(CANARY));
+    assert!(is_in_files(CANARY) > 20, "{}", is_in_files(CANARY));
     erase(&world, &walk).await;
     finish(&world).await;
-    assert_eq!(there(CANARY), 0, "{:?}", left(folder.path()).first());
-    assert!(there("Plain") > 0);
+    assert_eq!(is_in_files(CANARY), 0, "{:?}", left(folder.path()).first());
+    assert!(is_in_files("Plain") > 0);
 }
 
 /// Returns the surroundings of the texts that are left in the files of a folder.
 fn left(folder: &Path) -> Vec<String> {
-    let mut found = vec![];
+    let mut places = vec![];
     for entry in fs::read_dir(folder).unwrap() {
         let bytes = fs::read(entry.unwrap().path()).unwrap();
         let lower = bytes.to_ascii_lowercase();
         for at in (0..lower.len()).filter(|at| lower[*at..].starts_with(CANARY.as_bytes())) {
-            let around = &bytes[at.saturating_sub(80)..(at + 80).min(bytes.len())];
-            found.push(String::from_utf8_lossy(around).into_owned());
+            let excerpt = &bytes[at.saturating_sub(80)..(at + 80).min(bytes.len())];
+            places.push(String::from_utf8_lossy(excerpt).into_owned());
         }
     }
-    found
+    places
 }
 
 #[tokio::test]

@@ -55,16 +55,16 @@ async fn export(world: &TestApi, query: &str) -> TestResponse {
 async fn export_has_every_resource_in_the_form_of_get() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
-    let archived = format!("/v1/observations/{}/archive", resources.id("observations"));
-    assert_eq!(world.post(&archived, json!({})).await.status, 200);
-    let answered = export(&world, "").await;
-    assert_eq!(answered.header("content-type"), Some("application/x-ndjson"));
-    let lines = answered.lines();
+    let archive_path = format!("/v1/observations/{}/archive", resources.id("observations"));
+    assert_eq!(world.post(&archive_path, json!({})).await.status, 200);
+    let response = export(&world, "").await;
+    assert_eq!(response.header("content-type"), Some("application/x-ndjson"));
+    let lines = response.lines();
     let header = &lines[0];
     assert_eq!((&header["type"], &header["api_version"]), (&json!("header"), &json!("v1")));
     assert_eq!(header["resources"], json!(ExportedResource::words()));
-    let since = format!("/v1/events?cursor={}", header["events_cursor"].as_str().unwrap());
-    assert_eq!(world.get(&since).await.json()["data"], json!([]), "nothing has changed since");
+    let feed_path = format!("/v1/events?cursor={}", header["events_cursor"].as_str().unwrap());
+    assert_eq!(world.get(&feed_path).await.json()["data"], json!([]), "nothing has changed since");
     let mut counts: BTreeMap<&str, u64> = ExportedResource::words().into_iter().map(|word| (word, 0)).collect();
     for line in lines[1..lines.len() - 1].iter() {
         let kind = line["type"].as_str().unwrap();
@@ -157,24 +157,24 @@ async fn altered_export_cursor_is_refused_and_unrecorded() {
     let world = TestApi::exporting(store, 2).await;
     Resources::make(&world, &world.admin).await;
     let cursor = last_cursor(&export(&world, "").await.lines()).unwrap();
-    let opened = ExportCursor {
+    let cursor_start = ExportCursor {
         started_at: START,
         events: Position { key: Key::Rank(0), id: [0; 16] },
         place: ExportPlace::before(ExportedResource::Employees),
     };
     // Everything in the cursor of a tenant is known to its clients.
-    let forged = opened.to_text(Tenant::live(world.organization), ExportedResource::ALL);
-    let mut refused = altered(&cursor);
-    refused.extend((0..cursor.len()).step_by(7).map(|length| cursor[..length].to_owned()));
-    refused.extend([forged, format!("{cursor}A"), String::new()]);
-    for text in refused {
-        let answered = export(&world, &format!("?cursor={text}")).await;
-        assert_eq!(answered.problems(), [("cursor".to_owned(), "invalid_format".to_owned())], "{text}");
+    let forged_cursor = cursor_start.to_text(Tenant::live(world.organization), ExportedResource::ALL);
+    let mut wrong_cursors = altered(&cursor);
+    wrong_cursors.extend((0..cursor.len()).step_by(7).map(|length| cursor[..length].to_owned()));
+    wrong_cursors.extend([forged_cursor, format!("{cursor}A"), String::new()]);
+    for text in wrong_cursors {
+        let response = export(&world, &format!("?cursor={text}")).await;
+        assert_eq!(response.problems(), [("cursor".to_owned(), "invalid_format".to_owned())], "{text}");
     }
     let other = operator::create_organization(&world.services, "Other").await.unwrap();
     let key = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
-    let moved = world.bare("GET", &format!("/v1/exports?cursor={cursor}")).key(&key).send().await;
-    assert_eq!(moved.problems(), [("cursor".to_owned(), "invalid_format".to_owned())]);
+    let response_to_other_key = world.bare("GET", &format!("/v1/exports?cursor={cursor}")).key(&key).send().await;
+    assert_eq!(response_to_other_key.problems(), [("cursor".to_owned(), "invalid_format".to_owned())]);
     let entries = async || {
         let path = "/v1/audit-log?filter[action]=organization.continue_export";
         world.get(path).await.json()["data"].as_array().unwrap().clone()
@@ -188,17 +188,17 @@ async fn altered_export_cursor_is_refused_and_unrecorded() {
 async fn cut_export_goes_on_behind_its_last_checkpoint() {
     for (world, faulty, _database) in every_faulty_store().await {
         Resources::make(&world, &world.admin).await;
-        let before = faulty.calls(FaultyCall::List);
+        let calls_before = faulty.calls(FaultyCall::List);
         let whole = export(&world, "").await.lines();
-        let (complete, reads) = (rows(&whole), faulty.calls(FaultyCall::List) - before);
+        let (complete, reads) = (rows(&whole), faulty.calls(FaultyCall::List) - calls_before);
         for (number, checkpoint) in of_type(&whole, "checkpoint").into_iter().enumerate() {
             let query = format!("?cursor={}", checkpoint["cursor"].as_str().unwrap());
             let rest = export(&world, &query).await.lines();
             assert_eq!(rest[0], whole[0], "the header is that of the beginning");
-            let at = whole.iter().position(|line| line == checkpoint).unwrap();
-            let mut joined = rows(&whole[..at]);
-            joined.append(&mut rows(&rest));
-            assert_eq!(joined, complete, "checkpoint {number}");
+            let checkpoint_index = whole.iter().position(|line| line == checkpoint).unwrap();
+            let mut joined_rows = rows(&whole[..checkpoint_index]);
+            joined_rows.append(&mut rows(&rest));
+            assert_eq!(joined_rows, complete, "checkpoint {number}");
         }
         // Every read of rows fails in turn.
         for number in 1..=reads {
@@ -228,34 +228,37 @@ async fn cut_export_goes_on_behind_its_last_checkpoint() {
 #[tokio::test]
 async fn export_is_for_admin_keys_of_the_organization() {
     let world = TestApi::new().await;
-    let scoped =
+    let export_key =
         |level, environment| world.key(Permissions::NONE.with(Permission::ExportsRead), level, environment);
     let details = async |key: &str| {
-        let refused = world.bare("GET", "/v1/exports").key(key).send().await;
-        assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()));
-        refused.json()["error"]["details"].clone()
+        let response = world.bare("GET", "/v1/exports").key(key).send().await;
+        assert_eq!(response.refusal(), (403, "permission_denied".to_owned()));
+        response.json()["error"]["details"].clone()
     };
-    let standard = scoped(AccessLevel::Standard, Environment::Live).await;
+    let standard = export_key(AccessLevel::Standard, Environment::Live).await;
     assert_eq!(details(&standard).await, json!([{"required_access_level": "admin"}]));
-    let test = scoped(AccessLevel::Admin, Environment::Test).await;
+    let test = export_key(AccessLevel::Admin, Environment::Test).await;
     assert_eq!(details(&test).await, json!([{"key_environment": "test"}]));
-    let admin = scoped(AccessLevel::Admin, Environment::Live).await;
+    let admin = export_key(AccessLevel::Admin, Environment::Live).await;
     let ask = || world.bare("GET", "/v1/exports").key(&admin).send();
     for _ in 0..6 {
         assert_eq!(ask().await.status, 200, "the scope of exports is sufficient");
     }
-    let refused = ask().await;
-    assert_eq!(refused.refusal(), (429, "rate_limited".to_owned()));
-    assert_eq!(refused.json()["error"]["details"], json!([{"quota": "export", "limit": 6, "window_seconds": 60}]));
+    let response = ask().await;
+    assert_eq!(response.refusal(), (429, "rate_limited".to_owned()));
+    assert_eq!(
+        response.json()["error"]["details"],
+        json!([{"quota": "export", "limit": 6, "window_seconds": 60}])
+    );
 }
 
 #[tokio::test]
 async fn export_of_a_key_of_a_person_is_refused() {
     let world = TestApi::new().await;
     let person = world.employee("ada@example.com").await;
-    let bound = key_for(&world, &person, AccessLevel::Admin).await;
-    let refused = world.bare("GET", "/v1/exports").key(&bound).send().await;
-    assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()));
+    let bound_key = key_for(&world, &person, AccessLevel::Admin).await;
+    let response = world.bare("GET", "/v1/exports").key(&bound_key).send().await;
+    assert_eq!(response.refusal(), (403, "permission_denied".to_owned()));
 }
 
 #[tokio::test]
@@ -266,12 +269,12 @@ async fn compressed_export_has_the_same_lines() {
     for encoding in ["gzip", "zstd"] {
         world.clock.advance_seconds(60);
         let request = world.ask("GET", "/v1/exports?resources=attributes").header("accept-encoding", encoding);
-        let answered = request.send().await;
-        assert_eq!(answered.header("content-encoding"), Some(encoding));
+        let response = request.send().await;
+        assert_eq!(response.header("content-encoding"), Some(encoding));
         let mut text = String::new();
         match encoding {
-            "gzip" => GzDecoder::new(&answered.body[..]).read_to_string(&mut text).unwrap(),
-            _ => zstd::stream::read::Decoder::new(&answered.body[..]).unwrap().read_to_string(&mut text).unwrap(),
+            "gzip" => GzDecoder::new(&response.body[..]).read_to_string(&mut text).unwrap(),
+            _ => zstd::stream::read::Decoder::new(&response.body[..]).unwrap().read_to_string(&mut text).unwrap(),
         };
         let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(lines[1..], plain[1..], "{encoding}");
@@ -299,8 +302,11 @@ async fn slow_client_of_an_export_is_disconnected() {
         patient.key
     );
     let idle = idle_exports(&world, &patient, &ask).await;
-    let refused = patient.talk(ask.as_bytes()).await;
-    assert!(refused.starts_with("HTTP/1.1 503") && refused.contains("retry-after: 5"), "two at a time: {refused}");
+    let error_text = patient.talk(ask.as_bytes()).await;
+    assert!(
+        error_text.starts_with("HTTP/1.1 503") && error_text.contains("retry-after: 5"),
+        "two at a time: {error_text}"
+    );
     drop(idle);
     whole_export(&world, &patient, &ask).await;
 
@@ -309,9 +315,11 @@ async fn slow_client_of_an_export_is_disconnected() {
     // A client that reads gets the whole export once the slow clients are disconnected.
     whole_export(&world, &strict, &ask).await;
     for mut stream in idle {
-        let mut taken = vec![];
-        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut taken)).await.expect("it stays connected");
-        assert!(!String::from_utf8_lossy(&taken).contains(END), "the export is cut");
+        let mut connections = vec![];
+        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut connections))
+            .await
+            .expect("it stays connected");
+        assert!(!String::from_utf8_lossy(&connections).contains(END), "the export is cut");
     }
     patient.handle.stop(false).await;
     strict.handle.stop(false).await;
@@ -339,7 +347,7 @@ async fn idle_exports(world: &TestApi, server: &TestListener, ask: &str) -> Vec<
 
 /// Asks until an export arrives whole. On a busy machine, a client that reads may be too slow as well.
 async fn whole_export(world: &TestApi, server: &TestListener, ask: &str) {
-    let asked = async {
+    let export_loop = async {
         loop {
             world.clock.advance_seconds(60);
             let answer = server.talk(ask.as_bytes()).await;
@@ -348,5 +356,5 @@ async fn whole_export(world: &TestApi, server: &TestListener, ask: &str) {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, asked).await.expect("no export arrives whole");
+    tokio::time::timeout(PATIENCE, export_loop).await.expect("no export arrives whole");
 }

@@ -38,7 +38,7 @@ fn unreadable_forwarded_header_is_logged_once_and_counted() {
         runtime.block_on(async {
             let world = behind_proxy(HttpSettings::default()).await;
             assert!(handle.render().contains("candor_forwarded_header_unreadable_total 0\n"), "preset to 0");
-            let _logged = logged(&lines);
+            let _log_guard = logged(&lines);
             for (peer, forwarded) in [(PROXY, "unknown"), ("192.0.2.9", "unknown"), (PROXY, "nonsense")] {
                 world.bare("GET", "/v1/me").with_peer(peer).header("x-forwarded-for", forwarded).send().await;
             }
@@ -63,7 +63,7 @@ async fn trace_is_continued_for_trusted_proxies_only() {
         }) as candor_http::AdoptTrace,
     );
     let world = behind_proxy(HttpSettings { adopt_trace, ..HttpSettings::default() }).await;
-    let _logged = logged(&Lines::default());
+    let _log_guard = logged(&Lines::default());
     for (peer, adopted) in [("192.0.2.9", 0), (PROXY, 1), ("2001:db8::1", 1)] {
         let request = world.ask("GET", "/v1/me").with_peer(peer).header("traceparent", "00-4bf9-00f0-01");
         assert_eq!(request.send().await.status, 200);

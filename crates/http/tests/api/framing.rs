@@ -59,9 +59,14 @@ async fn unreadable_body_is_refused_on_every_route_with_a_body() {
     ];
     for route in ROUTES.iter().filter(|route| takes_json(route) && !route.access.is_public()) {
         for (content_type, body, status) in cases {
-            let answered = raw(&world, method(route), &resources.path(route), *content_type, body).await;
-            let shown = String::from_utf8_lossy(&body[..body.len().min(40)]);
-            assert_eq!(answered.refusal(), (*status, "bad_request".to_owned()), "{} {shown}", route.operation);
+            let response = raw(&world, method(route), &resources.path(route), *content_type, body).await;
+            let body_excerpt = String::from_utf8_lossy(&body[..body.len().min(40)]);
+            assert_eq!(
+                response.refusal(),
+                (*status, "bad_request".to_owned()),
+                "{} {body_excerpt}",
+                route.operation
+            );
         }
     }
 }
@@ -75,11 +80,11 @@ async fn missing_body_is_refused_only_where_required() {
     }) {
         let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
-        let answered = raw(&world, method(route), &resources.path(route), None, b"").await;
+        let response = raw(&world, method(route), &resources.path(route), None, b"").await;
         if matches!(route.body, Body::Required(_) | Body::Csv) {
-            assert_eq!(answered.refusal(), (400, "bad_request".to_owned()), "{}", route.operation);
+            assert_eq!(response.refusal(), (400, "bad_request".to_owned()), "{}", route.operation);
         } else {
-            assert!(matches!(answered.status, 200 | 202 | 204 | 409), "{}: {}", route.operation, answered.text());
+            assert!(matches!(response.status, 200 | 202 | 204 | 409), "{}: {}", route.operation, response.text());
         }
     }
 }
@@ -88,9 +93,9 @@ async fn missing_body_is_refused_only_where_required() {
 async fn bodyless_action_accepts_empty_object_and_refuses_members() {
     let world = TestApi::new().await;
     let path = format!("/v1/observations/{}/archive", world.observation("ada@example.com").await);
-    let answered = world.post(&path, json!({"reason": "x"})).await;
-    assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
-    assert_eq!(answered.problems(), [("reason".to_owned(), "unknown_field".to_owned())]);
+    let response = world.post(&path, json!({"reason": "x"})).await;
+    assert_eq!(response.refusal(), (400, "validation_error".to_owned()));
+    assert_eq!(response.problems(), [("reason".to_owned(), "unknown_field".to_owned())]);
     assert_eq!(world.post(&path, json!({})).await.status, 200);
 }
 
@@ -111,13 +116,18 @@ async fn unexpected_members_are_checked_after_key_and_before_state() {
         let unknown = ["force", "reason"].map(|name| (name.to_owned(), "unknown_field".to_owned()));
         let nowhere = resources::path(route, absent(route), resources.id("deliveries"));
         assert_eq!(ask(&nowhere, "a", members.clone()).await.status, 404, "{}", route.operation);
-        let refused = ask(&path, "b", members.clone()).await;
-        assert_eq!((refused.status, refused.problems()), (400, unknown.to_vec()), "{}", route.operation);
+        let response = ask(&path, "b", members.clone()).await;
+        assert_eq!((response.status, response.problems()), (400, unknown.to_vec()), "{}", route.operation);
         resources.begin(&world, route).await;
         assert_eq!(ask(&path, "c", json!({})).await.status, route.status, "{}", route.operation);
         if route.is_idempotent() {
-            let reused = ask(&path, "c", members.clone()).await;
-            assert_eq!(reused.refusal(), (409, "idempotency_conflict".to_owned()), "{}", route.operation);
+            let conflict_response = ask(&path, "c", members.clone()).await;
+            assert_eq!(
+                conflict_response.refusal(),
+                (409, "idempotency_conflict".to_owned()),
+                "{}",
+                route.operation
+            );
             let now = ask(&path, "d", members.clone()).await;
             assert_eq!((now.status, now.problems()), (400, unknown.to_vec()), "{}", route.operation);
         }
@@ -132,17 +142,17 @@ async fn unknown_field_is_named_on_every_route_with_a_body() {
     for route in ROUTES.iter().filter(|route| takes_json(route)) {
         let mut body = resources.body(route).unwrap();
         body["unknown"] = json!(1);
-        let answered = world.ask(method(route), &resources.path(route)).json(&body).send().await;
-        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{}", route.operation);
-        assert_eq!(answered.problems(), unknown, "{}", route.operation);
+        let response = world.ask(method(route), &resources.path(route)).json(&body).send().await;
+        assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{}", route.operation);
+        assert_eq!(response.problems(), unknown, "{}", route.operation);
     }
 }
 
 #[tokio::test]
 async fn json_syntax_error_names_line_and_column() {
     let world = TestApi::new().await;
-    let answered = raw(&world, "POST", "/v1/departments", Some("application/json"), b"{\n  \"name\": }").await;
-    let message = answered.json()["error"]["message"].as_str().unwrap().to_owned();
+    let response = raw(&world, "POST", "/v1/departments", Some("application/json"), b"{\n  \"name\": }").await;
+    let message = response.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("line 2 column 11"), "{message}");
 }
 
@@ -165,10 +175,10 @@ async fn undecodable_query_is_400_and_encoded_brackets_are_read() {
 #[tokio::test]
 async fn oversized_head_is_431_with_the_error_envelope() {
     let world = TestApi::new().await;
-    let answered = world.get(&format!("/v1/employees?x={}", "a".repeat(50_000))).await;
-    assert_eq!(answered.refusal(), (431, "bad_request".to_owned()));
-    let answered = world.ask("GET", "/v1/me").header("x-padding", &"a".repeat(50_000)).send().await;
-    assert_eq!(answered.refusal(), (431, "bad_request".to_owned()));
+    let response = world.get(&format!("/v1/employees?x={}", "a".repeat(50_000))).await;
+    assert_eq!(response.refusal(), (431, "bad_request".to_owned()));
+    let header_response = world.ask("GET", "/v1/me").header("x-padding", &"a".repeat(50_000)).send().await;
+    assert_eq!(header_response.refusal(), (431, "bad_request".to_owned()));
 }
 
 #[tokio::test]
@@ -199,7 +209,7 @@ async fn request_checks_run_in_contract_order() {
         let body = if family == "departments" { json!({"name": "Calm and care"}) } else { body };
         let path = format!("/v1/{family}/{}", world.made(&format!("/v1/{family}"), body).await);
         assert_eq!(world.post(&format!("{path}/archive"), json!({})).await.status, 200);
-        let refused = world.patch(&path, json!({"name": 1})).await;
-        assert_eq!(refused.refusal(), (409, "conflict".to_owned()), "what is archived takes no fields at all");
+        let response = world.patch(&path, json!({"name": 1})).await;
+        assert_eq!(response.refusal(), (409, "conflict".to_owned()), "what is archived takes no fields at all");
     }
 }

@@ -52,11 +52,11 @@ async fn success_carries_request_id_and_quota_headers() {
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
         let request = world.ask(method(route), &resources.path(route));
-        let answered = resources.filled(request, route).send().await;
-        assert_eq!(answered.status, route.status, "{}: {}", route.operation, answered.text());
-        judge(&answered, &mut seen, route.operation);
-        assert_eq!(answered.header("cache-control"), Some("no-store"), "{}", route.operation);
-        assert_eq!(answered.body.is_empty(), answered.status == 204, "{}", route.operation);
+        let response = resources.filled(request, route).send().await;
+        assert_eq!(response.status, route.status, "{}: {}", route.operation, response.text());
+        judge(&response, &mut seen, route.operation);
+        assert_eq!(response.header("cache-control"), Some("no-store"), "{}", route.operation);
+        assert_eq!(response.body.is_empty(), response.status == 204, "{}", route.operation);
     }
 }
 
@@ -99,14 +99,14 @@ async fn refusal_carries_request_id_quota_and_error_envelope() {
         (431, world.ask("GET", &path).header("x-padding", &"a".repeat(50_000))),
     ];
     for (status, request) in requests {
-        let answered = request.send().await;
-        assert_eq!(answered.status, status, "{}", answered.text());
-        judge(&answered, &mut seen, &status.to_string());
-        assert_eq!(answered.header("cache-control"), Some("no-store"), "{status}");
-        assert_eq!(answered.header("www-authenticate"), (status == 401).then_some("Bearer"), "{status}");
-        assert_eq!(answered.header("allow").is_some(), [204, 405].contains(&status), "{status}");
+        let response = request.send().await;
+        assert_eq!(response.status, status, "{}", response.text());
+        judge(&response, &mut seen, &status.to_string());
+        assert_eq!(response.header("cache-control"), Some("no-store"), "{status}");
+        assert_eq!(response.header("www-authenticate"), (status == 401).then_some("Bearer"), "{status}");
+        assert_eq!(response.header("allow").is_some(), [204, 405].contains(&status), "{status}");
         if [401, 404, 405, 412, 413, 415].contains(&status) {
-            assert!(answered.json()["error"].get("details").is_none(), "{status}: nothing to add");
+            assert!(response.json()["error"].get("details").is_none(), "{status}: nothing to add");
         }
     }
 }
@@ -120,11 +120,11 @@ async fn exhausted_quota_carries_request_id_and_quota_headers() {
         judge(&upload.body("email\n").send().await, &mut seen, "within the quota");
     }
     let route = ROUTES.iter().find(|route| route.body == Body::Csv).unwrap();
-    let answered = world.bare(method(route), "/v1/employees/csv").key(&key).send().await;
-    assert_eq!(answered.refusal(), (429, "rate_limited".to_owned()));
-    judge(&answered, &mut seen, "beyond the quota");
+    let response = world.bare(method(route), "/v1/employees/csv").key(&key).send().await;
+    assert_eq!(response.refusal(), (429, "rate_limited".to_owned()));
+    judge(&response, &mut seen, "beyond the quota");
     assert!(
-        answered
+        response
             .header("retry-after")
             .and_then(|value| value.parse::<u32>().ok())
             .is_some_and(|seconds| (1..=60).contains(&seconds))

@@ -81,12 +81,12 @@ async fn try_body(world: &TestApi, resources: &Resources, route: &Route, schema:
                 body["name"] = json!(format!("{field} {at}"));
             }
             body[field] = value;
-            let before = newest_entry(world).await;
-            let answered = world.ask(method(route), &resources.path(route)).json(&body).send().await;
+            let entry_before = newest_entry(world).await;
+            let response = world.ask(method(route), &resources.path(route)).json(&body).send().await;
             let text = body.to_string().chars().take(200).collect::<String>();
-            judge(&answered, &format!("{} {text}", route.operation));
-            if answered.status >= 400 {
-                assert_eq!(newest_entry(world).await, before, "{} {text}", route.operation);
+            judge(&response, &format!("{} {text}", route.operation));
+            if response.status >= 400 {
+                assert_eq!(newest_entry(world).await, entry_before, "{} {text}", route.operation);
             }
         }
     }
@@ -112,9 +112,9 @@ async fn hostile_tokens_and_codes_never_cause_a_server_error() {
         for chunk in values().chunks(20) {
             let world = TestApi::new().await;
             for value in chunk {
-                let answered = world.bare("POST", path).json(&json!({member: value})).send().await;
-                assert!(matches!(answered.status, 400 | 404), "{path} {value}");
-                judge(&answered, &value.to_string());
+                let response = world.bare("POST", path).json(&json!({member: value})).send().await;
+                assert!(matches!(response.status, 400 | 404), "{path} {value}");
+                judge(&response, &value.to_string());
             }
         }
     }
@@ -155,11 +155,11 @@ async fn hostile_query_values_never_cause_a_server_error() {
                     if route.quota == QuotaClass::Export {
                         world.clock.advance_seconds(60);
                     }
-                    let answered = world.get(&format!("{}?{query}", resources.path(route))).await;
+                    let response = world.get(&format!("{}?{query}", resources.path(route))).await;
                     let what = format!("{} {}", route.operation, query.chars().take(200).collect::<String>());
-                    assert!(matches!(answered.status, 200 | 400 | 431), "{what}: {}", answered.text());
-                    if answered.status != 200 {
-                        answered.code();
+                    assert!(matches!(response.status, 200 | 400 | 431), "{what}: {}", response.text());
+                    if response.status != 200 {
+                        response.code();
                     }
                 }
             }
@@ -174,14 +174,14 @@ async fn unknown_filter_is_named_and_other_parameters_are_ignored() {
     for route in ROUTES.iter().filter(|route| route.query.is_some_and(|query| query.is_list)) {
         let path = resources.path(route);
         let path = if path.contains('?') { path + "&" } else { path + "?" };
-        let answered = world.get(&format!("{path}filter[unknown]=1&filter[]=2")).await;
+        let response = world.get(&format!("{path}filter[unknown]=1&filter[]=2")).await;
         let unknown = |name: &str| (name.to_owned(), "unknown_field".to_owned());
-        assert_eq!(answered.problems(), [unknown("filter[unknown]"), unknown("filter[]")], "{path}");
+        assert_eq!(response.problems(), [unknown("filter[unknown]"), unknown("filter[]")], "{path}");
         assert_eq!(world.get(&format!("{path}unknown=1&page=2&utm_source=x")).await.status, 200, "{path}");
         for nearly in ["Limit=1", "filter.status=x", "page[size]=2", "expand[]=x", "sort[created_at]=asc"] {
-            let answered = world.get(&format!("{path}{nearly}")).await;
+            let near_response = world.get(&format!("{path}{nearly}")).await;
             let name = nearly.split_once('=').unwrap().0;
-            assert_eq!(answered.problems(), [unknown(name)], "{path}{nearly}");
+            assert_eq!(near_response.problems(), [unknown(name)], "{path}{nearly}");
         }
         for (query, field, code) in [
             ("limit=0", "limit", "out_of_range"),
@@ -195,9 +195,9 @@ async fn unknown_filter_is_named_and_other_parameters_are_ignored() {
                 // This list has a fixed order and therefore no `sort` parameter.
                 continue;
             }
-            let answered = world.get(&format!("{path}{query}")).await;
-            assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{path}{query}");
-            assert_eq!(answered.problems(), [(field.to_owned(), code.to_owned())], "{path}{query}");
+            let other_response = world.get(&format!("{path}{query}")).await;
+            assert_eq!(other_response.refusal(), (400, "validation_error".to_owned()), "{path}{query}");
+            assert_eq!(other_response.problems(), [(field.to_owned(), code.to_owned())], "{path}{query}");
         }
     }
 }
@@ -208,17 +208,17 @@ async fn names_with_line_ends_are_refused() {
     let department = world.made("/v1/departments", json!({"name": "Care"})).await;
     for end in ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
         let name = format!("HR{end}sync");
-        let refused = [
+        let responses = [
             world.patch("/v1/organization", json!({"name": name})).await,
             world.post("/v1/departments", json!({"name": name})).await,
             world.patch(&format!("/v1/departments/{department}"), json!({"name": name})).await,
             world.post("/v1/api-keys", json!({"name": name, "scopes": ["*"]})).await,
         ];
-        for answered in refused {
+        for answered in responses {
             assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{}", end.escape_unicode());
             assert_eq!(answered.problems(), [("name".to_owned(), "invalid_format".to_owned())]);
         }
     }
-    let kept = world.patch("/v1/organization", json!({"name": "Example \u{202e}Ltd"})).await;
-    assert_eq!(kept.status, 200, "{}", kept.text());
+    let rename_response = world.patch("/v1/organization", json!({"name": "Example \u{202e}Ltd"})).await;
+    assert_eq!(rename_response.status, 200, "{}", rename_response.text());
 }

@@ -31,13 +31,18 @@ async fn repeated_post_with_key_replays_bytes_and_has_one_effect() {
         assert_eq!(first.header("idempotent-replayed"), None, "{}", route.operation);
         let entries = world.get("/v1/audit-log?limit=100").await.json()["data"].clone();
         world.clock.advance_seconds(3600);
-        let again = ask().await;
-        assert_eq!((again.status, &again.body), (first.status, &first.body), "{}", route.operation);
-        assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", route.operation);
+        let second_response = ask().await;
+        assert_eq!(
+            (second_response.status, &second_response.body),
+            (first.status, &first.body),
+            "{}",
+            route.operation
+        );
+        assert_eq!(second_response.header("idempotent-replayed"), Some("true"), "{}", route.operation);
         for name in ["etag", "location", "content-type"] {
-            assert_eq!(again.header(name), first.header(name), "{}: {name}", route.operation);
+            assert_eq!(second_response.header(name), first.header(name), "{}: {name}", route.operation);
         }
-        assert_ne!(again.header("x-request-id"), first.header("x-request-id"), "{}", route.operation);
+        assert_ne!(second_response.header("x-request-id"), first.header("x-request-id"), "{}", route.operation);
         assert_eq!(world.get("/v1/audit-log?limit=100").await.json()["data"], entries, "{}", route.operation);
     }
 }
@@ -53,16 +58,17 @@ async fn idempotency_key_with_another_request_is_a_conflict() {
         ("/v1/attributes", json!({"name": "Care", "category": "x"})),
         ("/v1/departments", json!({})),
     ] {
-        let answered = post(&world, path, "k-1", &body).await;
-        assert_eq!(answered.refusal(), (409, "idempotency_conflict".to_owned()), "{path} {body}");
-        assert_eq!(answered.json()["error"]["details"], json!([{"idempotency_key": "k-1"}]), "{path} {body}");
+        let response = post(&world, path, "k-1", &body).await;
+        assert_eq!(response.refusal(), (409, "idempotency_conflict".to_owned()), "{path} {body}");
+        assert_eq!(response.json()["error"]["details"], json!([{"idempotency_key": "k-1"}]), "{path} {body}");
     }
-    let spelled = world.ask("POST", "/v1/departments").header("idempotency-key", "\"k-1\"");
-    let spelled =
-        spelled.header("content-type", "application/json; charset=UTF-8").body("{ \"name\" : \"C\\u0061re\"}");
-    let answered = spelled.send().await;
+    let respelled_request = world.ask("POST", "/v1/departments").header("idempotency-key", "\"k-1\"");
+    let request = respelled_request
+        .header("content-type", "application/json; charset=UTF-8")
+        .body("{ \"name\" : \"C\\u0061re\"}");
+    let response = request.send().await;
     assert_eq!(
-        (answered.status, answered.header("idempotent-replayed")),
+        (response.status, response.header("idempotent-replayed")),
         (201, Some("true")),
         "spelling is no difference"
     );
@@ -102,20 +108,23 @@ async fn success_without_changes_is_stored_for_replay() {
     assert_eq!(world.post(&notification, json!({})).await.status, 200);
     let read = post(&world, &notification, "read", &json!({})).await;
     assert_eq!((read.status, read.header("idempotent-replayed")), (200, None));
-    let again = post(&world, &notification, "read", &json!({})).await;
-    assert_eq!((&again.body, again.header("idempotent-replayed")), (&read.body, Some("true")));
+    let second_read = post(&world, &notification, "read", &json!({})).await;
+    assert_eq!((&second_read.body, second_read.header("idempotent-replayed")), (&read.body, Some("true")));
     assert_eq!(post(&world, "/v1/departments", "read", &json!({"name": "A"})).await.status, 409);
 
     let upload = || {
         let request = world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv");
         request.header("idempotency-key", "file").body("email,first_name\nada@example.com,Ada\n").send()
     };
-    let unchanged = upload().await;
-    assert_eq!(unchanged.json()["data"]["skipped"], 1, "{}", unchanged.text());
+    let first_upload = upload().await;
+    assert_eq!(first_upload.json()["data"]["skipped"], 1, "{}", first_upload.text());
     let person = format!("/v1/employees/{}", resources.id("employees"));
     assert_eq!(world.patch(&person, json!({"first_name": "Augusta"})).await.status, 200);
-    let again = upload().await;
-    assert_eq!((&again.body, again.header("idempotent-replayed")), (&unchanged.body, Some("true")));
+    let second_upload = upload().await;
+    assert_eq!(
+        (&second_upload.body, second_upload.header("idempotent-replayed")),
+        (&first_upload.body, Some("true"))
+    );
     assert_eq!(world.get(&person).await.json()["first_name"], "Augusta");
 }
 
@@ -128,8 +137,8 @@ async fn concurrent_requests_with_one_key_have_one_effect() {
     for answered in &answers {
         assert_eq!((answered.status, &answered.body), (201, &answers[0].body), "{}", answered.text());
     }
-    let replayed = answers.iter().filter(|answer| answer.header("idempotent-replayed").is_some()).count();
-    assert_eq!(replayed, 29);
+    let replay_count = answers.iter().filter(|answer| answer.header("idempotent-replayed").is_some()).count();
+    assert_eq!(replay_count, 29);
     assert_eq!(world.get("/v1/observations").await.json()["data"].as_array().unwrap().len(), 1);
 }
 
@@ -137,8 +146,8 @@ async fn concurrent_requests_with_one_key_have_one_effect() {
 async fn malformed_idempotency_key_is_400() {
     let world = TestApi::new().await;
     for bad in ["", " ", "\"\"", "a b", &"k".repeat(256), "é"] {
-        let answered = post(&world, "/v1/departments", bad, &json!({"name": "Care"})).await;
-        assert_eq!(answered.refusal(), (400, "bad_request".to_owned()), "{bad:?}");
+        let response = post(&world, "/v1/departments", bad, &json!({"name": "Care"})).await;
+        assert_eq!(response.refusal(), (400, "bad_request".to_owned()), "{bad:?}");
     }
     assert_eq!(post(&world, "/v1/departments", &"k".repeat(255), &json!({"name": "Care"})).await.status, 201);
 }

@@ -15,8 +15,8 @@ async fn link(world: &TestApi) -> (String, String) {
         }),
     );
     let employee = employee.await.json()["id"].as_str().unwrap().to_owned();
-    let sent = world.post(&format!("/v1/employees/{employee}/invite"), json!({})).await;
-    (employee, sent.json()["accept_url"].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap().to_owned())
+    let invite_response = world.post(&format!("/v1/employees/{employee}/invite"), json!({})).await;
+    (employee, invite_response.json()["accept_url"].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap().to_owned())
 }
 
 async fn press(world: &TestApi, body: &str) -> TestResponse {
@@ -41,31 +41,31 @@ fn is_page(answered: &TestResponse) {
 async fn invitation_link_opens_a_page_with_an_accept_button() {
     let world = TestApi::new().await;
     let (employee, link) = link(&world).await;
-    let opened = world.bare("GET", &link).send().await;
-    is_page(&opened);
-    let text = opened.text();
+    let page_response = world.bare("GET", &link).send().await;
+    is_page(&page_response);
+    let text = page_response.text();
     let token = text.split_once("name=\"token\" value=\"").unwrap().1.split_once('"').unwrap().0.to_owned();
     assert!(
         text.contains("<form method=\"post\" action=\"accept\">") && link.ends_with(&format!("={token}")),
         "{text}"
     );
-    let before = world.get(&format!("/v1/employees/{employee}")).await;
+    let response_before = world.get(&format!("/v1/employees/{employee}")).await;
     assert_eq!(
-        (opened.status, &before.json()["status"]),
+        (page_response.status, &response_before.json()["status"]),
         (200, &json!("pending_invite")),
         "opening accepts nothing"
     );
 
-    let accepted = press(&world, &format!("token={token}")).await;
-    is_page(&accepted);
-    assert_eq!(accepted.status, 200);
-    assert!(accepted.text().contains("<h1>Invitation accepted</h1>"), "{}", accepted.text());
+    let acceptance = press(&world, &format!("token={token}")).await;
+    is_page(&acceptance);
+    assert_eq!(acceptance.status, 200);
+    assert!(acceptance.text().contains("<h1>Invitation accepted</h1>"), "{}", acceptance.text());
     assert_eq!(world.get(&format!("/v1/employees/{employee}")).await.json()["status"], json!("active"));
 
-    let again = press(&world, &format!("token={token}")).await;
-    is_page(&again);
-    assert_eq!(again.status, 404);
-    assert!(again.text().contains("cannot be accepted"), "{}", again.text());
+    let second_acceptance = press(&world, &format!("token={token}")).await;
+    is_page(&second_acceptance);
+    assert_eq!(second_acceptance.status, 404);
+    assert!(second_acceptance.text().contains("cannot be accepted"), "{}", second_acceptance.text());
 }
 
 #[tokio::test]
@@ -83,14 +83,14 @@ async fn invitation_page_is_equal_for_valid_and_invalid_tokens() {
 #[tokio::test]
 async fn invitation_token_is_escaped_on_the_page() {
     let world = TestApi::new().await;
-    let opened =
+    let page_response =
         world.bare("GET", &format!("{PATH}?token=%22%3E%3Cscript%3Ealert(1)%3C/script%3E%27%26")).send().await;
-    is_page(&opened);
-    assert!(opened.text().contains("value=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;\""));
+    is_page(&page_response);
+    assert!(page_response.text().contains("value=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;\""));
     for link in [PATH.to_owned(), format!("{PATH}?token="), format!("{PATH}?token=%zz")] {
-        let opened = world.bare("GET", &link).send().await;
-        is_page(&opened);
-        assert!(opened.status == 200 && opened.text().contains("<input name=\"token\""), "{link}");
+        let second_page = world.bare("GET", &link).send().await;
+        is_page(&second_page);
+        assert!(second_page.status == 200 && second_page.text().contains("<input name=\"token\""), "{link}");
     }
 }
 
@@ -105,9 +105,9 @@ async fn invitation_form_is_always_answered_by_a_page() {
         ("token=%zz", 400),
         ("token=guess", 404),
     ] {
-        let answered = press(&world, body).await;
-        is_page(&answered);
-        assert_eq!(answered.status, status, "{body}");
+        let response = press(&world, body).await;
+        is_page(&response);
+        assert_eq!(response.status, status, "{body}");
     }
     let json = world.bare("POST", PATH).json(&json!({"token": "guess"})).send().await;
     assert_eq!(json.refusal(), (404, "not_found".to_owned()), "and to JSON it is the envelope");
@@ -119,16 +119,16 @@ async fn invitation_form_is_always_answered_by_a_page() {
 async fn invitation_form_and_json_request_share_a_quota() {
     let world = TestApi::new().await;
     for count in 0..20 {
-        let answered = if count % 2 == 0 {
+        let response = if count % 2 == 0 {
             press(&world, "token=guess").await
         } else {
             world.bare("POST", PATH).json(&json!({"token": "guess"})).send().await
         };
-        assert_eq!(answered.status, 404);
+        assert_eq!(response.status, 404);
     }
-    let refused = press(&world, "token=guess").await;
-    is_page(&refused);
-    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("60")));
+    let error_response = press(&world, "token=guess").await;
+    is_page(&error_response);
+    assert_eq!((error_response.status, error_response.header("retry-after")), (429, Some("60")));
     assert_eq!(world.bare("POST", PATH).json(&json!({"token": "guess"})).send().await.status, 429);
     assert_eq!(world.bare("GET", &format!("{PATH}?token=guess")).send().await.status, 200, "a look at it is none");
 }
@@ -136,15 +136,15 @@ async fn invitation_form_and_json_request_share_a_quota() {
 #[tokio::test]
 async fn root_path_names_the_service_and_its_documentation() {
     let world = TestApi::new().await;
-    let answered = world.bare("GET", "/").send().await;
-    let wanted: Value = json!({
+    let response = world.bare("GET", "/").send().await;
+    let expected_body: Value = json!({
         "name": "Candor", "version": env!("CARGO_PKG_VERSION"), "docs_url": format!("{PUBLIC_URL}/docs"),
         "openapi_url": format!("{PUBLIC_URL}/v1/openapi.json"),
     });
-    assert_eq!((answered.status, answered.json()), (200, wanted));
-    assert_eq!(answered.header("x-ratelimit-limit"), None, "it counts against nothing, as /docs does");
+    assert_eq!((response.status, response.json()), (200, expected_body));
+    assert_eq!(response.header("x-ratelimit-limit"), None, "it counts against nothing, as /docs does");
     for link in ["docs_url", "openapi_url"] {
-        let path = answered.json()[link].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap().to_owned();
+        let path = response.json()[link].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap().to_owned();
         assert_eq!(world.bare("GET", &path).send().await.status, 200, "{path}");
     }
 }

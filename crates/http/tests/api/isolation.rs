@@ -37,7 +37,7 @@ async fn foreign_and_absent_ids_get_equal_answers_on_every_route() {
     let resources = Resources::make(&world, &world.admin).await;
     let foreign_key = another_organization(&world).await;
     let test_key = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
-    let before = states(&world, &resources).await;
+    let states_before = states(&world, &resources).await;
     for route in ROUTES.iter().filter(|route| route.path.contains("{id}")) {
         let keys = if route.access.environment() == Some(Environment::Live) {
             vec![&foreign_key]
@@ -55,7 +55,7 @@ async fn foreign_and_absent_ids_get_equal_answers_on_every_route() {
             assert_eq!(foreign.body.len(), nothing.body.len(), "{}", route.operation);
         }
     }
-    assert_eq!(states(&world, &resources).await, before, "nothing has changed");
+    assert_eq!(states(&world, &resources).await, states_before, "nothing has changed");
 }
 
 #[tokio::test]
@@ -79,8 +79,8 @@ async fn malformed_id_is_404_on_every_route() {
             let path = path(route, id, resources.id("deliveries"));
             // The quota of exports must not refuse the request.
             world.clock.advance_seconds(10);
-            let answered = ask(&world, &world.admin, method(route), &path, resources.body(route).as_ref()).await;
-            assert_eq!(answered.refusal(), (404, "not_found".to_owned()), "{} {path}", route.operation);
+            let response = ask(&world, &world.admin, method(route), &path, resources.body(route).as_ref()).await;
+            assert_eq!(response.refusal(), (404, "not_found".to_owned()), "{} {path}", route.operation);
         }
     }
 }
@@ -117,8 +117,8 @@ async fn lists_hide_foreign_rows_and_foreign_id_filters_match_none() {
         "/v1/conversations?filter[archived]=all".to_owned(),
         format!("/v1/conversations?filter[participant_id]={employee}"),
     ] {
-        let answered = ask(&world, &foreign, "GET", &path, None).await;
-        assert_eq!((answered.status, &answered.json()["data"]), (200, &json!([])), "{path}");
+        let response = ask(&world, &foreign, "GET", &path, None).await;
+        assert_eq!((response.status, &response.json()["data"]), (200, &json!([])), "{path}");
     }
 }
 
@@ -137,8 +137,8 @@ async fn foreign_reference_in_a_body_is_422() {
         body[name] = value;
         body
     };
-    let observed = format!("/v1/observations/{}", own.id("observations"));
-    let employed = format!("/v1/employees/{}", own.id("employees"));
+    let observation_path = format!("/v1/observations/{}", own.id("observations"));
+    let employee_path = format!("/v1/employees/{}", own.id("employees"));
     for (method, path, body, field, value) in [
         (
             "POST",
@@ -161,12 +161,12 @@ async fn foreign_reference_in_a_body_is_422() {
             "attribute_ids",
             attribute,
         ),
-        ("PATCH", &observed, json!({"attribute_ids": [attribute]}), "attribute_ids", attribute),
+        ("PATCH", &observation_path, json!({"attribute_ids": [attribute]}), "attribute_ids", attribute),
         ("POST", "/v1/employees", with(person.clone(), "manager_id", json!(employee)), "manager_id", employee),
         ("POST", "/v1/employees", with(person, "department_id", json!(department)), "department_id", department),
-        ("PATCH", &employed, json!({"manager_id": employee}), "manager_id", employee),
-        ("PATCH", &employed, json!({"department_id": department}), "department_id", department),
-        ("PATCH", &employed, json!({"manager_id": "nonsense"}), "manager_id", "nonsense"),
+        ("PATCH", &employee_path, json!({"manager_id": employee}), "manager_id", employee),
+        ("PATCH", &employee_path, json!({"department_id": department}), "department_id", department),
+        ("PATCH", &employee_path, json!({"manager_id": "nonsense"}), "manager_id", "nonsense"),
         ("POST", "/v1/api-keys", bound_key, "employee_id", employee),
         (
             "POST",
@@ -187,13 +187,13 @@ async fn must_not_resolve(
     field: &str,
     value: &str,
 ) {
-    let answered = ask(world, key, method, path, Some(&body)).await;
-    assert_eq!(answered.refusal(), (422, "unprocessable".to_owned()), "{path} {body}");
-    let details = answered.json()["error"]["details"].clone();
+    let response = ask(world, key, method, path, Some(&body)).await;
+    assert_eq!(response.refusal(), (422, "unprocessable".to_owned()), "{path} {body}");
+    let details = response.json()["error"]["details"].clone();
     let message = "does not exist in the organization";
-    let wanted =
+    let expected_problems =
         json!([{"field": field, "code": "not_found_in_organization", "message": message, "value": value}]);
-    assert_eq!(details, wanted, "{path} {body}");
+    assert_eq!(details, expected_problems, "{path} {body}");
 }
 
 #[tokio::test]
@@ -204,9 +204,9 @@ async fn foreign_reference_in_an_assignment_is_422() {
     let own = Resources::make(&world, &key).await;
     let (mine, theirs) = (own.id("employees"), resources.id("employees"));
     let submissions = format!("/v1/assignments/{}/submissions", own.id("assignments"));
-    let observed =
+    let observation_bodies =
         json!([{"type": "strength", "observation": "x", "attribute_ids": [resources.id("attributes")]}]);
-    let submission = json!({"reviewer_id": mine, "observations": observed});
+    let submission = json!({"reviewer_id": mine, "observations": observation_bodies});
     for (path, body, field, value) in [
         (
             "/v1/assignments",

@@ -24,14 +24,14 @@ struct Evidence {
 
 impl Evidence {
     async fn make(world: &TestApi) -> Self {
-        let held = person(world, "held", "employee", None).await;
+        let held_person = person(world, "held", "employee", None).await;
         let other = person(world, "other", "employee", None).await;
         let leaving = person(world, "leaving", "employee", None).await;
         let put = json!({"reason": "Lawsuit"});
-        let set = world.ask("PUT", &format!("/v1/employees/{held}/legal-hold")).json(&put).send().await;
+        let set = world.ask("PUT", &format!("/v1/employees/{held_person}/legal-hold")).json(&put).send().await;
         assert_eq!(set.status, 200);
         let (mut stay, mut go, mut talks) = (vec![], vec![], vec![]);
-        for (with, text, paths) in [(&held, BOTH, &mut stay), (&other, PLAIN, &mut go)] {
+        for (with, text, paths) in [(&held_person, BOTH, &mut stay), (&other, PLAIN, &mut go)] {
             let observation =
                 json!({"employee_id": leaving, "author_id": with, "type": "strength", "observation": text});
             let summary = json!({"employee_id": leaving, "author_id": with, "title": text});
@@ -56,18 +56,18 @@ impl Evidence {
             talks.push(talk);
         }
         let Ok(talks) = talks.try_into() else { panic!("two conversations") };
-        let left = world.post(&format!("/v1/employees/{leaving}/deactivate"), json!({})).await;
-        assert_eq!(left.status, 200);
+        let response = world.post(&format!("/v1/employees/{leaving}/deactivate"), json!({})).await;
+        assert_eq!(response.status, 200);
         search_index::index_pending(&world.services, || true).await.unwrap();
-        Self { held, leaving, stay, go, talks }
+        Self { held: held_person, leaving, stay, go, talks }
     }
 
     /// Returns title, subject and the first message of a conversation.
     async fn talk(&self, world: &TestApi, at: usize) -> [Value; 3] {
         let path = &self.talks[at];
-        let shown = world.get(path).await.json();
+        let conversation = world.get(path).await.json();
         let messages = world.get(&format!("{path}/messages")).await.json();
-        [shown["title"].clone(), shown["about"]["id"].clone(), messages["data"][0]["body"].clone()]
+        [conversation["title"].clone(), conversation["about"]["id"].clone(), messages["data"][0]["body"].clone()]
     }
 
     async fn statuses(&self, world: &TestApi) -> [Vec<u16>; 2] {
@@ -95,12 +95,13 @@ async fn first_message_after_leaving(world: &TestApi) -> Value {
     let evidence = Evidence::make(world).await;
     let other = person(world, "third", "employee", None).await;
     let path = &evidence.talks[0];
-    let without = json!({"participant_ids": [evidence.held, other]});
-    assert_eq!(world.patch(path, without).await.status, 200);
-    let begun = world.post(&format!("/v1/employees/{}/erasure", evidence.leaving), json!({})).await;
-    assert_eq!(begun.status, 202, "{}", begun.text());
+    let remaining_people = json!({"participant_ids": [evidence.held, other]});
+    assert_eq!(world.patch(path, remaining_people).await.status, 200);
+    let erasure_response = world.post(&format!("/v1/employees/{}/erasure", evidence.leaving), json!({})).await;
+    assert_eq!(erasure_response.status, 202, "{}", erasure_response.text());
     go_on(world).await;
-    let receipt = world.get(&format!("/v1/erasures/{}", begun.json()["id"].as_str().unwrap())).await.json();
+    let receipt =
+        world.get(&format!("/v1/erasures/{}", erasure_response.json()["id"].as_str().unwrap())).await.json();
     assert_eq!(receipt["kept_by_hold"], 5, "{receipt}");
     evidence.talk(world, 0).await[2].clone()
 }
@@ -121,24 +122,29 @@ async fn hold_of_another_person_keeps_shared_evidence() {
     for shared in every_store().await {
         let world = &shared.world;
         let evidence = Evidence::make(world).await;
-        let begun = world.post(&format!("/v1/employees/{}/erasure", evidence.leaving), json!({})).await;
-        assert_eq!(begun.status, 202, "{}", begun.text());
-        let receipt = format!("/v1/erasures/{}", begun.json()["id"].as_str().unwrap());
+        let erasure_response = world.post(&format!("/v1/employees/{}/erasure", evidence.leaving), json!({})).await;
+        assert_eq!(erasure_response.status, 202, "{}", erasure_response.text());
+        let receipt = format!("/v1/erasures/{}", erasure_response.json()["id"].as_str().unwrap());
         go_on(world).await;
         assert_eq!(evidence.statuses(world).await, [vec![200; 4], vec![404; 4]], "{}", shared.name);
         let leaving = json!(evidence.leaving);
         assert_eq!(evidence.talk(world, 0).await, [json!(BOTH), leaving.clone(), json!(BOTH)], "{}", shared.name);
-        let erased = json!("[erased]");
+        let erased_text = json!("[erased]");
         assert_eq!(
             evidence.talk(world, 1).await,
-            [erased.clone(), Value::Null, erased.clone()],
+            [erased_text.clone(), Value::Null, erased_text.clone()],
             "{}",
             shared.name
         );
         let feed = events(world).await;
         assert!(feed.contains(BOTH) && !feed.contains(PLAIN), "{}: {feed}", shared.name);
-        let shown = world.get(&receipt).await.json();
-        assert_eq!((&shown["status"], &shown["kept_by_hold"]), (&json!("running"), &json!(5)), "{}", shared.name);
+        let receipt_json = world.get(&receipt).await.json();
+        assert_eq!(
+            (&receipt_json["status"], &receipt_json["kept_by_hold"]),
+            (&json!("running"), &json!(5)),
+            "{}",
+            shared.name
+        );
         let person = world.get(&format!("/v1/employees/{}", evidence.leaving)).await.json();
         assert_eq!(person["first_name"], "Former", "the person is a pseudonym meanwhile");
 
@@ -149,21 +155,21 @@ async fn hold_of_another_person_keeps_shared_evidence() {
         assert_eq!(evidence.statuses(world).await, [vec![404; 4], vec![404; 4]], "{}", shared.name);
         assert_eq!(
             evidence.talk(world, 0).await,
-            [erased.clone(), Value::Null, erased.clone()],
+            [erased_text.clone(), Value::Null, erased_text.clone()],
             "{}",
             shared.name
         );
         let feed = events(world).await;
         assert!(!feed.contains(BOTH), "{}: {feed}", shared.name);
-        let shown = world.get(&receipt).await.json();
+        let final_receipt = world.get(&receipt).await.json();
         assert_eq!(
-            (&shown["status"], &shown["kept_by_hold"]),
+            (&final_receipt["status"], &final_receipt["kept_by_hold"]),
             (&json!("completed"), &json!(0)),
             "{}",
             shared.name
         );
         let counts: Vec<_> =
-            ["observations", "messages", "conversations"].map(|kind| shown["counts"][kind].clone()).into();
-        assert_eq!(counts, [2, 2, 2], "{}: {shown}", shared.name);
+            ["observations", "messages", "conversations"].map(|kind| final_receipt["counts"][kind].clone()).into();
+        assert_eq!(counts, [2, 2, 2], "{}: {final_receipt}", shared.name);
     }
 }

@@ -16,12 +16,12 @@ fn assert_full(answered: &TestResponse) {
 async fn fill(world: &TestApi, body: &Value) -> Vec<String> {
     let mut paths = vec![];
     loop {
-        let answered = world.post("/v1/api-keys", body.clone()).await;
-        if answered.status != 201 {
-            assert_full(&answered);
+        let response = world.post("/v1/api-keys", body.clone()).await;
+        if response.status != 201 {
+            assert_full(&response);
             return paths;
         }
-        paths.push(format!("/v1/api-keys/{}", answered.json()["id"].as_str().unwrap()));
+        paths.push(format!("/v1/api-keys/{}", response.json()["id"].as_str().unwrap()));
     }
 }
 
@@ -34,14 +34,14 @@ async fn key_beyond_those_of_the_organization_is_refused() {
     for shared in every_store().await {
         let world = &shared.world;
         let body = json!({"name": "Own", "scopes": ["observations:read"]});
-        let made = fill(world, &body).await;
+        let creation = fill(world, &body).await;
         // The other one is that of the tests.
-        assert_eq!(made.len(), MAX_OF_ORGANIZATION as usize - 1, "{}", shared.name);
+        assert_eq!(creation.len(), MAX_OF_ORGANIZATION as usize - 1, "{}", shared.name);
         assert_full(&world.post("/v1/portal-links", json!({"scopes": ["observations:read"]})).await);
         let person = world.employee("ada@example.com").await;
-        let bound = json!({"name": "Hers", "scopes": ["observations:read"], "employee_id": person});
-        assert_eq!(fill(world, &bound).await.len(), MAX_OF_PERSON as usize, "a person's keys count apart");
-        revoke(world, &made[0]).await;
+        let bound_body = json!({"name": "Hers", "scopes": ["observations:read"], "employee_id": person});
+        assert_eq!(fill(world, &bound_body).await.len(), MAX_OF_PERSON as usize, "a person's keys count apart");
+        revoke(world, &creation[0]).await;
         let answers = join_all((0..4).map(|_| world.post("/v1/api-keys", body.clone()))).await;
         let (created, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
         assert_eq!((created.len(), refused.len()), (1, 3), "{}: room for one of four", shared.name);
@@ -59,16 +59,16 @@ async fn ended_key_counts_again_from_a_later_end() {
         revoke(world, &lasting[0]).await;
         body["expires_at"] = json!(START.plus_seconds(3600));
         let [ending] = fill(world, &body).await.try_into().unwrap();
-        let later = json!({"expires_at": START.plus_seconds(7200)});
-        assert_eq!(world.patch(&ending, later.clone()).await.status, 200, "a valid key has its place");
+        let later_end = json!({"expires_at": START.plus_seconds(7200)});
+        assert_eq!(world.patch(&ending, later_end.clone()).await.status, 200, "a valid key has its place");
         world.clock.advance_seconds(7200);
         body["expires_at"] = Value::Null;
         assert_eq!(fill(world, &body).await.len(), 1, "the place of the ended key");
-        let again = json!({"expires_at": START.plus_seconds(9000)});
-        assert_full(&world.patch(&ending, again.clone()).await);
+        let latest_end = json!({"expires_at": START.plus_seconds(9000)});
+        assert_full(&world.patch(&ending, latest_end.clone()).await);
         assert_eq!(world.patch(&ending, json!({"name": "Over"})).await.status, 200, "it stays ended");
         revoke(world, &lasting[1]).await;
-        assert_eq!(world.patch(&ending, again).await.status, 200);
+        assert_eq!(world.patch(&ending, latest_end).await.status, 200);
         assert_full(&world.post("/v1/api-keys", body).await);
     }
 }

@@ -15,8 +15,8 @@ async fn upload(world: &TestApi, file: String) -> TestResponse {
 
 async fn listed(world: &TestApi, list: &str, filter: &str, value: &str) -> Vec<Value> {
     let value: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    let found = world.get(&format!("/v1/{list}?{filter}={value}")).await.json();
-    found["data"].as_array().unwrap_or_else(|| panic!("{found}")).iter().map(|row| row["id"].clone()).collect()
+    let page = world.get(&format!("/v1/{list}?{filter}={value}")).await.json();
+    page["data"].as_array().unwrap_or_else(|| panic!("{page}")).iter().map(|row| row["id"].clone()).collect()
 }
 
 async fn issue_scim_key(world: &TestApi) -> String {
@@ -33,23 +33,23 @@ async fn mailbox_is_one_person_in_rest_csv_and_scim() {
         let person = world.employee("anna@müller.example").await;
         let scim = issue_scim_key(world).await;
         for (number, spelling) in SPELLINGS.into_iter().enumerate() {
-            let at = format!("{spelling} on {}", shared.name);
-            assert_eq!(listed(world, "employees", "filter[email]", spelling).await, [json!(person)], "{at}");
+            let place = format!("{spelling} on {}", shared.name);
+            assert_eq!(listed(world, "employees", "filter[email]", spelling).await, [json!(person)], "{place}");
             let body = json!({"email": spelling, "first_name": "Anna", "last_name": "Twin"});
-            let refused = world.post("/v1/employees", body).await;
-            assert_eq!(refused.status, 409, "{at}");
-            assert_eq!(refused.json()["error"]["details"][0]["conflicting_id"], json!(person), "{at}");
+            let response = world.post("/v1/employees", body).await;
+            assert_eq!(response.status, 409, "{place}");
+            assert_eq!(response.json()["error"]["details"][0]["conflicting_id"], json!(person), "{place}");
             let file = format!("email,first_name,last_name,job_title\n{spelling},Anna,Mu,Title {number}\n");
             let report = upload(world, file).await.json();
-            assert_eq!([&report["data"]["created"], &report["data"]["updated"]], [0, 1], "{at}: {report}");
+            assert_eq!([&report["data"]["created"], &report["data"]["updated"]], [0, 1], "{place}: {report}");
             let file = format!(
                 "email,first_name,last_name,manager_email\nreport{number}@example.com,Re,Port,{spelling}\n"
             );
             let report = upload(world, file).await.json();
-            assert_eq!(report["data"]["created"], 1, "{at}: {report}");
+            assert_eq!(report["data"]["created"], 1, "{place}: {report}");
         }
-        let stored = world.get(&format!("/v1/employees/{person}")).await.json();
-        assert_eq!(stored["email"], "anna@müller.example", "the text stays as it was sent");
+        let employee = world.get(&format!("/v1/employees/{person}")).await.json();
+        assert_eq!(employee["email"], "anna@müller.example", "the text stays as it was sent");
         let reports = world.get(&format!("/v1/employees?filter[manager_id]={person}")).await.json();
         assert_eq!(reports["data"].as_array().map(Vec::len), Some(3), "on {}", shared.name);
         let user = json!({"schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": SPELLINGS[0],
@@ -58,8 +58,8 @@ async fn mailbox_is_one_person_in_rest_csv_and_scim() {
         let users = users.header("content-type", "application/scim+json").body(user.to_string()).send().await;
         assert_eq!((users.status, &users.json()["id"]), (201, &json!(person)), "{}", users.text());
         let filter = "/scim/v2/Users?filter=emails.value%20eq%20%22anna%40m%C3%BCller.example%22";
-        let found = world.bare("GET", filter).key(&scim).send().await.json();
-        assert_eq!(found["Resources"][0]["id"], json!(person), "{found}");
+        let user_list = world.bare("GET", filter).key(&scim).send().await.json();
+        assert_eq!(user_list["Resources"][0]["id"], json!(person), "{user_list}");
     }
 }
 
@@ -72,18 +72,22 @@ async fn name_is_one_department_in_rest_and_csv() {
             let attribute = json!({"name": spellings[0], "category": "Craft"});
             let attribute = world.made("/v1/attributes", attribute).await;
             for spelling in spellings {
-                let at = format!("{spelling} on {}", shared.name);
+                let place = format!("{spelling} on {}", shared.name);
                 for (list, id) in [("departments", &department), ("attributes", &attribute)] {
-                    assert_eq!(listed(world, list, "filter[name]", spelling).await, [json!(id)], "{list}: {at}");
+                    assert_eq!(
+                        listed(world, list, "filter[name]", spelling).await,
+                        [json!(id)],
+                        "{list}: {place}"
+                    );
                 }
-                let refused = world.post("/v1/departments", json!({"name": format!(" {spelling} ")})).await;
-                assert_eq!(refused.status, 409, "{at}");
+                let response = world.post("/v1/departments", json!({"name": format!(" {spelling} ")})).await;
+                assert_eq!(response.status, 409, "{place}");
                 people += 1;
                 let email = format!("p{people}@example.com");
                 let file = format!("email,first_name,last_name,department_name\n{email},Re,Port,{spelling}\n");
-                assert_eq!(upload(world, file).await.status, 200, "{at}");
-                let found = world.get(&format!("/v1/employees?filter[email]={email}")).await.json();
-                assert_eq!(found["data"][0]["department_id"], json!(department), "{at}");
+                assert_eq!(upload(world, file).await.status, 200, "{place}");
+                let page = world.get(&format!("/v1/employees?filter[email]={email}")).await.json();
+                assert_eq!(page["data"][0]["department_id"], json!(department), "{place}");
             }
         }
     }

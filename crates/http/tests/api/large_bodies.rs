@@ -21,7 +21,7 @@ fn members(value: &str) -> String {
 
 /// Returns the bodies of each shape. `member` is a member that the route knows.
 fn shapes(member: &str) -> Vec<(&'static str, String)> {
-    let nested = format!("{}1{}", "[".repeat(100), "]".repeat(100));
+    let nested_arrays = format!("{}1{}", "[".repeat(100), "]".repeat(100));
     let list = |item: &str| vec![item; BYTES / (item.len() + 1)].join(",");
     let text = |letter: &str| format!(r#"{{"{member}":"{}"}}"#, letter.repeat(BYTES / letter.len()));
     vec![
@@ -30,7 +30,7 @@ fn shapes(member: &str) -> Vec<(&'static str, String)> {
         ("objects of a member", format!(r#"{{"{member}":{{{}}}}}"#, members(r#"{"a":1}"#))),
         ("entries", format!(r#"{{"{member}":[{}]}}"#, list(r#"{"value":"x"}"#))),
         ("one wide entry", format!(r#"{{"{member}":[{{{}}}]}}"#, members("1"))),
-        ("deep", format!(r#"{{"{member}":[{}]}}"#, list(&nested))),
+        ("deep", format!(r#"{{"{member}":[{}]}}"#, list(&nested_arrays))),
         ("Latin", text("a")),
         ("Han", text("漢")),
         ("emoji", text("\u{1f600}")),
@@ -42,27 +42,27 @@ fn shapes(member: &str) -> Vec<(&'static str, String)> {
 async fn send_in_turns(world: &TestApi, request: Request<'_>, what: &str) -> TestResponse {
     let work = &world.services.large_bodies;
     let mut turns: Vec<_> = std::iter::from_fn(|| work.turn(None).now_or_never()).collect();
-    let mut sent = Box::pin(request.send());
+    let mut request_future = Box::pin(request.send());
     let waits = async {
         while !work.is_awaited() {
             tokio::task::yield_now().await;
         }
     };
-    let begun = futures_util::future::select(&mut sent, Box::pin(waits)).await;
-    if let futures_util::future::Either::Left((answered, _)) = begun {
+    let first_end = futures_util::future::select(&mut request_future, Box::pin(waits)).await;
+    if let futures_util::future::Either::Left((answered, _)) = first_end {
         panic!("{what}: {} without a turn", answered.status);
     }
     // This turn comes when the body is parsed.
     let mut next = Box::pin(work.turn(None));
     assert!((&mut next).now_or_never().is_none());
     turns.pop();
-    let between = futures_util::future::select(&mut sent, &mut next).await;
-    let futures_util::future::Either::Right((next, _)) = between else {
+    let second_end = futures_util::future::select(&mut request_future, &mut next).await;
+    let futures_util::future::Either::Right((next, _)) = second_end else {
         panic!("{what}: no turn between reading and deciding");
     };
-    assert!((&mut sent).now_or_never().is_none(), "{what}: decided without a turn");
+    assert!((&mut request_future).now_or_never().is_none(), "{what}: decided without a turn");
     drop((next, turns));
-    sent.await
+    request_future.await
 }
 
 fn check(answered: &TestResponse, what: &str) {
@@ -108,8 +108,8 @@ async fn large_scim_body_is_decided_in_turns() {
     let key = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector});
     let key = world.post("/v1/api-keys", key).await.json()["key"].as_str().unwrap().to_owned();
     let user = json!({"userName": "ada@example.com", "name": {"givenName": "Ada", "familyName": "Example"}});
-    let made = world.bare("POST", "/scim/v2/Users").key(&key).json(&user).send().await;
-    let path = format!("/scim/v2/Users/{}", made.json()["id"].as_str().unwrap());
+    let creation = world.bare("POST", "/scim/v2/Users").key(&key).json(&user).send().await;
+    let path = format!("/scim/v2/Users/{}", creation.json()["id"].as_str().unwrap());
     for member in ["phoneNumbers", "name", "urn:x:1:User", "userName", "shelf"] {
         for (shape, body) in shapes(member) {
             let operations = format!(r#"{{"Operations":[{{"op":"add","value":{body}}}]}}"#);
@@ -118,9 +118,9 @@ async fn large_scim_body_is_decided_in_turns() {
             {
                 let what = format!("{method} {member} {shape}");
                 let request = world.bare(method, path).key(&key).header("content-type", "application/scim+json");
-                let answered = send_in_turns(&world, request.body(body), &what).await;
-                check(&answered, &what);
-                assert_eq!(answered.status, 400, "{what}");
+                let response = send_in_turns(&world, request.body(body), &what).await;
+                check(&response, &what);
+                assert_eq!(response.status, 400, "{what}");
             }
         }
     }
@@ -132,12 +132,12 @@ async fn problems_beyond_a_hundred_are_counted() {
     let employee = world.employee("ada@example.com").await;
     let body = format!("{{{}}}", members("1"));
     let request = world.ask("PATCH", &format!("/v1/employees/{employee}"));
-    let answered = request.header("content-type", "application/json").body(body).send().await;
-    let problems = answered.problems();
-    assert_eq!((answered.status, problems.len()), (400, 101));
+    let response = request.header("content-type", "application/json").body(body).send().await;
+    let problems = response.problems();
+    assert_eq!((response.status, problems.len()), (400, 101));
     assert_eq!(problems[100], ("details".to_owned(), "limit_reached".to_owned()));
     let fields =
         json!({"custom_fields": (0..65).map(|n| (format!("k{n}"), json!(1))).collect::<serde_json::Map<_, _>>()});
-    let refused = world.patch(&format!("/v1/employees/{employee}"), fields).await;
-    assert_eq!(refused.problems(), [("custom_fields".to_owned(), "too_long".to_owned())]);
+    let patch_response = world.patch(&format!("/v1/employees/{employee}"), fields).await;
+    assert_eq!(patch_response.problems(), [("custom_fields".to_owned(), "too_long".to_owned())]);
 }

@@ -45,9 +45,9 @@ async fn page_with_large_expansions_ends_early_without_gaps() {
         let managers = teams(world).await;
         let (mut seen, mut cursor, mut pages) = (vec![], String::new(), 0);
         loop {
-            let answered = world.get(&format!("/v1/employees?expand=direct_reports&limit=100{cursor}")).await;
-            assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
-            let page = answered.json();
+            let response = world.get(&format!("/v1/employees?expand=direct_reports&limit=100{cursor}")).await;
+            assert!(response.body.len() <= MOST_BYTES, "{}", response.body.len());
+            let page = response.json();
             pages += 1;
             for person in page["data"].as_array().unwrap() {
                 let is_manager = managers.iter().any(|manager| person["id"] == manager.as_str());
@@ -76,10 +76,10 @@ async fn page_whose_expansions_show_little_has_all_reports() {
         // A key of a person outside the teams sees no custom fields, so the page has room for what was not read yet.
         let outsider = world.employee("outsider@example.com").await;
         let key = key_for(world, &outsider, AccessLevel::Standard).await;
-        let answered = world.bare("GET", "/v1/employees?expand=direct_reports&limit=100").key(&key).send().await;
-        let page = answered.json();
+        let response = world.bare("GET", "/v1/employees?expand=direct_reports&limit=100").key(&key).send().await;
+        let page = response.json();
         let people = page["data"].as_array().unwrap();
-        assert_eq!(people.len(), 100, "{}", answered.body.len());
+        assert_eq!(people.len(), 100, "{}", response.body.len());
         let has_reports = |person: &&Value| managers.iter().any(|manager| person["id"] == manager.as_str());
         let counts: Vec<_> = people
             .iter()
@@ -106,17 +106,17 @@ async fn scim_page_of_large_people_ends_early_without_gaps() {
         let connector = json!({"type": "scim", "hris_source": "okta", "custom_field_mappings": paths});
         let connector = world.made("/v1/connectors", connector).await;
         let key = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector});
-        let made = world.bare("POST", "/v1/api-keys").key(&world.admin).json(&key).send().await;
-        let key = made.json()["key"].as_str().unwrap().to_owned();
+        let creation = world.bare("POST", "/v1/api-keys").key(&world.admin).json(&key).send().await;
+        let key = creation.json()["key"].as_str().unwrap().to_owned();
         let names = |page: &Value| {
             let users = page["Resources"].as_array().unwrap().iter();
             users.map(|user| user["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         let (mut seen, mut cursor, mut pages) = (vec![], String::new(), 0);
         loop {
-            let answered = scim(world, &key, &format!("count=100&cursor={cursor}")).await;
-            assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
-            let page = answered.json();
+            let response = scim(world, &key, &format!("count=100&cursor={cursor}")).await;
+            assert!(response.body.len() <= MOST_BYTES, "{}", response.body.len());
+            let page = response.json();
             assert_eq!((&page["totalResults"], &page["itemsPerPage"]), (&json!(70), &json!(names(&page).len())));
             assert!(page["Resources"][0]["urn:example:2.0:User"]["f31"].is_string(), "the fields are shown");
             pages += 1;
@@ -127,9 +127,9 @@ async fn scim_page_of_large_people_ends_early_without_gaps() {
         assert_eq!((pages, seen.len()), (2, 70));
         let mut by_index = vec![];
         while by_index.len() < 70 {
-            let answered = scim(world, &key, &format!("count=100&startIndex={}", by_index.len() + 1)).await;
-            assert!(answered.body.len() <= MOST_BYTES, "{}", answered.body.len());
-            by_index.extend(names(&answered.json()));
+            let index_response = scim(world, &key, &format!("count=100&startIndex={}", by_index.len() + 1)).await;
+            assert!(index_response.body.len() <= MOST_BYTES, "{}", index_response.body.len());
+            by_index.extend(names(&index_response.json()));
         }
         assert_eq!(by_index, seen);
     }
@@ -149,12 +149,17 @@ async fn upload_naming_too_much_stored_data_is_refused() {
             request.header("content-type", "text/csv").body(file.to_owned()).send().await
         };
         for query in ["", "?dry_run=true"] {
-            let refused = upload(&file, query).await;
-            assert_eq!(refused.problems(), [("body".to_owned(), "too_long".to_owned())], "{}", refused.text());
+            let error_response = upload(&file, query).await;
+            assert_eq!(
+                error_response.problems(),
+                [("body".to_owned(), "too_long".to_owned())],
+                "{}",
+                error_response.text()
+            );
         }
         let half: String = file.lines().take(130).map(|line| format!("{line}\n")).collect();
         assert_eq!(upload(&half, "").await.json()["data"]["updated"], 129);
-        let unchanged = world.get("/v1/employees?filter[email]=person200@example.com").await.json();
-        assert_eq!(unchanged["data"][0]["first_name"], "Ada");
+        let page = world.get("/v1/employees?filter[email]=person200@example.com").await.json();
+        assert_eq!(page["data"][0]["first_name"], "Ada");
     }
 }

@@ -15,19 +15,24 @@ async fn hold_is_set_replaced_and_released_with_events() {
         let path = format!("/v1/employees/{employee}/legal-hold");
         let set = async |reason: &str| world.ask("PUT", &path).json(&json!({"reason": reason})).send().await;
         assert_eq!(world.get(&path).await.refusal(), (404, "not_found".to_owned()), "{}", shared.name);
-        let held = set("Lawsuit").await;
-        assert_eq!((held.status, &held.json()["reason"]), (200, &json!("Lawsuit")), "{}", held.text());
+        let hold_response = set("Lawsuit").await;
+        assert_eq!(
+            (hold_response.status, &hold_response.json()["reason"]),
+            (200, &json!("Lawsuit")),
+            "{}",
+            hold_response.text()
+        );
         world.clock.advance_seconds(1);
-        let again = set("Appeal").await.json();
-        assert_eq!(again["held_at"], held.json()["held_at"], "{}", shared.name);
-        assert_eq!(set("Appeal").await.json(), again, "{}", shared.name);
-        assert_eq!(world.get(&path).await.json(), again, "{}", shared.name);
-        let shown = world.get(&format!("/v1/employees/{employee}")).await;
-        assert!(!shown.text().contains("Appeal"), "{}", shown.text());
+        let second_hold = set("Appeal").await.json();
+        assert_eq!(second_hold["held_at"], hold_response.json()["held_at"], "{}", shared.name);
+        assert_eq!(set("Appeal").await.json(), second_hold, "{}", shared.name);
+        assert_eq!(world.get(&path).await.json(), second_hold, "{}", shared.name);
+        let employee_response = world.get(&format!("/v1/employees/{employee}")).await;
+        assert!(!employee_response.text().contains("Appeal"), "{}", employee_response.text());
         assert_eq!(world.ask("DELETE", &path).send().await.status, 204, "{}", shared.name);
         assert_eq!(world.ask("DELETE", &path).send().await.status, 404, "{}", shared.name);
-        let fired = world.get("/v1/events?filter[event]=employee.hold_changed").await.json();
-        assert_eq!(fired["data"].as_array().unwrap().len(), 3, "{}", shared.name);
+        let hold_events = world.get("/v1/events?filter[event]=employee.hold_changed").await.json();
+        assert_eq!(hold_events["data"].as_array().unwrap().len(), 3, "{}", shared.name);
         let filter = format!("/v1/audit-log?filter[target_id]={employee}&filter[action]=employee.hold");
         let entries = world.get(&filter).await.json();
         let change = &entries["data"][0]["changes"]["legal_hold"];
@@ -57,8 +62,8 @@ async fn hold_needs_the_scope_of_erasures_and_a_reason() {
     let path = format!("/v1/employees/{employee}/legal-hold");
     let scopes = Permissions::NONE.with(Permission::EmployeesWrite);
     let key = world.key(scopes, AccessLevel::Admin, Environment::Live).await;
-    let refused = world.bare("PUT", &path).key(&key).json(&json!({"reason": "Lawsuit"})).send().await;
-    assert_eq!(refused.json()["error"]["details"], json!([{"required_scope": "employees:erase"}]));
+    let response = world.bare("PUT", &path).key(&key).json(&json!({"reason": "Lawsuit"})).send().await;
+    assert_eq!(response.json()["error"]["details"], json!([{"required_scope": "employees:erase"}]));
     let problems = world.ask("PUT", &path).json(&json!({})).send().await.problems();
     assert_eq!(problems, [("reason".to_owned(), "required".to_owned())]);
 }

@@ -128,9 +128,9 @@ async fn raised_quota_of_a_key_raises_that_of_its_organization() {
     }
     let write = |key: String| world.bare("POST", "/v1/observations").key(&key).body("x").send();
     // The key of the tests has 100,000 writes a minute.
-    let raised = world.admin.clone();
+    let raised_key = world.admin.clone();
     for _ in 0..1_000 {
-        assert_eq!(write(raised.clone()).await.status, 400);
+        assert_eq!(write(raised_key.clone()).await.status, 400);
     }
     for other in &others {
         assert_eq!(write(other.clone()).await.status, 400, "the busy key leaves room for the others");
@@ -143,20 +143,20 @@ async fn address_over_60_failures_is_refused_except_for_valid_keys() {
     let world = TestApi::new().await;
     let bad = |path: &'static str| world.bare("GET", path).key("nonsense").send();
     for count in 1..=20 {
-        let answered = bad("/v1/me").await;
-        assert_eq!((answered.status, standing(&answered)), (401, (60, 60 - count, 60)));
+        let response = bad("/v1/me").await;
+        assert_eq!((response.status, standing(&response)), (401, (60, 60 - count, 60)));
     }
     for count in 21..=40 {
-        let answered = bad("/v1/nothing").await;
+        let response = bad("/v1/nothing").await;
         assert_eq!(
-            (answered.status, standing(&answered)),
+            (response.status, standing(&response)),
             (404, (60, 60 - count, 60)),
             "unknown routes count too"
         );
     }
     for count in 41..=60 {
-        let answered = world.bare("DELETE", "/v1/me").send().await;
-        assert_eq!((answered.status, standing(&answered)), (405, (60, 60 - count, 60)), "wrong methods count too");
+        let response = world.bare("DELETE", "/v1/me").send().await;
+        assert_eq!((response.status, standing(&response)), (405, (60, 60 - count, 60)), "wrong methods count too");
     }
     for path in ["/v1/me", "/v1/nothing"] {
         refused(&bad(path).await, "without_key", 60, "60");
@@ -204,8 +204,8 @@ async fn invitation_acceptance_is_limited_to_20_per_address() {
     let world = TestApi::new().await;
     let accept = || world.bare("POST", "/v1/invitations/accept").json(&json!({"token": "guess"})).send();
     for count in 1..=20 {
-        let answered = accept().await;
-        assert_eq!((answered.status, standing(&answered)), (404, (20, 20 - count, 60)));
+        let response = accept().await;
+        assert_eq!((response.status, standing(&response)), (404, (20, 20 - count, 60)));
     }
     refused(&accept().await, "invitation_accept", 20, "60");
     let elsewhere =

@@ -52,21 +52,21 @@ async fn second_create_with_an_external_id_names_the_first() {
         let world = &store.world;
         let person = world.employee("ada@example.com").await;
         for (path, body) in bodies(&person) {
-            let imported = with(&body, &json!({"external_id": format!("crm{path}")}));
-            let first = world.made(path, imported.clone()).await;
-            let wanted = json!({
+            let imported_body = with(&body, &json!({"external_id": format!("crm{path}")}));
+            let first = world.made(path, imported_body.clone()).await;
+            let expected_conflict = json!({
                 "field": "external_id", "current": format!("crm{path}"), "conflicting_id": first,
             });
-            assert_eq!(conflict(&world.post(path, imported.clone()).await), wanted, "{path}");
-            let trial = world.post(&format!("{path}?dry_run=true"), imported).await;
-            assert_eq!(conflict(&trial), wanted, "{path}");
+            assert_eq!(conflict(&world.post(path, imported_body.clone()).await), expected_conflict, "{path}");
+            let trial = world.post(&format!("{path}?dry_run=true"), imported_body).await;
+            assert_eq!(conflict(&trial), expected_conflict, "{path}");
             let query = format!("filter[external_id]=crm{path}");
             assert_eq!(listed(world, path, &query).await, [json!(first)], "{path}");
             assert_eq!(listed(world, path, "filter[external_id]=CRM").await, [] as [Value; 0], "{path}");
             let other = format!("{path}/{}", world.made(path, body).await);
             if !path.ends_with("assignments") {
-                let taken = world.patch(&other, json!({"external_id": format!("crm{path}")})).await;
-                assert_eq!(conflict(&taken), wanted, "{path}");
+                let conflict_response = world.patch(&other, json!({"external_id": format!("crm{path}")})).await;
+                assert_eq!(conflict(&conflict_response), expected_conflict, "{path}");
                 let set = world.patch(&other, json!({"external_id": "own"})).await;
                 assert_eq!(set.status == 200, path != "/v1/manager-objectives", "{path}: {}", set.text());
             }
@@ -84,8 +84,8 @@ async fn metadata_is_merged_filtered_audited_and_in_events() {
             let id = world.made(path, with(&body, &json!({"metadata": metadata}))).await;
             let plain = world.made(path, body).await;
             let one = format!("{path}/{id}");
-            let shown = world.get(&one).await.json();
-            assert_eq!(shown["metadata"], json!({"cycle": "2026-h1", "source": "import"}), "{path}");
+            let resource = world.get(&one).await.json();
+            assert_eq!(resource["metadata"], json!({"cycle": "2026-h1", "source": "import"}), "{path}");
             let defaults = world.get(&format!("{path}/{plain}")).await.json();
             assert_eq!((&defaults["metadata"], &defaults["external_id"]), (&json!({}), &json!(null)), "{path}");
             let both = "filter[metadata.cycle]=2026-h1&filter[metadata.source]=import";
@@ -95,24 +95,33 @@ async fn metadata_is_merged_filtered_audited_and_in_events() {
                 continue;
             }
             world.clock.advance_millis(1);
-            let patched = world.patch(&one, json!({"metadata": {"cycle": "2026-h2", "source": null}})).await;
-            let after = json!({"cycle": "2026-h2"});
-            assert_eq!(patched.json()["metadata"], after, "{path}");
+            let patch_response =
+                world.patch(&one, json!({"metadata": {"cycle": "2026-h2", "source": null}})).await;
+            let metadata_after = json!({"cycle": "2026-h2"});
+            assert_eq!(patch_response.json()["metadata"], metadata_after, "{path}");
             let event = latest_event(world).await;
-            assert_eq!((&event["data"]["id"], &event["data"]["metadata"]), (&json!(id), &after), "{path}");
+            assert_eq!(
+                (&event["data"]["id"], &event["data"]["metadata"]),
+                (&json!(id), &metadata_after),
+                "{path}"
+            );
             assert!(event["event"].as_str().unwrap().ends_with(".updated"), "{event}");
-            let audited = world.get(&format!("/v1/audit-log?filter[target_id]={id}&limit=1")).await.json();
-            let changes = &audited["data"][0]["changes"]["metadata"];
-            assert_eq!(*changes, json!({"from": shown["metadata"], "to": after}), "{path}");
+            let audit_page = world.get(&format!("/v1/audit-log?filter[target_id]={id}&limit=1")).await.json();
+            let changes = &audit_page["data"][0]["changes"]["metadata"];
+            assert_eq!(*changes, json!({"from": resource["metadata"], "to": metadata_after}), "{path}");
             assert_eq!(listed(world, path, both).await, [] as [Value; 0], "{path}");
             assert_eq!(listed(world, path, "filter[metadata.cycle]=2026-h2").await, [json!(id)], "{path}");
             let same = world.patch(&one, json!({"metadata": {"cycle": "2026-h2", "absent": null}})).await;
-            assert_eq!(same.json(), patched.json(), "{path}: nothing changes");
-            let refused = world.patch(&one, json!({"metadata": {"cycle": 1}, "external_id": ""})).await;
-            let wanted = [("external_id", "too_short"), ("metadata.cycle", "invalid_format")];
-            let mut found = refused.problems();
-            found.sort();
-            assert_eq!(found, wanted.map(|(field, code)| (field.to_owned(), code.to_owned())), "{path}");
+            assert_eq!(same.json(), patch_response.json(), "{path}: nothing changes");
+            let error_response = world.patch(&one, json!({"metadata": {"cycle": 1}, "external_id": ""})).await;
+            let expected_problems = [("external_id", "too_short"), ("metadata.cycle", "invalid_format")];
+            let mut problems = error_response.problems();
+            problems.sort();
+            assert_eq!(
+                problems,
+                expected_problems.map(|(field, code)| (field.to_owned(), code.to_owned())),
+                "{path}"
+            );
         }
     }
 }
@@ -124,11 +133,15 @@ async fn conflict_does_not_name_a_hidden_resource() {
     let key = key_for(world, &bo, AccessLevel::Standard).await;
     for ((path, hidden), (_, own)) in bodies(&ada).into_iter().zip(bodies(&bo)) {
         let external_id = json!({"external_id": format!("crm{path}")});
-        let hidden = world.made(path, with(&hidden, &external_id)).await;
-        assert_eq!(world.bare("GET", &format!("{path}/{hidden}")).key(&key).send().await.status, 404, "{path}");
-        let answered = world.bare("POST", path).key(&key).json(&with(&own, &external_id)).send().await;
-        let wanted = json!({"field": "external_id", "current": external_id["external_id"]});
-        assert_eq!(conflict(&answered), wanted, "{path}");
+        let hidden_resource = world.made(path, with(&hidden, &external_id)).await;
+        assert_eq!(
+            world.bare("GET", &format!("{path}/{hidden_resource}")).key(&key).send().await.status,
+            404,
+            "{path}"
+        );
+        let response = world.bare("POST", path).key(&key).json(&with(&own, &external_id)).send().await;
+        let expected_conflict = json!({"field": "external_id", "current": external_id["external_id"]});
+        assert_eq!(conflict(&response), expected_conflict, "{path}");
     }
 }
 
@@ -147,13 +160,14 @@ async fn external_ids_of_a_submission_are_unique_and_name_the_holder() {
             let observations = external_ids.map(observation);
             world.post(&path, json!({"reviewer_id": reviewer, "observations": observations})).await
         };
-        let repeated = submit(&reviewer, ["crm-1", "crm-1"]).await;
-        let twice = vec![("observations[1].external_id".to_owned(), "invalid_format".to_owned())];
-        assert_eq!((repeated.status, repeated.problems()), (400, twice));
+        let response = submit(&reviewer, ["crm-1", "crm-1"]).await;
+        let expected_problems = vec![("observations[1].external_id".to_owned(), "invalid_format".to_owned())];
+        assert_eq!((response.status, response.problems()), (400, expected_problems));
         assert_eq!(submit(&reviewer, ["crm-1", "crm-2"]).await.status, 200);
         let [holder] = listed(world, "/v1/observations", "filter[external_id]=crm-2").await.try_into().unwrap();
-        let wanted = json!({"field": "observations[1].external_id", "current": "crm-2", "conflicting_id": holder});
-        assert_eq!(conflict(&submit(&about, ["crm-3", "crm-2"]).await), wanted);
+        let expected_conflict =
+            json!({"field": "observations[1].external_id", "current": "crm-2", "conflicting_id": holder});
+        assert_eq!(conflict(&submit(&about, ["crm-3", "crm-2"]).await), expected_conflict);
         assert_eq!(listed(world, "/v1/observations", "filter[metadata.cycle]=2026-h1").await.len(), 2);
     }
 }
@@ -168,11 +182,11 @@ async fn search_does_not_find_metadata() {
             world.made(path, with(&body, &more)).await;
         }
     }
-    let found = world.get("/v1/search?q=zebrafish&types=observations,objectives,summaries").await.json();
-    assert_eq!(found["data"], json!([]));
-    let counted = async |filter: &str| {
+    let page = world.get("/v1/search?q=zebrafish&types=observations,objectives,summaries").await.json();
+    assert_eq!(page["data"], json!([]));
+    let count_with = async |filter: &str| {
         let path = format!("/v1/observations/counts?group_by=type&filter[metadata.cycle]={filter}");
         world.get(&path).await.json()["total"].clone()
     };
-    assert_eq!((counted("zebrafish").await, counted("zebra").await), (json!(1), json!(0)));
+    assert_eq!((count_with("zebrafish").await, count_with("zebra").await), (json!(1), json!(0)));
 }

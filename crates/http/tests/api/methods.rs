@@ -8,15 +8,16 @@ use crate::resources::{Resources, method};
 use crate::support::TestApi;
 
 fn methods_of(path: &str) -> Vec<&'static str> {
-    let at = || ROUTES.iter().filter(|route| route.path == path);
-    at().map(method).chain(at().filter(|route| route.has_page()).map(|_| "GET")).collect()
+    let routes_at_path = || ROUTES.iter().filter(|route| route.path == path);
+    routes_at_path().map(method).chain(routes_at_path().filter(|route| route.has_page()).map(|_| "GET")).collect()
 }
 
 fn allowed(path: &str) -> String {
-    let taken = methods_of(path);
+    let methods = methods_of(path);
     let words = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
-    let takes =
-        |text: &&str| *text == "OPTIONS" || taken.contains(text) || (*text == "HEAD" && taken.contains(&"GET"));
+    let takes = |text: &&str| {
+        *text == "OPTIONS" || methods.contains(text) || (*text == "HEAD" && methods.contains(&"GET"))
+    };
     words.into_iter().filter(takes).collect::<Vec<_>>().join(", ")
 }
 
@@ -39,10 +40,10 @@ async fn options_lists_methods_without_a_key() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
-        let answered = world.bare("OPTIONS", &resources.path(route)).send().await;
-        assert_eq!((answered.status, answered.body.len()), (204, 0), "{}", route.path);
-        assert_eq!(answered.header("allow"), Some(allowed(route.path).as_str()), "{}", route.path);
-        assert!(answered.header("x-request-id").is_some() && answered.header("x-ratelimit-limit").is_some());
+        let response = world.bare("OPTIONS", &resources.path(route)).send().await;
+        assert_eq!((response.status, response.body.len()), (204, 0), "{}", route.path);
+        assert_eq!(response.header("allow"), Some(allowed(route.path).as_str()), "{}", route.path);
+        assert!(response.header("x-request-id").is_some() && response.header("x-ratelimit-limit").is_some());
     }
     assert_eq!(world.bare("OPTIONS", "/v1/nothing").send().await.status, 404);
 }
@@ -52,15 +53,15 @@ async fn method_not_allowed_is_405_with_allow_with_or_without_key() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
-        let taken = methods_of(route.path);
+        let methods = methods_of(route.path);
         for other in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "TRACE", "CONNECT", "PROPFIND"] {
-            if taken.contains(&other) || (other == "HEAD" && taken.contains(&"GET")) {
+            if methods.contains(&other) || (other == "HEAD" && methods.contains(&"GET")) {
                 continue;
             }
-            let answered = world.ask(other, &resources.path(route)).send().await;
-            assert_eq!(answered.status, 405, "{other} {}", route.path);
-            assert_eq!(answered.header("allow"), Some(allowed(route.path).as_str()), "{other} {}", route.path);
-            assert_eq!(answered.code(), "bad_request", "{other} {}", route.path);
+            let response = world.ask(other, &resources.path(route)).send().await;
+            assert_eq!(response.status, 405, "{other} {}", route.path);
+            assert_eq!(response.header("allow"), Some(allowed(route.path).as_str()), "{other} {}", route.path);
+            assert_eq!(response.code(), "bad_request", "{other} {}", route.path);
         }
     }
     assert_eq!(world.bare("DELETE", "/v1/me").send().await.refusal(), (405, "bad_request".to_owned()));
@@ -88,8 +89,8 @@ async fn unknown_path_is_404_with_the_error_envelope() {
             if path == "/docs/x" && method != "GET" {
                 continue;
             }
-            let answered = world.bare(method, path).send().await;
-            assert_eq!(answered.refusal(), (404, "not_found".to_owned()), "{method} {path}");
+            let response = world.bare(method, path).send().await;
+            assert_eq!(response.refusal(), (404, "not_found".to_owned()), "{method} {path}");
         }
     }
 }
@@ -99,9 +100,9 @@ async fn pages_beside_the_api_allow_reads_only() {
     let world = TestApi::new().await;
     for path in ["/", "/livez", "/readyz", "/docs"] {
         assert_eq!(world.bare("HEAD", path).send().await.status, 200, "{path}");
-        let answered = world.bare("POST", path).send().await;
-        assert_eq!((answered.status, answered.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{path}");
-        assert_eq!(answered.code(), "bad_request", "{path}");
+        let response = world.bare("POST", path).send().await;
+        assert_eq!((response.status, response.header("allow")), (405, Some("GET, HEAD, OPTIONS")), "{path}");
+        assert_eq!(response.code(), "bad_request", "{path}");
         assert_eq!(world.bare("OPTIONS", path).send().await.status, 204, "{path}");
     }
 }

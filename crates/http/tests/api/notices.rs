@@ -32,9 +32,9 @@ async fn key_expiry_is_notified_to_org_admins_three_times() {
         let end = world.services.clock.now().plus_seconds(20 * 86_400).to_string();
         let body = json!({"name": "HR sync", "scopes": ["*"], "expires_at": end});
         let key = world.post("/v1/api-keys", body).await.json()["id"].as_str().unwrap().to_owned();
-        let revoked = json!({"name": "Old", "scopes": ["*"], "expires_at": end});
-        let revoked = world.post("/v1/api-keys", revoked).await.json()["id"].as_str().unwrap().to_owned();
-        assert_eq!(world.post(&format!("/v1/api-keys/{revoked}/revoke"), json!({})).await.status, 200);
+        let key_body = json!({"name": "Old", "scopes": ["*"], "expires_at": end});
+        let revoked_id = world.post("/v1/api-keys", key_body).await.json()["id"].as_str().unwrap().to_owned();
+        assert_eq!(world.post(&format!("/v1/api-keys/{revoked_id}/revoke"), json!({})).await.status, 200);
         let mut days = vec![];
         for day in 1..=21 {
             world.clock.advance_seconds(DAY);
@@ -45,13 +45,13 @@ async fn key_expiry_is_notified_to_org_admins_three_times() {
             }
         }
         assert_eq!(days, [14, 3, 1], "{}", shared.name);
-        let told = told(world, "api_key.expiring").await;
-        assert_eq!(told.len(), 3);
-        assert_eq!((&told[0]["recipient_id"], &told[0]["target"]["id"]), (&json!(admin), &json!(key)));
-        assert!(told[0]["title"].as_str().unwrap().contains("14 days"), "{}", told[0]);
-        assert!(told[2]["body"].as_str().unwrap().contains(&end), "{}", told[2]);
-        let audited = world.get("/v1/audit-log?filter[action]=api_key.remind").await.json();
-        assert_eq!(audited["data"].as_array().unwrap().len(), 3);
+        let notices = told(world, "api_key.expiring").await;
+        assert_eq!(notices.len(), 3);
+        assert_eq!((&notices[0]["recipient_id"], &notices[0]["target"]["id"]), (&json!(admin), &json!(key)));
+        assert!(notices[0]["title"].as_str().unwrap().contains("14 days"), "{}", notices[0]);
+        assert!(notices[2]["body"].as_str().unwrap().contains(&end), "{}", notices[2]);
+        let audit_page = world.get("/v1/audit-log?filter[action]=api_key.remind").await.json();
+        assert_eq!(audit_page["data"].as_array().unwrap().len(), 3);
     }
 }
 
@@ -63,8 +63,8 @@ async fn key_with_a_later_expiry_is_notified_before_the_new_end() {
         let end = |days: i64| world.services.clock.now().plus_seconds(days * 86_400).to_string();
         let body = json!({"name": "HR sync", "scopes": ["*"], "expires_at": end(15)});
         let key = world.post("/v1/api-keys", body).await.json()["id"].as_str().unwrap().to_owned();
-        let changed = world.patch(&format!("/v1/api-keys/{key}"), json!({"expires_at": end(30)})).await;
-        assert_eq!(changed.status, 200, "{}", changed.text());
+        let response = world.patch(&format!("/v1/api-keys/{key}"), json!({"expires_at": end(30)})).await;
+        assert_eq!(response.status, 200, "{}", response.text());
         world.clock.advance_seconds(15 * DAY);
         assert_eq!(reminded(world).await, 0, "{}", shared.name);
         world.clock.advance_seconds(DAY);
@@ -102,14 +102,14 @@ async fn connector_shows_the_result_of_its_last_upload() {
         admin(world).await;
         let id = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
         let path = format!("/v1/connectors/{id}");
-        let shown = world.get(&path).await.json();
+        let connector = world.get(&path).await.json();
         assert_eq!(
-            (&shown["status"], &shown["last_sync_at"], &shown["last_sync_status"]),
+            (&connector["status"], &connector["last_sync_at"], &connector["last_sync_status"]),
             (&json!("pending"), &json!(null), &json!(null))
         );
         assert_eq!(upload(world, &id, "&dry_run=true", GOOD).await.status, 200);
         assert_eq!(upload(world, &id, "&dry_run=true", UNREADABLE).await.status, 400);
-        assert_eq!(world.get(&path).await.json(), shown, "a dry run is none");
+        assert_eq!(world.get(&path).await.json(), connector, "a dry run is none");
         let table = [
             // file,     answer, status,    sync,        message,                  notifications so far
             (GOOD, 200, "active", "succeeded", "", 0),
@@ -123,16 +123,20 @@ async fn connector_shows_the_result_of_its_last_upload() {
         for (number, (file, answered, status, sync, says, count)) in table.into_iter().enumerate() {
             let reply = upload(world, &id, "", file).await;
             assert_eq!(reply.status, answered, "{} {number}: {}", shared.name, reply.text());
-            let shown = world.get(&path).await.json();
-            assert_eq!((&shown["status"], &shown["last_sync_status"]), (&json!(status), &json!(sync)), "{number}");
-            assert_eq!(shown["last_sync_at"], json!(world.services.clock.now().to_string()), "{number}");
-            let message = shown["last_sync_message"].as_str().unwrap_or_default();
+            let connector_after = world.get(&path).await.json();
+            assert_eq!(
+                (&connector_after["status"], &connector_after["last_sync_status"]),
+                (&json!(status), &json!(sync)),
+                "{number}"
+            );
+            assert_eq!(connector_after["last_sync_at"], json!(world.services.clock.now().to_string()), "{number}");
+            let message = connector_after["last_sync_message"].as_str().unwrap_or_default();
             assert!(message.contains(says) && message.is_empty() == says.is_empty(), "{number}: {message}");
             assert_eq!(told(world, "connector.sync_failed").await.len(), count, "{} {number}", shared.name);
         }
-        let audited = world.get("/v1/audit-log?filter[action]=connector.sync").await.json();
-        assert_eq!(audited["data"].as_array().unwrap().len(), table.len());
-        assert_eq!(audited["data"][0]["changes"]["status"], json!({"from": "active", "to": "failing"}));
+        let audit_page = world.get("/v1/audit-log?filter[action]=connector.sync").await.json();
+        assert_eq!(audit_page["data"].as_array().unwrap().len(), table.len());
+        assert_eq!(audit_page["data"][0]["changes"]["status"], json!({"from": "active", "to": "failing"}));
     }
 }
 
@@ -147,9 +151,14 @@ async fn retried_upload_is_one_sync() {
             request.body(GOOD.to_owned()).send().await
         };
         let first = send().await;
-        let at = world.get(&format!("/v1/connectors/{id}")).await.json()["last_sync_at"].clone();
+        let last_sync_at = world.get(&format!("/v1/connectors/{id}")).await.json()["last_sync_at"].clone();
         world.clock.advance_seconds(60);
         assert_eq!(send().await.json(), first.json());
-        assert_eq!(world.get(&format!("/v1/connectors/{id}")).await.json()["last_sync_at"], at, "{}", shared.name);
+        assert_eq!(
+            world.get(&format!("/v1/connectors/{id}")).await.json()["last_sync_at"],
+            last_sync_at,
+            "{}",
+            shared.name
+        );
     }
 }

@@ -43,24 +43,24 @@ fn step() -> impl Strategy<Value = (usize, bool, Step)> {
 
 /// Returns the state after the step, or the status of the refusal.
 fn expected(people: &[Person], at: usize, is_admin: bool, step: &Step) -> Result<Person, u16> {
-    let before = people[at];
-    let after = match step {
-        Step::Role(role) => Person { role, ..before },
-        Step::Deactivate if before.is_active => Person { is_active: false, ..before },
-        Step::Reactivate | Step::Rehire if !before.is_active => Person { is_active: true, ..before },
+    let person_before = people[at];
+    let person_after = match step {
+        Step::Role(role) => Person { role, ..person_before },
+        Step::Deactivate if person_before.is_active => Person { is_active: false, ..person_before },
+        Step::Reactivate | Step::Rehire if !person_before.is_active => Person { is_active: true, ..person_before },
         Step::Deactivate | Step::Reactivate | Step::Rehire => return Err(409),
         Step::Row { role, status } => Person { role, is_active: *status == "active" },
     };
-    let had = before.role == "org_admin";
-    let has = after.role == "org_admin";
-    if !is_admin && (had != has || had && before.is_active != after.is_active) {
+    let had = person_before.role == "org_admin";
+    let has = person_after.role == "org_admin";
+    if !is_admin && (had != has || had && person_before.is_active != person_after.is_active) {
         return Err(403);
     }
     let stays = people.iter().enumerate().any(|(other, person)| {
-        let person = if other == at { after } else { *person };
+        let person = if other == at { person_after } else { *person };
         person.role == "org_admin" && person.is_active
     });
-    if had && before.is_active && !stays { Err(409) } else { Ok(after) }
+    if had && person_before.is_active && !stays { Err(409) } else { Ok(person_after) }
 }
 
 fn address(at: usize) -> String {
@@ -80,14 +80,14 @@ async fn taken(world: &TestApi, key: &str, id: &str, at: usize, step: &Step) -> 
             world.bare("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file)
         }
     };
-    let answered = request.key(key).send().await;
-    let body = answered.json();
+    let response = request.key(key).send().await;
+    let body = response.json();
     let code = body["data"]["errors"][0]["problems"][0]["code"].as_str();
     let status = match code {
         Some("permission_denied") => 403,
         Some("conflict") => 409,
         Some(other) => panic!("{other}: {body}"),
-        None => answered.status,
+        None => response.status,
     };
     (status, body)
 }
@@ -112,15 +112,15 @@ async fn admins_follow_the_model_in_random_histories() {
             // The quota of files.
             world.clock.advance_seconds(61);
             let key = if is_admin { &world.admin } else { &standard };
-            let wanted = expected(&people, at, is_admin, &step);
+            let expected_status = expected(&people, at, is_admin, &step);
             let (status, body) = taken(world, key, &ids[at], at, &step).await;
             let case = format!("step {number} on {}: {at} {is_admin} {step:?} {people:?}: {body}", shared.name);
-            assert_eq!(status, wanted.map_or_else(|status| status, |_| 200), "{case}");
-            people[at] = wanted.unwrap_or(people[at]);
-            let stored = world.get(&format!("/v1/employees/{}", ids[at])).await.json();
-            let is_active = stored["status"] == "active";
+            assert_eq!(status, expected_status.map_or_else(|status| status, |_| 200), "{case}");
+            people[at] = expected_status.unwrap_or(people[at]);
+            let person = world.get(&format!("/v1/employees/{}", ids[at])).await.json();
+            let is_active = person["status"] == "active";
             assert_eq!(
-                (stored["role"].as_str(), is_active),
+                (person["role"].as_str(), is_active),
                 (Some(people[at].role), people[at].is_active),
                 "{case}"
             );
@@ -143,7 +143,7 @@ async fn last_admin_is_kept_also_of_two_changes_at_once() {
         let mut statuses = [left.status, demoted.status];
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 409], "{} {}", left.text(), demoted.text());
-        let refused = if left.status == 409 { left } else { demoted };
-        assert_eq!(refused.json()["error"]["details"][0]["rule"], "last_admin");
+        let refusal = if left.status == 409 { left } else { demoted };
+        assert_eq!(refusal.json()["error"]["details"][0]["rule"], "last_admin");
     }
 }

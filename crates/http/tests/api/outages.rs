@@ -13,9 +13,9 @@ use crate::support::TestApi;
 async fn panic_is_a_500_without_its_message() {
     let metrics: candor_http::MetricsText = Arc::new(|| panic!("secret cause"));
     let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
-    let answered = world.bare("GET", "/metrics").with_peer("127.0.0.1").send().await;
-    assert_eq!(answered.refusal(), (500, "server_error".to_owned()));
-    assert!(!answered.text().contains("secret"), "{}", answered.text());
+    let metrics_response = world.bare("GET", "/metrics").with_peer("127.0.0.1").send().await;
+    assert_eq!(metrics_response.refusal(), (500, "server_error".to_owned()));
+    assert!(!metrics_response.text().contains("secret"), "{}", metrics_response.text());
     assert_eq!(world.get("/v1/me").await.status, 200, "and the next request is answered");
 }
 
@@ -27,8 +27,9 @@ async fn metrics_are_served_to_local_peers_only() {
     assert_eq!((local.status, local.text()), (200, "up 1\n".to_owned()));
     assert_eq!(world.bare("GET", "/metrics").with_peer("::1").send().await.status, 200);
     assert_eq!(world.bare("GET", "/metrics").send().await.status, 404);
-    let proxied = world.bare("GET", "/metrics").with_peer("127.0.0.1").header("x-forwarded-for", "127.0.0.1");
-    assert_eq!(proxied.send().await.status, 404, "what a proxy passes on is not from this machine");
+    let forwarded_request =
+        world.bare("GET", "/metrics").with_peer("127.0.0.1").header("x-forwarded-for", "127.0.0.1");
+    assert_eq!(forwarded_request.send().await.status, 404, "what a proxy passes on is not from this machine");
 }
 
 #[tokio::test]
@@ -53,14 +54,14 @@ async fn readiness_reflects_database_and_shutdown() {
 async fn readiness_check_writes_at_most_once_a_second() {
     let store = Arc::new(Faulty::new(in_memory()));
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
-    let before = store.calls(FaultyCall::Itself);
+    let calls_before = store.calls(FaultyCall::Itself);
     for (round, down) in [(1, false), (2, true), (3, false)] {
         store.set_down(down);
         world.clock.advance_seconds(1);
-        let asked = futures_util::future::join_all((0..50).map(|_| world.bare("GET", "/readyz").send())).await;
+        let responses = futures_util::future::join_all((0..50).map(|_| world.bare("GET", "/readyz").send())).await;
         let status = if down { 503 } else { 200 };
-        assert!(asked.iter().all(|answer| answer.status == status), "round {round}");
-        assert_eq!(store.calls(FaultyCall::Itself) - before, round);
+        assert!(responses.iter().all(|answer| answer.status == status), "round {round}");
+        assert_eq!(store.calls(FaultyCall::Itself) - calls_before, round);
     }
 }
 
@@ -70,10 +71,10 @@ async fn unreachable_store_is_503_with_retry_after() {
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
     assert_eq!(world.get("/v1/me").await.status, 200, "the key is known for a moment");
     store.set_down(true);
-    let refused = world.get("/v1/observations").await;
-    assert_eq!(refused.refusal(), (503, "unavailable".to_owned()));
-    assert_eq!(refused.header("retry-after"), Some("1"));
-    assert_eq!(refused.header("candor-should-retry"), Some("true"));
+    let response = world.get("/v1/observations").await;
+    assert_eq!(response.refusal(), (503, "unavailable".to_owned()));
+    assert_eq!(response.header("retry-after"), Some("1"));
+    assert_eq!(response.header("candor-should-retry"), Some("true"));
     assert_eq!(world.post("/v1/departments", json!({"name": "x"})).await.status, 503);
     world.clock.advance_seconds(5);
     let unknown = world.get("/v1/me").await;

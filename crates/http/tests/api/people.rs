@@ -7,9 +7,9 @@ use crate::support::{TestApi, TestResponse};
 /// Advances the clock by a millisecond and sends a request that must succeed.
 async fn done(world: &TestApi, method: &str, path: &str, body: Value) -> TestResponse {
     world.clock.advance_millis(1);
-    let answered = world.ask(method, path).json(&body).send().await;
-    assert!((200..300).contains(&answered.status), "{method} {path}: {}", answered.text());
-    answered
+    let response = world.ask(method, path).json(&body).send().await;
+    assert!((200..300).contains(&response.status), "{method} {path}: {}", response.text());
+    response
 }
 
 /// Returns the events after a cursor, each with its data, and the next cursor.
@@ -45,9 +45,10 @@ async fn change_fires_its_catalog_event_with_the_resource_as_read() {
     for (method, path, body, wanted) in steps {
         done(&world, method, &path, body).await;
         let (fired, next) = since(&world, &place).await;
-        let shown = world.get(&person).await.json();
-        let wanted: Vec<_> = wanted.into_iter().map(|name| (name.to_owned(), shown.clone())).collect();
-        assert_eq!(fired, wanted, "{method} {path}");
+        let person_json = world.get(&person).await.json();
+        let expected_events: Vec<_> =
+            wanted.into_iter().map(|name| (name.to_owned(), person_json.clone())).collect();
+        assert_eq!(fired, expected_events, "{method} {path}");
         place = next;
     }
     let id = person.rsplit('/').next().unwrap();
@@ -64,9 +65,10 @@ async fn change_fires_its_catalog_event_with_the_resource_as_read() {
     for (method, path, body, wanted) in steps {
         done(&world, method, &path, body).await;
         let (fired, next) = since(&world, &place).await;
-        let shown = world.get(&observation).await.json();
-        let wanted: Vec<_> = wanted.into_iter().map(|name| (name.to_owned(), shown.clone())).collect();
-        assert_eq!(fired, wanted, "{method} {path}");
+        let observation_json = world.get(&observation).await.json();
+        let expected_events: Vec<_> =
+            wanted.into_iter().map(|name| (name.to_owned(), observation_json.clone())).collect();
+        assert_eq!(fired, expected_events, "{method} {path}");
         place = next;
     }
 }
@@ -83,13 +85,13 @@ async fn direct_reports_expansion_has_100_active_people_by_name() {
     }
     reports.reverse();
     done(&world, "POST", &format!("/v1/employees/{}/deactivate", reports[1]), json!({})).await;
-    let left = reports.remove(1);
+    let former_report = reports.remove(1);
     for path in [format!("/v1/employees/{manager}?"), "/v1/employees?filter[email]=boss@example.com&".to_owned()] {
-        let seen = world.get(&format!("{path}expand=direct_reports")).await.json();
-        let seen = if seen["data"].is_array() { &seen["data"][0] } else { &seen };
-        let inlined: Vec<_> =
-            seen["direct_reports"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect();
-        assert_eq!(inlined, reports[..100], "{path}, and {left} has left");
+        let page = world.get(&format!("{path}expand=direct_reports")).await.json();
+        let employee = if page["data"].is_array() { &page["data"][0] } else { &page };
+        let report_ids: Vec<_> =
+            employee["direct_reports"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect();
+        assert_eq!(report_ids, reports[..100], "{path}, and {former_report} has left");
     }
 }
 
@@ -101,7 +103,7 @@ async fn people_are_listed_by_their_ids() {
         ids.push(world.employee(&format!("p{number}@example.com")).await);
     }
     done(&world, "POST", &format!("/v1/employees/{}/deactivate", ids[1]), json!({})).await;
-    let listed = async |query: &str| {
+    let ids_for = async |query: &str| {
         let page = world.get(&format!("/v1/employees?sort=created_at&{query}")).await.json();
         page["data"]
             .as_array()
@@ -110,15 +112,15 @@ async fn people_are_listed_by_their_ids() {
             .map(|person| person["id"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    let named = format!("filter[id]={}&filter[id]={}&filter[id]={}", ids[2], ids[1], ids[2]);
-    assert_eq!(listed(&named).await, [&*ids[2]], "who has left is left out, as in every list");
-    assert_eq!(listed(&format!("{named}&filter[status]=all")).await, [&*ids[1], &*ids[2]]);
-    assert_eq!(listed(&format!("{named}&filter[status]=all&filter[email]=p2@example.com")).await, [&*ids[2]]);
-    assert_eq!(listed("filter[id]=emp_01KJPWD6M24DF9HWRAYHFSFV52").await, [""; 0]);
+    let id_query = format!("filter[id]={}&filter[id]={}&filter[id]={}", ids[2], ids[1], ids[2]);
+    assert_eq!(ids_for(&id_query).await, [&*ids[2]], "who has left is left out, as in every list");
+    assert_eq!(ids_for(&format!("{id_query}&filter[status]=all")).await, [&*ids[1], &*ids[2]]);
+    assert_eq!(ids_for(&format!("{id_query}&filter[status]=all&filter[email]=p2@example.com")).await, [&*ids[2]]);
+    assert_eq!(ids_for("filter[id]=emp_01KJPWD6M24DF9HWRAYHFSFV52").await, [""; 0]);
     let many = "&filter[id]=emp_01KJPWD6M24DF9HWRAYHFSFV52".repeat(101);
-    let refused = world.get(&format!("/v1/employees?{}", &many[1..])).await;
-    assert_eq!(refused.problems(), [("filter[id]".to_owned(), "too_long".to_owned())]);
-    assert_eq!(listed("filter[id]=ada").await, [""; 0], "a malformed id is the id of no person");
+    let response = world.get(&format!("/v1/employees?{}", &many[1..])).await;
+    assert_eq!(response.problems(), [("filter[id]".to_owned(), "too_long".to_owned())]);
+    assert_eq!(ids_for("filter[id]=ada").await, [""; 0], "a malformed id is the id of no person");
 }
 
 #[tokio::test]
@@ -136,19 +138,20 @@ async fn department_is_archived_only_without_active_members() {
     assert!(archive().await.json()["archived_at"].is_string());
     assert_eq!(archive().await.refusal(), (409, "conflict".to_owned()));
     assert_eq!(world.patch(&path, json!({"name": "Care"})).await.refusal(), (409, "conflict".to_owned()));
-    let taken = world.post("/v1/departments", json!({"name": "CARE"})).await;
-    assert_eq!(taken.refusal(), (409, "conflict".to_owned()), "its name stays taken");
-    let refused = world.patch(&other, json!({"department_id": department})).await;
+    let conflict_response = world.post("/v1/departments", json!({"name": "CARE"})).await;
+    assert_eq!(conflict_response.refusal(), (409, "conflict".to_owned()), "its name stays taken");
+    let response = world.patch(&other, json!({"department_id": department})).await;
     assert_eq!(
-        (refused.status, refused.problems()),
+        (response.status, response.problems()),
         (422, vec![("department_id".into(), "invalid_state".into())])
     );
-    let kept =
+    let member_json =
         done(&world, "PATCH", &member, json!({"department_id": department, "last_name": "Noir"})).await.json();
-    assert_eq!(kept["department_id"], json!(department), "who was in it stays in it");
-    let listed = async |query: &str| world.get(&format!("/v1/departments{query}")).await.json()["data"].clone();
-    assert_eq!(listed("").await, json!([]));
-    assert_eq!(listed("?filter[archived]=all&filter[name]=care").await.as_array().unwrap().len(), 1);
+    assert_eq!(member_json["department_id"], json!(department), "who was in it stays in it");
+    let departments_for =
+        async |query: &str| world.get(&format!("/v1/departments{query}")).await.json()["data"].clone();
+    assert_eq!(departments_for("").await, json!([]));
+    assert_eq!(departments_for("?filter[archived]=all&filter[name]=care").await.as_array().unwrap().len(), 1);
     done(&world, "POST", &format!("{path}/restore"), json!({})).await;
     done(&world, "PATCH", &other, json!({"department_id": department})).await;
 }

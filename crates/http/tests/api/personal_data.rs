@@ -27,22 +27,25 @@ async fn personal_data_has_all_types_with_their_sources() {
             "observation": "Explains well."});
         let observation = world.made("/v1/observations", observation).await;
         world.patch(&format!("/v1/observations/{observation}"), json!({"impact": "Trust"})).await;
-        let found = lines(world, employee).await;
-        let (end, rows) = found.split_last().unwrap();
+        let person_lines = lines(world, employee).await;
+        let (end, rows) = person_lines.split_last().unwrap();
         assert_eq!(end, &json!({"type": "end", "count": rows.len()}), "{}", shared.name);
         let types: BTreeSet<_> = rows.iter().map(|row| row["type"].as_str().unwrap()).collect();
         let absent = ["invitation", "scim_account", "sync_issue", "api_key"];
-        let wanted: BTreeSet<_> =
+        let expected_types: BTreeSet<_> =
             PersonalDataType::words().into_iter().filter(|word| !absent.contains(word)).collect();
-        assert_eq!(types, wanted, "{}", shared.name);
+        assert_eq!(types, expected_types, "{}", shared.name);
         let row = rows.iter().find(|row| row["data"]["id"] == json!(observation)).unwrap();
         assert_eq!(row["from"], json!({"type": "employee", "id": resources.id("invited")}));
         assert_eq!(row["data"], world.get(&format!("/v1/observations/{observation}")).await.json());
         let about = rows.iter().find(|row| row["data"]["changes"]["impact"].is_object()).unwrap();
         assert_eq!((&about["type"], &about["from"]["type"]), (&json!("audit_entry"), &json!("api_key")));
-        let invited = lines(world, resources.id("invited")).await;
-        assert!(invited.iter().any(|row| row["type"] == "invitation"), "{}", shared.name);
-        assert!(!invited.iter().any(|row| row["type"] == "observation"), "texts about others are not contained");
+        let lines_of_invited = lines(world, resources.id("invited")).await;
+        assert!(lines_of_invited.iter().any(|row| row["type"] == "invitation"), "{}", shared.name);
+        assert!(
+            !lines_of_invited.iter().any(|row| row["type"] == "observation"),
+            "texts about others are not contained"
+        );
         let filter = "/v1/audit-log?filter[action]=employee.read_personal_data";
         assert_eq!(world.get(filter).await.json()["data"].as_array().unwrap().len(), 2, "{}", shared.name);
     }
@@ -57,12 +60,16 @@ async fn personal_data_of_many_rows_has_each_once() {
         for number in 0..130 {
             world.clock.advance_seconds(1);
             let body = json!({"employee_id": owner, "type": "strength", "observation": format!("Text {number}")});
-            let made = world.bare("POST", "/v1/observations").key(&key).json(&body).send().await;
-            assert_eq!(made.status, 201, "{}", made.text());
+            let creation = world.bare("POST", "/v1/observations").key(&key).json(&body).send().await;
+            assert_eq!(creation.status, 201, "{}", creation.text());
         }
-        let found = lines(world, &owner).await;
+        let person_lines = lines(world, &owner).await;
         let ids = |kind: &str| -> Vec<_> {
-            found.iter().filter(|row| row["type"] == kind).map(|row| row["data"]["id"].to_string()).collect()
+            person_lines
+                .iter()
+                .filter(|row| row["type"] == kind)
+                .map(|row| row["data"]["id"].to_string())
+                .collect()
         };
         let observations: BTreeSet<_> = ids("observation").into_iter().collect();
         assert_eq!((observations.len(), ids("observation").len()), (130, 130), "{}", shared.name);
@@ -84,8 +91,8 @@ async fn personal_data_needs_an_admin_key_with_either_scope() {
         (Permission::EmployeesWrite, AccessLevel::Admin, 403),
     ] {
         let key = world.key(Permissions::NONE.with(scope), level, Environment::Live).await;
-        let answered = world.bare("GET", &path).key(&key).send().await;
-        assert_eq!(answered.status, wanted, "{scope:?} {level:?}: {}", answered.text());
+        let response = world.bare("GET", &path).key(&key).send().await;
+        assert_eq!(response.status, wanted, "{scope:?} {level:?}: {}", response.text());
     }
     let missing = world.get("/v1/employees/emp_00000000000000000000000001/personal-data").await;
     assert_eq!(missing.refusal(), (404, "not_found".to_owned()));
@@ -99,9 +106,9 @@ async fn personal_data_tells_nothing_about_other_people() {
         let peer = person(world, "peer", "employee", None).await;
         let key = key_for(world, &owner, AccessLevel::Standard).await;
         let as_owner = async |method: &str, path: &str, body: Value| {
-            let answered = world.bare(method, path).key(&key).json(&body).send().await;
-            assert!(answered.status < 300, "{path}: {}", answered.text());
-            answered.json()["id"].as_str().unwrap().to_owned()
+            let response = world.bare(method, path).key(&key).json(&body).send().await;
+            assert!(response.status < 300, "{path}: {}", response.text());
+            response.json()["id"].as_str().unwrap().to_owned()
         };
         let body = json!({"employee_id": peer, "type": "strength", "observation": "Secret one"});
         let observation = as_owner("POST", "/v1/observations", body).await;
@@ -110,14 +117,14 @@ async fn personal_data_tells_nothing_about_other_people() {
         let hold = format!("/v1/employees/{owner}/legal-hold");
         assert_eq!(world.ask("PUT", &hold).json(&json!({"reason": "Secret three"})).send().await.status, 200);
         world.patch(&format!("/v1/employees/{owner}"), json!({"job_title": "Lead"})).await;
-        let found = lines(world, &owner).await;
-        let text = json!(found).to_string();
+        let person_lines = lines(world, &owner).await;
+        let text = json!(person_lines).to_string();
         for secret in ["Secret", &peer, &observation, "hold"] {
             assert!(!text.contains(secret), "{secret}: {text}");
         }
         let entry = |action: &str| {
             let is_meant = |row: &&Value| row["data"]["action"] == action;
-            found.iter().find(is_meant).map(|row| row["data"].clone()).unwrap()
+            person_lines.iter().find(is_meant).map(|row| row["data"].clone()).unwrap()
         };
         let own = entry("observation.update");
         let target = json!({"type": "observation", "id": null});

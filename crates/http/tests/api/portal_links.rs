@@ -31,10 +31,10 @@ async fn status(world: &TestApi, key: &str, path: &str) -> u16 {
 async fn portal_link_lifecycle_matches_snapshots() {
     let world = TestApi::new().await;
     let body = json!({"scopes": ["webhooks:read", "webhooks:write"], "read_only": true, "start": "/webhooks?view=deliveries"});
-    let made = world.post("/v1/portal-links", body).await;
-    insta::assert_snapshot!("portal_link_created", shown(&made));
+    let creation = world.post("/v1/portal-links", body).await;
+    insta::assert_snapshot!("portal_link_created", shown(&creation));
     world.clock.advance_seconds(1);
-    insta::assert_snapshot!("portal_link_exchanged", shown(&exchanged(&world, &code(&made.json())).await));
+    insta::assert_snapshot!("portal_link_exchanged", shown(&exchanged(&world, &code(&creation.json())).await));
     insta::assert_snapshot!("portal_link_audited", shown(&world.get("/v1/audit-log?limit=2").await));
 }
 
@@ -42,27 +42,27 @@ async fn portal_link_lifecycle_matches_snapshots() {
 async fn code_is_exchanged_once_for_a_key_with_the_scopes() {
     for shared in every_store().await {
         let (world, what) = (&shared.world, shared.name);
-        let made =
+        let creation =
             world.post("/v1/portal-links", json!({"scopes": ["webhooks:read"], "start": "/webhooks"})).await;
-        assert_eq!(made.status, 201, "{what}: {}", made.text());
-        let link = made.json();
+        assert_eq!(creation.status, 201, "{what}: {}", creation.text());
+        let link = creation.json();
         assert!(
             link["url"].as_str().unwrap().starts_with("https://candor.example/console/webhooks#code=cdr_link_")
         );
         let path = format!("/v1/api-keys/{}", link["id"].as_str().unwrap());
-        assert_eq!(made.header("location"), Some(format!("{PUBLIC_URL}{path}").as_str()), "{what}");
-        let stored = world.get(&path).await.json();
+        assert_eq!(creation.header("location"), Some(format!("{PUBLIC_URL}{path}").as_str()), "{what}");
+        let stored_link = world.get(&path).await.json();
         assert_eq!(
-            (&stored["link_expires_at"], &stored["url"]),
+            (&stored_link["link_expires_at"], &stored_link["url"]),
             (&link["link_expires_at"], &Value::Null),
             "{what}"
         );
         let code = code(&link);
         assert_eq!(status(world, &code, "/v1/me").await, 401, "{what}: a code is no key");
-        let opened = exchanged(world, &code).await;
-        assert_eq!(opened.status, 200, "{what}: {}", opened.text());
+        let exchange = exchanged(world, &code).await;
+        assert_eq!(exchange.status, 200, "{what}: {}", exchange.text());
         assert_eq!(exchanged(world, &code).await.refusal(), (404, "not_found".to_owned()), "{what}: used");
-        let key = opened.json()["key"].as_str().unwrap().to_owned();
+        let key = exchange.json()["key"].as_str().unwrap().to_owned();
         assert_eq!(status(world, &key, "/v1/webhooks").await, 200, "{what}");
         assert_eq!(status(world, &key, "/v1/employees").await, 403, "{what}");
         assert_eq!(world.get(&path).await.json()["link_expires_at"], Value::Null, "{what}");
@@ -90,16 +90,16 @@ async fn unknown_revoked_or_expired_code_is_not_found() {
     let (revoked, expired) = (make().await, make().await);
     let path = format!("/v1/api-keys/{}/revoke", revoked["id"].as_str().unwrap());
     assert_eq!(world.post(&path, json!({})).await.status, 200);
-    let opened = exchanged(&world, &code(&make().await)).await.json()["key"].as_str().unwrap().to_owned();
+    let session_key = exchanged(&world, &code(&make().await)).await.json()["key"].as_str().unwrap().to_owned();
     let unknown = candor_domain::access::api_key::generate_code([1; 32]).reveal().to_owned();
     for code in ["x", &unknown, &code(&revoked)] {
         assert_eq!(exchanged(&world, code).await.refusal(), (404, "not_found".to_owned()), "{code}");
     }
     world.clock.advance_seconds(1800);
     assert_eq!(exchanged(&world, &code(&expired)).await.refusal(), (404, "not_found".to_owned()));
-    assert_eq!(status(&world, &opened, "/v1/me").await, 200);
+    assert_eq!(status(&world, &session_key, "/v1/me").await, 200);
     world.clock.advance_seconds(5400);
-    assert_eq!(status(&world, &opened, "/v1/me").await, 401, "the key ends with its lifetime");
+    assert_eq!(status(&world, &session_key, "/v1/me").await, 401, "the key ends with its lifetime");
 }
 
 #[tokio::test]
@@ -107,18 +107,18 @@ async fn link_of_a_bound_or_test_key_has_its_person_and_environment() {
     for shared in every_store().await {
         let (world, what) = (&shared.world, shared.name);
         let joe = person(world, "joe", "employee", None).await;
-        let bound = key_for(world, &joe, AccessLevel::Admin).await;
+        let bound_key = key_for(world, &joe, AccessLevel::Admin).await;
         let test = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
         let table =
-            [(&bound, json!(joe), "live"), (&test, Value::Null, "test"), (&world.admin, Value::Null, "live")];
+            [(&bound_key, json!(joe), "live"), (&test, Value::Null, "test"), (&world.admin, Value::Null, "live")];
         for (key, person, environment) in table {
-            let made = link_by(world, key, json!({"scopes": ["*"], "access_level": "admin"})).await;
-            assert_eq!(made.status, 201, "{what}: {}", made.text());
-            let opened = exchanged(world, &code(&made.json())).await.json();
-            assert_eq!((&opened["employee_id"], opened["environment"].as_str()), (&person, Some(environment)));
-            let me = world.bare("GET", "/v1/me").key(opened["key"].as_str().unwrap()).send().await.json();
+            let creation = link_by(world, key, json!({"scopes": ["*"], "access_level": "admin"})).await;
+            assert_eq!(creation.status, 201, "{what}: {}", creation.text());
+            let exchange = exchanged(world, &code(&creation.json())).await.json();
+            assert_eq!((&exchange["employee_id"], exchange["environment"].as_str()), (&person, Some(environment)));
+            let me = world.bare("GET", "/v1/me").key(exchange["key"].as_str().unwrap()).send().await.json();
             assert_eq!((&me["employee_id"], me["environment"].as_str()), (&person, Some(environment)), "{what}");
-            let id = opened["id"].as_str().unwrap();
+            let id = exchange["id"].as_str().unwrap();
             assert_eq!(world.get(&format!("/v1/api-keys/{id}")).await.status, 200, "{what}: it is listed");
         }
     }
@@ -150,9 +150,13 @@ async fn stored_link_is_replayed_only_within_its_environment() {
         };
         let first = send(&world.admin).await;
         assert_eq!(first.status, 201, "{what}: {}", first.text());
-        let again = send(&world.admin).await;
-        assert_eq!((again.json(), again.header("idempotent-replayed")), (first.json(), Some("true")), "{what}");
-        assert_eq!(again.header("location"), first.header("location"), "{what}");
+        let second_response = send(&world.admin).await;
+        assert_eq!(
+            (second_response.json(), second_response.header("idempotent-replayed")),
+            (first.json(), Some("true")),
+            "{what}"
+        );
+        assert_eq!(second_response.header("location"), first.header("location"), "{what}");
         assert_eq!(send(&test).await.refusal(), (409, "idempotency_conflict".to_owned()), "{what}");
     }
 }
@@ -162,10 +166,10 @@ async fn link_without_a_console_is_a_conflict() {
     let (store, _database) = usual().await;
     let settings = ServiceSettings::with_public_url(PUBLIC_URL.to_owned());
     let world = TestApi::create(store, HttpSettings::default(), settings).await;
-    let answered = world.post("/v1/portal-links", json!({"scopes": ["*"]})).await;
-    assert_eq!(answered.refusal(), (409, "conflict".to_owned()));
+    let response = world.post("/v1/portal-links", json!({"scopes": ["*"]})).await;
+    assert_eq!(response.refusal(), (409, "conflict".to_owned()));
     let details = json!([{"field": "console", "current": "off", "attempted_transition": "open"}]);
-    assert_eq!(answered.json()["error"]["details"], details);
+    assert_eq!(response.json()["error"]["details"], details);
 }
 
 #[tokio::test]
@@ -174,10 +178,11 @@ async fn exchange_is_limited_to_20_per_address() {
     for _ in 0..20 {
         assert_eq!(exchanged(&world, "guess").await.status, 404);
     }
-    let refused = exchanged(&world, "guess").await;
-    assert_eq!(refused.refusal(), (429, "rate_limited".to_owned()));
+    let response = exchanged(&world, "guess").await;
+    assert_eq!(response.refusal(), (429, "rate_limited".to_owned()));
     let details = json!([{"quota": "portal_exchange", "limit": 20, "window_seconds": 60}]);
-    assert_eq!(refused.json()["error"]["details"], details);
-    let accepted = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": "guess"})).send().await;
-    assert_eq!(accepted.status, 404, "invitations count apart");
+    assert_eq!(response.json()["error"]["details"], details);
+    let accept_response =
+        world.bare("POST", "/v1/invitations/accept").json(&json!({"token": "guess"})).send().await;
+    assert_eq!(accept_response.status, 404, "invitations count apart");
 }

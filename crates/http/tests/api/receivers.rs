@@ -69,19 +69,19 @@ pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Deliver
     let jobs = store.claim(lease, at, &Claim::Oldest { most: 1000 }).await.unwrap().jobs;
     let (mut attempts, mut results, mut health) = (vec![], vec![], vec![]);
     for job in jobs {
-        let stored = store.row::<Subscription>(job.tenant, job.webhook_id).await.unwrap();
-        let Some(url) = stored.map(|row| row.value.url) else {
+        let subscription = store.row::<Subscription>(job.tenant, job.webhook_id).await.unwrap();
+        let Some(url) = subscription.map(|row| row.value.url) else {
             results.push((job, AttemptResult::Gone));
             continue;
         };
         let outcome = AttemptOutcome::from_status(status);
-        let answered = AttemptResponse { status, duration_ms: 7, outcome, retry_after: None };
+        let response = AttemptResponse { status, duration_ms: 7, outcome, retry_after: None };
         let id = job.delivery_id.unwrap_or_else(|| services.id(at));
-        let settled = job.settle(id, url, answered, &Schedule::default(), (at, at));
-        let delta = job.health(outcome, settled.entry.status, at);
-        attempts.push(settled.entry.clone());
+        let settlement = job.settle(id, url, response, &Schedule::default(), (at, at));
+        let delta = job.health(outcome, settlement.entry.status, at);
+        attempts.push(settlement.entry.clone());
         health.push(((job.tenant, job.webhook_id), delta));
-        results.push((job, AttemptResult::Settled(Box::new(settled))));
+        results.push((job, AttemptResult::Settled(Box::new(settlement))));
     }
     let health = health.into_iter().fold(vec![], |mut all: Vec<(_, HealthDelta)>, (queue, delta)| {
         match all.iter_mut().find(|(known, _)| *known == queue) {
@@ -90,7 +90,7 @@ pub(crate) async fn attempt_all(services: &Services, status: u16) -> Vec<Deliver
         }
         all
     });
-    let recorded = store.record(worker, results, health).await.unwrap();
-    assert_eq!(recorded.lost, 0);
+    let record_result = store.record(worker, results, health).await.unwrap();
+    assert_eq!(record_result.lost, 0);
     attempts
 }

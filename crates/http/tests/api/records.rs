@@ -54,8 +54,8 @@ async fn request_log_names_the_route_and_no_personal_data() {
     let id = world.observation("ada@example.com").await;
     let me = world.get("/v1/me").await.json();
     let lines = Lines::default();
-    let _logged = logged(&lines);
-    let answered = world.get(&format!("/v1/observations/{id}?expand=employee")).await;
+    let _log_guard = logged(&lines);
+    let response = world.get(&format!("/v1/observations/{id}?expand=employee")).await;
     let events = lines.requests();
     assert_eq!(events.len(), 1, "{events:?}");
     let event = &events[0];
@@ -65,10 +65,10 @@ async fn request_log_names_the_route_and_no_personal_data() {
         ("method", json!("GET")),
         ("route", json!("/observations/{id}")),
         ("status", json!(200)),
-        ("request_id", json!(answered.header("x-request-id"))),
+        ("request_id", json!(response.header("x-request-id"))),
         ("key_id", me["key_id"].clone()),
         ("organization_id", me["organization_id"].clone()),
-        ("bytes", json!(answered.body.len())),
+        ("bytes", json!(response.body.len())),
     ] {
         assert_eq!(event[name], wanted, "{name}");
     }
@@ -78,7 +78,7 @@ async fn request_log_names_the_route_and_no_personal_data() {
 async fn logs_contain_neither_personal_data_nor_secrets() {
     let world = TestApi::new().await;
     let lines = Lines::default();
-    let _logged = logged(&lines);
+    let _log_guard = logged(&lines);
     let body = json!({"email": "secret.person@example.com", "first_name": "Rosalind", "last_name": "Hidden"});
     world.post("/v1/employees", body.clone()).await;
     world.post("/v1/employees", body).await;
@@ -86,10 +86,11 @@ async fn logs_contain_neither_personal_data_nor_secrets() {
     world.bare("GET", "/v1/me").key("cdr_live_guess").send().await;
     world.bare("GET", "/v1/secret.person@example.com").send().await;
     world.bare("POST", "/v1/invitations/accept").json(&json!({"token": "guessed-token"})).send().await;
-    let made = world.post("/v1/api-keys", json!({"name": "x", "scopes": ["*"]})).await.json();
+    let creation = world.post("/v1/api-keys", json!({"name": "x", "scopes": ["*"]})).await.json();
     let text = lines.text();
     assert_eq!(lines.requests().len(), 7, "{text}");
-    for secret in ["secret.person", "Rosalind", "Hidden", "guess", &world.admin, made["key"].as_str().unwrap()] {
+    for secret in ["secret.person", "Rosalind", "Hidden", "guess", &world.admin, creation["key"].as_str().unwrap()]
+    {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
 }
@@ -99,19 +100,19 @@ async fn failure_cause_is_logged_once_and_never_sent() {
     let metrics: candor_http::MetricsText = Arc::new(|| panic!("the cause"));
     let world = TestApi::with(candor_http::HttpSettings { metrics: Some(metrics), ..Default::default() }).await;
     let lines = Lines::default();
-    let _logged = logged(&lines);
-    let answered = world.bare("GET", "/metrics").with_peer("127.0.0.1").send().await;
+    let _log_guard = logged(&lines);
+    let response = world.bare("GET", "/metrics").with_peer("127.0.0.1").send().await;
     let text = lines.text();
     assert_eq!(text.matches("the cause").count(), 1, "{text}");
-    assert!(text.contains(answered.header("x-request-id").unwrap()), "{text}");
-    assert!(!answered.text().contains("the cause"));
+    assert!(text.contains(response.header("x-request-id").unwrap()), "{text}");
+    assert!(!response.text().contains("the cause"));
 }
 
 #[tokio::test]
 async fn requests_are_counted_by_method_route_and_status() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let handle = recorder.handle();
-    let _counted = metrics::set_default_local_recorder(&recorder);
+    let _recorder_guard = metrics::set_default_local_recorder(&recorder);
     let world = TestApi::new().await;
     let id = world.observation("ada@example.com").await;
     for _ in 0..3 {

@@ -20,9 +20,9 @@ async fn upload(world: &TestApi, rows: &[(String, String)]) -> Value {
     let rows: Vec<String> = rows.iter().map(|(name, manager)| format!("{name},A,B,{manager}")).collect();
     let file = format!("email,first_name,last_name,manager_email\n{}\n", rows.join("\n"));
     let request = world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file);
-    let answered = request.send().await;
-    assert_eq!(answered.status, 200, "{}", answered.text());
-    answered.json()
+    let response = request.send().await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    response.json()
 }
 
 async fn set_over_scim(world: &TestApi, manager: &str) -> Value {
@@ -48,18 +48,18 @@ async fn manager_with_too_many_above_is_refused_in_every_way() {
             bottom = hire(world, &format!("p{number}"), Some(&bottom)).await;
         }
         let body = json!({"email": "new@example.com", "first_name": "A", "last_name": "B", "manager_id": bottom});
-        let refused = world.post("/v1/employees", body).await;
-        assert_eq!((refused.status, refused.problems()), (422, too_deep("manager_id")));
+        let response = world.post("/v1/employees", body).await;
+        assert_eq!((response.status, response.problems()), (422, too_deep("manager_id")));
         // The person fits below the last but one, the one below them does not.
-        let above = world.get(&format!("/v1/employees/{bottom}")).await.json()["manager_id"].clone();
+        let last_manager = world.get(&format!("/v1/employees/{bottom}")).await.json()["manager_id"].clone();
         let pair = hire(world, "upper", None).await;
         hire(world, "lower", Some(&pair)).await;
         let path = format!("/v1/employees/{pair}");
-        let refused = world.patch(&path, json!({"manager_id": above})).await;
-        assert_eq!((refused.status, refused.problems()), (422, too_deep("manager_id")));
+        let patch_response = world.patch(&path, json!({"manager_id": last_manager})).await;
+        assert_eq!((patch_response.status, patch_response.problems()), (422, too_deep("manager_id")));
         assert_eq!(world.post(&format!("{path}/deactivate"), json!({})).await.status, 200);
-        let refused = world.post(&format!("{path}/rehire"), json!({"manager_id": above})).await;
-        assert_eq!((refused.status, refused.problems()), (422, too_deep("manager_id")));
+        let rehire_response = world.post(&format!("{path}/rehire"), json!({"manager_id": last_manager})).await;
+        assert_eq!((rehire_response.status, rehire_response.problems()), (422, too_deep("manager_id")));
         assert_eq!(set_over_scim(world, &bottom).await, json!("too_deep"));
 
         let deepest = format!("p{MAX_REPORTING_DEPTH}@example.com");

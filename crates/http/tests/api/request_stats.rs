@@ -8,9 +8,9 @@ use crate::stores::{every_faulty_store, every_store};
 use crate::support::TestApi;
 
 async fn stats(world: &TestApi, key: &str, query: &str) -> Value {
-    let answered = world.bare("GET", &format!("/v1/request-stats{query}")).key(key).send().await;
-    assert_eq!(answered.status, 200, "{}", answered.text());
-    answered.json()
+    let response = world.bare("GET", &format!("/v1/request-stats{query}")).key(key).send().await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    response.json()
 }
 
 #[tokio::test]
@@ -28,17 +28,17 @@ async fn requests_are_counted_by_status_and_hour() {
         world.clock.advance_seconds(3_600);
         assert_eq!(get("/v1/nothing").await, 404);
         assert_eq!(world.bare("GET", "/v1/me").key("cdr_live_x").send().await.status, 401);
-        let found = stats(world, &key, "?window=1h").await;
+        let stats_json = stats(world, &key, "?window=1h").await;
         let by_status = json!([{"status": 200, "count": 2}, {"status": 404, "count": 2}]);
-        assert_eq!((&found["requests"], &found["by_status"]), (&json!(4), &by_status), "{what}");
-        let hours: Vec<_> = found["by_hour"]
+        assert_eq!((&stats_json["requests"], &stats_json["by_status"]), (&json!(4), &by_status), "{what}");
+        let hours: Vec<_> = stats_json["by_hour"]
             .as_array()
             .unwrap()
             .iter()
             .map(|hour| [&hour["requests"], &hour["refused"], &hour["failed"]])
             .collect();
         assert_eq!(json!(hours), json!([[3, 1, 0], [1, 1, 0]]), "{what}: stored and not yet stored numbers");
-        assert_eq!(found["since"], found["by_hour"][0]["hour"]);
+        assert_eq!(stats_json["since"], stats_json["by_hour"][0]["hour"]);
         let live = stats(world, &world.admin, "").await;
         assert!(live["by_hour"].as_array().unwrap().len() == 25, "{what}");
         assert_eq!(stats(world, &key, "?window=30d").await["requests"], json!(5), "{what}");
@@ -61,9 +61,9 @@ async fn numbers_that_the_store_refuses_are_stored_later() {
 #[tokio::test]
 async fn unknown_window_of_request_stats_is_named() {
     let world = TestApi::new().await;
-    let refused = world.get("/v1/request-stats?window=2h").await;
+    let response = world.get("/v1/request-stats?window=2h").await;
     assert_eq!(
-        (refused.status, refused.problems()),
+        (response.status, response.problems()),
         (400, vec![("window".to_owned(), "invalid_enum".to_owned())])
     );
 }

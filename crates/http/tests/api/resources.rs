@@ -18,39 +18,40 @@ pub(crate) struct Resources(BTreeMap<&'static str, String>);
 impl Resources {
     /// Creates one resource of each family with a live admin key.
     pub(crate) async fn make(world: &TestApi, key: &str) -> Self {
-        let made = async |path: &str, body: Value| {
+        let create = async |path: &str, body: Value| {
             world.clock.advance_millis(1);
-            let answered = world.bare("POST", path).key(key).json(&body).send().await;
-            assert_eq!(answered.status, 201, "{path}: {}", answered.text());
-            answered.json()["id"].as_str().unwrap().to_owned()
+            let response = world.bare("POST", path).key(key).json(&body).send().await;
+            assert_eq!(response.status, 201, "{path}: {}", response.text());
+            response.json()["id"].as_str().unwrap().to_owned()
         };
         let person = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample", "send_invite": true});
         let ada = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"});
-        let employee = made("/v1/employees", ada).await;
+        let employee = create("/v1/employees", ada).await;
         let body = json!({"url": "https://receiver.example/hooks", "event_types": ["observation.created"]});
-        let webhook = made("/v1/webhooks", body).await;
+        let webhook = create("/v1/webhooks", body).await;
         let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
-        let observation = made("/v1/observations", body).await;
+        let observation = create("/v1/observations", body).await;
         let delivery = world.attempt_all(204).await[0].id.to_string();
-        let fed = world.bare("GET", "/v1/events").key(key).send().await.json();
-        let event = fed["data"][0]["id"].as_str().unwrap().to_owned();
-        let invited = made("/v1/employees", person).await;
+        let feed = world.bare("GET", "/v1/events").key(key).send().await.json();
+        let event = feed["data"][0]["id"].as_str().unwrap().to_owned();
+        let invited_person = create("/v1/employees", person).await;
         let mut resources = objectives_of(world, key, &employee).await;
         let notification = notified_of(world, key, &resources["manager-objectives"]).await;
-        let department = made("/v1/departments", json!({"name": "Care"})).await;
-        let attribute = made("/v1/attributes", json!({"name": "Calm", "category": "Character"})).await;
-        let api_key = made("/v1/api-keys", json!({"name": "Other", "scopes": ["employees:read"]})).await;
-        let connector = made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
+        let department = create("/v1/departments", json!({"name": "Care"})).await;
+        let attribute = create("/v1/attributes", json!({"name": "Calm", "category": "Character"})).await;
+        let api_key = create("/v1/api-keys", json!({"name": "Other", "scopes": ["employees:read"]})).await;
+        let connector = create("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
         let issue = connectors::open_issue(world, key, &connector).await;
-        let people = json!({"title": "The second quarter", "participant_ids": [employee, invited]});
-        let conversation = made("/v1/conversations", people).await;
+        let people = json!({"title": "The second quarter", "participant_ids": [employee, invited_person]});
+        let conversation = create("/v1/conversations", people).await;
         let messages = format!("/v1/conversations/{conversation}/messages");
-        let message = made(&messages, json!({"author_id": employee, "body": "Shall we?"})).await;
-        let asked = json!({"employee_id": employee, "title": "Review", "reviewer_ids": [employee, invited]});
-        let assignment = made("/v1/assignments", asked).await;
+        let message = create(&messages, json!({"author_id": employee, "body": "Shall we?"})).await;
+        let assignment_body =
+            json!({"employee_id": employee, "title": "Review", "reviewer_ids": [employee, invited_person]});
+        let assignment = create("/v1/assignments", assignment_body).await;
         let body = json!({"employee_id": employee, "title": "First half", "body": "Helps."});
-        let summary = made("/v1/summaries", body).await;
-        let erasure = prepare_people(world, key, &invited).await;
+        let summary = create("/v1/summaries", body).await;
+        let erasure = prepare_people(world, key, &invited_person).await;
         let run = retention::stored_run(world, key).await;
         resources.extend([
             ("erasures", erasure),
@@ -62,7 +63,7 @@ impl Resources {
             ("observations", observation),
             ("employees", employee),
             ("notifications", notification),
-            ("invited", invited),
+            ("invited", invited_person),
             ("departments", department),
             ("attributes", attribute),
             ("api-keys", api_key),
@@ -82,9 +83,9 @@ impl Resources {
 
     /// Returns a route's path with the id of a suitable resource.
     pub(crate) fn path(&self, route: &Route) -> String {
-        let invited = ["/invitation", "/invite", "/legal-hold"].iter().any(|end| route.path.ends_with(end));
+        let needs_invited = ["/invitation", "/invite", "/legal-hold"].iter().any(|end| route.path.ends_with(end));
         let family = match route.path {
-            _ if invited => "invited",
+            _ if needs_invited => "invited",
             // Check-ins need an objective that is approved.
             path if path.starts_with("/employee-objectives/{id}/check-ins") => "checked-employee-objectives",
             path if path.starts_with("/manager-objectives/{id}/check-ins") => "checked-manager-objectives",
@@ -103,7 +104,7 @@ impl Resources {
     /// Advances the resource of a route to the state that the route requires.
     pub(crate) async fn begin(&self, world: &TestApi, route: &Route) {
         let resource = format!("/v1/{}/{}", family(route), self.id(family(route)));
-        let done = async |action: &str| {
+        let act = async |action: &str| {
             assert_eq!(
                 world.post(&format!("{resource}/{action}"), json!({})).await.status,
                 200,
@@ -111,17 +112,17 @@ impl Resources {
             );
         };
         match route.path.rsplit('/').next() {
-            Some("return") => done("submit").await,
-            Some("share") => done("approve").await,
+            Some("return") => act("submit").await,
+            Some("share") => act("approve").await,
             Some("feedback") => {
-                done("approve").await;
-                done("share").await;
+                act("approve").await;
+                act("share").await;
             }
-            Some("reactivate" | "rehire" | "erasure") => done("deactivate").await,
-            Some("restore") => done("archive").await,
+            Some("reactivate" | "rehire" | "erasure") => act("deactivate").await,
+            Some("restore") => act("archive").await,
             Some("resume") => connectors::pause(world, self.id("connectors")).await,
             Some("complete" | "miss") => {
-                done("approve").await;
+                act("approve").await;
                 assert_eq!(world.patch(&resource, json!({"status": "in_progress"})).await.status, 200);
             }
             _ => {}
@@ -197,11 +198,11 @@ impl Resources {
 
 /// Creates a proposed objective of each family, and an approved one with a check-in. Returns the ids of all.
 async fn objectives_of(world: &TestApi, key: &str, owner: &str) -> BTreeMap<&'static str, String> {
-    let made = async |path: String, body: Value| {
+    let create = async |path: String, body: Value| {
         world.clock.advance_millis(1);
-        let answered = world.bare("POST", &path).key(key).json(&body).send().await;
-        assert_eq!(answered.status, 201, "{path}: {}", answered.text());
-        answered.json()["id"].as_str().unwrap().to_owned()
+        let response = world.bare("POST", &path).key(key).json(&body).send().await;
+        assert_eq!(response.status, 201, "{path}: {}", response.text());
+        response.json()["id"].as_str().unwrap().to_owned()
     };
     let mut ids = BTreeMap::new();
     for (family, checked, check_ins) in [
@@ -212,10 +213,10 @@ async fn objectives_of(world: &TestApi, key: &str, owner: &str) -> BTreeMap<&'st
             json!({"owner_id": owner, "title": "Answer within a day", "status": status, "period_start": "2026-04-01",
                    "period_end": "2026-06-30"})
         };
-        let proposed = made(format!("/v1/{family}"), body("proposed")).await;
-        let objective = made(format!("/v1/{family}"), body("approved")).await;
-        let check_in = made(format!("/v1/{family}/{objective}/check-ins"), json!({"progress": 10})).await;
-        ids.extend([(family, proposed), (checked, objective), (check_ins, check_in)]);
+        let proposed_objective = create(format!("/v1/{family}"), body("proposed")).await;
+        let objective = create(format!("/v1/{family}"), body("approved")).await;
+        let check_in = create(format!("/v1/{family}/{objective}/check-ins"), json!({"progress": 10})).await;
+        ids.extend([(family, proposed_objective), (checked, objective), (check_ins, check_in)]);
     }
     ids
 }
@@ -224,20 +225,20 @@ async fn objectives_of(world: &TestApi, key: &str, owner: &str) -> BTreeMap<&'st
 async fn notified_of(world: &TestApi, key: &str, objective: &str) -> String {
     let reject = format!("/v1/manager-objectives/{objective}/reject");
     world.bare("POST", &reject).key(key).json(&json!({"reason": "Too vague"})).send().await;
-    let told = world.bare("GET", "/v1/notifications").key(key).send().await.json();
-    told["data"][0]["id"].as_str().unwrap().to_owned()
+    let notifications = world.bare("GET", "/v1/notifications").key(key).send().await.json();
+    notifications["data"][0]["id"].as_str().unwrap().to_owned()
 }
 
 /// Sets a legal hold on the data of a person, and erases another person. Returns the id of the erasure.
 async fn prepare_people(world: &TestApi, key: &str, held: &str) -> String {
     let hold = world.bare("PUT", &format!("/v1/employees/{held}/legal-hold")).key(key);
-    let answered = hold.json(&json!({"reason": "Lawsuit"})).send().await;
-    assert_eq!(answered.status, 200, "{}", answered.text());
+    let response = hold.json(&json!({"reason": "Lawsuit"})).send().await;
+    assert_eq!(response.status, 200, "{}", response.text());
     let body = json!({"email": "left@example.com", "first_name": "Left", "last_name": "Person"});
-    let left = world.bare("POST", "/v1/employees").key(key).json(&body).send().await.json();
-    let left = format!("/v1/employees/{}", left["id"].as_str().unwrap());
-    world.bare("POST", &format!("{left}/deactivate")).key(key).send().await;
-    let erasure = world.bare("POST", &format!("{left}/erasure")).key(key).send().await;
+    let former_employee = world.bare("POST", "/v1/employees").key(key).json(&body).send().await.json();
+    let former_path = format!("/v1/employees/{}", former_employee["id"].as_str().unwrap());
+    world.bare("POST", &format!("{former_path}/deactivate")).key(key).send().await;
+    let erasure = world.bare("POST", &format!("{former_path}/erasure")).key(key).send().await;
     assert_eq!(erasure.status, 202, "{}", erasure.text());
     erasure.json()["id"].as_str().unwrap().to_owned()
 }

@@ -22,9 +22,9 @@ pub(crate) type Faulty = candor_store_testkit::Faulty<dyn candor_port_storage::S
 pub(crate) async fn stored_run(world: &TestApi, key: &str) -> String {
     let me = world.bare("GET", "/v1/me").key(key).send().await.json();
     let organization = me["organization_id"].as_str().unwrap().parse().unwrap();
-    let at = world.services.clock.now();
-    let id = RetentionRun::id_of(organization, at);
-    let run = RetentionRun::begin(id, &Retention::default(), &RuleStarts::default(), vec![], at).state;
+    let now = world.services.clock.now();
+    let id = RetentionRun::id_of(organization, now);
+    let run = RetentionRun::begin(id, &Retention::default(), &RuleStarts::default(), vec![], now).state;
     let change = change(world, vec![Write::put(&Row::new(run))]);
     world.services.store.commit(Tenant::live(organization), change).await.unwrap();
     id.to_string()
@@ -45,8 +45,8 @@ pub(crate) async fn status(world: &TestApi, path: &str) -> u16 {
 }
 
 pub(crate) async fn act(world: &TestApi, path: &str) {
-    let answered = world.post(path, json!({})).await;
-    assert!(answered.status < 300, "{path}: {}", answered.text());
+    let response = world.post(path, json!({})).await;
+    assert!(response.status < 300, "{path}: {}", response.text());
 }
 
 async fn observation(world: &TestApi, about: &str) -> String {
@@ -68,12 +68,12 @@ struct Made {
 
 async fn make(world: &TestApi) -> Made {
     let ada = person(world, "ada", "employee", None).await;
-    let held = person(world, "held", "employee", None).await;
-    let hold = format!("/v1/employees/{held}/legal-hold");
+    let held_person = person(world, "held", "employee", None).await;
+    let hold = format!("/v1/employees/{held_person}/legal-hold");
     world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await;
     let (old, of_held, included, active) = (
         observation(world, &ada).await,
-        observation(world, &held).await,
+        observation(world, &held_person).await,
         observation(world, &ada).await,
         observation(world, &ada).await,
     );
@@ -82,12 +82,12 @@ async fn make(world: &TestApi) -> Made {
         json!({"employee_id": ada, "title": "First half", "body": "Helps.", "included_observation_ids": [id]});
     let open = format!("/v1/summaries/{}", world.made("/v1/summaries", summary).await);
     let summary = json!({"employee_id": ada, "title": "Last half", "body": "Helped."});
-    let gone = format!("/v1/summaries/{}", world.made("/v1/summaries", summary).await);
+    let summary_path = format!("/v1/summaries/{}", world.made("/v1/summaries", summary).await);
     let objective = json!({"owner_id": ada, "title": "Answer within a day", "period_start": "2026-04-01",
         "period_end": "2026-06-30"});
     let objective = format!("/v1/employee-objectives/{}", world.made("/v1/employee-objectives", objective).await);
     let mut talks = vec![];
-    for other in [&person(world, "eve", "employee", None).await, &held] {
+    for other in [&person(world, "eve", "employee", None).await, &held_person] {
         let talk = json!({"title": "Quarter", "participant_ids": [ada, other]});
         let talk = format!("/v1/conversations/{}", world.made("/v1/conversations", talk).await);
         let messages = format!("{talk}/messages");
@@ -95,15 +95,15 @@ async fn make(world: &TestApi) -> Made {
         act(world, &format!("{talk}/archive")).await;
         talks.push((format!("{talk}/messages/{message}"), talk));
     }
-    for path in [&old, &of_held, &included, &gone, &objective] {
+    for path in [&old, &of_held, &included, &summary_path, &objective] {
         act(world, &format!("{path}/archive")).await;
     }
     let (held_talk, talk) = (talks.pop().unwrap(), talks.pop().unwrap());
     Made {
-        old: vec![old, gone, objective, talk.1, talk.0],
+        old: vec![old, summary_path, objective, talk.1, talk.0],
         kept: vec![of_held, included, open, active, held_talk.1, held_talk.0],
         person: ada,
-        held,
+        held: held_person,
     }
 }
 
@@ -112,9 +112,9 @@ const RULES: [&str; 4] =
 
 pub(crate) async fn set(world: &TestApi, period: &str) -> Value {
     let rules: serde_json::Map<_, _> = RULES.iter().map(|rule| ((*rule).to_owned(), json!(period))).collect();
-    let answered = world.patch("/v1/organization", json!({"retention": rules})).await;
-    assert_eq!(answered.status, 200, "{}", answered.text());
-    answered.json()
+    let response = world.patch("/v1/organization", json!({"retention": rules})).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    response.json()
 }
 
 async fn assert_all(world: &TestApi, paths: &[String], wanted: u16) {
@@ -126,15 +126,15 @@ async fn assert_all(world: &TestApi, paths: &[String], wanted: u16) {
 #[tokio::test]
 async fn run_removes_only_resources_archived_before_the_period() {
     for (world, faulty, _database) in every_faulty_store().await {
-        let made = make(&world).await;
-        let stored = set(&world, "P30D").await;
-        assert_eq!(stored["retention"]["archived_summaries"], "P30D");
-        assert_eq!(stored["retention"]["deactivated_people"], json!(null));
+        let resources = make(&world).await;
+        let set_response = set(&world, "P30D").await;
+        assert_eq!(set_response["retention"]["archived_summaries"], "P30D");
+        assert_eq!(set_response["retention"]["deactivated_people"], json!(null));
         world.clock.advance_seconds(20 * DAY);
-        let recent = observation(&world, &made.person).await;
+        let recent = observation(&world, &resources.person).await;
         act(&world, &format!("{recent}/archive")).await;
         run(&world, &faulty).await;
-        assert_all(&world, &made.old, 200).await;
+        assert_all(&world, &resources.old, 200).await;
 
         world.clock.advance_seconds(19 * DAY);
         let preview = world.get("/v1/retention/preview").await.json();
@@ -142,8 +142,8 @@ async fn run_removes_only_resources_archived_before_the_period() {
             assert_eq!(preview["counts"][rule], 1, "{rule}: {preview}");
         }
         run(&world, &faulty).await;
-        assert_all(&world, &made.old, 404).await;
-        assert_all(&world, &made.kept, 200).await;
+        assert_all(&world, &resources.old, 404).await;
+        assert_all(&world, &resources.kept, 200).await;
         assert_eq!(status(&world, &recent).await, 200, "archived 19 days ago");
 
         let runs = world.get("/v1/retention/runs").await.json();
@@ -156,7 +156,7 @@ async fn run_removes_only_resources_archived_before_the_period() {
         assert_eq!(receipt["counts"], json!(counts), "{receipt}");
         let path = format!("/v1/retention/runs/{}", receipt["id"].as_str().unwrap());
         assert_eq!(&world.get(&path).await.json(), receipt);
-        assert_effects(&world, &made, receipt).await;
+        assert_effects(&world, &resources, receipt).await;
 
         world.clock.advance_seconds(DAY);
         run(&world, &faulty).await;
@@ -168,15 +168,16 @@ async fn run_removes_only_resources_archived_before_the_period() {
 
 /// Checks events, audit log and notifications after the run.
 async fn assert_effects(world: &TestApi, made: &Made, receipt: &Value) {
-    let fed =
+    let feed_response =
         world.get("/v1/events?limit=100&filter[event]=retention.removed&filter[event]=retention.completed").await;
-    let fed = fed.json()["data"].as_array().unwrap().clone();
-    let named: Vec<_> = fed.iter().filter_map(|event| event["data"]["resource"].as_str()).collect();
-    assert_eq!(named, ["summaries", "observations", "employee_objectives", "conversations"]);
-    assert_eq!(fed.last().unwrap()["data"], *receipt);
+    let feed_events = feed_response.json()["data"].as_array().unwrap().clone();
+    let resource_names: Vec<_> =
+        feed_events.iter().filter_map(|event| event["data"]["resource"].as_str()).collect();
+    assert_eq!(resource_names, ["summaries", "observations", "employee_objectives", "conversations"]);
+    assert_eq!(feed_events.last().unwrap()["data"], *receipt);
     for path in made.old.iter().filter(|path| !path.contains("/messages/")) {
         let id = path.rsplit('/').next().unwrap();
-        assert!(fed.iter().any(|event| event["data"]["ids"] == json!([id])), "{path}: {fed:?}");
+        assert!(feed_events.iter().any(|event| event["data"]["ids"] == json!([id])), "{path}: {feed_events:?}");
         let entries = world.get(&format!("/v1/audit-log?filter[target_id]={id}")).await.json();
         let entries = entries["data"].as_array().unwrap();
         assert!(!entries.is_empty() && entries.iter().all(|entry| entry["changes"] == json!({})), "{entries:?}");
@@ -195,13 +196,13 @@ async fn assert_effects(world: &TestApi, made: &Made, receipt: &Value) {
 #[tokio::test]
 async fn copy_that_follows_the_feed_loses_removed_resources() {
     for (world, faulty, _database) in every_faulty_store().await {
-        let made = make(&world).await;
+        let resources = make(&world).await;
         set(&world, "P30D").await;
         world.clock.advance_seconds(40 * DAY);
         let reader = Reader { world: &world, key: &world.admin };
         let (cursor, mut copy) = (reader.now().await, reader.read().await);
         run(&world, &faulty).await;
-        assert_all(&world, &made.old, 404).await;
+        assert_all(&world, &resources.old, 404).await;
         world.patch("/v1/organization", json!({"name": "After the run"})).await;
         copy.apply(reader.events_until(&cursor, "After the run").await);
         assert_eq!(copy.derived(), comparable(&reader.read().await));
@@ -211,16 +212,16 @@ async fn copy_that_follows_the_feed_loses_removed_resources() {
 #[tokio::test]
 async fn hold_that_ends_lets_the_next_run_remove_the_data() {
     for (world, faulty, _database) in every_faulty_store().await {
-        let made = make(&world).await;
+        let resources = make(&world).await;
         set(&world, "P30D").await;
         world.clock.advance_seconds(40 * DAY);
         run(&world, &faulty).await;
-        assert_eq!(status(&world, &made.kept[0]).await, 200);
-        world.ask("DELETE", &format!("/v1/employees/{}/legal-hold", made.held)).send().await;
+        assert_eq!(status(&world, &resources.kept[0]).await, 200);
+        world.ask("DELETE", &format!("/v1/employees/{}/legal-hold", resources.held)).send().await;
         world.clock.advance_seconds(DAY);
         run(&world, &faulty).await;
         for (at, wanted) in [(0, 404), (1, 200), (4, 404), (5, 404)] {
-            assert_eq!(status(&world, &made.kept[at]).await, wanted, "{}", made.kept[at]);
+            assert_eq!(status(&world, &resources.kept[at]).await, wanted, "{}", resources.kept[at]);
         }
     }
 }
@@ -228,49 +229,49 @@ async fn hold_that_ends_lets_the_next_run_remove_the_data() {
 #[tokio::test]
 async fn rule_that_is_switched_off_or_made_longer_removes_nothing() {
     for (world, faulty, _database) in every_faulty_store().await {
-        let made = make(&world).await;
+        let resources = make(&world).await;
         set(&world, "P30D").await;
         world.clock.advance_seconds(40 * DAY);
         set(&world, "P1Y").await;
         run(&world, &faulty).await;
-        assert_all(&world, &made.old, 200).await;
-        let off = json!({"archived_observations": null, "archived_objectives": null, "archived_summaries": null,
+        assert_all(&world, &resources.old, 200).await;
+        let rules_off = json!({"archived_observations": null, "archived_objectives": null, "archived_summaries": null,
             "archived_conversations": null});
-        world.patch("/v1/organization", json!({"retention": off})).await;
+        world.patch("/v1/organization", json!({"retention": rules_off})).await;
         world.clock.advance_seconds(400 * DAY);
         run(&world, &faulty).await;
-        assert_all(&world, &made.old, 200).await;
+        assert_all(&world, &resources.old, 200).await;
         assert_eq!(world.get("/v1/retention/preview").await.json()["next_run_at"], json!(null));
         set(&world, "P30D").await;
         run(&world, &faulty).await;
-        assert_all(&world, &made.old, 200).await;
+        assert_all(&world, &resources.old, 200).await;
         world.clock.advance_seconds(7 * DAY);
         run(&world, &faulty).await;
-        assert_all(&world, &made.old, 404).await;
+        assert_all(&world, &resources.old, 404).await;
     }
 }
 
 #[tokio::test]
 async fn nothing_is_removed_while_the_clocks_differ() {
     for (world, faulty, _database) in every_faulty_store().await {
-        let made = make(&world).await;
+        let resources = make(&world).await;
         set(&world, "P30D").await;
         world.clock.advance_seconds(40 * DAY);
         for apart in [-2 * DAY, 2 * DAY] {
             faulty.set_time(world.services.clock.now().plus_seconds(apart));
             assert_eq!(retention::run_due(&world.services, || true).await.unwrap(), 0);
         }
-        assert_all(&world, &made.old, 200).await;
+        assert_all(&world, &resources.old, 200).await;
         assert_eq!(world.get("/v1/retention/runs").await.json()["data"], json!([]));
         run(&world, &faulty).await;
-        assert_all(&world, &made.old, 404).await;
+        assert_all(&world, &resources.old, 404).await;
     }
 }
 
 #[tokio::test]
 async fn run_continues_after_a_failure_at_each_piece() {
     for (world, faulty, _database) in every_faulty_store().await {
-        let made = make(&world).await;
+        let resources = make(&world).await;
         set(&world, "P30D").await;
         world.clock.advance_seconds(40 * DAY);
         let mut failures = 0;
@@ -290,8 +291,8 @@ async fn run_continues_after_a_failure_at_each_piece() {
             world.clock.advance_seconds(5);
         }
         assert!(failures > 3, "{failures}");
-        assert_all(&world, &made.old, 404).await;
-        assert_all(&world, &made.kept, 200).await;
+        assert_all(&world, &resources.old, 404).await;
+        assert_all(&world, &resources.kept, 200).await;
     }
 }
 
@@ -306,14 +307,14 @@ async fn invalid_period_is_reported_by_name() {
         (json!([]), "retention", "invalid_format"),
         (json!(null), "retention", "required"),
     ] {
-        let answered = world.patch("/v1/organization", json!({"retention": body})).await;
-        assert_eq!(answered.status, 400, "{}", answered.text());
-        assert_eq!(answered.problems(), [(field.to_owned(), code.to_owned())], "{body}");
+        let response = world.patch("/v1/organization", json!({"retention": body})).await;
+        assert_eq!(response.status, 400, "{}", response.text());
+        assert_eq!(response.problems(), [(field.to_owned(), code.to_owned())], "{body}");
     }
-    let answered = world.get("/v1/retention/preview?archived_summaries=P1D&deactivated_people=P1H").await;
+    let preview_response = world.get("/v1/retention/preview?archived_summaries=P1D&deactivated_people=P1H").await;
     let problems = ["archived_summaries", "deactivated_people"].map(str::to_owned).into_iter();
     let codes = ["out_of_range", "invalid_format"].map(str::to_owned);
-    assert_eq!(answered.problems(), problems.zip(codes).collect::<Vec<_>>());
+    assert_eq!(preview_response.problems(), problems.zip(codes).collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -326,8 +327,8 @@ async fn preview_with_other_periods_changes_nothing() {
         let due = candor_domain::time::Timestamp::plus_seconds(world.services.clock.now(), 7 * DAY);
         assert_eq!(preview["next_run_at"], json!(due.to_string()));
         assert_eq!(preview["applies_at"], json!({"archived_observations": due.to_string()}));
-        let stored = world.get("/v1/organization").await.json();
-        assert_eq!(stored["retention"]["archived_observations"], json!(null));
+        let organization = world.get("/v1/organization").await.json();
+        assert_eq!(organization["retention"]["archived_observations"], json!(null));
         let none = world.get("/v1/retention/preview").await.json();
         assert_eq!(none, json!({"next_run_at": null, "applies_at": {}, "counts": {}}));
     }
@@ -342,21 +343,21 @@ async fn retention_is_set_only_by_a_key_that_may_erase_people() {
         if erases { scopes.with(Permission::EmployeesErase) } else { scopes }
     };
     let period = json!({"retention": {"deactivated_people": "P30D"}});
-    let cleared = json!({"retention": {"deactivated_people": null}});
+    let body_without_rule = json!({"retention": {"deactivated_people": null}});
     let name = json!({"name": "Other"});
-    let bound = key_for(&world, &boss, AccessLevel::Admin).await;
-    let without = world.key(scopes(false), AccessLevel::Admin, Environment::Live).await;
+    let bound_key = key_for(&world, &boss, AccessLevel::Admin).await;
+    let key_without_scope = world.key(scopes(false), AccessLevel::Admin, Environment::Live).await;
     let with = world.key(scopes(true), AccessLevel::Admin, Environment::Live).await;
     for (key, body, wanted) in [
-        (&bound, &period, 403),
-        (&bound, &cleared, 403),
-        (&bound, &name, 200),
-        (&without, &period, 403),
-        (&without, &name, 200),
+        (&bound_key, &period, 403),
+        (&bound_key, &body_without_rule, 403),
+        (&bound_key, &name, 200),
+        (&key_without_scope, &period, 403),
+        (&key_without_scope, &name, 200),
         (&with, &period, 200),
-        (&with, &cleared, 200),
+        (&with, &body_without_rule, 200),
     ] {
-        let answered = world.bare("PATCH", "/v1/organization").key(key).json(body).send().await;
-        assert_eq!(answered.status, wanted, "{body}: {}", answered.text());
+        let response = world.bare("PATCH", "/v1/organization").key(key).json(body).send().await;
+        assert_eq!(response.status, wanted, "{body}: {}", response.text());
     }
 }

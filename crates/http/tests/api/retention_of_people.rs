@@ -66,9 +66,10 @@ async fn failed_erasure_does_not_stop_further_erasures() {
         // The pseudonym of the second person is taken, as an older version allowed.
         let [second, holder] = [&paths[1], &paths[3]].map(|path| path.rsplit('/').next().unwrap());
         let (store, tenant) = (&world.services.store, Tenant::live(world.organization));
-        let stored = store.row::<Employee>(tenant, holder.parse().unwrap()).await.unwrap().unwrap();
-        let taken = Employee { email: format!("erased-{second}@erased.invalid"), ..stored.value };
-        let write = Write::employee(&Row::expecting(taken, stored.version), None);
+        let holder_row = store.row::<Employee>(tenant, holder.parse().unwrap()).await.unwrap().unwrap();
+        let person_with_address =
+            Employee { email: format!("erased-{second}@erased.invalid"), ..holder_row.value };
+        let write = Write::employee(&Row::expecting(person_with_address, holder_row.version), None);
         store.commit(tenant, change(&world, vec![write])).await.unwrap();
         let rule = json!({"retention": {"deactivated_people": "P30D"}});
         assert_eq!(world.patch("/v1/organization", rule).await.status, 200);

@@ -18,8 +18,8 @@ const EMAIL: &str = "ada@example.com";
 /// Returns the path and the secret of a new key of the person.
 async fn key_of(world: &TestApi, person: &str) -> (String, String) {
     let body = json!({"name": "Own", "scopes": ["observations:read"], "employee_id": person});
-    let made = world.post("/v1/api-keys", body).await.json();
-    (format!("/v1/api-keys/{}", made["id"].as_str().unwrap()), made["key"].as_str().unwrap().to_owned())
+    let creation = world.post("/v1/api-keys", body).await.json();
+    (format!("/v1/api-keys/{}", creation["id"].as_str().unwrap()), creation["key"].as_str().unwrap().to_owned())
 }
 
 /// Returns the status of a request with this key. Records of keys that were read before are stale by then.
@@ -38,8 +38,8 @@ async fn leave_and_return(world: &TestApi, person: &str, (way, media): (&str, &s
         "csv" => ("/v1/employees/csv".to_owned(), format!("email,status\n{EMAIL},active\n")),
         _ => (format!("{path}/{way}"), "{}".to_owned()),
     };
-    let answered = world.ask("POST", &back).header("content-type", media).body(body).send().await;
-    assert_eq!(answered.status, 200, "{way}: {}", answered.text());
+    let response = world.ask("POST", &back).header("content-type", media).body(body).send().await;
+    assert_eq!(response.status, 200, "{way}: {}", response.text());
     assert!(world.get(&path).await.json()["returned_at"].is_string(), "{way}");
 }
 
@@ -55,11 +55,15 @@ async fn key_of_a_returned_person_is_off_until_enabled() {
             assert_eq!(status_with(world, &secret).await, 401, "{way:?}: a key from before");
             let (_, new) = key_of(world, &person).await;
             assert_eq!(status_with(world, &new).await, 200, "{way:?}: a key from after");
-            let renamed = world.patch(&key, json!({"name": "Still off"})).await;
-            assert_eq!((renamed.status, &renamed.json()["enabled_at"]), (200, &Value::Null), "{way:?}");
+            let rename_response = world.patch(&key, json!({"name": "Still off"})).await;
+            assert_eq!(
+                (rename_response.status, &rename_response.json()["enabled_at"]),
+                (200, &Value::Null),
+                "{way:?}"
+            );
             assert_eq!(status_with(world, &secret).await, 401, "{way:?}: another change");
-            let enabled = world.patch(&key, json!({"enabled": true})).await;
-            assert!(enabled.json()["enabled_at"].is_string(), "{way:?}: {}", enabled.text());
+            let enable_response = world.patch(&key, json!({"enabled": true})).await;
+            assert!(enable_response.json()["enabled_at"].is_string(), "{way:?}: {}", enable_response.text());
             assert_eq!(status_with(world, &secret).await, 200, "{way:?}: enabled");
         }
     }
@@ -76,32 +80,32 @@ async fn key_is_enabled_only_by_a_key_with_its_access() {
     let enable = world.bare("PATCH", &key).key(&poorer).json(&json!({"enabled": true}));
     assert_eq!(enable.send().await.status, 403);
     assert_eq!(status_with(&world, &secret).await, 401);
-    let disabled = world.patch(&key, json!({"enabled": false})).await;
-    assert_eq!(disabled.problems(), [("enabled".to_owned(), "not_possible".to_owned())]);
+    let disable_response = world.patch(&key, json!({"enabled": false})).await;
+    assert_eq!(disable_response.problems(), [("enabled".to_owned(), "not_possible".to_owned())]);
 }
 
 #[tokio::test]
 async fn write_that_gives_access_reads_its_caller_from_the_store() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
-    let mut counted = [0; 2];
+    let mut status_counts = [0; 2];
     let is_write = |route: &&Route| route.method != Method::Get && !route.access.is_public();
     for route in
         ROUTES.iter().filter(is_write).filter(|route| route.access.environment() != Some(Environment::Test))
     {
         let body = json!({"name": "Sync", "scopes": ["*"], "access_level": "admin"});
-        let made = world.post("/v1/api-keys", body).await.json();
-        let (id, secret) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+        let creation = world.post("/v1/api-keys", body).await.json();
+        let (id, secret) = (creation["id"].as_str().unwrap(), creation["key"].as_str().unwrap());
         assert_eq!(world.bare("GET", "/v1/me").key(secret).send().await.status, 200);
         // Like a revocation by another process: this one still has the key in its cache.
         operator::revoke_key(&world.services, id.parse().unwrap()).await.unwrap();
         let request = world.bare(method(route), &resources.path(route)).key(secret);
-        let answered = resources.filled(request, route).send().await;
+        let response = resources.filled(request, route).send().await;
         let gives_access = route.access.gives_access();
-        counted[usize::from(gives_access)] += 1;
-        assert_eq!(answered.status == 401, gives_access, "{}: {}", route.operation, answered.text());
+        status_counts[usize::from(gives_access)] += 1;
+        assert_eq!(response.status == 401, gives_access, "{}: {}", route.operation, response.text());
     }
-    assert!(counted.iter().all(|count| *count > 10), "{counted:?}");
+    assert!(status_counts.iter().all(|count| *count > 10), "{status_counts:?}");
 }
 
 #[tokio::test]
@@ -114,19 +118,19 @@ async fn lost_rights_are_not_taken_back_while_they_are_cached() {
             let id = person(world, name, "org_admin", None).await;
             let own = key_for(world, &id, AccessLevel::Admin).await;
             let send = async |method: &str, path: &str, body: Value| {
-                let answered = world.bare(method, path).key(&own).json(&body).send().await;
-                answered.status
+                let response = world.bare(method, path).key(&own).json(&body).send().await;
+                response.status
             };
             let path = format!("/v1/employees/{id}");
             assert_eq!(send("PATCH", &path, json!({"job_title": "Lead"})).await, 200, "{name}");
-            let taken = if loses.is_null() {
+            let loss_status = if loses.is_null() {
                 world.post(&format!("{path}/deactivate"), json!({})).await.status
             } else {
                 world.patch(&path, loses.clone()).await.status
             };
-            assert_eq!(taken, 200, "{}, {name}", shared.name);
+            assert_eq!(loss_status, 200, "{}, {name}", shared.name);
             assert_eq!(world.bare("GET", &path).key(&own).send().await.status, 200, "reads go on for a second");
-            let refused = if loses.is_null() { 401 } else { 403 };
+            let expected_status = if loses.is_null() { 401 } else { 403 };
             let key = json!({"name": "New", "scopes": ["*"], "access_level": "admin", "employee_id": id});
             for (method, path, body) in [
                 ("POST", format!("{path}/reactivate"), json!({})),
@@ -137,10 +141,10 @@ async fn lost_rights_are_not_taken_back_while_they_are_cached() {
                     json!({"email": "x@example.com", "first_name": "X", "last_name": "Y"}),
                 ),
             ] {
-                assert_eq!(send(method, &path, body).await, refused, "{}, {name}: {path}", shared.name);
+                assert_eq!(send(method, &path, body).await, expected_status, "{}, {name}: {path}", shared.name);
             }
             if loses.is_null() {
-                assert_eq!(send("POST", "/v1/api-keys", key).await, refused, "{}", shared.name);
+                assert_eq!(send("POST", "/v1/api-keys", key).await, expected_status, "{}", shared.name);
             }
         }
     }

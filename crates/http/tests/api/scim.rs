@@ -34,8 +34,8 @@ impl<'a> Provider<'a> {
     /// Creates a connector with a live key, in the organization of the admin key.
     async fn in_organization(world: &'a TestApi, admin: &str, brake: Value) -> Self {
         let body = json!({"type": "scim", "hris_source": "okta", "brake": brake});
-        let made = world.bare("POST", "/v1/connectors").key(admin).json(&body).send().await;
-        let connector = made.json()["id"].as_str().unwrap_or_else(|| panic!("{}", made.text())).to_owned();
+        let creation = world.bare("POST", "/v1/connectors").key(admin).json(&body).send().await;
+        let connector = creation.json()["id"].as_str().unwrap_or_else(|| panic!("{}", creation.text())).to_owned();
         let key = Self::new_key(world, admin, &connector, "live").await;
         Self { world, connector, key }
     }
@@ -43,8 +43,8 @@ impl<'a> Provider<'a> {
     async fn new_key(world: &TestApi, admin: &str, connector: &str, environment: &str) -> String {
         let body =
             json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector, "environment": environment});
-        let made = world.bare("POST", "/v1/api-keys").key(admin).json(&body).send().await;
-        made.json()["key"].as_str().unwrap_or_else(|| panic!("{}", made.text())).to_owned()
+        let creation = world.bare("POST", "/v1/api-keys").key(admin).json(&body).send().await;
+        creation.json()["key"].as_str().unwrap_or_else(|| panic!("{}", creation.text())).to_owned()
     }
 
     /// Returns the same connector with a test key.
@@ -60,11 +60,11 @@ impl<'a> Provider<'a> {
             Some(body) => request.header("content-type", "application/scim+json").body(body.to_string()),
             None => request,
         };
-        let answered = request.send().await;
-        if answered.status != 204 {
-            assert_eq!(answered.header("content-type"), Some("application/scim+json"), "{}", answered.text());
+        let response = request.send().await;
+        if response.status != 204 {
+            assert_eq!(response.header("content-type"), Some("application/scim+json"), "{}", response.text());
         }
-        answered
+        response
     }
 
     async fn get(&self, path: &str) -> TestResponse {
@@ -73,9 +73,9 @@ impl<'a> Provider<'a> {
 
     /// Creates a user and returns the id.
     async fn made(&self, body: &Value) -> String {
-        let answered = self.send("POST", "/Users", Some(body)).await;
-        assert_eq!(answered.status, 201, "{}", answered.text());
-        answered.json()["id"].as_str().unwrap().to_owned()
+        let response = self.send("POST", "/Users", Some(body)).await;
+        assert_eq!(response.status, 201, "{}", response.text());
+        response.json()["id"].as_str().unwrap().to_owned()
     }
 
     async fn remove(&self, id: &str, path: &str) -> TestResponse {
@@ -117,31 +117,31 @@ async fn run_row(provider: &Provider<'_>, number: usize, row: &Value) -> Result<
     let usual = json!({"userName": format!("ada-{number}@example.com"), "externalId": format!("00u-1-{number}"),
                        "name": {"givenName": "Ada", "familyName": "Lovelace"}, "active": true,
                        "emails": [{"type": "work", "value": format!("ada-{number}@example.com"), "primary": true}]});
-    let before = row.get("before").unwrap_or(&usual);
-    let answered = match row["operation"].as_str().unwrap() {
+    let user_before = row.get("before").unwrap_or(&usual);
+    let response = match row["operation"].as_str().unwrap() {
         "create" => provider.send("POST", "/Users", Some(&row["request"])).await,
         operation => {
-            let id = provider.made(before).await;
+            let id = provider.made(user_before).await;
             let method = if operation == "patch" { "PATCH" } else { "PUT" };
             provider.send(method, &format!("/Users/{id}"), Some(&row["request"])).await
         }
     };
-    let body = answered.json();
-    if let Some(wanted) = row["error"].as_str() {
-        let is_wanted = answered.status == 400 && body["scimType"] == wanted && body["status"] == "400";
-        return if is_wanted { Ok(()) } else { Err(answered.text()) };
+    let body = response.json();
+    if let Some(expected_error) = row["error"].as_str() {
+        let is_wanted = response.status == 400 && body["scimType"] == expected_error && body["status"] == "400";
+        return if is_wanted { Ok(()) } else { Err(response.text()) };
     }
-    if !(200..300).contains(&answered.status) {
-        return Err(answered.text());
+    if !(200..300).contains(&response.status) {
+        return Err(response.text());
     }
-    let stored = provider.get(&format!("/Users/{}", body["id"].as_str().unwrap_or_default())).await.json();
-    if stored != body {
-        return Err(format!("answered {body}, stored {stored}"));
+    let stored_user = provider.get(&format!("/Users/{}", body["id"].as_str().unwrap_or_default())).await.json();
+    if stored_user != body {
+        return Err(format!("answered {body}, stored {stored_user}"));
     }
     for (path, wanted) in row["after"].as_object().unwrap() {
-        let found = serde_json::to_value(value_at(&stored, path)).unwrap();
-        if found != *wanted {
-            return Err(format!("{path} is {found} instead of {wanted}"));
+        let stored_value = serde_json::to_value(value_at(&stored_user, path)).unwrap();
+        if stored_value != *wanted {
+            return Err(format!("{path} is {stored_value} instead of {wanted}"));
         }
     }
     Ok(())
@@ -168,14 +168,14 @@ async fn returning_person_is_restored_with_the_same_id() {
     for shared in every_store().await {
         let provider = Provider::new(&shared.world).await;
         let id = provider.made(&user("ada")).await;
-        let again = provider.send("POST", "/Users", Some(&user("ada"))).await;
-        assert_eq!((again.status, &again.json()["scimType"]), (409, &json!("uniqueness")));
+        let second_response = provider.send("POST", "/Users", Some(&user("ada"))).await;
+        assert_eq!((second_response.status, &second_response.json()["scimType"]), (409, &json!("uniqueness")));
         assert_eq!(provider.patch(&id, "active", json!("False")).await.json()["active"], false);
-        let found = provider.get("/Users?filter=userName%20eq%20%22ADA@example.com%22").await.json();
-        assert_eq!((&found["totalResults"], &found["Resources"][0]["active"]), (&json!(1), &json!(false)));
+        let list = provider.get("/Users?filter=userName%20eq%20%22ADA@example.com%22").await.json();
+        assert_eq!((&list["totalResults"], &list["Resources"][0]["active"]), (&json!(1), &json!(false)));
         assert_eq!(provider.made(&user("ada")).await, id, "on {}", shared.name);
-        let removed = provider.send("DELETE", &format!("/Users/{id}"), None).await;
-        assert_eq!(removed.status, 204);
+        let removal = provider.send("DELETE", &format!("/Users/{id}"), None).await;
+        assert_eq!(removal.status, 204);
         for method in ["GET", "DELETE"] {
             assert_eq!(provider.send(method, &format!("/Users/{id}"), None).await.status, 404);
         }
@@ -199,8 +199,8 @@ async fn unmanaged_person_is_adopted_and_becomes_managed() {
         assert_eq!(person().await["is_hris_managed"], false, "a read adopts no person");
         assert_eq!(provider.made(&user("ada")).await, id);
         assert_eq!(person().await["hris_source"], "okta");
-        let refused = world.patch(&format!("/v1/employees/{id}"), json!({"first_name": "Eve"})).await;
-        assert_eq!(refused.status, 422, "{}", refused.text());
+        let response = world.patch(&format!("/v1/employees/{id}"), json!({"first_name": "Eve"})).await;
+        assert_eq!(response.status, 422, "{}", response.text());
         let other = Provider::new(world).await;
         assert_eq!(other.get(&format!("/Users/{id}")).await.status, 404);
         assert_eq!(other.send("POST", "/Users", Some(&user("ada"))).await.status, 409);
@@ -224,9 +224,9 @@ async fn manager_and_department_are_set_when_they_can_be() {
         let boss = provider.made(&user("boss")).await;
         assert_eq!(person().await["manager_id"], json!(boss), "on {}", shared.name);
         assert_eq!(world.get(&issues).await.json()["data"], json!([]));
-        let shown = provider.get(&format!("/Users/{id}")).await.json();
-        let wanted = json!({"value": boss, "$ref": format!("{PUBLIC_URL}/scim/v2/Users/{boss}")});
-        assert_eq!(shown[ENTERPRISE]["manager"], wanted);
+        let user_json = provider.get(&format!("/Users/{id}")).await.json();
+        let expected_manager = json!({"value": boss, "$ref": format!("{PUBLIC_URL}/scim/v2/Users/{boss}")});
+        assert_eq!(user_json[ENTERPRISE]["manager"], expected_manager);
         let path = format!("{ENTERPRISE}:manager");
         assert_eq!(provider.patch(&boss, &path, json!(id)).await.status, 200, "a cycle is accepted");
         assert_eq!(world.get(&issues).await.json()["data"][0]["kind"], "reporting_cycle");
@@ -265,8 +265,8 @@ async fn list_has_index_pages_and_cursors() {
             ("count=1.5", "invalidValue"),
             ("cursor=x", "invalidCursor"),
         ] {
-            let refused = provider.get(&format!("/Users?{query}")).await;
-            assert_eq!((refused.status, &refused.json()["scimType"]), (400, &json!(kind)), "{query}");
+            let response = provider.get(&format!("/Users?{query}")).await;
+            assert_eq!((response.status, &response.json()["scimType"]), (400, &json!(kind)), "{query}");
         }
     }
 }
@@ -281,12 +281,13 @@ async fn brake_refuses_and_pauses_the_connector() {
             ids.push(provider.made(&user(&format!("p{number}"))).await);
         }
         assert_eq!(provider.patch(&ids[0], "active", json!(false)).await.status, 200);
-        let refused = provider.patch(&ids[1], "active", json!(false)).await;
-        assert_eq!((refused.status, refused.header("retry-after")), (503, Some("300")), "{}", refused.text());
+        let response = provider.patch(&ids[1], "active", json!(false)).await;
+        assert_eq!((response.status, response.header("retry-after")), (503, Some("300")), "{}", response.text());
         assert_eq!(provider.patch(&ids[1], "title", json!("X")).await.status, 503, "paused on {}", shared.name);
         assert_eq!(provider.get(&format!("/Users/{}", ids[1])).await.json()["active"], true);
-        let resumed = world.post(&format!("/v1/connectors/{}/resume", provider.connector), json!({})).await;
-        assert_eq!(resumed.status, 200, "{}", resumed.text());
+        let resume_response =
+            world.post(&format!("/v1/connectors/{}/resume", provider.connector), json!({})).await;
+        assert_eq!(resume_response.status, 200, "{}", resume_response.text());
         assert_eq!(provider.patch(&ids[1], "active", json!(false)).await.status, 200);
     }
 }
@@ -332,11 +333,11 @@ async fn errors_and_discovery_have_the_form_of_scim() {
         ("DELETE", "/Users", 405),
         ("POST", "/Users", 400),
     ] {
-        let answered = provider.send(method, path, None).await;
-        assert_eq!(answered.status, status, "{method} {path}: {}", answered.text());
+        let response = provider.send(method, path, None).await;
+        assert_eq!(response.status, status, "{method} {path}: {}", response.text());
         if status >= 400 {
-            assert_eq!(answered.json()["status"], status.to_string(), "{method} {path}");
-            assert!(answered.json()["detail"].is_string() && answered.json()["schemas"].is_array());
+            assert_eq!(response.json()["status"], status.to_string(), "{method} {path}");
+            assert!(response.json()["detail"].is_string() && response.json()["schemas"].is_array());
         }
     }
     assert_eq!(provider.get(&format!("/Users/{}", "emp_1")).await.status, 404);
@@ -344,8 +345,11 @@ async fn errors_and_discovery_have_the_form_of_scim() {
     assert_eq!((without_key.status, &without_key.json()["status"]), (401, &json!("401")));
     let other_key = world.ask("GET", "/scim/v2/Users").send().await;
     assert_eq!((other_key.status, &other_key.json()["status"]), (403, &json!("403")));
-    let broken =
+    let malformed_request =
         world.bare("POST", "/scim/v2/Users").key(&provider.key).header("content-type", "application/json");
-    let broken = broken.body("{").send().await;
-    assert_eq!((broken.status, &broken.json()["scimType"]), (400, &json!("invalidSyntax")));
+    let malformed_response = malformed_request.body("{").send().await;
+    assert_eq!(
+        (malformed_response.status, &malformed_response.json()["scimType"]),
+        (400, &json!("invalidSyntax"))
+    );
 }

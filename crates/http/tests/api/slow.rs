@@ -22,11 +22,11 @@ async fn slow_list_over_share_or_deadline_is_503_with_advice() {
     ];
     for (limits, why) in table {
         let world = with(limits).await;
-        let refused =
+        let response =
             world.get("/v1/observations?sort=created_at&filter[updated_at][gte]=2030-01-01T00:00:00Z").await;
-        assert_eq!(refused.refusal(), (503, "unavailable".to_owned()));
-        assert_eq!(refused.header("retry-after"), Some("2"));
-        let message = refused.json()["error"]["message"].as_str().unwrap().to_owned();
+        assert_eq!(response.refusal(), (503, "unavailable".to_owned()));
+        assert_eq!(response.header("retry-after"), Some("2"));
+        let message = response.json()["error"]["message"].as_str().unwrap().to_owned();
         assert!(message.contains("filter[updated_at]") && message.contains(why), "{message}");
         let both =
             world.get("/v1/employees?filter[role]=manager&filter[updated_at][gte]=2030-01-01T00:00:00Z").await;
@@ -46,7 +46,7 @@ async fn feed_starts_now_or_at_a_time_and_returns_a_cursor() {
     assert_eq!((now["data"].as_array().unwrap().len(), &now["has_more"]), (0, &false.into()));
     world.clock.advance_seconds(600);
     let two = world.employee("two@example.com").await;
-    let shown = |page: &serde_json::Value| -> Vec<String> {
+    let ids_on_page = |page: &serde_json::Value| -> Vec<String> {
         page["data"]
             .as_array()
             .unwrap()
@@ -55,12 +55,15 @@ async fn feed_starts_now_or_at_a_time_and_returns_a_cursor() {
             .collect()
     };
     let cursor = now["next_cursor"].as_str().unwrap();
-    assert_eq!(shown(&world.get(&format!("/v1/events?cursor={cursor}")).await.json()), std::slice::from_ref(&two));
-    let since = candor_port_clock::Clock::now(&*world.clock).plus_seconds(-300).to_string();
-    let page = world.get(&format!("/v1/events?since={since}")).await.json();
-    assert_eq!(shown(&page), [two]);
+    assert_eq!(
+        ids_on_page(&world.get(&format!("/v1/events?cursor={cursor}")).await.json()),
+        std::slice::from_ref(&two)
+    );
+    let start = candor_port_clock::Clock::now(&*world.clock).plus_seconds(-300).to_string();
+    let page = world.get(&format!("/v1/events?since={start}")).await.json();
+    assert_eq!(ids_on_page(&page), [two]);
     let end = page["next_cursor"].as_str().unwrap();
-    assert_eq!(shown(&world.get(&format!("/v1/events?cursor={end}")).await.json()), [""; 0]);
+    assert_eq!(ids_on_page(&world.get(&format!("/v1/events?cursor={end}")).await.json()), [""; 0]);
 
     let problem = |field: &str, code: &str| vec![(field.to_owned(), code.to_owned())];
     for (query, code) in [
@@ -69,7 +72,7 @@ async fn feed_starts_now_or_at_a_time_and_returns_a_cursor() {
         ("since=2000-01-01T00:00:00Z".to_owned(), "out_of_range"),
         ("since=2999-01-01T00:00:00Z".to_owned(), "out_of_range"),
     ] {
-        let refused = world.get(&format!("/v1/events?{query}")).await;
-        assert_eq!((refused.status, refused.problems()), (400, problem("since", code)), "{query}");
+        let response = world.get(&format!("/v1/events?{query}")).await;
+        assert_eq!((response.status, response.problems()), (400, problem("since", code)), "{query}");
     }
 }

@@ -50,11 +50,11 @@ async fn observation_lifecycle_matches_snapshots() {
         "employee_id": employee, "type": "opportunity", "observation": "Interrupts.\nOften.", "impact": "Fewer ideas",
         "observation_date": "2026-02-28",
     });
-    let created = world.ask("POST", "/v1/observations").header("idempotency-key", "k").json(&body).send().await;
-    insta::assert_snapshot!("observation_created", shown(&created));
-    let replayed = world.ask("POST", "/v1/observations").header("idempotency-key", "k").json(&body).send().await;
-    insta::assert_snapshot!("observation_replayed", shown(&replayed));
-    let path = format!("/v1/observations/{}", created.json()["id"].as_str().unwrap());
+    let creation = world.ask("POST", "/v1/observations").header("idempotency-key", "k").json(&body).send().await;
+    insta::assert_snapshot!("observation_created", shown(&creation));
+    let replay = world.ask("POST", "/v1/observations").header("idempotency-key", "k").json(&body).send().await;
+    insta::assert_snapshot!("observation_replayed", shown(&replay));
+    let path = format!("/v1/observations/{}", creation.json()["id"].as_str().unwrap());
     world.clock.advance_seconds(1);
     insta::assert_snapshot!("observation_updated", shown(&world.patch(&path, json!({"impact": null})).await));
     insta::assert_snapshot!(
@@ -80,9 +80,9 @@ async fn mailed_invitation_shows_mail_status_and_no_link() {
         json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Sample", "send_invite": true});
     let path = format!("/v1/employees/{}", world.made("/v1/employees", body).await);
     insta::assert_snapshot!("invitation_mailed", shown(&world.get(&format!("{path}/invitation")).await));
-    let soon = world.post(&format!("{path}/invite"), json!({})).await;
-    assert_eq!(soon.header("retry-after"), Some("60"));
-    insta::assert_snapshot!("invitation_mailed_too_soon", shown(&soon));
+    let second_invite = world.post(&format!("{path}/invite"), json!({})).await;
+    assert_eq!(second_invite.header("retry-after"), Some("60"));
+    insta::assert_snapshot!("invitation_mailed_too_soon", shown(&second_invite));
     world.clock.advance_seconds(60);
     insta::assert_snapshot!(
         "invitation_mailed_again",
@@ -99,14 +99,14 @@ async fn employee_lifecycle_matches_snapshots() {
         "department_id": department, "custom_fields": {"grade": 7, "remote": true, "since": "2020-01-01"},
         "send_invite": true,
     });
-    let created = world.post("/v1/employees", body.clone()).await;
-    insta::assert_snapshot!("employee_created", shown(&created));
+    let creation = world.post("/v1/employees", body.clone()).await;
+    insta::assert_snapshot!("employee_created", shown(&creation));
     insta::assert_snapshot!("employee_twice", shown(&world.post("/v1/employees", body).await));
-    let path = format!("/v1/employees/{}", created.json()["id"].as_str().unwrap());
+    let path = format!("/v1/employees/{}", creation.json()["id"].as_str().unwrap());
     insta::assert_snapshot!("invitation", shown(&world.get(&format!("{path}/invitation")).await));
-    let sent = world.post(&format!("{path}/invite"), json!({})).await;
-    insta::assert_snapshot!("invitation_sent", shown(&sent));
-    let link = sent.json()["accept_url"].as_str().unwrap().to_owned();
+    let invitation = world.post(&format!("{path}/invite"), json!({})).await;
+    insta::assert_snapshot!("invitation_sent", shown(&invitation));
+    let link = invitation.json()["accept_url"].as_str().unwrap().to_owned();
     let token = link.split_once("token=").unwrap().1;
     let accept = || world.bare("POST", "/v1/invitations/accept").json(&json!({"token": token})).send();
     insta::assert_snapshot!("invitation_accepted", shown(&accept().await));
@@ -117,9 +117,9 @@ async fn employee_lifecycle_matches_snapshots() {
         shown(&world.post(&format!("{path}/deactivate"), json!({})).await)
     );
     let body = json!({"department_id": null, "custom_fields": {"grade": null}});
-    let rehired = world.post(&format!("{path}/rehire"), body).await;
-    insta::assert_snapshot!("employee_rehired", shown(&rehired));
-    let cycle = json!({"manager_id": created.json()["id"]});
+    let rehire_response = world.post(&format!("{path}/rehire"), body).await;
+    insta::assert_snapshot!("employee_rehired", shown(&rehire_response));
+    let cycle = json!({"manager_id": creation.json()["id"]});
     insta::assert_snapshot!("employee_own_manager", shown(&world.patch(&path, cycle).await));
 }
 
@@ -130,9 +130,9 @@ async fn organization_and_keys_match_snapshots() {
     let settings = json!({"objective_review": "required"});
     insta::assert_snapshot!("organization_updated", shown(&world.patch("/v1/organization", settings).await));
     let body = json!({"name": "HR sync", "scopes": ["employees:read"], "expires_at": "2027-01-01T00:00:00+01:00"});
-    let created = world.post("/v1/api-keys", body).await;
-    insta::assert_snapshot!("api_key_created", shown(&created));
-    let path = format!("/v1/api-keys/{}", created.json()["id"].as_str().unwrap());
+    let creation = world.post("/v1/api-keys", body).await;
+    insta::assert_snapshot!("api_key_created", shown(&creation));
+    let path = format!("/v1/api-keys/{}", creation.json()["id"].as_str().unwrap());
     insta::assert_snapshot!("api_key_rotated", shown(&world.post(&format!("{path}/rotate"), json!({})).await));
     insta::assert_snapshot!("api_key_revoked", shown(&world.post(&format!("{path}/revoke"), json!({})).await));
     let body = json!({"type": "csv_feed", "hris_source": "acme", "mapped_custom_field_keys": ["grade"]});
@@ -158,8 +158,9 @@ async fn refusals_match_snapshots() {
     let body =
         json!({"employee_id": "emp_1", "type": "strength", "observation": "x", "attribute_ids": ["attr_1"]});
     insta::assert_snapshot!("unresolved_references", shown(&world.post("/v1/observations", body).await));
-    let malformed = world.ask("POST", "/v1/observations").header("content-type", "application/json").body("{");
-    insta::assert_snapshot!("malformed_json", shown(&malformed.send().await));
+    let malformed_request =
+        world.ask("POST", "/v1/observations").header("content-type", "application/json").body("{");
+    insta::assert_snapshot!("malformed_json", shown(&malformed_request.send().await));
     insta::assert_snapshot!("invalid_query", shown(&world.get("/v1/employees?limit=0&sort=x&filter[a]=1").await));
     let id = world.observation("ada@example.com").await;
     let stale = world.ask("PATCH", &format!("/v1/observations/{id}")).header("if-match", "\"old\"");

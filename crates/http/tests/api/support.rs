@@ -208,9 +208,9 @@ impl TestApi {
     /// Advances the clock by a millisecond, creates a resource and returns the resource's id.
     pub(crate) async fn made(&self, path: &str, body: Value) -> String {
         self.clock.advance_millis(1);
-        let answered = self.post(path, body).await;
-        assert_eq!(answered.status, 201, "{}", answered.text());
-        answered.json()["id"].as_str().unwrap().to_owned()
+        let response = self.post(path, body).await;
+        assert_eq!(response.status, 201, "{}", response.text());
+        response.json()["id"].as_str().unwrap().to_owned()
     }
 
     /// Creates an employee and returns the employee's id.
@@ -273,10 +273,10 @@ impl Request<'_> {
     }
 
     pub(crate) async fn send(self) -> TestResponse {
-        let answered = (self.world.serve)(self.request).await;
-        documented::assert_status(self.route, &self.asked, &answered);
-        documented::assert_body(self.route, &self.asked, &answered);
-        answered
+        let response = (self.world.serve)(self.request).await;
+        documented::assert_status(self.route, &self.asked, &response);
+        documented::assert_body(self.route, &self.asked, &response);
+        response
     }
 }
 

@@ -24,9 +24,9 @@ async fn count(world: &TestApi, key: &str, list: &str) -> usize {
 /// Creates a person with a manager and a department, and resources that refer to people.
 async fn populate(world: &TestApi, key: &str) {
     let post = async |path: &str, body: serde_json::Value| {
-        let answered = world.bare("POST", &format!("/v1/{path}")).key(key).json(&body).send().await;
-        assert_eq!(answered.status, 201, "{path}: {}", answered.text());
-        answered.json()["id"].as_str().unwrap().to_owned()
+        let response = world.bare("POST", &format!("/v1/{path}")).key(key).json(&body).send().await;
+        assert_eq!(response.status, 201, "{path}: {}", response.text());
+        response.json()["id"].as_str().unwrap().to_owned()
     };
     let hook = json!({"url": "https://hooks.example.com/a", "event_types": ["*"]});
     post("webhooks", hook).await;
@@ -39,8 +39,9 @@ async fn populate(world: &TestApi, key: &str) {
             "department_id": department, "custom_fields": {"grade": 1}}),
     )
     .await;
-    let invited = json!({"email": "new@example.com", "first_name": "N", "last_name": "M", "send_invite": true});
-    post("employees", invited).await;
+    let invitation_body =
+        json!({"email": "new@example.com", "first_name": "N", "last_name": "M", "send_invite": true});
+    post("employees", invitation_body).await;
     let attributes = world.bare("GET", "/v1/attributes").key(key).send().await.json();
     let tags = json!([attributes["data"][0]["id"]]);
     post(
@@ -61,7 +62,7 @@ async fn test_data_reset_empties_test_data_only() {
     for key in [&world.admin, &test] {
         populate(&world, key).await;
     }
-    let before: Vec<_> = {
+    let counts_before: Vec<_> = {
         let mut counts = vec![];
         for list in LISTS {
             counts.push(count(&world, &world.admin, list).await);
@@ -72,15 +73,15 @@ async fn test_data_reset_empties_test_data_only() {
         world.bare("POST", "/v1/test-data/reset").key(&test).header("idempotency-key", "once").send().await;
     assert_eq!((reset.status, &reset.json()["complete"]), (200, &json!(true)), "{}", reset.text());
     assert!(reset.json()["removed"].as_u64().unwrap() > 20, "{}", reset.text());
-    for (list, there) in LISTS.iter().zip(before) {
+    for (list, there) in LISTS.iter().zip(counts_before) {
         assert_eq!(count(&world, &test, list).await, 0, "{list}");
         assert_eq!(count(&world, &world.admin, list).await, there, "{list} of the live data set");
     }
     assert!(count(&world, &test, "attributes").await > 10, "the starter set is back");
     assert_eq!(count(&world, &test, "audit-log?filter[action]=test_data.reset").await, 1);
-    let again =
+    let second_reset =
         world.bare("POST", "/v1/test-data/reset").key(&test).header("idempotency-key", "once").send().await;
-    assert_eq!(again.json(), reset.json(), "a retry is answered alike");
+    assert_eq!(second_reset.json(), reset.json(), "a retry is answered alike");
     populate(&world, &test).await;
     assert_eq!(count(&world, &test, "employees?filter[status]=all").await, 3, "the addresses are free again");
 }
@@ -89,6 +90,6 @@ async fn test_data_reset_empties_test_data_only() {
 async fn test_data_reset_requires_an_admin_level_key() {
     let world = TestApi::new().await;
     let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Test).await;
-    let refused = world.bare("POST", "/v1/test-data/reset").key(&standard).send().await;
-    assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()));
+    let response = world.bare("POST", "/v1/test-data/reset").key(&standard).send().await;
+    assert_eq!(response.refusal(), (403, "permission_denied".to_owned()));
 }

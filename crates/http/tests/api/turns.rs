@@ -14,15 +14,15 @@ use crate::support::TestApi;
 /// Creates a person, who leaves, and begins their erasure. Returns its path.
 async fn begin(world: &TestApi, key: &str, name: &str) -> String {
     let send = async |path: &str, body: serde_json::Value| {
-        let answered = world.bare("POST", path).key(key).json(&body).send().await;
-        assert!(answered.status < 300, "{path}: {}", answered.text());
-        answered.json()
+        let response = world.bare("POST", path).key(key).json(&body).send().await;
+        assert!(response.status < 300, "{path}: {}", response.text());
+        response.json()
     };
     let body = json!({"email": format!("{name}@example.com"), "first_name": name, "last_name": "Moreau"});
     let id = send("/v1/employees", body).await["id"].as_str().unwrap().to_owned();
     send(&format!("/v1/employees/{id}/deactivate"), json!({})).await;
-    let begun = send(&format!("/v1/employees/{id}/erasure"), json!({})).await;
-    format!("/v1/erasures/{}", begun["id"].as_str().unwrap())
+    let erasure_response = send(&format!("/v1/employees/{id}/erasure"), json!({})).await;
+    format!("/v1/erasures/{}", erasure_response["id"].as_str().unwrap())
 }
 
 #[tokio::test]
@@ -60,9 +60,9 @@ async fn organizations_take_turns_at_erasures() {
 /// last one.
 async fn archive(world: &TestApi, key: &str, count: usize) -> String {
     let send = async |path: &str, body: serde_json::Value| {
-        let answered = world.bare("POST", path).key(key).json(&body).send().await;
-        assert!(answered.status < 300, "{path}: {}", answered.text());
-        answered.json()
+        let response = world.bare("POST", path).key(key).json(&body).send().await;
+        assert!(response.status < 300, "{path}: {}", response.text());
+        response.json()
     };
     let person = json!({"email": "anna@example.com", "first_name": "Anna", "last_name": "Moreau"});
     let person = send("/v1/employees", person).await["id"].clone();
@@ -74,8 +74,8 @@ async fn archive(world: &TestApi, key: &str, count: usize) -> String {
         world.clock.advance_seconds(1);
     }
     let body = json!({"retention": {"archived_observations": "P30D"}});
-    let answered = world.bare("PATCH", "/v1/organization").key(key).json(&body).send().await;
-    assert_eq!(answered.status, 200, "{}", answered.text());
+    let settings_response = world.bare("PATCH", "/v1/organization").key(key).json(&body).send().await;
+    assert_eq!(settings_response.status, 200, "{}", settings_response.text());
     last
 }
 
@@ -96,10 +96,10 @@ async fn organizations_take_turns_at_retention_runs() {
             true
         };
         retention::run_due(&world.services, slow).await.unwrap();
-        let left = world.get("/v1/observations?filter[archived]=true&limit=100").await.json();
-        assert_eq!(left["data"].as_array().unwrap().len(), 70);
-        let answered = world.bare("GET", &foreign).key(&other).send().await;
-        assert_eq!(answered.status, 404);
+        let archived_rows = world.get("/v1/observations?filter[archived]=true&limit=100").await.json();
+        assert_eq!(archived_rows["data"].as_array().unwrap().len(), 70);
+        let response = world.bare("GET", &foreign).key(&other).send().await;
+        assert_eq!(response.status, 404);
     }
 }
 
@@ -114,9 +114,9 @@ async fn organizations_take_turns_at_the_search_index() {
         let text: String = (0x4e00..).filter_map(char::from_u32).take(4_000).collect();
         for (key, count) in [(&world.admin, 450), (&other, 1)] {
             let send = async |path: &str, body: serde_json::Value| {
-                let answered = world.bare("POST", path).key(key).json(&body).send().await;
-                assert!(answered.status < 300, "{path}: {}", answered.text());
-                answered.json()
+                let response = world.bare("POST", path).key(key).json(&body).send().await;
+                assert!(response.status < 300, "{path}: {}", response.text());
+                response.json()
             };
             let person = json!({"email": "anna@example.com", "first_name": "Anna", "last_name": "Moreau"});
             let person = send("/v1/employees", person).await["id"].clone();

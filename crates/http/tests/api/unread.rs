@@ -49,8 +49,8 @@ async fn page(server: &TestListener, key: &str) -> String {
 
 /// Retries until the page is served.
 async fn page_in_the_end(server: &TestListener, key: &str) {
-    let asked = async { while !page(server, key).await.starts_with("HTTP/1.1 200") {} };
-    tokio::time::timeout(PATIENCE, asked).await.expect("the memory of answers is given back");
+    let page_loop = async { while !page(server, key).await.starts_with("HTTP/1.1 200") {} };
+    tokio::time::timeout(PATIENCE, page_loop).await.expect("the memory of answers is given back");
 }
 
 #[tokio::test]
@@ -61,8 +61,8 @@ async fn unread_answers_over_the_limit_of_a_key_are_503() {
     let server = serving(&world, settings, ServerOptions::default());
     let (mut read_later, abandoned) = (unread_page(&server).await, unread_page(&server).await);
 
-    let refused = page(&server, &server.key).await;
-    let (head, body) = refused.split_once("\r\n\r\n").unwrap();
+    let error_text = page(&server, &server.key).await;
+    let (head, body) = error_text.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 503 ") && head.contains("retry-after: 2"), "{head}");
     assert!(head.contains("x-ratelimit-remaining"), "{head}");
     let body: Value = serde_json::from_str(body).unwrap();
@@ -70,11 +70,11 @@ async fn unread_answers_over_the_limit_of_a_key_are_503() {
     assert!(page(&server, &other).await.starts_with("HTTP/1.1 200"), "another organization is served");
 
     let mut rest = vec![0; 65_536];
-    let mut left = PEOPLE * 32 * 1024;
-    while left > 0 {
+    let mut remaining_bytes = PEOPLE * 32 * 1024;
+    while remaining_bytes > 0 {
         let length = tokio::time::timeout(PATIENCE, read_later.read(&mut rest)).await.unwrap().unwrap();
         assert!(length > 0, "the answer is cut off");
-        left = left.saturating_sub(length);
+        remaining_bytes = remaining_bytes.saturating_sub(length);
     }
     page_in_the_end(&server, &server.key).await;
     let _unread = unread_page(&server).await;
@@ -89,13 +89,13 @@ async fn write_of_a_key_with_unread_answers_is_carried_out() {
     let server = serving(&world, settings, ServerOptions::default());
     let _unread = [unread_page(&server).await, unread_page(&server).await];
     let body = r#"{"name": "Care"}"#;
-    let sent = format!(
+    let request = format!(
         "POST /v1/departments HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         server.key,
         body.len()
     );
-    let answer = server.talk(sent.as_bytes()).await;
+    let answer = server.talk(request.as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     server.handle.stop(false).await;
 }
@@ -124,9 +124,9 @@ async fn half_sent_bodies_over_the_limit_of_a_key_are_503() {
     let server = serving(&world, settings, ServerOptions::default());
     let large = 200 * 1024;
     let _file = half_sent_body(&server, "/v1/employees/csv", "text/csv", 2 * MIB).await;
-    let mut held = vec![];
+    let mut connections = vec![];
     for _ in 0..5 {
-        held.push(half_sent_body(&server, "/v1/departments", "application/json", large).await);
+        connections.push(half_sent_body(&server, "/v1/departments", "application/json", large).await);
     }
     let create = |key: &str, size: usize| {
         let body = format!("{{{}\"name\": \"Care {size}\"}}", " ".repeat(size));
@@ -136,7 +136,7 @@ async fn half_sent_bodies_over_the_limit_of_a_key_are_503() {
             body.len()
         )
     };
-    let refused = async {
+    let refusal_loop = async {
         loop {
             // The quota of writes is not what refuses.
             world.clock.advance_millis(2_000);
@@ -145,22 +145,22 @@ async fn half_sent_bodies_over_the_limit_of_a_key_are_503() {
                 return answer;
             }
             // On a busy machine, this request may have come before a held one, which was refused in its place.
-            held.push(half_sent_body(&server, "/v1/departments", "application/json", large).await);
+            connections.push(half_sent_body(&server, "/v1/departments", "application/json", large).await);
         }
     };
-    let refused = tokio::time::timeout(PATIENCE, refused).await.expect("the budget is used up");
-    assert!(refused.contains("retry-after: 2") && refused.contains("bodies"), "{refused}");
+    let error_text = tokio::time::timeout(PATIENCE, refusal_loop).await.expect("the budget is used up");
+    assert!(error_text.contains("retry-after: 2") && error_text.contains("bodies"), "{error_text}");
     let small = server.talk(create(&server.key, 10).as_bytes()).await;
     assert!(small.starts_with("HTTP/1.1 201"), "small bodies need no room: {small}");
     let foreign = server.talk(create(&other, large).as_bytes()).await;
     assert!(foreign.starts_with("HTTP/1.1 201"), "another organization is served: {foreign}");
-    held.clear();
-    let served = async {
+    connections.clear();
+    let success_loop = async {
         while !server.talk(create(&server.key, large + 1).as_bytes()).await.starts_with("HTTP/1.1 201") {
             world.clock.advance_millis(2_000);
         }
     };
-    tokio::time::timeout(PATIENCE, served).await.expect("the room of bodies is given back");
+    tokio::time::timeout(PATIENCE, success_loop).await.expect("the room of bodies is given back");
     server.handle.stop(false).await;
 }
 
@@ -170,9 +170,9 @@ async fn error_with_many_problems_lists_100_and_counts_the_rest() {
     for (wrong, details, more) in [(100, 100, None), (101, 101, Some("1 more")), (20_000, 101, Some("19900 more"))]
     {
         let body: Map<String, Value> = (0..wrong).map(|number| (format!("x{number}"), json!(1))).collect();
-        let answered = world.patch("/v1/organization", Value::Object(body)).await;
-        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()));
-        let body = answered.json();
+        let response = world.patch("/v1/organization", Value::Object(body)).await;
+        assert_eq!(response.refusal(), (400, "validation_error".to_owned()));
+        let body = response.json();
         let entries = body["error"]["details"].as_array().unwrap();
         assert_eq!(entries.len(), details, "{wrong}");
         let last = entries.last().unwrap()["message"].as_str().unwrap();

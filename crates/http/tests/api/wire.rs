@@ -118,14 +118,14 @@ async fn request_over_its_time_budget_is_504() {
 async fn oversized_body_is_413_before_reading() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
-    let announced =
+    let request_with_length =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 999999999\r\n\r\n");
-    let answer = talk(it.address, announced.as_bytes()).await;
+    let answer = talk(it.address, request_with_length.as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("\"bad_request\""), "{answer}");
     let chunk = format!("{:x}\r\n{}\r\n", 100_000, "a".repeat(100_000));
-    let chunked =
+    let chunked_request =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ntransfer-encoding: chunked\r\n\r\n");
-    let answer = talk(it.address, format!("{chunked}{chunk}{chunk}{chunk}0\r\n\r\n").as_bytes()).await;
+    let answer = talk(it.address, format!("{chunked_request}{chunk}{chunk}{chunk}0\r\n\r\n").as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
     it.handle.stop(false).await;
 }
@@ -154,12 +154,12 @@ async fn idle_connections_do_not_delay_the_shutdown() {
     let options =
         ServerOptions { drain_seconds: 600, keep_alive: long, head_time: long, ..ServerOptions::default() };
     let it = listening(HttpSettings::default(), options).await;
-    let mut used = TcpStream::connect(it.address).await.unwrap();
-    used.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
+    let mut first_connection = TcpStream::connect(it.address).await.unwrap();
+    first_connection.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let mut first = [0; 12];
-    tokio::time::timeout(PATIENCE, used.read_exact(&mut first)).await.unwrap().unwrap();
+    tokio::time::timeout(PATIENCE, first_connection.read_exact(&mut first)).await.unwrap().unwrap();
     assert_eq!(&first, b"HTTP/1.1 200");
-    let _unused = TcpStream::connect(it.address).await.unwrap();
+    let _second_connection = TcpStream::connect(it.address).await.unwrap();
     tokio::time::timeout(PATIENCE, it.handle.stop(true)).await.expect("idle connections delay the stop");
     assert!(tokio::time::timeout(PATIENCE, it.ended).await.unwrap().unwrap().is_ok());
 }
@@ -169,10 +169,10 @@ async fn shutdown_lets_the_request_in_flight_finish() {
     let it = listening(HttpSettings::default(), ServerOptions::default()).await;
     let mut stream = TcpStream::connect(it.address).await.unwrap();
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json", it.key);
-    let begun = format!(
+    let request_head = format!(
         "POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\nexpect: 100-continue\r\ncontent-length: 15\r\n\r\n"
     );
-    stream.write_all(begun.as_bytes()).await.unwrap();
+    stream.write_all(request_head.as_bytes()).await.unwrap();
     let mut first = [0; 25];
     tokio::time::timeout(PATIENCE, stream.read_exact(&mut first)).await.unwrap().unwrap();
     assert!(first.starts_with(b"HTTP/1.1 100 Continue"), "the request is in flight");

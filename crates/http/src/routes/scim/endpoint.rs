@@ -142,14 +142,14 @@ mod tests {
     fn path_is_found_with_and_without_trailing_slash() {
         let user = "emp_1".to_owned();
         let urn = candor_domain::scim::CORE;
-        let below = |rest: &str| format!("/Users{rest}");
+        let path_below = |rest: &str| format!("/Users{rest}");
         let table = [
             ("/Users", Endpoint::Users),
-            (&below("/"), Endpoint::Users),
-            (&below("/emp_1"), Endpoint::User(user.clone())),
-            (&below("/emp_1/"), Endpoint::User(user)),
-            (&below("/emp_1/x"), Endpoint::Unknown),
-            (&below("/.search"), Endpoint::Unsupported),
+            (&path_below("/"), Endpoint::Users),
+            (&path_below("/emp_1"), Endpoint::User(user.clone())),
+            (&path_below("/emp_1/"), Endpoint::User(user)),
+            (&path_below("/emp_1/x"), Endpoint::Unknown),
+            (&path_below("/.search"), Endpoint::Unsupported),
             ("/.search", Endpoint::Unsupported),
             ("/Me", Endpoint::Unsupported),
             ("/Bulk", Endpoint::Unsupported),

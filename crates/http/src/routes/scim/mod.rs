@@ -127,19 +127,19 @@ impl Api {
         endpoint: &Endpoint,
         payload: &mut Option<Payload>,
     ) -> Result<Answer, ErrorResponse> {
-        let begun = self.services.clock.steady();
+        let start = self.services.clock.steady();
         let Some(caller) = self.caller(exchange).await? else {
             self.count_failure(exchange)?;
             return Err(ErrorResponse::no_good_key());
         };
-        let done = match self.admit_scim(exchange, &caller).await {
+        let result = match self.admit_scim(exchange, &caller).await {
             Ok(()) => {
                 let span = use_case(endpoint.operation(exchange.request.method()));
-                self.scim_answer(exchange, endpoint, (&caller, begun), payload).instrument(span).await
+                self.scim_answer(exchange, endpoint, (&caller, start), payload).instrument(span).await
             }
             Err(refused) => Err(refused),
         };
-        let answer = done.unwrap_or_else(|error| Answer::from_error(exchange, error));
+        let answer = result.unwrap_or_else(|error| Answer::from_error(exchange, error));
         self.log_scim(exchange, &caller, &answer);
         Ok(answer)
     }
@@ -162,7 +162,7 @@ impl Api {
             .ok()
             .filter(|_| answer.status.as_u16() >= 400);
         let scim_type = body.and_then(|body| body["scimType"].as_str().map(str::to_owned));
-        let elapsed = self.services.clock.now().millis().saturating_sub(exchange.at.millis());
+        let duration_ms = self.services.clock.now().millis().saturating_sub(exchange.at.millis());
         let agent = exchange.request.headers().get(USER_AGENT);
         let entry = ScimRequest {
             id: exchange.id,
@@ -172,7 +172,7 @@ impl Api {
             path: exchange.request.path().to_owned(),
             status: answer.status.as_u16(),
             scim_type,
-            duration_ms: u32::try_from(elapsed).unwrap_or_default(),
+            duration_ms: u32::try_from(duration_ms).unwrap_or_default(),
             user_agent: agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned()),
         };
         self.services.scim_log.add(caller.tenant, entry);
@@ -196,7 +196,7 @@ impl Api {
         }
         let _turn = self.read_turn(exchange, caller, *endpoint == Endpoint::Users).await?;
         // Counts the bytes of the body until the request is answered.
-        let _counted = self.bodies.admit(caller, framing::announced_bytes(request, framing::MAX_BODY_BYTES))?;
+        let _body_count = self.bodies.admit(caller, framing::announced_bytes(request, framing::MAX_BODY_BYTES))?;
         let bytes = match *request.method() {
             Method::POST | Method::PUT | Method::PATCH => Some(self.scim_body(request, payload).await?),
             _ => None,
@@ -217,9 +217,9 @@ impl Api {
         let (services, method) = (Arc::clone(&self.services), request.method().clone());
         let (endpoint, answered) = (endpoint.clone(), context.clone());
         let users = async move { answer_users(&services, &method, &endpoint, &context, &query, body).await };
-        let done =
+        let result =
             if large_body::is_large(size) { large_body::run(work, tenant, users).await? } else { users.await };
-        match done {
+        match result {
             Ok(reply) => Ok(answer_of(exchange, &answered, reply)),
             Err(ScimFailure::Refused(error)) => Ok(refused(&error)),
             Err(ScimFailure::Failed(error)) => Err(error.into()),

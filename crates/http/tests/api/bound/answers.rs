@@ -17,7 +17,7 @@ async fn routes_without_visibility_refuse_bound_keys() {
     let resources = Resources::make(&world, &world.admin).await;
     let (joe, admin) =
         (person(&world, "joe", "manager", None).await, person(&world, "boss", "org_admin", None).await);
-    let closed: Vec<_> = ROUTES.iter().filter(|route| route.access.needs_full_sight()).collect();
+    let closed_routes: Vec<_> = ROUTES.iter().filter(|route| route.access.needs_full_sight()).collect();
     for route in ROUTES {
         let shows = ["/events", "/webhooks", "/deliveries", "/audit-log", "/connectors/{id}/"]
             .iter()
@@ -28,17 +28,17 @@ async fn routes_without_visibility_refuse_bound_keys() {
     }
     for level in [AccessLevel::Standard, AccessLevel::Admin] {
         let key = key_for(&world, &joe, level).await;
-        for route in &closed {
-            let answered = world.bare(method(route), &resources.path(route)).key(&key);
-            let answered = resources.filled(answered, route).send().await;
-            assert_denied(&answered, &format!("{} {level:?}", route.operation));
+        for route in &closed_routes {
+            let request = world.bare(method(route), &resources.path(route)).key(&key);
+            let response = resources.filled(request, route).send().await;
+            assert_denied(&response, &format!("{} {level:?}", route.operation));
         }
     }
     let key = key_for(&world, &admin, AccessLevel::Admin).await;
-    for route in closed {
-        let answered = world.bare(method(route), &resources.path(route)).key(&key);
-        let answered = resources.filled(answered, route).send().await;
-        assert_ne!(answered.status, 403, "{}: {}", route.operation, answered.text());
+    for route in closed_routes {
+        let request = world.bare(method(route), &resources.path(route)).key(&key);
+        let request = resources.filled(request, route).send().await;
+        assert_ne!(request.status, 403, "{}: {}", route.operation, request.text());
     }
 }
 

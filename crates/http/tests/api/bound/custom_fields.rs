@@ -9,8 +9,8 @@ use crate::stores::every_store;
 use crate::support::TestApi;
 
 async fn list_as_visible(world: &TestApi, fields: Value) {
-    let patched = world.patch("/v1/organization", json!({"visible_custom_fields": fields})).await;
-    assert_eq!(patched.status, 200, "{}", patched.text());
+    let settings_response = world.patch("/v1/organization", json!({"visible_custom_fields": fields})).await;
+    assert_eq!(settings_response.status, 200, "{}", settings_response.text());
 }
 
 /// Returns the custom fields of each person in a response, by e-mail address, wherever the person is in it.
@@ -58,12 +58,16 @@ async fn bound_key_sees_only_listed_fields_of_people_outside_its_line() {
                 for path in &paths {
                     let response = world.bare("GET", path).key(key).send().await;
                     assert_eq!(response.status, 200, "{path}: {}", response.text());
-                    let mut found = vec![];
-                    fields_in(&response.json(), &mut found);
-                    for (who, fields) in found.iter().filter(|(who, _)| who != "admin") {
+                    let mut visible_fields = vec![];
+                    fields_in(&response.json(), &mut visible_fields);
+                    for (who, fields) in visible_fields.iter().filter(|(who, _)| who != "admin") {
                         let sees_all = name != "joe" || ["joe", "report"].contains(&who.as_str());
-                        let wanted = if sees_all { &both } else { &least };
-                        assert_eq!(fields, wanted, "{name} sees {who} in {path} with {listed} on {}", shared.name);
+                        let expected_fields = if sees_all { &both } else { &least };
+                        assert_eq!(
+                            fields, expected_fields,
+                            "{name} sees {who} in {path} with {listed} on {}",
+                            shared.name
+                        );
                     }
                 }
             }
@@ -79,9 +83,9 @@ async fn filter_by_a_field_that_is_not_shown_is_refused() {
         let set = json!({"custom_fields": {"desk": "7"}});
         assert_eq!(world.patch(&format!("/v1/employees/{}", people.member), set).await.status, 200);
         let path = "/v1/employees?filter[custom_fields.desk]=7";
-        let refused = world.bare("GET", path).key(&people.key).send().await;
-        assert_eq!(refused.status, 400, "{}", refused.text());
-        assert_eq!(refused.problems(), [("filter[custom_fields.desk]".to_owned(), "not_possible".to_owned())]);
+        let response = world.bare("GET", path).key(&people.key).send().await;
+        assert_eq!(response.status, 400, "{}", response.text());
+        assert_eq!(response.problems(), [("filter[custom_fields.desk]".to_owned(), "not_possible".to_owned())]);
         let absent = world.bare("GET", "/v1/employees?filter[custom_fields.none]=7").key(&people.key).send().await;
         assert_eq!(absent.status, 400, "as a field that nobody has");
         assert_eq!(walk(world, &world.admin, path).await.len(), 1);
@@ -102,8 +106,8 @@ async fn entity_tag_changes_with_the_fields_that_are_shown() {
         list_as_visible(&world, listed).await;
         let response = world.bare("GET", &path).key(&people.key).send().await;
         let tag = response.header("ETag").unwrap().to_owned();
-        let again = world.bare("GET", &path).key(&people.key).header("If-None-Match", &tag).send().await;
-        assert_eq!(again.status, 304);
+        let second_response = world.bare("GET", &path).key(&people.key).header("If-None-Match", &tag).send().await;
+        assert_eq!(second_response.status, 304);
         assert!(!tags.contains(&tag), "{tag}");
         tags.push(tag);
     }
@@ -118,7 +122,7 @@ async fn new_organization_lists_no_field_and_keeps_keys_in_order() {
     for (value, code) in
         [(json!("desk"), "invalid_format"), (json!(["a", "a"]), "invalid_format"), (json!([""]), "too_short")]
     {
-        let refused = world.patch("/v1/organization", json!({"visible_custom_fields": value})).await;
-        assert_eq!(refused.problems(), [("visible_custom_fields".to_owned(), code.to_owned())]);
+        let response = world.patch("/v1/organization", json!({"visible_custom_fields": value})).await;
+        assert_eq!(response.problems(), [("visible_custom_fields".to_owned(), code.to_owned())]);
     }
 }

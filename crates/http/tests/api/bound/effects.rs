@@ -35,13 +35,13 @@ impl Linked {
             json!({"employee_id": subject, "author_id": by, "type": "strength", "observation": "Explains well.",
                    "visibility": visibility})
         };
-        let hidden = world.made("/v1/observations", observation(&boss, "managers")).await;
+        let hidden_observation = world.made("/v1/observations", observation(&boss, "managers")).await;
         let own = world.made("/v1/observations", observation(&author, "person")).await;
         let goal = json!({"owner_id": subject, "title": "Answer", "period_start": "2026-01-01",
                           "period_end": "2026-12-31"});
         let objective = world.made("/v1/employee-objectives", goal).await;
         let summary = json!({"employee_id": subject, "author_id": author, "title": "Year", "body": "Good.",
-                             "included_objective_ids": [objective], "included_observation_ids": [hidden, own]});
+                             "included_objective_ids": [objective], "included_observation_ids": [hidden_observation, own]});
         let summary = world.made("/v1/summaries", summary).await;
         let about = json!({"type": "summary", "id": summary});
         let conversation = json!({"title": "Year", "participant_ids": [subject, author], "about": about});
@@ -51,14 +51,15 @@ impl Linked {
         let assignment = world.made("/v1/assignments", assignment).await;
         let submission = json!({"reviewer_id": other, "observations": [
             {"type": "strength", "observation": "Listens.", "visibility": "managers"}]});
-        let submitted = world.post(&format!("/v1/assignments/{assignment}/submissions"), submission).await;
-        assert_eq!(submitted.status, 200, "{}", submitted.text());
-        let shown = world.get(&format!("/v1/assignments/{assignment}")).await.json();
-        let of_other = shown["submissions"][1]["observation_ids"][0].as_str().unwrap().to_owned();
+        let submission_response =
+            world.post(&format!("/v1/assignments/{assignment}/submissions"), submission).await;
+        assert_eq!(submission_response.status, 200, "{}", submission_response.text());
+        let assignment_json = world.get(&format!("/v1/assignments/{assignment}")).await.json();
+        let of_other = assignment_json["submissions"][1]["observation_ids"][0].as_str().unwrap().to_owned();
         Self {
             author: key_for(world, &author, AccessLevel::Standard).await,
             subject: key_for(world, &subject, AccessLevel::Standard).await,
-            hidden: vec![hidden, objective.clone(), summary.clone(), of_other],
+            hidden: vec![hidden_observation, objective.clone(), summary.clone(), of_other],
             summary,
             objective,
             conversation,
@@ -100,37 +101,42 @@ async fn assert_shows_no_hidden_id(world: &TestApi, key: &str, response: &TestRe
 async fn dry_runs_and_histories_show_no_id_that_get_hides() {
     for shared in every_store().await {
         let world = &shared.world;
-        let linked = Linked::make(world).await;
-        let mut concealed = 0;
-        for (key, id) in [&linked.author, &linked.subject]
+        let linked_resources = Linked::make(world).await;
+        let mut hidden_count = 0;
+        for (key, id) in [&linked_resources.author, &linked_resources.subject]
             .into_iter()
-            .flat_map(|key| linked.hidden.iter().map(move |id| (key, id)))
+            .flat_map(|key| linked_resources.hidden.iter().map(move |id| (key, id)))
         {
-            concealed += usize::from(!sees(world, key, id).await);
+            hidden_count += usize::from(!sees(world, key, id).await);
         }
-        assert_eq!(concealed, 6, "the test needs ids that one of them does not see");
-        let summary = format!("/v1/summaries/{}", linked.summary);
-        let objective = format!("/v1/employee-objectives/{}", linked.objective);
-        let conversation = format!("/v1/conversations/{}", linked.conversation);
+        assert_eq!(hidden_count, 6, "the test needs ids that one of them does not see");
+        let summary = format!("/v1/summaries/{}", linked_resources.summary);
+        let objective = format!("/v1/employee-objectives/{}", linked_resources.objective);
+        let conversation = format!("/v1/conversations/{}", linked_resources.conversation);
         let (submit, archive) = (format!("{summary}/submit"), format!("{summary}/archive"));
-        let submissions = format!("/v1/assignments/{}/submissions", linked.assignment);
+        let submissions = format!("/v1/assignments/{}/submissions", linked_resources.assignment);
         let submission = json!({"observations": [{"type": "strength", "observation": "Plans."}]});
         let writes = [
-            ("PATCH", &summary, &linked.author, json!({"title": "Other"})),
-            ("PATCH", &summary, &linked.author, json!({"included_observation_ids": [linked.own]})),
+            ("PATCH", &summary, &linked_resources.author, json!({"title": "Other"})),
             (
                 "PATCH",
                 &summary,
-                &linked.author,
+                &linked_resources.author,
+                json!({"included_observation_ids": [linked_resources.own]}),
+            ),
+            (
+                "PATCH",
+                &summary,
+                &linked_resources.author,
                 json!({"included_observation_ids": [], "included_objective_ids": []}),
             ),
-            ("POST", &submit, &linked.author, json!({})),
-            ("POST", &archive, &linked.author, json!({})),
-            ("POST", &submissions, &linked.author, submission),
-            ("PATCH", &conversation, &linked.subject, json!({"title": "Other"})),
-            ("PATCH", &objective, &linked.subject, json!({"title": "Other"})),
-            ("POST", &format!("{objective}/submit"), &linked.subject, json!({})),
-            ("POST", &format!("{objective}/archive"), &linked.subject, json!({})),
+            ("POST", &submit, &linked_resources.author, json!({})),
+            ("POST", &archive, &linked_resources.author, json!({})),
+            ("POST", &submissions, &linked_resources.author, submission),
+            ("PATCH", &conversation, &linked_resources.subject, json!({"title": "Other"})),
+            ("PATCH", &objective, &linked_resources.subject, json!({"title": "Other"})),
+            ("POST", &format!("{objective}/submit"), &linked_resources.subject, json!({})),
+            ("POST", &format!("{objective}/archive"), &linked_resources.subject, json!({})),
         ];
         for (method, path, key, body) in &writes {
             let what = format!("{method} {path} on {}", shared.name);
@@ -139,11 +145,12 @@ async fn dry_runs_and_histories_show_no_id_that_get_hides() {
         }
         for path in [&objective, &format!("{objective}/submit")] {
             let method = if path == &objective { "PATCH" } else { "POST" };
-            let done = world.bare(method, path).key(&linked.subject).json(&json!({})).send().await;
-            assert_eq!(done.status, 200, "{}", done.text());
+            let response = world.bare(method, path).key(&linked_resources.subject).json(&json!({})).send().await;
+            assert_eq!(response.status, 200, "{}", response.text());
         }
-        let history = world.bare("GET", &format!("{objective}/history")).key(&linked.subject).send().await;
-        assert_shows_no_hidden_id(world, &linked.subject, &history, "the history").await;
+        let history =
+            world.bare("GET", &format!("{objective}/history")).key(&linked_resources.subject).send().await;
+        assert_shows_no_hidden_id(world, &linked_resources.subject, &history, "the history").await;
         assert!(history.json()["data"].as_array().unwrap().len() > 1, "{}", history.text());
         let all =
             world.ask("PATCH", &format!("{summary}?dry_run=true")).json(&json!({"included_observation_ids": []}));

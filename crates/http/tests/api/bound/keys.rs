@@ -17,7 +17,7 @@ async fn admin_route_requires_its_own_context_of_a_bound_key() {
     let resources = Resources::make(&world, &world.admin).await;
     let employee = person(&world, "joe", "manager", None).await;
     let admin = person(&world, "boss", "org_admin", None).await;
-    let mut counted = [0; 4];
+    let mut status_counts = [0; 4];
     for (bound_to, level) in [
         (&employee, AccessLevel::Standard),
         (&employee, AccessLevel::Admin),
@@ -35,22 +35,22 @@ async fn admin_route_requires_its_own_context_of_a_bound_key() {
                 AdminContext::Data | AdminContext::People => bound_to == &admin,
                 AdminContext::Organization => false,
             };
-            counted[context as usize] += 1;
+            status_counts[context as usize] += 1;
             let request = world.bare(method(route), &resources.path(route)).key(&key);
-            let answered = resources.filled(request, route).send().await;
+            let response = resources.filled(request, route).send().await;
             let what = format!("{} {level:?} {opens}", route.operation);
             if opens {
                 // If the access level suffices, a 403 has another cause and therefore no details.
-                let is_refused = answered.status == 403;
-                let has_details = is_refused && answered.json()["error"].get("details").is_some();
-                assert!(!has_details, "{what}: {}", answered.text());
-                assert!(!is_refused || route.path.starts_with("/api-keys"), "{what}: {}", answered.text());
+                let is_refused = response.status == 403;
+                let has_details = is_refused && response.json()["error"].get("details").is_some();
+                assert!(!has_details, "{what}: {}", response.text());
+                assert!(!is_refused || route.path.starts_with("/api-keys"), "{what}: {}", response.text());
             } else {
-                assert_denied(&answered, &what);
+                assert_denied(&response, &what);
             }
         }
     }
-    assert!(counted.iter().all(|count| *count > 0), "{counted:?}");
+    assert!(status_counts.iter().all(|count| *count > 0), "{status_counts:?}");
 }
 
 async fn ask(world: &TestApi, key: &str, method: &str, path: &str, body: Value) -> TestResponse {
@@ -88,13 +88,13 @@ async fn bound_admin_level_key_manages_keys_of_its_person() {
             let mut own_admin = new(json!(own));
             own_admin["access_level"] = json!("admin");
             for body in [new(json!(own)), own_admin] {
-                let answered = ask(world, &key, "POST", "", body).await;
-                assert_eq!(answered.status, 201, "{}: {}", shared.name, answered.text());
-                let path = format!("/{}", answered.json()["id"].as_str().unwrap());
-                let patched = ask(world, &key, "PATCH", &path, json!({"name": "Renamed"})).await;
-                assert_eq!(patched.status, 200, "{}: {}", shared.name, patched.text());
-                let rotated = ask(world, &key, "POST", &format!("{path}/rotate"), json!({})).await;
-                assert_eq!(rotated.status, 200, "{}: {}", shared.name, rotated.text());
+                let response = ask(world, &key, "POST", "", body).await;
+                assert_eq!(response.status, 201, "{}: {}", shared.name, response.text());
+                let path = format!("/{}", response.json()["id"].as_str().unwrap());
+                let rename_response = ask(world, &key, "PATCH", &path, json!({"name": "Renamed"})).await;
+                assert_eq!(rename_response.status, 200, "{}: {}", shared.name, rename_response.text());
+                let rotate_response = ask(world, &key, "POST", &format!("{path}/rotate"), json!({})).await;
+                assert_eq!(rotate_response.status, 200, "{}: {}", shared.name, rotate_response.text());
             }
         }
     }
@@ -105,14 +105,14 @@ async fn secret_of_an_organization_key_is_not_replayed_to_a_bound_key() {
     for shared in every_store().await {
         let world = &shared.world;
         let admin = person(world, "boss", "org_admin", None).await;
-        let bound = key_for(world, &admin, AccessLevel::Admin).await;
+        let bound_key = key_for(world, &admin, AccessLevel::Admin).await;
         let body = json!({"name": "Made", "scopes": ["*"], "access_level": "admin"});
         let send = async |key: &str| {
             let request = world.bare("POST", "/v1/api-keys").key(key).header("idempotency-key", "k-1");
             request.json(&body).send().await
         };
         assert_eq!(send(&world.admin).await.status, 201, "{}", shared.name);
-        assert_eq!(send(&bound).await.refusal(), (409, "idempotency_conflict".to_owned()), "{}", shared.name);
+        assert_eq!(send(&bound_key).await.refusal(), (409, "idempotency_conflict".to_owned()), "{}", shared.name);
     }
 }
 
@@ -123,14 +123,14 @@ async fn secret_without_end_is_not_replayed_to_a_key_that_ends() {
         let key_until = async |end: Option<i64>| {
             let end = end.map(|seconds| START.plus_seconds(seconds));
             let body = json!({"name": "Sync", "scopes": ["*"], "access_level": "admin", "expires_at": end});
-            let made = world.post("/v1/api-keys", body).await;
-            made.json()["key"].as_str().unwrap().to_owned()
+            let creation = world.post("/v1/api-keys", body).await;
+            creation.json()["key"].as_str().unwrap().to_owned()
         };
         let body = json!({"name": "Made", "scopes": ["objectives:read"]});
         let send = async |key: &str, idempotency: &str| {
             let request = world.bare("POST", "/v1/api-keys").key(key).header("idempotency-key", idempotency);
-            let answered = request.json(&body).send().await;
-            (answered.status, answered.header("idempotent-replayed").is_some())
+            let response = request.json(&body).send().await;
+            (response.status, response.header("idempotent-replayed").is_some())
         };
         let (endless, long) = (key_until(None).await, key_until(Some(7200)).await);
         let (same, short) = (key_until(Some(7200)).await, key_until(Some(3600)).await);
@@ -142,8 +142,8 @@ async fn secret_without_end_is_not_replayed_to_a_key_that_ends() {
             let request = world.bare("POST", "/v1/api-keys").key(key).header("idempotency-key", "k-2");
             request.json(&body).send().await.status
         };
-        let answered = [send(&long).await, send(&same).await, send(&short).await, send(&endless).await];
-        assert_eq!(answered, [201, 201, 409, 201], "{}", shared.name);
+        let responses = [send(&long).await, send(&same).await, send(&short).await, send(&endless).await];
+        assert_eq!(responses, [201, 201, 409, 201], "{}", shared.name);
     }
 }
 
@@ -162,8 +162,8 @@ async fn upload_for_a_connector_needs_level_and_role() {
         ] {
             let request = world.bare("POST", &path).key(&key_for(world, person, level).await);
             let file = "email,first_name,last_name\nnew@example.com,New,Person\n";
-            let answered = request.header("content-type", "text/csv").body(file).send().await;
-            assert_eq!(answered.status, wanted, "{} {level:?}: {}", shared.name, answered.text());
+            let response = request.header("content-type", "text/csv").body(file).send().await;
+            assert_eq!(response.status, wanted, "{} {level:?}: {}", shared.name, response.text());
         }
     }
 }

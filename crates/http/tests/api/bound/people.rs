@@ -54,7 +54,7 @@ async fn bound_key_without_role_writes_no_people() {
         let cast = BoundPeople::gather(world).await;
         let pending = invited(world).await;
         let everybody = async || world.get("/v1/employees?limit=100&filter[status]=all").await.json();
-        let before = everybody().await;
+        let people_before = everybody().await;
         for (person, level) in
             [(&cast.joe, AccessLevel::Standard), (&cast.joe, AccessLevel::Admin), (&cast.top, AccessLevel::Admin)]
         {
@@ -74,7 +74,7 @@ async fn bound_key_without_role_writes_no_people() {
             }
             assert_eq!(world.bare("GET", "/v1/employees").key(&key).send().await.status, 200, "{}", shared.name);
         }
-        assert_eq!(everybody().await, before, "{}", shared.name);
+        assert_eq!(everybody().await, people_before, "{}", shared.name);
     }
 }
 
@@ -85,14 +85,14 @@ async fn organization_keys_and_org_admins_write_people() {
         let cast = BoundPeople::gather(world).await;
         let pending = invited(world).await;
         let admin = person(world, "admin", "org_admin", None).await;
-        let bound = key_for(world, &admin, AccessLevel::Standard).await;
+        let bound_key = key_for(world, &admin, AccessLevel::Standard).await;
         let scope = world.scoped(&[Permission::EmployeesWrite]).await;
-        for (mark, key) in [("1", bound), ("2", scope)] {
+        for (mark, key) in [("1", bound_key), ("2", scope)] {
             for asked in writes(&cast, &pending, mark) {
-                let answered = send(world, &key, &asked).await;
-                assert!(matches!(answered.status, 200 | 201), "{} {asked:?}: {}", shared.name, answered.text());
+                let response = send(world, &key, &asked).await;
+                assert!(matches!(response.status, 200 | 201), "{} {asked:?}: {}", shared.name, response.text());
                 if let Value::String(_) = asked.2 {
-                    assert_eq!(answered.json()["data"]["errors"], json!([]), "{}", shared.name);
+                    assert_eq!(response.json()["data"]["errors"], json!([]), "{}", shared.name);
                 }
             }
         }
@@ -105,10 +105,11 @@ async fn dry_run_shows_stored_values_with_the_read_scope() {
         let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let file = format!("{FILE}joe@example.com,Joseph,,,other@example.com\n");
-        let asked: Asked = ("POST", "/csv?dry_run=true".to_owned(), json!(file));
+        let upload_request: Asked = ("POST", "/csv?dry_run=true".to_owned(), json!(file));
         let writer = world.scoped(&[Permission::EmployeesWrite]).await;
         let reader = world.scoped(&[Permission::EmployeesWrite, Permission::EmployeesRead]).await;
-        let changes = async |key: &str| send(world, key, &asked).await.json()["plan"][0]["changes"].clone();
+        let changes =
+            async |key: &str| send(world, key, &upload_request).await.json()["plan"][0]["changes"].clone();
         assert_eq!(
             changes(&reader).await,
             json!({"first_name": {"from": "joe", "to": "Joseph"},
@@ -117,11 +118,12 @@ async fn dry_run_shows_stored_values_with_the_read_scope() {
             shared.name
         );
         let blind = changes(&writer).await;
-        let wanted = json!({"first_name": {"to": "Joseph"}, "manager_email": {"to": "other@example.com"}});
-        assert_eq!(blind, wanted, "{}", shared.name);
+        let expected_changes =
+            json!({"first_name": {"to": "Joseph"}, "manager_email": {"to": "other@example.com"}});
+        assert_eq!(blind, expected_changes, "{}", shared.name);
         // The answer to a write shows the resource, which the key may not read (decision B3).
-        let patched = ("PATCH", format!("/{}", cast.joe), json!({"first_name": "Joe"}));
-        assert_eq!(send(world, &writer, &patched).await.json()["last_name"], "Example", "{}", shared.name);
+        let patch_request = ("PATCH", format!("/{}", cast.joe), json!({"first_name": "Joe"}));
+        assert_eq!(send(world, &writer, &patch_request).await.json()["last_name"], "Example", "{}", shared.name);
     }
 }
 
@@ -130,7 +132,7 @@ async fn role_opens_no_keys_and_settings_and_is_given_by_admins() {
     for shared in every_store().await {
         let world = &shared.world;
         let joe = person(world, "joe", "employee", None).await;
-        let bound = key_for(world, &joe, AccessLevel::Standard).await;
+        let bound_key = key_for(world, &joe, AccessLevel::Standard).await;
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let lift = ("PATCH", format!("/{joe}"), json!({"role": "org_admin"}));
         assert_eq!(send(world, &standard, &lift).await.status, 403, "{}", shared.name);
@@ -143,10 +145,11 @@ async fn role_opens_no_keys_and_settings_and_is_given_by_admins() {
             ("POST", "/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})),
             ("PATCH", "/v1/organization", json!({"objective_review": "required"})),
         ] {
-            let answered = world.bare(method, path).key(&bound).json(&body).send().await;
-            assert_denied(&answered, &format!("{} {method} {path}", shared.name));
+            let response = world.bare(method, path).key(&bound_key).json(&body).send().await;
+            assert_denied(&response, &format!("{} {method} {path}", shared.name));
         }
-        let made = world.bare("POST", "/v1/departments").key(&bound).json(&json!({"name": "Care"})).send().await;
-        assert_eq!(made.status, 201, "{}: the role opens data", shared.name);
+        let creation =
+            world.bare("POST", "/v1/departments").key(&bound_key).json(&json!({"name": "Care"})).send().await;
+        assert_eq!(creation.status, 201, "{}: the role opens data", shared.name);
     }
 }

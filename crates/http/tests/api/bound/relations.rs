@@ -153,16 +153,16 @@ pub(super) struct BoundPeople {
 
 impl BoundPeople {
     pub(super) async fn gather(world: &TestApi) -> Self {
-        let above = person(world, "above", "manager", None).await;
-        let boss = person(world, "middle", "manager", Some(&above)).await;
+        let manager_above = person(world, "above", "manager", None).await;
+        let boss = person(world, "middle", "manager", Some(&manager_above)).await;
         let subject = person(world, "subject", "manager", Some(&boss)).await;
-        let beside = person(world, "beside", "manager", Some(&above)).await;
+        let other_manager = person(world, "beside", "manager", Some(&manager_above)).await;
         let author = person(world, "author", "employee", None).await;
         let admin = person(world, "admin", "org_admin", None).await;
-        let reviewer = person(world, "reviewer", "employee", Some(&beside)).await;
+        let reviewer = person(world, "reviewer", "employee", Some(&other_manager)).await;
         let stranger = person(world, "stranger", "manager", None).await;
         let requester = person(world, "requester", "employee", None).await;
-        let people = vec![author, subject, above, beside, admin, reviewer, stranger, requester];
+        let people = vec![author, subject, manager_above, other_manager, admin, reviewer, stranger, requester];
         let mut keys = vec![];
         for id in &people {
             keys.push(key_for(world, id, AccessLevel::Standard).await);
@@ -233,8 +233,8 @@ impl Fixture {
                               "included_observation_ids": observations, "included_objective_ids": objectives});
             let id = world.made("/v1/summaries", body).await;
             for action in way {
-                let done = world.post(&format!("/v1/summaries/{id}/{action}"), json!({})).await;
-                assert_eq!(done.status, 200, "{}", done.text());
+                let response = world.post(&format!("/v1/summaries/{id}/{action}"), json!({})).await;
+                assert_eq!(response.status, 200, "{}", response.text());
             }
             self.0.push((kind, id));
         }
@@ -254,17 +254,18 @@ impl Fixture {
     }
 
     async fn add_assignments(&mut self, world: &TestApi, cast: &BoundPeople) {
-        let of = |relation| cast.person(relation);
-        let body = json!({"employee_id": of(Relation::Subject), "requester_id": of(Relation::Requester),
-                          "title": "Calm", "reviewer_ids": [of(Relation::Author), of(Relation::Reviewer)]});
+        let person_of = |relation| cast.person(relation);
+        let body = json!({"employee_id": person_of(Relation::Subject), "requester_id": person_of(Relation::Requester),
+                          "title": "Calm", "reviewer_ids": [person_of(Relation::Author), person_of(Relation::Reviewer)]});
         for kind in [Kind::Asked, Kind::Assignment] {
             self.0.push((kind, world.made("/v1/assignments", body.clone()).await));
         }
         let path = format!("/v1/assignments/{}/submissions", self.id(Kind::Assignment));
         let one = |visibility: &str| json!({"type": "strength", "observation": "Calm.", "visibility": visibility});
-        let body = json!({"reviewer_id": of(Relation::Author), "observations": [one("person"), one("managers")]});
-        let submitted = world.post(&path, body).await.json();
-        let ids = &submitted["submissions"][0]["observation_ids"];
+        let body =
+            json!({"reviewer_id": person_of(Relation::Author), "observations": [one("person"), one("managers")]});
+        let submission = world.post(&path, body).await.json();
+        let ids = &submission["submissions"][0]["observation_ids"];
         for (number, kind) in [Kind::Submitted, Kind::SubmittedManagers].into_iter().enumerate() {
             self.0.push((kind, ids[number].as_str().unwrap().to_owned()));
         }
@@ -275,11 +276,11 @@ impl Fixture {
         let fixture = Self::make(world, cast).await;
         let path = format!("{}/{}", kind.path(), fixture.id(kind));
         for action in actions {
-            let done = match *action {
+            let response = match *action {
                 "start" => world.patch(&path, json!({"status": "in_progress"})).await,
                 action => world.post(&format!("{path}/{action}"), json!({})).await,
             };
-            assert_eq!(done.status, 200, "{path} {action}: {}", done.text());
+            assert_eq!(response.status, 200, "{path} {action}: {}", response.text());
         }
         fixture
     }

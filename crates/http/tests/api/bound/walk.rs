@@ -21,12 +21,12 @@ fn entry(route: &Route) -> Entry {
 /// once for each resource that the route can show.
 fn paths(route: &Route, shown: &VisibleResources, fixture: &Fixture, resources: &Resources) -> Vec<String> {
     let path = format!("/v1{}", route.path);
-    let of = |kind: Kind| path.replace("{id}", fixture.id(kind));
+    let path_of = |kind: Kind| path.replace("{id}", fixture.id(kind));
     let single: Vec<String> = match shown.roots {
         _ if !path.contains("{id}") => vec![path],
         [] => vec![resources.path(route)],
-        [Kind::Message] => vec![of(Kind::Talk).replace("{message_id}", fixture.id(Kind::Message))],
-        roots => roots.iter().copied().map(of).collect(),
+        [Kind::Message] => vec![path_of(Kind::Talk).replace("{message_id}", fixture.id(Kind::Message))],
+        roots => roots.iter().copied().map(path_of).collect(),
     };
     single.iter().flat_map(|path| shown.queries.iter().map(move |query| format!("{path}{query}"))).collect()
 }
@@ -62,21 +62,22 @@ async fn read_shows_each_relation_only_visible_ids() {
                     Entry::ForOrganization => relation == Relation::Organization,
                 };
                 let Entry::Shows(shown) = entry else {
-                    let answered = world.bare("GET", &resources.path(route)).key(key).send().await;
-                    assert_eq!(answered.status != 403, is_admitted, "{what}: {}", answered.text());
+                    let response = world.bare("GET", &resources.path(route)).key(key).send().await;
+                    assert_eq!(response.status != 403, is_admitted, "{what}: {}", response.text());
                     continue;
                 };
-                let mut found = BTreeSet::new();
+                let mut kinds = BTreeSet::new();
                 for path in paths(route, &shown, &fixture, &resources) {
-                    let answered = world.bare("GET", &path).key(key).send().await;
-                    assert!(matches!(answered.status, 200 | 403 | 404), "{what} {path}: {}", answered.text());
-                    found.extend(fixture.watched_in(&answered.text()));
+                    let response = world.bare("GET", &path).key(key).send().await;
+                    assert!(matches!(response.status, 200 | 403 | 404), "{what} {path}: {}", response.text());
+                    kinds.extend(fixture.watched_in(&response.text()));
                 }
                 if shown.is_partial {
-                    let leaked: Vec<_> = found.iter().filter(|kind| !kind.readers().contains(&relation)).collect();
-                    assert!(leaked.is_empty(), "{what}: {leaked:?}");
+                    let leaked_kinds: Vec<_> =
+                        kinds.iter().filter(|kind| !kind.readers().contains(&relation)).collect();
+                    assert!(leaked_kinds.is_empty(), "{what}: {leaked_kinds:?}");
                 } else {
-                    assert_eq!(found, expected(&shown, relation), "{what}");
+                    assert_eq!(kinds, expected(&shown, relation), "{what}");
                 }
             }
         }
@@ -98,19 +99,19 @@ async fn hidden_id_as_filter_value_matches_nothing() {
             for kind in kinds {
                 for relation in RELATIONS {
                     let path = format!("/v1/{list}?filter[{filter}]={}", fixture.id(*kind));
-                    let answered = world.bare("GET", &path).key(cast.key(relation)).send().await;
+                    let response = world.bare("GET", &path).key(cast.key(relation)).send().await;
                     let what = format!("{}: {filter} {kind:?} × {relation:?}", shared.name);
-                    assert_eq!(answered.status, 200, "{what}: {}", answered.text());
-                    let is_found = answered.json()["data"].as_array().is_some_and(|data| !data.is_empty());
+                    assert_eq!(response.status, 200, "{what}: {}", response.text());
+                    let is_found = response.json()["data"].as_array().is_some_and(|data| !data.is_empty());
                     let containers = KINDS.iter().filter(|container| container.contents().contains(kind));
                     let is_listed = |container: &Kind| match list {
                         "summaries" => matches!(container, Kind::Draft | Kind::Shared),
                         _ => matches!(container, Kind::Talk | Kind::GoalTalk),
                     };
                     let sees = |kind: &Kind| kind.readers().contains(&relation);
-                    let wanted = sees(kind)
+                    let is_expected = sees(kind)
                         && containers.copied().any(|container| is_listed(&container) && sees(&container));
-                    assert_eq!(is_found, wanted, "{what}: {}", answered.text());
+                    assert_eq!(is_found, is_expected, "{what}: {}", response.text());
                 }
             }
         }
@@ -131,9 +132,9 @@ async fn write_is_allowed_only_to_its_relations() {
         assert!(!writes.is_empty(), "{} needs an entry in WRITES: whom is it open to?", route.operation);
         for write in writes {
             let Some(kind) = write.target else { continue };
-            let mut unchanged = None;
+            let mut first_state = None;
             for relation in RELATIONS {
-                let fixture = match unchanged.take() {
+                let fixture = match first_state.take() {
                     Some(fixture) => fixture,
                     None => Fixture::prepared(&world, &cast, kind, write.before).await,
                 };
@@ -142,22 +143,23 @@ async fn write_is_allowed_only_to_its_relations() {
                 let send =
                     |path: String| world.bare(method(route), &path).key(cast.key(relation)).json(&body).send();
                 let dry = send(format!("{path}?dry_run=true")).await;
-                let answered = send(path).await;
-                let what = format!("{} of {kind:?} × {relation:?}: {}", write.operation, answered.text());
+                let response = send(path).await;
+                let what = format!("{} of {kind:?} × {relation:?}: {}", write.operation, response.text());
                 if !kind.readers().contains(&relation) {
-                    assert_eq!(answered.status, 404, "{what}");
+                    assert_eq!(response.status, 404, "{what}");
                 } else if write.open_to.contains(&relation) {
-                    assert!(matches!(answered.status, 200 | 201), "{what}");
+                    assert!(matches!(response.status, 200 | 201), "{what}");
                 } else {
-                    assert!(matches!(answered.status, 403 | 422), "{what}");
+                    assert!(matches!(response.status, 403 | 422), "{what}");
                 }
-                assert_eq!(dry.status < 300, answered.status < 300, "{what}: the dry run: {}", dry.text());
-                for text in [answered.text(), dry.text()] {
-                    let shown = fixture.watched_in(&text);
-                    let leaked: Vec<_> = shown.iter().filter(|kind| !kind.readers().contains(&relation)).collect();
-                    assert!(leaked.is_empty(), "{leaked:?} in {what}: {text}");
+                assert_eq!(dry.status < 300, response.status < 300, "{what}: the dry run: {}", dry.text());
+                for text in [response.text(), dry.text()] {
+                    let kinds = fixture.watched_in(&text);
+                    let leaked_kinds: Vec<_> =
+                        kinds.iter().filter(|kind| !kind.readers().contains(&relation)).collect();
+                    assert!(leaked_kinds.is_empty(), "{leaked_kinds:?} in {what}: {text}");
                 }
-                unchanged = (answered.status >= 400).then_some(fixture);
+                first_state = (response.status >= 400).then_some(fixture);
             }
         }
     }

@@ -52,8 +52,8 @@ async fn owner_decides_nothing_under_required_review() {
             reviews(world, setting).await;
             for (owner, key, reviewer) in [(&cast.joe, joe, boss), (&cast.admin, admin, &world.admin)] {
                 let path = objective(world, KIND, owner).await;
-                let submitted = post(world, key, &format!("{path}/submit"), json!({})).await;
-                assert_eq!(submitted.status, 200, "{}", shared.name);
+                let submission = post(world, key, &format!("{path}/submit"), json!({})).await;
+                assert_eq!(submission.status, 200, "{}", shared.name);
                 let steps = [
                     ("reject", json!({"reason": "No"})),
                     ("submit", json!({})),
@@ -67,10 +67,10 @@ async fn owner_decides_nothing_under_required_review() {
                         assert_eq!(post(world, key, &path, body).await.status, 200, "{what}");
                         continue;
                     }
-                    let answered = post(world, key, &path, body.clone()).await;
-                    assert_eq!(answered.status, own, "{what}: {}", answered.text());
+                    let response = post(world, key, &path, body.clone()).await;
+                    assert_eq!(response.status, own, "{what}: {}", response.text());
                     if own == 403 {
-                        assert_refused(&answered, &what);
+                        assert_refused(&response, &what);
                         assert_eq!(post(world, reviewer, &path, body).await.status, 200, "{what}");
                     }
                 }
@@ -80,24 +80,24 @@ async fn owner_decides_nothing_under_required_review() {
                 }
                 // The owner still starts and pauses the objective.
                 for status in ["in_progress", "approved", "in_progress"] {
-                    let patched =
+                    let patch_response =
                         world.bare("PATCH", &path).key(key).json(&json!({"status": status})).send().await;
-                    assert_eq!(patched.status, 200, "{}: {}", shared.name, patched.text());
+                    assert_eq!(patch_response.status, 200, "{}: {}", shared.name, patch_response.text());
                 }
-                let missed = post(world, key, &format!("{path}/miss"), json!({})).await;
-                assert_eq!(missed.status, own, "{} {setting}: {}", shared.name, missed.text());
+                let miss_response = post(world, key, &format!("{path}/miss"), json!({})).await;
+                assert_eq!(miss_response.status, own, "{} {setting}: {}", shared.name, miss_response.text());
             }
         }
         reviews(world, "required").await;
-        let approved = |owner: &str| {
+        let approved_body = |owner: &str| {
             let mut body = body("employee", owner);
             body["status"] = json!("approved");
             body
         };
         let path = "/v1/employee-objectives";
-        assert_denied(&post(world, joe, path, approved(&cast.joe)).await, shared.name);
-        assert_refused(&post(world, admin, path, approved(&cast.admin)).await, shared.name);
-        assert_eq!(post(world, admin, path, approved(&cast.joe)).await.status, 201, "{}", shared.name);
+        assert_denied(&post(world, joe, path, approved_body(&cast.joe)).await, shared.name);
+        assert_refused(&post(world, admin, path, approved_body(&cast.admin)).await, shared.name);
+        assert_eq!(post(world, admin, path, approved_body(&cast.joe)).await.status, 201, "{}", shared.name);
     }
 }
 
@@ -112,8 +112,8 @@ async fn objective_of_a_person_not_below_is_refused() {
                 assert_refused(&post(world, key, path, body(scope, &cast.boss)).await, shared.name);
             }
             for key in [boss, joe, admin] {
-                let made = post(world, key, path, body(scope, &cast.joe)).await;
-                assert_eq!(made.status, 201, "{}: {}", shared.name, made.text());
+                let creation = post(world, key, path, body(scope, &cast.joe)).await;
+                assert_eq!(creation.status, 201, "{}: {}", shared.name, creation.text());
             }
             let absent = post(world, joe, path, body(scope, "emp_00000000000000000000000001")).await;
             assert_eq!(absent.status, 422, "{}", shared.name);
@@ -130,9 +130,9 @@ async fn bound_key_writes_in_no_other_name() {
         for (key, own) in [(&cast.keys[1], joe), (&cast.keys[2], admin)] {
             let talk = json!({"title": "x", "participant_ids": [own, boss]});
             let talk = format!("/v1/conversations/{}/messages", world.made("/v1/conversations", talk).await);
-            let asked = json!({"employee_id": other, "title": "x", "reviewer_ids": [own, boss]});
+            let assignment_body = json!({"employee_id": other, "title": "x", "reviewer_ids": [own, boss]});
             let submissions =
-                format!("/v1/assignments/{}/submissions", world.made("/v1/assignments", asked).await);
+                format!("/v1/assignments/{}/submissions", world.made("/v1/assignments", assignment_body).await);
             let summary = json!({"employee_id": other, "title": "x"});
             let assignment = json!({"employee_id": other, "title": "x", "reviewer_ids": [boss]});
             let message = json!({"body": "x"});
@@ -153,20 +153,29 @@ async fn bound_key_writes_in_no_other_name() {
                 assert_refused(&post(world, key, path, with(json!("emp_nonsense"))).await, &what);
                 let null = post(world, key, path, with(Value::Null)).await;
                 assert_eq!(null.status, if nulls { 403 } else { 400 }, "{what}: {}", null.text());
-                let made = post(world, key, path, body.clone()).await;
-                assert!(matches!(made.status, 200 | 201), "{what}: {}", made.text());
+                let creation = post(world, key, path, body.clone()).await;
+                assert!(matches!(creation.status, 200 | 201), "{what}: {}", creation.text());
                 if field != "reviewer_id" {
-                    assert_eq!(made.json()[field], json!(own), "{what}");
+                    assert_eq!(creation.json()[field], json!(own), "{what}");
                     assert_eq!(post(world, key, path, with(json!(own))).await.status, 201, "{what}");
                 }
                 // A key of the organization must name the person that it writes for.
-                let named = post(world, &world.admin, path, with(json!(boss))).await;
-                assert!(matches!(named.status, 200 | 201), "{what}: {}", named.text());
-                let unnamed = post(world, &world.admin, path, body.clone()).await;
-                assert_eq!(unnamed.status, if nulls { 201 } else { 400 }, "{what}: {}", unnamed.text());
+                let response_with_author = post(world, &world.admin, path, with(json!(boss))).await;
+                assert!(
+                    matches!(response_with_author.status, 200 | 201),
+                    "{what}: {}",
+                    response_with_author.text()
+                );
+                let response_without_author = post(world, &world.admin, path, body.clone()).await;
+                assert_eq!(
+                    response_without_author.status,
+                    if nulls { 201 } else { 400 },
+                    "{what}: {}",
+                    response_without_author.text()
+                );
             }
-            let without = json!({"title": "x", "participant_ids": [boss, other]});
-            assert_refused(&post(world, key, "/v1/conversations", without).await, shared.name);
+            let body_without_person = json!({"title": "x", "participant_ids": [boss, other]});
+            assert_refused(&post(world, key, "/v1/conversations", body_without_person).await, shared.name);
         }
     }
 }
@@ -177,7 +186,7 @@ async fn summary_is_decided_by_another_person() {
         let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let [boss, joe, admin, other] = &cast.keys;
-        let written = async |about: &str, author: &str| {
+        let create_summary = async |about: &str, author: &str| {
             let body = json!({"employee_id": about, "author_id": author, "title": "x", "body": "x"});
             format!("/v1/summaries/{}", world.made("/v1/summaries", body).await)
         };
@@ -191,7 +200,7 @@ async fn summary_is_decided_by_another_person() {
             for (about, author, key) in
                 [(&cast.joe, &cast.joe, joe), (&cast.admin, &cast.admin, admin), (&cast.admin, &cast.other, admin)]
             {
-                let path = written(about, author).await;
+                let path = create_summary(about, author).await;
                 for steps in [["submit", "approve"], ["", "return"], ["approve", "share"]] {
                     if !steps[0].is_empty() {
                         assert_eq!(
@@ -207,7 +216,7 @@ async fn summary_is_decided_by_another_person() {
                     );
                 }
             }
-            let path = written(&cast.joe, &cast.other).await;
+            let path = create_summary(&cast.joe, &cast.other).await;
             assert_eq!(act(other, &path, "submit").await.status, 200, "{}", shared.name);
             if setting == "required" {
                 assert_refused(&act(other, &path, "approve").await, shared.name);
@@ -232,16 +241,21 @@ async fn assignment_is_canceled_by_requester_or_org_admin() {
         let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let [boss, joe, admin, other] = &cast.keys;
-        let asked = async || {
+        let create_assignment = async || {
             let body = json!({"employee_id": cast.other, "requester_id": cast.joe, "title": "x",
                               "reviewer_ids": [cast.boss]});
             format!("/v1/assignments/{}/cancel", world.made("/v1/assignments", body).await)
         };
-        let path = asked().await;
+        let path = create_assignment().await;
         assert_refused(&post(world, boss, &path, json!({})).await, "a reviewer");
         assert_eq!(post(world, other, &path, json!({})).await.status, 404, "{}", shared.name);
         for key in [joe, admin, &world.admin] {
-            assert_eq!(post(world, key, &asked().await, json!({})).await.status, 200, "{}", shared.name);
+            assert_eq!(
+                post(world, key, &create_assignment().await, json!({})).await.status,
+                200,
+                "{}",
+                shared.name
+            );
         }
     }
 }

@@ -59,11 +59,11 @@ impl<'w> Comparison<'w> {
         let what = format!("{}: {trial:?}", self.watched.name);
         world.clock.advance_millis(APART_MILLIS);
         self.begun = world.clock.now().to_string();
-        let before = if is_watched { Some(self.watched.state().await) } else { None };
+        let state_before = if is_watched { Some(self.watched.state().await) } else { None };
         let dry = trial.send(world, "?dry_run=true").await;
         assert_eq!(dry.header("x-dry-run"), Some("true"), "{what}");
-        if let Some(before) = before {
-            assert_eq!(self.watched.state().await, before, "{what}: the dry run changed rows");
+        if let Some(stored_state) = state_before {
+            assert_eq!(self.watched.state().await, stored_state, "{what}: the dry run changed rows");
         }
         let real = trial.send(world, "").await;
         assert_eq!(real.header("x-dry-run"), None, "{what}");
@@ -84,19 +84,23 @@ impl<'w> Comparison<'w> {
         for name in ["etag", "location", "idempotent-replayed"] {
             assert_eq!(dry.header(name), None, "{what}: {name}");
         }
-        let shown = dry.json();
-        assert_eq!((&shown["dry_run"], &shown["status"]), (&json!(true), &json!(real.status)), "{what}");
+        let dry_body = dry.json();
+        assert_eq!((&dry_body["dry_run"], &dry_body["status"]), (&json!(true), &json!(real.status)), "{what}");
         let now = self.watched.world.clock.now().millis().unsigned_abs();
         let body = if real.body.is_empty() { Value::Null } else { real.json() };
-        assert_eq!(difference(&shown["data"], &body, "data", now), None, "{what}: {shown} {body}");
+        assert_eq!(difference(&dry_body["data"], &body, "data", now), None, "{what}: {dry_body} {body}");
         let changes = self.changes(trial, real).await;
-        assert_eq!(difference(&shown["changes"], &changes, "changes", now), None, "{what}: {shown} {changes}");
+        assert_eq!(
+            difference(&dry_body["changes"], &changes, "changes", now),
+            None,
+            "{what}: {dry_body} {changes}"
+        );
         // The feed orders events of one change by id.
-        let mut expected: Vec<_> =
-            shown["events"].as_array().unwrap().iter().map(|kind| kind.as_str().unwrap()).collect();
-        expected.sort_unstable();
-        assert_eq!(self.events(expected.len()).await, expected, "{what}");
-        assert_eq!(shown["notifications"], json!(self.notifications().await), "{what}");
+        let mut expected_events: Vec<_> =
+            dry_body["events"].as_array().unwrap().iter().map(|kind| kind.as_str().unwrap()).collect();
+        expected_events.sort_unstable();
+        assert_eq!(self.events(expected_events.len()).await, expected_events, "{what}");
+        assert_eq!(dry_body["notifications"], json!(self.notifications().await), "{what}");
     }
 
     /// Returns the changes in the audit entry of a request.
@@ -116,8 +120,8 @@ impl<'w> Comparison<'w> {
         loop {
             let page =
                 self.watched.world.get(&format!("/v1/events?limit=100&cursor={}", self.cursor)).await.json();
-            let found = page["data"].as_array().unwrap();
-            let of_request = found.iter().filter(|event| event["created_at"].as_str() >= Some(&*self.begun));
+            let page_events = page["data"].as_array().unwrap();
+            let of_request = page_events.iter().filter(|event| event["created_at"].as_str() >= Some(&*self.begun));
             types.extend(of_request.map(|event| event["event"].as_str().unwrap().to_owned()));
             self.cursor = page["next_cursor"].as_str().unwrap().to_owned();
             if types.len() >= expected && page["has_more"] == json!(false) {

@@ -39,9 +39,9 @@ impl Generator {
         let resources = Resources::make(world, &world.admin).await;
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let narrow = world.scoped(&[Permission::EmployeesWrite, Permission::ObservationsWrite]).await;
-        let bound = key_for(world, resources.id("employees"), AccessLevel::Standard).await;
+        let bound_key = key_for(world, resources.id("employees"), AccessLevel::Standard).await;
         let admin = world.admin.clone();
-        let keys = vec![admin.clone(), admin.clone(), admin.clone(), admin, standard, bound, narrow];
+        let keys = vec![admin.clone(), admin.clone(), admin.clone(), admin, standard, bound_key, narrow];
         Self::with(resources, keys, seed)
     }
 
@@ -209,8 +209,8 @@ fn assert_variety(statuses: &BTreeMap<u16, usize>, requests: usize) {
     for status in [200, 201, 204, 400, 403, 404, 409, 412, 422] {
         assert!(statuses.contains_key(&status), "no request was answered with {status}: {statuses:?}");
     }
-    let done: usize = statuses.iter().filter(|(status, _)| **status < 300).map(|(_, count)| count).sum();
-    assert!(done * 5 > requests, "too few requests succeed: {statuses:?}");
+    let success_count: usize = statuses.iter().filter(|(status, _)| **status < 300).map(|(_, count)| count).sum();
+    assert!(success_count * 5 > requests, "too few requests succeed: {statuses:?}");
 }
 
 #[tokio::test]
@@ -221,7 +221,7 @@ async fn generated_dry_runs_equal_real_requests_on_sqlite() {
 
 #[tokio::test]
 async fn generated_dry_runs_equal_real_requests_on_postgres() {
-    let Some(watched) = Watched::on_postgres().await else { return };
-    let statuses = compare_generated(&watched, seed(2), REQUESTS_ON_SERVER, 3).await;
+    let Some(watched_store) = Watched::on_postgres().await else { return };
+    let statuses = compare_generated(&watched_store, seed(2), REQUESTS_ON_SERVER, 3).await;
     assert!(statuses.len() > 5, "{statuses:?}");
 }

@@ -38,7 +38,7 @@ fn every_write_has_a_response_to_dry_runs() {
     assert_eq!(names(DryRun::OwnForm), ["upsertEmployees"]);
     let mut impossible = names(DryRun::NotPossible);
     impossible.sort_unstable();
-    let expected = [
+    let expected_operations = [
         "acceptInvitation",
         "exchangePortalLink",
         "inviteEmployee",
@@ -47,7 +47,7 @@ fn every_write_has_a_response_to_dry_runs() {
         "resetTestData",
         "testWebhook",
     ];
-    assert_eq!(impossible, expected);
+    assert_eq!(impossible, expected_operations);
 }
 
 #[tokio::test]
@@ -59,10 +59,10 @@ async fn every_dry_run_describes_the_effects_of_its_request() {
             resources.begin(world, route).await;
             world.clock.advance_millis(1);
             let mut comparison = Comparison::new(&watched).await;
-            let before = watched.state().await;
+            let state_before = watched.state().await;
             let real = comparison.compare(&trial(world, &resources, route), true).await;
             assert_eq!(real.status, route.status, "{}: {}", route.operation, real.text());
-            assert_ne!(watched.state().await, before, "{}: the real request changes rows", route.operation);
+            assert_ne!(watched.state().await, state_before, "{}: the real request changes rows", route.operation);
         }
     }
 }
@@ -76,15 +76,15 @@ async fn impossible_dry_run_is_refused() {
         let is_for_tests = route.access.environment() == Some(Environment::Test);
         let key = if is_for_tests { &test_key } else { &world.admin };
         let request = world.bare(method(route), &format!("{}?dry_run=true", resources.path(route))).key(key);
-        let answered = resources.filled(request, route).send().await;
-        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{}", route.operation);
+        let response = resources.filled(request, route).send().await;
+        assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{}", route.operation);
         assert_eq!(
-            answered.problems(),
+            response.problems(),
             [("dry_run".to_owned(), "not_possible".to_owned())],
             "{}",
             route.operation
         );
-        assert_eq!(answered.header("x-dry-run"), Some("true"), "{}", route.operation);
+        assert_eq!(response.header("x-dry-run"), Some("true"), "{}", route.operation);
     }
     let ping = format!("/v1/webhooks/{}/test?dry_run=false", resources.id("webhooks"));
     assert_eq!(world.ask("POST", &ping).send().await.status, 200, "false carries the request out");
@@ -100,10 +100,10 @@ async fn dry_run_must_be_true_or_false_on_writes() {
         let key = if is_for_tests { &test_key } else { &world.admin };
         for value in ["maybe", "TRUE", "1", ""] {
             let path = format!("{}?dry_run={value}", resources.path(route));
-            let answered = resources.filled(world.bare(method(route), &path).key(key), route).send().await;
-            assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{path}");
-            assert_eq!(answered.problems(), [("dry_run".to_owned(), "invalid_enum".to_owned())], "{path}");
-            assert_eq!(answered.header("x-dry-run"), None, "{path}");
+            let response = resources.filled(world.bare(method(route), &path).key(key), route).send().await;
+            assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{path}");
+            assert_eq!(response.problems(), [("dry_run".to_owned(), "invalid_enum".to_owned())], "{path}");
+            assert_eq!(response.header("x-dry-run"), None, "{path}");
         }
     }
     let read = world.get("/v1/employees?dry_run=maybe").await;
@@ -112,9 +112,9 @@ async fn dry_run_must_be_true_or_false_on_writes() {
 }
 
 async fn asked(world: &TestApi, method: &str, path: &str, body: Value) -> TestResponse {
-    let answered = world.ask(method, &format!("{path}?dry_run=true")).json(&body).send().await;
-    assert_eq!(answered.header("x-dry-run"), Some("true"), "{path}");
-    answered
+    let response = world.ask(method, &format!("{path}?dry_run=true")).json(&body).send().await;
+    assert_eq!(response.header("x-dry-run"), Some("true"), "{path}");
+    response
 }
 
 #[tokio::test]
@@ -122,23 +122,23 @@ async fn ids_and_secrets_that_a_request_makes_are_null() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let data = async |method: &str, path: &str, body: Value| {
-        let answered = asked(&world, method, path, body).await;
-        assert_eq!(answered.status, 200, "{path}: {}", answered.text());
-        answered.json()
+        let response = asked(&world, method, path, body).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
+        response.json()
     };
     let employee = resources.id("employees");
-    let created =
+    let creation =
         data("POST", "/v1/employees", json!({"email": "x@example.com", "first_name": "X", "last_name": "Y"}));
-    let created = created.await;
-    assert_eq!((&created["data"]["id"], &created["status"]), (&Value::Null, &json!(201)));
-    assert_eq!((&created["data"]["email"], &created["changes"]), (&json!("x@example.com"), &json!({})));
-    assert_eq!(created["events"], json!(["employee.created"]));
+    let creation = creation.await;
+    assert_eq!((&creation["data"]["id"], &creation["status"]), (&Value::Null, &json!(201)));
+    assert_eq!((&creation["data"]["email"], &creation["changes"]), (&json!("x@example.com"), &json!({})));
+    assert_eq!(creation["events"], json!(["employee.created"]));
     let key =
         data("POST", "/v1/api-keys", json!({"name": "New", "scopes": ["employees:read"]})).await["data"].clone();
     assert_eq!([&key["id"], &key["key"], &key["last4"]], [&Value::Null; 3]);
-    let rotated = data("POST", &format!("/v1/api-keys/{}/rotate", resources.id("api-keys")), json!({})).await;
-    assert_eq!([&rotated["data"]["key"], &rotated["data"]["last4"]], [&Value::Null; 2]);
-    assert_eq!(rotated["data"]["id"], json!(resources.id("api-keys")));
+    let rotation = data("POST", &format!("/v1/api-keys/{}/rotate", resources.id("api-keys")), json!({})).await;
+    assert_eq!([&rotation["data"]["key"], &rotation["data"]["last4"]], [&Value::Null; 2]);
+    assert_eq!(rotation["data"]["id"], json!(resources.id("api-keys")));
     let body = json!({"url": "https://another.example/", "event_types": ["*"]});
     let webhook = data("POST", "/v1/webhooks", body).await["data"].clone();
     assert_eq!([&webhook["id"], &webhook["secret"]], [&Value::Null; 2]);
@@ -149,8 +149,8 @@ async fn ids_and_secrets_that_a_request_makes_are_null() {
     let submission = &submitted["data"]["submissions"].as_array().unwrap()[0];
     assert_eq!(submission["observation_ids"], json!([null, null]));
     let webhook = format!("/v1/webhooks/{}", resources.id("webhooks"));
-    let removed = data("DELETE", &webhook, json!({})).await;
-    assert_eq!((&removed["status"], &removed["data"]), (&json!(204), &Value::Null));
+    let removal = data("DELETE", &webhook, json!({})).await;
+    assert_eq!((&removal["status"], &removal["data"]), (&json!(204), &Value::Null));
 }
 
 #[tokio::test]
@@ -166,8 +166,8 @@ async fn dry_run_leaves_the_idempotency_key_for_the_real_request() {
     assert_eq!((real.status, real.header("idempotent-replayed")), (201, None));
     assert_eq!(send("").await.header("idempotent-replayed"), Some("true"));
     assert_eq!(send("?dry_run=true").await.refusal(), (409, "conflict".to_owned()), "the name is taken now");
-    let malformed = world.ask("POST", "/v1/departments?dry_run=true").header("idempotency-key", "a b");
-    assert_eq!(malformed.json(&body).send().await.refusal(), (400, "bad_request".to_owned()));
+    let malformed_request = world.ask("POST", "/v1/departments?dry_run=true").header("idempotency-key", "a b");
+    assert_eq!(malformed_request.json(&body).send().await.refusal(), (400, "bad_request".to_owned()));
 }
 
 #[tokio::test]
@@ -176,8 +176,8 @@ async fn dry_run_counts_against_the_write_quota() {
     let key = world.ordinary_key().await;
     let remaining = async |query: &str| {
         let path = format!("/v1/observations{query}");
-        let answered = world.bare("POST", &path).key(&key).json(&json!({})).send().await;
-        answered.header("x-ratelimit-remaining").unwrap().parse::<u32>().unwrap()
+        let response = world.bare("POST", &path).key(&key).json(&json!({})).send().await;
+        response.header("x-ratelimit-remaining").unwrap().parse::<u32>().unwrap()
     };
     let first = remaining("").await;
     assert_eq!([remaining("?dry_run=true").await, remaining("").await], [first - 1, first - 2]);
@@ -193,8 +193,8 @@ async fn refused_dry_run_has_the_header() {
         world.clock.advance_seconds(60);
         let anonymous = resources.filled(world.bare(method(route), &path), route).send().await;
         assert_eq!((anonymous.status, anonymous.header("x-dry-run")), (401, Some("true")), "{path}");
-        let denied = resources.filled(world.bare(method(route), &path).key(&reader), route).send().await;
-        assert_eq!((denied.status, denied.header("x-dry-run")), (403, Some("true")), "{path}");
+        let response = resources.filled(world.bare(method(route), &path).key(&reader), route).send().await;
+        assert_eq!((response.status, response.header("x-dry-run")), (403, Some("true")), "{path}");
         if route.path.contains("{id}") {
             let missing = format!("{}?dry_run=true", crate::resources::path(route, absent(route), absent(route)));
             let missing = resources.filled(world.ask(method(route), &missing), route).send().await;
@@ -221,13 +221,13 @@ async fn dry_run_of_a_release_counts_all_people() {
     let rows: String = (0..450).map(|row| format!("p{row}@example.com,Pat,Row{row}\n")).collect();
     let upload = world.ask("POST", &format!("/v1/employees/csv?connector_id={connector}"));
     let file = format!("email,first_name,last_name\n{rows}");
-    let uploaded = upload.header("content-type", "text/csv").body(file).send().await;
-    assert_eq!(uploaded.json()["data"]["created"], 450, "{}", uploaded.text());
+    let upload_response = upload.header("content-type", "text/csv").body(file).send().await;
+    assert_eq!(upload_response.json()["data"]["created"], 450, "{}", upload_response.text());
     let release = format!("/v1/connectors/{connector}/release");
-    let shown = asked(&world, "POST", &release, json!({})).await.json();
-    assert_eq!(shown["data"], json!({"released": 450}));
-    assert_eq!(shown["events"].as_array().unwrap().len(), 450);
-    assert_eq!(world.post(&release, json!({})).await.json(), shown["data"], "nothing was released before");
+    let plan = asked(&world, "POST", &release, json!({})).await.json();
+    assert_eq!(plan["data"], json!({"released": 450}));
+    assert_eq!(plan["events"].as_array().unwrap().len(), 450);
+    assert_eq!(world.post(&release, json!({})).await.json(), plan["data"], "nothing was released before");
     assert_eq!(asked(&world, "POST", &release, json!({})).await.json()["data"], json!({"released": 0}));
 }
 
@@ -243,6 +243,6 @@ async fn dry_run_of_a_file_keeps_its_own_form() {
     assert_eq!((dry.status, dry.header("x-dry-run")), (200, Some("true")));
     assert_eq!((&dry.json()["data"]["created"], dry.json()["plan"].is_array()), (&json!(1), true));
     assert_eq!(upload("").await.json()["data"]["created"], 1, "the key was free");
-    let again = upload("?dry_run=true").await;
-    assert_eq!((again.status, again.header("idempotent-replayed")), (200, None));
+    let second_response = upload("?dry_run=true").await;
+    assert_eq!((second_response.status, second_response.header("idempotent-replayed")), (200, None));
 }

@@ -30,9 +30,9 @@ pub(crate) struct Reader<'a> {
 
 impl Reader<'_> {
     async fn get(&self, path: &str) -> Value {
-        let answered = self.world.bare("GET", &format!("/v1/{path}")).key(self.key).send().await;
-        assert_eq!(answered.status, 200, "{path}: {}", answered.text());
-        answered.json()
+        let response = self.world.bare("GET", &format!("/v1/{path}")).key(self.key).send().await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
+        response.json()
     }
 
     async fn pages(&self, list: &str) -> Vec<Value> {
@@ -121,9 +121,9 @@ impl Reader<'_> {
         }
         for person in copy.ids("emp_") {
             let path = format!("/v1/employees/{person}/invitation");
-            let answered = self.world.bare("GET", &path).key(self.key).send().await;
-            if answered.status == 200 {
-                copy.add([answered.json()]);
+            let response = self.world.bare("GET", &path).key(self.key).send().await;
+            if response.status == 200 {
+                copy.add([response.json()]);
             }
         }
         copy
@@ -184,8 +184,8 @@ impl Copy {
     pub(super) fn without_kept(mut self) -> Self {
         let is_erased =
             |person: &Value| person["email"].as_str().is_some_and(|email| email.starts_with("erased-"));
-        let erased: Vec<_> = self.with_prefix("emp_").filter(|person| is_erased(person)).cloned().collect();
-        for person in erased {
+        let erased_people: Vec<_> = self.with_prefix("emp_").filter(|person| is_erased(person)).cloned().collect();
+        for person in erased_people {
             self.erase(person["id"].as_str().unwrap());
         }
         self
@@ -194,9 +194,9 @@ impl Copy {
     /// Removes the resources about an erased person, and blanks the messages of the person and the conversations about
     /// the person (§6.2.1).
     fn erase(&mut self, person: &str) {
-        let owned = self.with_prefix("obj_").filter(|value| value["owner_id"] == person);
-        let owned: Vec<_> = owned.map(|value| value["id"].clone()).collect();
-        self.remove(&owned);
+        let own_objectives = self.with_prefix("obj_").filter(|value| value["owner_id"] == person);
+        let objective_ids: Vec<_> = own_objectives.map(|value| value["id"].clone()).collect();
+        self.remove(&objective_ids);
         self.0.retain(|id, value| {
             let is_message = id.starts_with("msg_");
             is_message || value["employee_id"] != person && value["owner_id"] != person
@@ -245,15 +245,15 @@ impl Copy {
 
     fn derive_observations(&self, summary: &mut Value) {
         let ids = |member: &str| summary[member].as_array().unwrap().clone();
-        let mut given = ids("included_observation_ids");
-        given.extend(ids("archived_observation_ids"));
-        given.sort_by_key(Value::to_string);
-        given.dedup();
+        let mut observation_ids = ids("included_observation_ids");
+        observation_ids.extend(ids("archived_observation_ids"));
+        observation_ids.sort_by_key(Value::to_string);
+        observation_ids.dedup();
         let is_archived = |id: &Value| !self.0[id.as_str().unwrap()]["archived_at"].is_null();
         let is_open = matches!(summary["status"].as_str(), Some("draft" | "pending_review"));
-        let archived: Vec<_> = given.extract_if(.., |id| is_open && is_archived(id)).collect();
-        summary["included_observation_ids"] = json!(given);
-        summary["archived_observation_ids"] = json!(archived);
+        let archived_ids: Vec<_> = observation_ids.extract_if(.., |id| is_open && is_archived(id)).collect();
+        summary["included_observation_ids"] = json!(observation_ids);
+        summary["archived_observation_ids"] = json!(archived_ids);
     }
 
     fn last_message(&self, conversation: &str) -> Value {

@@ -21,13 +21,14 @@ async fn feed_has_the_events_whose_resources_the_key_may_read() {
             let own = Permissions::NONE.with(Permission::EventsRead).with(scope);
             let key = world.key(own, AccessLevel::Admin, Environment::Live).await;
             let page = world.bare("GET", "/v1/events?limit=100").key(&key).send().await.json();
-            let shown: Vec<_> = page["data"].as_array().unwrap().iter().map(|event| event["id"].clone()).collect();
+            let event_ids: Vec<_> =
+                page["data"].as_array().unwrap().iter().map(|event| event["id"].clone()).collect();
             let is_readable = |event: &&serde_json::Value| {
-                let needed = kind(event).needed_scope();
-                scope == Permission::ExportsRead || needed.is_none_or(|needed| needed == scope)
+                let read_scope = kind(event).needed_scope();
+                scope == Permission::ExportsRead || read_scope.is_none_or(|read_scope| read_scope == scope)
             };
-            let wanted: Vec<_> = all.iter().filter(is_readable).map(|event| event["id"].clone()).collect();
-            assert_eq!(shown, wanted, "{scope:?} on {}", shared.name);
+            let expected_ids: Vec<_> = all.iter().filter(is_readable).map(|event| event["id"].clone()).collect();
+            assert_eq!(event_ids, expected_ids, "{scope:?} on {}", shared.name);
             for event in &all {
                 let path = format!("/v1/events/{}", event["id"].as_str().unwrap());
                 let status = world.bare("GET", &path).key(&key).send().await.status;
@@ -47,8 +48,8 @@ async fn feed_does_not_count_events_that_the_key_may_not_read() {
         world.observation("ada@example.com").await;
         let page = world.bare("GET", &format!("/v1/events?limit=1&cursor={cursor}")).key(&key).send().await.json();
         assert_eq!((&page["data"], &page["has_more"]), (&json!([]), &json!(false)), "on {}", shared.name);
-        let named = world.bare("GET", "/v1/events?filter[event]=summary.created").key(&key).send().await;
-        assert_eq!(named.refusal(), (403, "permission_denied".to_owned()));
+        let response = world.bare("GET", "/v1/events?filter[event]=summary.created").key(&key).send().await;
+        assert_eq!(response.refusal(), (403, "permission_denied".to_owned()));
     }
 }
 
@@ -84,12 +85,12 @@ async fn subscription_and_replay_need_the_read_scope_of_each_family() {
         };
         let every = create(&["*"], "full").await;
         assert_eq!(every.status, 201, "{}", every.text());
-        let sent = every.json()["effective_event_types"].clone();
-        assert!(sent.as_array().unwrap().contains(&json!("objective.created")), "{sent}");
-        assert!(!sent.to_string().contains("summary."), "{sent}");
-        let refused = create(&["objective.created", "summary.created"], "full").await;
-        assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()));
-        assert_eq!(refused.json()["error"]["details"], json!([{"required_scope": "summaries:read"}]));
+        let event_types = every.json()["effective_event_types"].clone();
+        assert!(event_types.as_array().unwrap().contains(&json!("objective.created")), "{event_types}");
+        assert!(!event_types.to_string().contains("summary."), "{event_types}");
+        let response = create(&["objective.created", "summary.created"], "full").await;
+        assert_eq!(response.refusal(), (403, "permission_denied".to_owned()));
+        assert_eq!(response.json()["error"]["details"], json!([{"required_scope": "summaries:read"}]));
         assert_eq!(create(&["summary.created"], "thin").await.status, 201);
 
         // The subscription of an admin, to which another key sends.
@@ -97,23 +98,23 @@ async fn subscription_and_replay_need_the_read_scope_of_each_family() {
         let webhook = world.post("/v1/webhooks", body).await.json();
         assert_eq!(webhook["effective_event_types"], json!(["*"]));
         let path = format!("/v1/webhooks/{}", webhook["id"].as_str().unwrap());
-        let since = world.services.clock.now().to_string();
+        let start = world.services.clock.now().to_string();
         let replay = async |types: &[&str]| {
-            let body = json!({"since": since, "only": "all", "event_types": types});
+            let body = json!({"since": start, "only": "all", "event_types": types});
             world.bare("POST", &format!("{path}/replay")).key(&key).json(&body).send().await.status
         };
         assert_eq!(replay(&["summary.created"]).await, 403);
         assert_eq!((replay(&["objective.created"]).await, replay(&["*"]).await), (202, 202));
-        let patched = world
+        let patch_response = world
             .bare("PATCH", &path)
             .key(&key)
             .json(&json!({"url": "https://receiver.example/other"}))
             .send()
             .await;
-        assert_eq!(patched.refusal(), (403, "permission_denied".to_owned()), "what is sent at present");
+        assert_eq!(patch_response.refusal(), (403, "permission_denied".to_owned()), "what is sent at present");
         let own = format!("/v1/webhooks/{}", every.json()["id"].as_str().unwrap());
         let body = json!({"url": "https://receiver.example/other"});
-        let moved = world.bare("PATCH", &own).key(&key).json(&body).send().await;
-        assert_eq!(moved.json()["effective_event_types"], sent, "{}", moved.text());
+        let owner_response = world.bare("PATCH", &own).key(&key).json(&body).send().await;
+        assert_eq!(owner_response.json()["effective_event_types"], event_types, "{}", owner_response.text());
     }
 }

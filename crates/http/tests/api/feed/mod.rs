@@ -42,12 +42,12 @@ async fn write_of_a_readable_resource_fires_an_event() {
         let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
-        let before = events(&world).await.len();
+        let count_before = events(&world).await.len();
         let request = world.ask(method(route), &resources.path(route));
-        let answered = resources.filled(request, route).send().await;
-        assert!(answered.status < 300, "{}: {}", route.operation, answered.text());
-        let fired = events(&world).await.split_off(before);
-        assert!(!fired.is_empty(), "{} changes a readable resource and fires no event", route.operation);
+        let response = resources.filled(request, route).send().await;
+        assert!(response.status < 300, "{}: {}", route.operation, response.text());
+        let new_events = events(&world).await.split_off(count_before);
+        assert!(!new_events.is_empty(), "{} changes a readable resource and fires no event", route.operation);
     }
 }
 
@@ -57,12 +57,12 @@ async fn invitation_fires_an_event_for_each_step() {
     let person =
         json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example", "send_invite": true});
     let id = world.made("/v1/employees", person).await;
-    let invited = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
-    let token = invited["accept_url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
-    let accepted = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": token})).send().await;
-    assert_eq!(accepted.status, 200, "{}", accepted.text());
-    let fired = events(&world).await;
-    let kinds: Vec<_> = fired.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    let invitation = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
+    let token = invitation["accept_url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
+    let acceptance = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": token})).send().await;
+    assert_eq!(acceptance.status, 200, "{}", acceptance.text());
+    let all_events = events(&world).await;
+    let kinds: Vec<_> = all_events.iter().map(|event| event["event"].as_str().unwrap()).collect();
     assert_eq!(
         kinds,
         [
@@ -74,10 +74,10 @@ async fn invitation_fires_an_event_for_each_step() {
             "invitation.accepted",
         ]
     );
-    let statuses = [1, 2, 3, 5].map(|at: usize| fired[at]["data"]["status"].clone());
+    let statuses = [1, 2, 3, 5].map(|at: usize| all_events[at]["data"]["status"].clone());
     assert_eq!(statuses, ["pending", "revoked", "pending", "accepted"]);
-    assert_eq!(fired[5]["data"], world.get(&format!("/v1/employees/{id}/invitation")).await.json());
-    assert!(fired.iter().all(|event| !event.to_string().contains(&token)), "no event has the token");
+    assert_eq!(all_events[5]["data"], world.get(&format!("/v1/employees/{id}/invitation")).await.json());
+    assert!(all_events.iter().all(|event| !event.to_string().contains(&token)), "no event has the token");
 }
 
 #[tokio::test]
@@ -85,15 +85,19 @@ async fn connector_events_are_shown_only_to_admin_level() {
     let world = TestApi::new().await;
     world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
     world.made("/v1/departments", json!({"name": "Care"})).await;
-    let seen = events(&world).await;
-    let kinds: Vec<_> = seen.iter().map(|event| event["event"].clone()).collect();
+    let visible_events = events(&world).await;
+    let kinds: Vec<_> = visible_events.iter().map(|event| event["event"].clone()).collect();
     assert_eq!(kinds, ["connector.created", "department.created"]);
     let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
     let path = |event: &Value| format!("/v1/events/{}", event["id"].as_str().unwrap());
-    for (event, status) in seen.iter().zip([404, 200]) {
+    for (event, status) in visible_events.iter().zip([404, 200]) {
         assert_eq!(world.bare("GET", &path(event)).key(&standard).send().await.status, status);
         assert_eq!(world.get(&path(event)).await.status, 200);
     }
     let page = world.bare("GET", "/v1/events?limit=1").key(&standard).send().await.json();
-    assert_eq!((&page["data"][0], &page["has_more"]), (&seen[1], &json!(false)), "the other event is not counted");
+    assert_eq!(
+        (&page["data"][0], &page["has_more"]),
+        (&visible_events[1], &json!(false)),
+        "the other event is not counted"
+    );
 }

@@ -81,8 +81,8 @@ async fn write(world: &TestApi, generator: &RefCell<Generator>, faulty: &Faulty<
             let name = *random.pick(fields(route));
             body[name] = generator.borrow().value(name);
         }
-        let answered = trial.send(world, "").await;
-        generator.borrow_mut().note(route, &answered);
+        let response = trial.send(world, "").await;
+        generator.borrow_mut().note(route, &response);
         if random.chance(10) {
             // A failing commit stops this run; the next one starts the rest.
             drop(due_objectives(&world.services, || true).await);
@@ -167,23 +167,23 @@ async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, start: Start, see
 #[tokio::test]
 async fn copy_from_lists_and_feed_equals_the_stored_data() {
     for (world, faulty, _database) in every_faulty_store().await {
-        let mut followed = 0;
+        let mut followed_count = 0;
         let schedules = explore::size(SCHEDULES[0], SCHEDULES[1]);
         for number in 1..=schedules as u64 {
-            followed += follow(&world, &faulty, Start::Lists, explore::seed(number)).await;
+            followed_count += follow(&world, &faulty, Start::Lists, explore::seed(number)).await;
         }
-        assert!(followed > 5 * schedules, "{followed} events are too few for a proof");
+        assert!(followed_count > 5 * schedules, "{followed_count} events are too few for a proof");
     }
 }
 
 #[tokio::test]
 async fn copy_from_export_and_feed_equals_the_stored_data() {
     for (world, faulty, _database) in every_faulty_store().await {
-        let mut followed = 0;
+        let mut followed_count = 0;
         let schedules = explore::size(SCHEDULES[0], SCHEDULES[1]);
         for number in 1..=schedules as u64 {
-            followed += follow(&world, &faulty, Start::Export, explore::seed(number)).await;
+            followed_count += follow(&world, &faulty, Start::Export, explore::seed(number)).await;
         }
-        assert!(followed > 5 * schedules, "{followed} events are too few for a proof");
+        assert!(followed_count > 5 * schedules, "{followed_count} events are too few for a proof");
     }
 }

@@ -33,10 +33,10 @@ async fn objective_scope_must_match_its_resource() {
             Some(scope) => body["scope"] = json!(scope),
             None => drop(body.as_object_mut().unwrap().remove("scope")),
         }
-        let answered = world.post(&format!("/v1/{resource}"), body).await;
+        let response = world.post(&format!("/v1/{resource}"), body).await;
         match wanted {
-            Ok(scope) => assert_eq!((answered.status, &answered.json()["scope"]), (201, &json!(scope))),
-            Err(code) => assert_eq!(answered.problems(), [("scope".to_owned(), code.to_owned())]),
+            Ok(scope) => assert_eq!((response.status, &response.json()["scope"]), (201, &json!(scope))),
+            Err(code) => assert_eq!(response.problems(), [("scope".to_owned(), code.to_owned())]),
         }
     }
 }
@@ -62,13 +62,13 @@ async fn invalid_objective_fields_are_each_named_on_creation() {
         (json!({"linked_summary_ids": []}), vec![("linked_summary_ids", "read_only")]),
         (json!({"priority": 1}), vec![("priority", "unknown_field")]),
     ] {
-        let answered =
+        let response =
             world.post("/v1/employee-objectives", with(body("employee", &owner), changes.clone())).await;
-        let wanted: Vec<_> =
+        let expected_problems: Vec<_> =
             problems.into_iter().map(|(field, code)| (field.to_owned(), code.to_owned())).collect();
-        assert_eq!(answered.status, if wanted.is_empty() { 201 } else { 400 }, "{changes}");
-        if answered.status == 400 {
-            assert_eq!(answered.problems(), wanted, "{changes}");
+        assert_eq!(response.status, if expected_problems.is_empty() { 201 } else { 400 }, "{changes}");
+        if response.status == 400 {
+            assert_eq!(response.problems(), expected_problems, "{changes}");
         }
     }
 }
@@ -90,10 +90,10 @@ async fn objective_creation_checks_fields_then_level_then_owner() {
         (&world.admin, admin.as_str(), "x", 201),
     ] {
         let body = with(body("org", owner), json!({"title": title}));
-        let answered = world.bare("POST", "/v1/manager-objectives").key(key).json(&body).send().await;
-        assert_eq!(answered.status, status, "{owner} {title}: {}", answered.text());
+        let response = world.bare("POST", "/v1/manager-objectives").key(key).json(&body).send().await;
+        assert_eq!(response.status, status, "{owner} {title}: {}", response.text());
         if status == 422 {
-            assert_eq!(answered.problems(), [("owner_id".to_owned(), "not_found_in_organization".to_owned())]);
+            assert_eq!(response.problems(), [("owner_id".to_owned(), "not_found_in_organization".to_owned())]);
         }
     }
 }
@@ -108,15 +108,15 @@ async fn skipping_a_required_review_needs_an_admin_level_key() {
         for status in ["proposed", "approved", "in_progress"] {
             let body = with(body("employee", &owner), json!({"status": status}));
             let make = async |key: &str| {
-                let answered = world.bare("POST", "/v1/employee-objectives").key(key).json(&body).send().await;
-                (answered.status, answered.json())
+                let response = world.bare("POST", "/v1/employee-objectives").key(key).json(&body).send().await;
+                (response.status, response.json())
             };
             let (code, made) = make(&world.admin).await;
             assert_eq!((code, &made["status"]), (201, &json!(status)));
-            let at = if status == "proposed" { &Value::Null } else { &made["created_at"] };
-            assert_eq!(&made["approved_at"], at, "{status}");
-            let refused = setting == "required" && status != "proposed";
-            assert_eq!(make(&standard).await.0, if refused { 403 } else { 201 }, "{setting} {status}");
+            let approved_at = if status == "proposed" { &Value::Null } else { &made["created_at"] };
+            assert_eq!(&made["approved_at"], approved_at, "{status}");
+            let is_refused = setting == "required" && status != "proposed";
+            assert_eq!(make(&standard).await.0, if is_refused { 403 } else { 201 }, "{setting} {status}");
         }
     }
 }
@@ -129,12 +129,15 @@ async fn objective_read_back_is_accepted_and_fixed_fields_refuse() {
         let path = objective(&world, kind, &owner).await;
         let read = world.get(&path).await;
         world.clock.advance_millis(5);
-        let again = world.patch(&path, read.json()).await;
-        assert_eq!((again.status, again.json(), again.header("etag")), (200, read.json(), read.header("etag")));
+        let unchanged_response = world.patch(&path, read.json()).await;
+        assert_eq!(
+            (unchanged_response.status, unchanged_response.json(), unchanged_response.header("etag")),
+            (200, read.json(), read.header("etag"))
+        );
         for (field, value) in [("scope", "team"), ("owner_id", "emp_x"), ("id", "obj_x"), ("approved_at", "now")] {
-            let answered = world.patch(&path, json!({field: value})).await;
+            let response = world.patch(&path, json!({field: value})).await;
             assert_eq!(
-                (answered.status, answered.problems()),
+                (response.status, response.problems()),
                 (400, vec![(field.to_owned(), "read_only".to_owned())])
             );
         }
@@ -144,8 +147,8 @@ async fn objective_read_back_is_accepted_and_fixed_fields_refuse() {
             (json!({"status": "begun"}), "status", "invalid_enum"),
             (json!({"status": null}), "status", "required"),
         ] {
-            let answered = world.patch(&path, changes).await;
-            assert_eq!((answered.status, answered.problems()), (400, vec![(field.to_owned(), code.to_owned())]));
+            let response = world.patch(&path, changes).await;
+            assert_eq!((response.status, response.problems()), (400, vec![(field.to_owned(), code.to_owned())]));
         }
         assert_eq!(world.patch(&path, json!({"description": null})).await.json(), read.json());
     }
@@ -171,10 +174,10 @@ async fn objective_action_accepts_only_its_own_remark() {
         ("approve", json!({"comment": "é".repeat(2000)}), 200, ("", "")),
     ] {
         let path = objective(&world, KINDS[0], &owner).await;
-        let answered = world.post(&format!("{path}/{action}"), body.clone()).await;
-        assert_eq!(answered.status, status, "{action} {body}");
+        let response = world.post(&format!("{path}/{action}"), body.clone()).await;
+        assert_eq!(response.status, status, "{action} {body}");
         if status == 400 {
-            assert_eq!(answered.problems(), [(problem.0.to_owned(), problem.1.to_owned())], "{action} {body}");
+            assert_eq!(response.problems(), [(problem.0.to_owned(), problem.1.to_owned())], "{action} {body}");
         }
     }
     // Invalid fields are reported before a conflict with the state. Only `reject` requires a field, so without a

@@ -29,29 +29,37 @@ async fn check_in_moves_its_objective_and_fires_one_event() {
             {"title": "Done", "metric": "boolean", "weight": 3},
         ]);
         let path = measured(world, OF_EMPLOYEE, &owner, results).await;
-        let before = world.get(&path).await.json();
-        assert_eq!((&before["progress"], &before["confidence"]), (&json!(0), &Value::Null), "{}", shared.name);
+        let objective_before = world.get(&path).await.json();
+        assert_eq!(
+            (&objective_before["progress"], &objective_before["confidence"]),
+            (&json!(0), &Value::Null),
+            "{}",
+            shared.name
+        );
         let mut feed = Feed::from_now(world).await;
-        let first = &before["key_results"][0];
+        let first = &objective_before["key_results"][0];
         let body = json!({"confidence": "at_risk", "note": "Slow.", "author_id": owner,
                           "key_results": [{"id": first["id"], "current": 500.05}]});
-        let answered = world.post(&format!("{path}/check-ins"), body).await;
-        assert_eq!(answered.status, 201, "{}: {}", shared.name, answered.text());
-        let check_in = answered.json();
+        let response = world.post(&format!("{path}/check-ins"), body).await;
+        assert_eq!(response.status, 201, "{}: {}", shared.name, response.text());
+        let check_in = response.json();
         assert_eq!(check_in["progress"], json!(12), "a half of one of four parts");
         assert_eq!(
             check_in["key_results"],
             json!([{"id": first["id"], "title": "Revenue", "from": 0.1, "to": 500.05}])
         );
-        let after = world.get(&path).await.json();
-        assert_eq!((&after["progress"], &after["confidence"]), (&json!(12), &json!("at_risk")));
-        assert_eq!(after["last_check_in_at"], check_in["created_at"]);
-        assert_eq!(after["updated_at"], check_in["created_at"]);
-        let mut wanted = after.clone();
-        wanted["check_in"] = check_in.clone();
+        let objective_after = world.get(&path).await.json();
+        assert_eq!(
+            (&objective_after["progress"], &objective_after["confidence"]),
+            (&json!(12), &json!("at_risk"))
+        );
+        assert_eq!(objective_after["last_check_in_at"], check_in["created_at"]);
+        assert_eq!(objective_after["updated_at"], check_in["created_at"]);
+        let mut expected_data = objective_after.clone();
+        expected_data["check_in"] = check_in.clone();
         let events = feed.read().await;
         assert_eq!(events.len(), 1, "{}: {events:?}", shared.name);
-        assert_eq!((&events[0]["event"], &events[0]["data"]), (&json!("objective.checked_in"), &wanted));
+        assert_eq!((&events[0]["event"], &events[0]["data"]), (&json!("objective.checked_in"), &expected_data));
         let one = format!("{path}/check-ins/{}", check_in["id"].as_str().unwrap());
         assert_eq!(world.get(&one).await.json(), check_in);
         world.clock.advance_millis(5);
@@ -76,31 +84,31 @@ async fn decimals_pass_through_every_form_unchanged() {
                  "key_results":[{{"title":"a","start":-999999999999.9999,"target":999999999999.99980}}]}}"#
         );
         let create = world.ask("POST", "/v1/employee-objectives").header("content-type", "application/json");
-        let answered = create.body(raw).send().await;
-        assert_eq!(answered.status, 201, "{}: {}", shared.name, answered.text());
-        let printed = r#""start":-999999999999.9999,"target":999999999999.9998,"#;
-        assert!(answered.text().contains(printed), "{}: {}", shared.name, answered.text());
-        let id = answered.json()["id"].as_str().unwrap().to_owned();
+        let response = create.body(raw).send().await;
+        assert_eq!(response.status, 201, "{}: {}", shared.name, response.text());
+        let expected_members = r#""start":-999999999999.9999,"target":999999999999.9998,"#;
+        assert!(response.text().contains(expected_members), "{}: {}", shared.name, response.text());
+        let id = response.json()["id"].as_str().unwrap().to_owned();
         let path = format!("/v1/employee-objectives/{id}");
-        let result = answered.json()["key_results"][0]["id"].as_str().unwrap().to_owned();
+        let result = response.json()["key_results"][0]["id"].as_str().unwrap().to_owned();
         let raw = format!(r#"{{"key_results":[{{"id":"{result}","current":123456789012.3456}}]}}"#);
         let check = world.ask("POST", &format!("{path}/check-ins")).header("content-type", "application/json");
-        let checked = check.body(raw).send().await;
+        let check_in_response = check.body(raw).send().await;
         assert!(
-            checked.text().contains(r#""from":-999999999999.9999,"to":123456789012.3456}"#),
+            check_in_response.text().contains(r#""from":-999999999999.9999,"to":123456789012.3456}"#),
             "{}",
-            checked.text()
+            check_in_response.text()
         );
         let current = r#""current":123456789012.3456,"#;
         for read in [path.clone(), "/v1/employee-objectives".to_owned(), "/v1/events?limit=100".to_owned()] {
             let text = world.get(&read).await.text();
-            assert!(text.contains(printed) && text.contains(current), "{}: {read}: {text}", shared.name);
+            assert!(text.contains(expected_members) && text.contains(current), "{}: {read}: {text}", shared.name);
         }
-        let exported = world.get("/v1/exports?resources=employee_objectives").await.text();
-        assert!(exported.contains(printed) && exported.contains(current), "{exported}");
+        let export_text = world.get("/v1/exports?resources=employee_objectives").await.text();
+        assert!(export_text.contains(expected_members) && export_text.contains(current), "{export_text}");
         // The answer of a dry run, too.
         let patch = world.ask("PATCH", &format!("{path}?dry_run=true")).json(&json!({"title": "y"})).send().await;
-        assert!(patch.text().contains(printed) && patch.text().contains(current), "{}", patch.text());
+        assert!(patch.text().contains(expected_members) && patch.text().contains(current), "{}", patch.text());
     }
 }
 
@@ -108,18 +116,18 @@ async fn decimals_pass_through_every_form_unchanged() {
 async fn check_in_needs_an_open_status_and_admin_context() {
     let world = TestApi::new().await;
     let owner = person(&world, "ada", "org_admin", None).await;
-    let proposed = super::objective(&world, OF_EMPLOYEE, &owner).await;
-    let refused = world.post(&format!("{proposed}/check-ins"), json!({"progress": 1})).await;
-    assert_eq!(refused.status, 409, "{}", refused.text());
+    let proposed_path = super::objective(&world, OF_EMPLOYEE, &owner).await;
+    let proposed_response = world.post(&format!("{proposed_path}/check-ins"), json!({"progress": 1})).await;
+    assert_eq!(proposed_response.status, 409, "{}", proposed_response.text());
     let detail = json!([{"field": "status", "current": "proposed", "attempted_transition": "check_in"}]);
-    assert_eq!(refused.json()["error"]["details"], detail);
+    assert_eq!(proposed_response.json()["error"]["details"], detail);
     let org = measured(&world, ("manager-objectives", "org"), &owner, json!([])).await;
     let writer = world.scoped(&[Permission::ObjectivesRead, Permission::ObjectivesWrite]).await;
     let reader = world.scoped(&[Permission::ObjectivesRead]).await;
     for (key, path, status) in [(&writer, &org, 403), (&reader, &org, 403), (&world.admin, &org, 201)] {
         let path = format!("{path}/check-ins");
-        let answered = world.bare("POST", &path).key(key).json(&json!({"progress": 1})).send().await;
-        assert_eq!(answered.status, status, "{}", answered.text());
+        let response = world.bare("POST", &path).key(key).json(&json!({"progress": 1})).send().await;
+        assert_eq!(response.status, status, "{}", response.text());
     }
     let wrong = org.replace("manager-objectives", "employee-objectives");
     assert_eq!(world.get(&format!("{wrong}/check-ins")).await.status, 404);
@@ -168,33 +176,36 @@ async fn lists_and_counts_follow_confidence_and_last_check_in() {
             let path = measured(world, OF_EMPLOYEE, &owner, json!([])).await;
             world.clock.advance_seconds(DAY);
             if !confidence.is_empty() {
-                let done = world.post(&format!("{path}/check-ins"), json!({"confidence": confidence})).await;
-                assert_eq!(done.status, 201, "{}", done.text());
+                let response = world.post(&format!("{path}/check-ins"), json!({"confidence": confidence})).await;
+                assert_eq!(response.status, 201, "{}", response.text());
             }
             paths.push(path);
         }
-        let found = async |query: &str| {
+        let ids_for = async |query: &str| {
             let list = world.get(&format!("/v1/employee-objectives?{query}")).await.json();
             let data = list["data"].as_array().unwrap_or_else(|| panic!("{list}")).clone();
             let place =
                 |entry: &Value| paths.iter().position(|path| path.ends_with(entry["id"].as_str().unwrap()));
             data.iter().map(|entry| place(entry).unwrap()).collect::<Vec<_>>()
         };
-        let since = world.get(&paths[1]).await.json()["last_check_in_at"].as_str().unwrap().to_owned();
-        let mut risky = found("filter[confidence]=at_risk&filter[confidence]=none").await;
+        let check_in_time = world.get(&paths[1]).await.json()["last_check_in_at"].as_str().unwrap().to_owned();
+        let mut risky = ids_for("filter[confidence]=at_risk&filter[confidence]=none").await;
         risky.sort_unstable();
         assert_eq!(risky, [1, 3], "{}", shared.name);
-        assert_eq!(found("sort=last_check_in_at").await, [3, 0, 1, 2]);
-        assert_eq!(found("sort=-last_check_in_at").await, [2, 1, 0, 3]);
+        assert_eq!(ids_for("sort=last_check_in_at").await, [3, 0, 1, 2]);
+        assert_eq!(ids_for("sort=-last_check_in_at").await, [2, 1, 0, 3]);
         assert_eq!(
-            found(&format!("sort=last_check_in_at&filter[last_check_in_at][lte]={since}")).await,
+            ids_for(&format!("sort=last_check_in_at&filter[last_check_in_at][lte]={check_in_time}")).await,
             [3, 0, 1]
         );
-        assert_eq!(found(&format!("sort=last_check_in_at&filter[last_check_in_at][gte]={since}")).await, [1, 2]);
+        assert_eq!(
+            ids_for(&format!("sort=last_check_in_at&filter[last_check_in_at][gte]={check_in_time}")).await,
+            [1, 2]
+        );
         let counts = world.get("/v1/employee-objectives/counts?group_by=confidence").await.json();
-        let wanted =
+        let expected_counts =
             ["at_risk", "none", "off_track", "on_track"].map(|word| json!({"confidence": word, "count": 1}));
-        assert_eq!(counts["data"], json!(wanted), "{}", shared.name);
+        assert_eq!(counts["data"], json!(expected_counts), "{}", shared.name);
         let wrong = world.get("/v1/employee-objectives?filter[confidence]=sure").await;
         assert_eq!(wrong.refusal(), (400, "validation_error".to_owned()));
     }
@@ -224,33 +235,37 @@ async fn parent_is_wider_visible_and_not_archived() {
         (&world.admin, &team, id(&org), None),
         (&world.admin, &own, id(&team), None),
     ] {
-        let answered = world.bare("PATCH", child).key(key).json(&json!({"parent_id": parent})).send().await;
+        let response = world.bare("PATCH", child).key(key).json(&json!({"parent_id": parent})).send().await;
         match code {
-            None => assert_eq!((answered.status, &answered.json()["parent_id"]), (200, &json!(parent))),
+            None => assert_eq!((response.status, &response.json()["parent_id"]), (200, &json!(parent))),
             Some(code) => {
-                assert_eq!(answered.status, 422, "{}", answered.text());
-                let detail = &answered.json()["error"]["details"][0];
+                assert_eq!(response.status, 422, "{}", response.text());
+                let detail = &response.json()["error"]["details"][0];
                 assert_eq!((&detail["field"], &detail["code"]), (&json!("parent_id"), &json!(code)));
             }
         }
     }
     // The owner does not see the objective of the boss, and sends back what a read shows.
-    let shown = world.bare("GET", &own).key(&key).send().await.json();
-    assert_eq!(shown["parent_id"], Value::Null);
-    let expanded = world.bare("GET", &format!("{own}?expand=parent")).key(&key).send().await.json();
-    assert_eq!((&expanded["parent_id"], &expanded["parent"]), (&Value::Null, &Value::Null));
+    let visible_objective = world.bare("GET", &own).key(&key).send().await.json();
+    assert_eq!(visible_objective["parent_id"], Value::Null);
+    let expanded_objective = world.bare("GET", &format!("{own}?expand=parent")).key(&key).send().await.json();
+    assert_eq!((&expanded_objective["parent_id"], &expanded_objective["parent"]), (&Value::Null, &Value::Null));
     let history = world.bare("GET", &format!("{own}/history")).key(&key).send().await.json();
     assert_eq!(history["data"][0]["changes"]["parent_id"], json!({"from": id(&org), "to": null}));
     assert!(!history.to_string().contains(&format!("\"{}\"", id(&team))), "{history}");
-    let sent = world.bare("PATCH", &own).key(&key).json(&json!({"parent_id": null, "title": "New"})).send().await;
-    assert_eq!(sent.status, 200, "{}", sent.text());
-    let kept = world.get(&format!("{own}?expand=parent")).await.json();
-    assert_eq!((&kept["parent_id"], &kept["parent"]["id"]), (&json!(id(&team)), &json!(id(&team))));
-    let by = format!("/v1/employee-objectives?filter[parent_id]={}", id(&team));
-    assert_eq!(world.get(&by).await.json()["data"].as_array().unwrap().len(), 1);
-    assert_eq!(world.bare("GET", &by).key(&key).send().await.json()["data"], json!([]));
-    let cleared = world.patch(&own, json!({"parent_id": null})).await.json();
-    assert_eq!(cleared["parent_id"], Value::Null);
+    let patch_response =
+        world.bare("PATCH", &own).key(&key).json(&json!({"parent_id": null, "title": "New"})).send().await;
+    assert_eq!(patch_response.status, 200, "{}", patch_response.text());
+    let stored_objective = world.get(&format!("{own}?expand=parent")).await.json();
+    assert_eq!(
+        (&stored_objective["parent_id"], &stored_objective["parent"]["id"]),
+        (&json!(id(&team)), &json!(id(&team)))
+    );
+    let children_path = format!("/v1/employee-objectives?filter[parent_id]={}", id(&team));
+    assert_eq!(world.get(&children_path).await.json()["data"].as_array().unwrap().len(), 1);
+    assert_eq!(world.bare("GET", &children_path).key(&key).send().await.json()["data"], json!([]));
+    let objective_after = world.patch(&own, json!({"parent_id": null})).await.json();
+    assert_eq!(objective_after["parent_id"], Value::Null);
 }
 
 #[tokio::test]
@@ -263,10 +278,10 @@ async fn erased_owner_takes_check_ins_and_leaves_no_parent() {
         let own = measured(world, OF_EMPLOYEE, &ada, json!([])).await;
         let parent = team.rsplit('/').next().unwrap();
         assert_eq!(world.patch(&own, json!({"parent_id": parent})).await.status, 200);
-        let said = |note: &str| json!({"note": note, "author_id": boss});
+        let check_in_body = |note: &str| json!({"note": note, "author_id": boss});
         for (path, note) in [(&team, "About the team"), (&own, "About Ada")] {
-            let done = world.post(&format!("{path}/check-ins"), said(note)).await;
-            assert_eq!(done.status, 201, "{}", done.text());
+            let response = world.post(&format!("{path}/check-ins"), check_in_body(note)).await;
+            assert_eq!(response.status, 201, "{}", response.text());
         }
         world.clock.advance_seconds(60);
         let data = world.get(&format!("/v1/employees/{boss}/personal-data")).await.lines();
@@ -275,27 +290,33 @@ async fn erased_owner_takes_check_ins_and_leaves_no_parent() {
         assert_eq!(notes.len(), 2, "{}: {data:?}", shared.name);
         let mut feed = Feed::from_now(world).await;
         world.post(&format!("/v1/employees/{boss}/deactivate"), json!({})).await;
-        let begun = world.post(&format!("/v1/employees/{boss}/erasure"), json!({})).await;
-        assert_eq!((begun.status, &begun.json()["counts"]["check_ins"]), (202, &json!(1)), "{}", shared.name);
+        let erasure_response = world.post(&format!("/v1/employees/{boss}/erasure"), json!({})).await;
+        assert_eq!(
+            (erasure_response.status, &erasure_response.json()["counts"]["check_ins"]),
+            (202, &json!(1)),
+            "{}",
+            shared.name
+        );
         for _ in 0..4 {
             erasure::run_due(&world.services, || true).await.unwrap();
             world.clock.advance_seconds(20);
         }
         assert_eq!(world.get(&team).await.status, 404, "{}", shared.name);
         let receipt = world.get("/v1/erasures").await.json()["data"][0].clone();
-        let found = (&receipt["status"], &receipt["counts"]["check_ins"], &receipt["counts"]["objectives"]);
-        assert_eq!(found, (&json!("completed"), &json!(1), &json!(1)), "{}", shared.name);
+        let receipt_figures =
+            (&receipt["status"], &receipt["counts"]["check_ins"], &receipt["counts"]["objectives"]);
+        assert_eq!(receipt_figures, (&json!("completed"), &json!(1), &json!(1)), "{}", shared.name);
         let child = world.get(&own).await.json();
         assert_eq!(child["parent_id"], Value::Null, "{}", shared.name);
         let updates: Vec<_> =
             feed.read().await.into_iter().filter(|event| event["event"] == "objective.updated").collect();
         assert_eq!(updates.len(), 1, "{}: {updates:?}", shared.name);
         assert_eq!(updates[0]["data"], child);
-        let left = world.get(&format!("{own}/check-ins")).await.json();
-        assert_eq!(left["data"][0]["note"], "About Ada", "the text stays under the pseudonym");
-        assert_eq!(left["data"][0]["author_id"], json!(boss));
-        let refused = world.post(&format!("{own}/check-ins"), said("Later")).await;
-        assert_eq!(refused.status, 409, "{}", refused.text());
+        let remaining_check_ins = world.get(&format!("{own}/check-ins")).await.json();
+        assert_eq!(remaining_check_ins["data"][0]["note"], "About Ada", "the text stays under the pseudonym");
+        assert_eq!(remaining_check_ins["data"][0]["author_id"], json!(boss));
+        let response = world.post(&format!("{own}/check-ins"), check_in_body("Later")).await;
+        assert_eq!(response.status, 409, "{}", response.text());
     }
 }
 
@@ -311,29 +332,30 @@ async fn retention_removes_check_ins_with_their_objective() {
         let eve = person(world, "eve", "employee", None).await;
         let hold = format!("/v1/employees/{eve}/legal-hold");
         assert_eq!(world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await.status, 200);
-        let kept = measured(world, OF_EMPLOYEE, &ada, json!([])).await;
-        world.made(&format!("{kept}/check-ins"), json!({"note": "Well.", "author_id": eve})).await;
-        let later = measured(world, OF_EMPLOYEE, &ada, json!([])).await;
-        let aligned = world.patch(&later, json!({"parent_id": team.rsplit('/').next().unwrap()})).await;
-        assert_eq!(aligned.status, 200, "{}", aligned.text());
-        for path in [&team, &kept] {
+        let first_objective = measured(world, OF_EMPLOYEE, &ada, json!([])).await;
+        world.made(&format!("{first_objective}/check-ins"), json!({"note": "Well.", "author_id": eve})).await;
+        let second_objective = measured(world, OF_EMPLOYEE, &ada, json!([])).await;
+        let alignment =
+            world.patch(&second_objective, json!({"parent_id": team.rsplit('/').next().unwrap()})).await;
+        assert_eq!(alignment.status, 200, "{}", alignment.text());
+        for path in [&team, &first_objective] {
             world.post(&format!("{path}/archive"), json!({})).await;
         }
         assert_eq!(world.get(&format!("{team}/check-ins/{check_in}")).await.status, 200);
         world.clock.advance_seconds(20 * DAY);
-        world.post(&format!("{later}/archive"), json!({})).await;
+        world.post(&format!("{second_objective}/archive"), json!({})).await;
         set(world, "P30D").await;
         world.clock.advance_seconds(20 * DAY);
         run(world, &faulty).await;
-        assert_eq!(world.get(&later).await.json()["parent_id"], Value::Null);
+        assert_eq!(world.get(&second_objective).await.json()["parent_id"], Value::Null);
         assert_eq!(world.get(&team).await.status, 404);
         assert_eq!(world.get(&own).await.json()["parent_id"], Value::Null);
-        assert_eq!(world.get(&kept).await.status, 200, "a person on hold wrote there");
-        let exported = world.get("/v1/exports?resources=check_ins").await.lines();
-        assert_eq!(exported.last().unwrap()["counts"], json!({"check_ins": 1}));
+        assert_eq!(world.get(&first_objective).await.status, 200, "a person on hold wrote there");
+        let export_lines = world.get("/v1/exports?resources=check_ins").await.lines();
+        assert_eq!(export_lines.last().unwrap()["counts"], json!({"check_ins": 1}));
         // The loss of its parent does not make an archived objective younger.
         world.clock.advance_seconds(12 * DAY);
         run(world, &faulty).await;
-        assert_eq!(world.get(&later).await.status, 404);
+        assert_eq!(world.get(&second_objective).await.status, 404);
     }
 }

@@ -24,24 +24,28 @@ async fn twenty_at_once(world: &TestApi, kind: (&str, &str), triggers: &[&str], 
     let owner = person(world, &format!("{}-{}", kind.1, triggers.len()), "org_admin", None).await;
     let path = objective(world, kind, &owner).await;
     let mut feed = Feed::from_now(world).await;
-    let asked = (0..20).map(|number| ask(world, &world.admin, &path, triggers[number % triggers.len()]));
-    let answers = join_all(asked).await;
+    let requests = (0..20).map(|number| ask(world, &world.admin, &path, triggers[number % triggers.len()]));
+    let answers = join_all(requests).await;
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     for answered in &answers {
         *statuses.entry(answered.status).or_default() += 1;
         assert!(matches!(answered.status, 200 | 409), "{name}: {}", answered.text());
     }
-    let done = statuses[&200];
+    let success_count = statuses[&200];
     let history = world.get(&format!("{path}/history?limit=100")).await.json()["data"].clone();
     let history = history.as_array().unwrap();
     let end = followed(history);
     let now = world.get(&path).await.json();
-    assert_eq!((now["status"].as_str(), history.len()), (Some(end), done + 1), "{name} {kind:?}: {statuses:?}");
+    assert_eq!(
+        (now["status"].as_str(), history.len()),
+        (Some(end), success_count + 1),
+        "{name} {kind:?}: {statuses:?}"
+    );
     let events = feed.read().await;
     let count = |name: &str| events.iter().filter(|event| event["event"] == name).count();
-    let archived = usize::from(end == "archived");
+    let archive_count = usize::from(end == "archived");
     let counts = (count("objective.status_changed"), count("objective.archived"), events.len());
-    assert_eq!(counts, (done, archived, done + archived), "{name} {kind:?}");
+    assert_eq!(counts, (success_count, archive_count, success_count + archive_count), "{name} {kind:?}");
     assert_eq!(events.last().unwrap()["data"], now, "{name} {kind:?}");
 }
 
@@ -62,8 +66,9 @@ async fn one_of_twenty_concurrent_approvals_wins() {
         let path = objective(&shared.world, KINDS[0], &owner).await;
         let answers = join_all((0..20).map(|_| ask(&shared.world, &shared.world.admin, &path, "approve"))).await;
         assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
-        let told = shared.world.get(&format!("/v1/notifications?filter[recipient_id]={owner}")).await.json();
-        assert_eq!(told["data"].as_array().unwrap().len(), 1, "{}: the owner is told once", shared.name);
+        let notifications =
+            shared.world.get(&format!("/v1/notifications?filter[recipient_id]={owner}")).await.json();
+        assert_eq!(notifications["data"].as_array().unwrap().len(), 1, "{}: the owner is told once", shared.name);
     }
 }
 

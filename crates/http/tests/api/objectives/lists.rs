@@ -58,22 +58,22 @@ async fn objective_list_returns_exactly_the_filtered_rows() {
         let employees = resource == "employee-objectives";
         for (query, wanted) in &cases {
             // `/employee-objectives` accepts any `filter[scope]`, but always lists the scope `employee`.
-            let wanted =
+            let is_expected =
                 |item: &&Value| if employees && query.contains("scope") { open(item) } else { wanted(item) };
             for sort in ["period_end", "-period_end", "created_at", "-created_at", "updated_at", "-updated_at"] {
-                let mut expected: Vec<_> = all
+                let mut expected_rows: Vec<_> = all
                     .iter()
                     .filter(|item| (item["scope"] == "employee") == employees)
-                    .filter(wanted)
+                    .filter(is_expected)
                     .cloned()
                     .collect();
                 let field = sort.trim_start_matches('-');
-                expected.sort_by_key(|item| (item[field].to_string(), item["id"].to_string()));
+                expected_rows.sort_by_key(|item| (item[field].to_string(), item["id"].to_string()));
                 if sort.starts_with('-') {
-                    expected.reverse();
+                    expected_rows.reverse();
                 }
                 let path = format!("/v1/{resource}?limit=2&sort={sort}&{query}");
-                assert_eq!(walk(&world, &world.admin, &path).await, expected, "{path}");
+                assert_eq!(walk(&world, &world.admin, &path).await, expected_rows, "{path}");
             }
         }
     }
@@ -92,8 +92,8 @@ async fn invalid_objective_filters_are_named() {
             ("sort=title", "sort", "invalid_enum"),
             ("expand=manager", "expand", "invalid_enum"),
         ] {
-            let answered = world.get(&format!("/v1/{resource}?{query}")).await;
-            assert_eq!((answered.status, answered.problems()), (400, vec![(field.to_owned(), code.to_owned())]));
+            let response = world.get(&format!("/v1/{resource}?{query}")).await;
+            assert_eq!((response.status, response.problems()), (400, vec![(field.to_owned(), code.to_owned())]));
         }
     }
 }
@@ -109,7 +109,7 @@ async fn objective_is_found_in_its_own_resource_only() {
         } else {
             path.replace("/manager-", "/employee-")
         };
-        let before = world.get(&path).await.json();
+        let objective_before = world.get(&path).await.json();
         for suffix in ["", "/history"] {
             assert_eq!(world.get(&format!("{wrong}{suffix}")).await.refusal(), (404, "not_found".to_owned()));
         }
@@ -117,7 +117,7 @@ async fn objective_is_found_in_its_own_resource_only() {
         for trigger in ["submit", "approve", "reject", "complete", "miss", "archive"] {
             assert_eq!(ask(&world, &world.admin, &wrong, trigger).await.status, 404, "{trigger}");
         }
-        assert_eq!(world.get(&path).await.json(), before);
+        assert_eq!(world.get(&path).await.json(), objective_before);
     }
 }
 
@@ -132,19 +132,19 @@ async fn objective_owner_and_summaries_are_expanded_with_scopes() {
     for (expand, members) in
         [("owner", vec!["owner"]), ("owner,linked_summaries", vec!["owner", "linked_summaries"])]
     {
-        let mut wanted = plain.clone();
+        let mut expected_objective = plain.clone();
         for name in members {
-            wanted[name] = both[name].clone();
+            expected_objective[name] = both[name].clone();
         }
-        assert_eq!(world.get(&format!("{path}?expand={expand}")).await.json(), wanted);
-        let listed = world.get(&format!("/v1/employee-objectives?expand={expand}")).await.json();
-        assert_eq!(listed["data"], json!([wanted]));
+        assert_eq!(world.get(&format!("{path}?expand={expand}")).await.json(), expected_objective);
+        let page = world.get(&format!("/v1/employee-objectives?expand={expand}")).await.json();
+        assert_eq!(page["data"], json!([expected_objective]));
     }
     let key = world.scoped(&[Permission::ObjectivesRead]).await;
     for (expand, scope) in [("owner", "employees:read"), ("linked_summaries", "summaries:read")] {
         for path in [&path, "/v1/employee-objectives"] {
-            let answered = world.bare("GET", &format!("{path}?expand={expand}")).key(&key).send().await;
-            assert_eq!(answered.json()["error"]["details"], json!([{"required_scope": scope}]));
+            let response = world.bare("GET", &format!("{path}?expand={expand}")).key(&key).send().await;
+            assert_eq!(response.json()["error"]["details"], json!([{"required_scope": scope}]));
         }
     }
 }
@@ -154,22 +154,22 @@ async fn objective_history_is_paged_newest_first_with_comments() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     let path = objective(&world, KINDS[0], &owner).await;
-    let done = async |method: &str, path: String, body: Value| {
+    let perform = async |method: &str, path: String, body: Value| {
         world.clock.advance_millis(1);
         assert_eq!(world.ask(method, &path).json(&body).send().await.status, 200, "{path}");
     };
-    done("POST", format!("{path}/submit"), json!({})).await;
-    done("POST", format!("{path}/reject"), json!({"reason": "Too vague"})).await;
-    done("PATCH", path.clone(), json!({"title": "Answer within four hours"})).await;
-    done("POST", format!("{path}/submit"), json!({})).await;
-    done("POST", format!("{path}/approve"), json!({"comment": "Good."})).await;
-    done("PATCH", path.clone(), json!({"status": "in_progress"})).await;
-    done("POST", format!("{path}/complete"), json!({"outcome": "All but three."})).await;
+    perform("POST", format!("{path}/submit"), json!({})).await;
+    perform("POST", format!("{path}/reject"), json!({"reason": "Too vague"})).await;
+    perform("PATCH", path.clone(), json!({"title": "Answer within four hours"})).await;
+    perform("POST", format!("{path}/submit"), json!({})).await;
+    perform("POST", format!("{path}/approve"), json!({"comment": "Good."})).await;
+    perform("PATCH", path.clone(), json!({"status": "in_progress"})).await;
+    perform("POST", format!("{path}/complete"), json!({"outcome": "All but three."})).await;
     let entries = walk(&world, &world.admin, &format!("{path}/history?limit=3")).await;
-    let said: Vec<_> =
+    let comments: Vec<_> =
         entries.iter().rev().map(|entry| (entry["action"].as_str().unwrap(), &entry["comment"])).collect();
     let none = &Value::Null;
-    let wanted = [
+    let expected_comments = [
         ("objective.create", none),
         ("objective.submit", none),
         ("objective.reject", &json!("Too vague")),
@@ -179,11 +179,11 @@ async fn objective_history_is_paged_newest_first_with_comments() {
         ("objective.update", none),
         ("objective.complete", &json!("All but three.")),
     ];
-    assert_eq!(said, wanted);
+    assert_eq!(comments, expected_comments);
     for entry in &entries {
         let members: Vec<_> = entry.as_object().unwrap().keys().collect();
-        let shown = ["action", "actor", "changes", "comment", "id", "occurred_at", "request_id", "target"];
-        assert_eq!(members, shown, "all but the context, which is for who reads the audit log");
+        let entry_members = ["action", "actor", "changes", "comment", "id", "occurred_at", "request_id", "target"];
+        assert_eq!(members, entry_members, "all but the context, which is for who reads the audit log");
     }
     let first = json!({
         "title": {"from": null, "to": "Answer within a day"}, "period_start": {"from": null, "to": "2026-04-01"},
@@ -193,10 +193,13 @@ async fn objective_history_is_paged_newest_first_with_comments() {
     let second = json!({"title": {"from": "Answer within a day", "to": "Answer within four hours"}});
     assert_eq!(entries[3]["changes"], second, "the difference since the last submission");
     assert_eq!(ids(&entries).len(), 8);
-    let missed = objective(&world, KINDS[0], &owner).await;
-    assert_eq!(ask(&world, &world.admin, &missed, "approve").await.status, 200);
-    assert_eq!(ask(&world, &world.admin, &missed, "PATCH in_progress").await.status, 200);
-    assert_eq!(world.post(&format!("{missed}/miss"), json!({"reason": "Two people left."})).await.status, 200);
-    let newest = world.get(&format!("{missed}/history?limit=1")).await.json();
+    let missed_objective = objective(&world, KINDS[0], &owner).await;
+    assert_eq!(ask(&world, &world.admin, &missed_objective, "approve").await.status, 200);
+    assert_eq!(ask(&world, &world.admin, &missed_objective, "PATCH in_progress").await.status, 200);
+    assert_eq!(
+        world.post(&format!("{missed_objective}/miss"), json!({"reason": "Two people left."})).await.status,
+        200
+    );
+    let newest = world.get(&format!("{missed_objective}/history?limit=1")).await.json();
     assert_eq!(newest["data"][0]["comment"], "Two people left.");
 }

@@ -8,9 +8,9 @@ use crate::support::TestApi;
 
 /// Creates an objective and brings it into a state by the shortest path.
 async fn standing(world: &TestApi, kind: (&str, &str), owner: &str, state: &str) -> String {
-    let begun = matches!(state, "in_progress" | "completed" | "missed");
+    let has_started = matches!(state, "in_progress" | "completed" | "missed");
     let mut body = body(kind.1, owner);
-    if begun {
+    if has_started {
         body["status"] = json!("in_progress");
     }
     let path = created(world, kind, body).await;
@@ -54,36 +54,36 @@ async fn every_state_meets_every_trigger(kind: (&str, &str)) {
                 review(&world, "optional").await;
                 let path = standing(&world, kind, &owner, state).await;
                 review(&world, setting).await;
-                let before = world.get(&path).await.json();
+                let objective_before = world.get(&path).await.json();
                 feed.read().await;
                 world.clock.advance_millis(7);
                 let now = world.services.clock.now().to_string();
-                let answered = ask(&world, &world.admin, &path, trigger).await;
+                let response = ask(&world, &world.admin, &path, trigger).await;
                 let same = !is_finished(state) && trigger.strip_prefix("PATCH ") == Some(reported(state));
                 let (expected, events): (Value, &[&str]) = match leads(state, trigger, setting) {
                     Some("archived") => (
-                        after(&before, trigger, "archived", &now),
+                        after(&objective_before, trigger, "archived", &now),
                         &["objective.status_changed", "objective.archived"],
                     ),
-                    Some(to) => (after(&before, trigger, to, &now), &["objective.status_changed"]),
-                    None => (before.clone(), &[]),
+                    Some(to) => (after(&objective_before, trigger, to, &now), &["objective.status_changed"]),
+                    None => (objective_before.clone(), &[]),
                 };
                 if same || leads(state, trigger, setting).is_some() {
-                    assert_eq!((answered.status, answered.json()), (200, expected.clone()), "{case}");
+                    assert_eq!((response.status, response.json()), (200, expected.clone()), "{case}");
                 } else {
-                    assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{case}");
-                    let attempted = trigger.trim_start_matches("PATCH ");
+                    assert_eq!(response.refusal(), (409, "conflict".to_owned()), "{case}");
+                    let action = trigger.trim_start_matches("PATCH ");
                     let details = json!([
-                        {"field": "status", "current": reported(state), "attempted_transition": attempted}
+                        {"field": "status", "current": reported(state), "attempted_transition": action}
                     ]);
-                    assert_eq!(answered.json()["error"]["details"], details, "{case}");
+                    assert_eq!(response.json()["error"]["details"], details, "{case}");
                 }
                 assert_eq!(world.get(&path).await.json(), expected, "{case}");
-                let fired = feed.read().await;
-                let names: Vec<_> = fired.iter().map(|item| item["event"].as_str().unwrap()).collect();
+                let new_events = feed.read().await;
+                let names: Vec<_> = new_events.iter().map(|item| item["event"].as_str().unwrap()).collect();
                 assert_eq!(names, events, "{case}");
                 assert!(
-                    fired.iter().all(|item| item["data"] == expected && item["data"]["scope"] == kind.1),
+                    new_events.iter().all(|item| item["data"] == expected && item["data"]["scope"] == kind.1),
                     "{case}"
                 );
             }
@@ -114,10 +114,10 @@ async fn objective_is_editable_until_finished() {
     for kind in KINDS {
         for state in STATES {
             let path = standing(&world, kind, &owner, state).await;
-            let before = world.get(&path).await.json();
+            let objective_before = world.get(&path).await.json();
             feed.read().await;
             world.clock.advance_millis(7);
-            let title = before["title"].clone();
+            let title = objective_before["title"].clone();
             for (body, changes) in [
                 (json!({"title": title}), false),
                 (json!({"description": "Weekends excepted."}), true),
@@ -125,17 +125,21 @@ async fn objective_is_editable_until_finished() {
                 (json!({"title": null, "period_end": "2020-01-01", "priority": 1}), false),
             ] {
                 world.clock.advance_millis(7);
-                let answered = world.patch(&path, body.clone()).await;
+                let response = world.patch(&path, body.clone()).await;
                 let names: Vec<_> = feed.read().await.iter().map(|event| event["event"].clone()).collect();
                 if is_finished(state) {
-                    assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{state} {body}");
-                    assert_eq!((world.get(&path).await.json(), names), (before.clone(), vec![]), "{state} {body}");
+                    assert_eq!(response.refusal(), (409, "conflict".to_owned()), "{state} {body}");
+                    assert_eq!(
+                        (world.get(&path).await.json(), names),
+                        (objective_before.clone(), vec![]),
+                        "{state} {body}"
+                    );
                 } else if body["title"].is_null() && body.get("title").is_some() {
-                    assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{state} {body}");
+                    assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{state} {body}");
                 } else {
-                    assert_eq!(answered.status, 200, "{state} {body}");
-                    let wanted = if changes { vec![json!("objective.updated")] } else { vec![] };
-                    assert_eq!(names, wanted, "{state} {body}");
+                    assert_eq!(response.status, 200, "{state} {body}");
+                    let expected_events = if changes { vec![json!("objective.updated")] } else { vec![] };
+                    assert_eq!(names, expected_events, "{state} {body}");
                 }
             }
         }

@@ -64,8 +64,8 @@ async fn ask(world: &TestApi, key: &str, path: &str, trigger: &str) -> TestRespo
 }
 
 async fn review(world: &TestApi, setting: &str) {
-    let answered = world.patch("/v1/organization", json!({"objective_review": setting})).await;
-    assert_eq!(answered.status, 200, "{}", answered.text());
+    let response = world.patch("/v1/organization", json!({"objective_review": setting})).await;
+    assert_eq!(response.status, 200, "{}", response.text());
 }
 
 /// Creates a key bound to a person.
@@ -131,10 +131,10 @@ impl<'w> Feed<'w> {
 
 /// Appends an event about the summary of the document's example, and returns its id.
 async fn mark(world: &TestApi) -> String {
-    let at = world.services.clock.now();
+    let now = world.services.clock.now();
     let audit = AuditEntry {
-        id: world.services.id(at),
-        occurred_at: at,
+        id: world.services.id(now),
+        occurred_at: now,
         action: "mark".to_owned(),
         actor: Actor::system("test"),
         target: Target { kind: "mark".to_owned(), id: "mark".to_owned() },
@@ -143,10 +143,10 @@ async fn mark(world: &TestApi) -> String {
         request_id: None,
         context: Origin::default(),
     };
-    let id = world.services.id(at);
+    let id = world.services.id(now);
     let mut change = ChangeSet::new(audit);
     let data = documented::example_of("getSummary").to_string();
-    change.events = vec![Event { id, kind: EventType::SummaryCreated, created_at: at, data, request_id: None }];
+    change.events = vec![Event { id, kind: EventType::SummaryCreated, created_at: now, data, request_id: None }];
     world.services.store.commit(Tenant::live(world.organization), change).await.unwrap();
     id.to_string()
 }
@@ -155,9 +155,9 @@ async fn mark(world: &TestApi) -> String {
 pub(crate) async fn walk(world: &TestApi, key: &str, path: &str) -> Vec<Value> {
     let (mut all, mut cursor) = (vec![], String::new());
     loop {
-        let answered = world.bare("GET", &format!("{path}{cursor}")).key(key).send().await;
-        assert_eq!(answered.status, 200, "{path}: {}", answered.text());
-        let page = answered.json();
+        let response = world.bare("GET", &format!("{path}{cursor}")).key(key).send().await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
+        let page = response.json();
         all.extend(page["data"].as_array().unwrap().iter().cloned());
         match page["next_cursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),

@@ -62,9 +62,9 @@ impl Model {
             }
             Step::Title(number) => self.edit("title", json!(format!("Title {number}")), now),
             Step::Begin(offset) => {
-                let fired = self.edit("period_start", json!(day(*offset)), now)?;
+                let event_names = self.edit("period_start", json!(day(*offset)), now)?;
                 self.begins = *offset;
-                Ok(fired)
+                Ok(event_names)
             }
             Step::Trigger(trigger) => self.trigger(trigger, now),
         }
@@ -96,8 +96,8 @@ impl Model {
             _ => {}
         }
         self.enter(to, now);
-        let archived = (to == "archived").then_some("objective.archived");
-        Ok(["objective.status_changed"].into_iter().chain(archived).collect())
+        let archive_event = (to == "archived").then_some("objective.archived");
+        Ok(["objective.status_changed"].into_iter().chain(archive_event).collect())
     }
 
     fn enter(&mut self, to: &'static str, now: &str) {
@@ -133,10 +133,10 @@ async fn agree(kind: usize, steps: Vec<Step>) {
     let body = json!({
         "scope": scope, "owner_id": owner, "title": "Title 0", "period_start": day(3), "period_end": day(400),
     });
-    let made = world.post(&format!("/v1/{resource}"), body).await.json();
-    let path = format!("/v1/{resource}/{}", made["id"].as_str().unwrap());
+    let creation = world.post(&format!("/v1/{resource}"), body).await.json();
+    let path = format!("/v1/{resource}/{}", creation["id"].as_str().unwrap());
     let mut model =
-        Model { json: made, state: "proposed", held_back: false, review: "optional", begins: 3, today: 0 };
+        Model { json: creation, state: "proposed", held_back: false, review: "optional", begins: 3, today: 0 };
     let mut feed = Feed::from_now(&world).await;
     let mut entries = 1;
     for (number, step) in steps.iter().enumerate() {
@@ -152,10 +152,10 @@ async fn agree(kind: usize, steps: Vec<Step>) {
         let case = format!("no. {number} of {steps:?}");
         assert_eq!(carry_out(&world, &path, step).await, status, "{case}");
         assert_eq!(world.get(&path).await.json(), model.json, "{case}");
-        let fired = feed.read().await;
-        let names: Vec<_> = fired.iter().map(|item| item["event"].as_str().unwrap()).collect();
+        let new_events = feed.read().await;
+        let names: Vec<_> = new_events.iter().map(|item| item["event"].as_str().unwrap()).collect();
         assert_eq!(names, wanted, "{case}");
-        assert!(fired.iter().all(|item| item["data"] == model.json), "{case}");
+        assert!(new_events.iter().all(|item| item["data"] == model.json), "{case}");
         entries += usize::from(!wanted.is_empty());
     }
     let history = world.get(&format!("{path}/history?limit=100")).await.json();

@@ -30,12 +30,12 @@ async fn submission_notifies_the_manager_and_decision_the_owner() {
     assert_eq!(world.post(&format!("{path}/reject"), json!({"reason": reason})).await.status, 200);
     world.clock.advance_millis(1);
     assert_eq!(world.post(&format!("{path}/approve"), json!({"comment": "Good."})).await.status, 200);
-    let wanted = [
+    let expected_notices = [
         notice(&boss, "objective.submitted", ""),
         notice(&owner, "objective.rejected", reason),
         notice(&owner, "objective.approved", "Good."),
     ];
-    assert_eq!(told(&world).await, wanted);
+    assert_eq!(told(&world).await, expected_notices);
     // Neither refused actions nor start, completion and archiving send a notification.
     for trigger in ["approve", "reject", "submit", "miss"] {
         assert_eq!(ask(&world, &world.admin, &path, trigger).await.status, 409);
@@ -43,7 +43,7 @@ async fn submission_notifies_the_manager_and_decision_the_owner() {
     for trigger in ["PATCH in_progress", "complete", "archive"] {
         assert_eq!(ask(&world, &world.admin, &path, trigger).await.status, 200);
     }
-    assert_eq!(told(&world).await, wanted);
+    assert_eq!(told(&world).await, expected_notices);
     let one = world.get(&format!("/v1/notifications?filter[recipient_id]={boss}")).await.json()["data"][0].clone();
     let id = path.rsplit('/').next().unwrap();
     assert_eq!(one["target"], json!({"type": "objective", "id": id}));
@@ -55,23 +55,24 @@ async fn submission_without_active_manager_notifies_org_admins() {
     let world = TestApi::new().await;
     let (one, two) =
         (person(&world, "one", "org_admin", None).await, person(&world, "two", "org_admin", None).await);
-    let gone = person(&world, "gone", "org_admin", None).await;
+    let former_admin = person(&world, "gone", "org_admin", None).await;
     let boss = person(&world, "boss", "manager", None).await;
     let (free, owner) =
         (person(&world, "free", "employee", None).await, person(&world, "owner", "employee", Some(&boss)).await);
-    for left in [&gone, &boss] {
+    for left in [&former_admin, &boss] {
         assert_eq!(world.post(&format!("/v1/employees/{left}/deactivate"), json!({})).await.status, 200);
     }
     for person in [&free, &owner] {
-        let before = told(&world).await.len();
+        let count_before = told(&world).await.len();
         let path = objective(&world, KINDS[1], person).await;
         world.clock.advance_millis(1);
         assert_eq!(ask(&world, &world.admin, &path, "submit").await.status, 200);
-        let mut new: Vec<_> = told(&world).await.split_off(before);
+        let mut new: Vec<_> = told(&world).await.split_off(count_before);
         new.sort();
-        let mut wanted = [notice(&one, "objective.submitted", ""), notice(&two, "objective.submitted", "")];
-        wanted.sort();
-        assert_eq!(new, wanted, "{person}");
+        let mut expected_notices =
+            [notice(&one, "objective.submitted", ""), notice(&two, "objective.submitted", "")];
+        expected_notices.sort();
+        assert_eq!(new, expected_notices, "{person}");
     }
 }
 
@@ -99,8 +100,11 @@ async fn notification_is_read_once_and_read_all_covers_one_person() {
     let all = world.post("/v1/notifications/read_all", json!({"recipient_id": owner})).await;
     assert_eq!((all.status, &all.json()["recipient_id"]), (200, &json!(owner)));
     assert_eq!(all.json()["complete"], true);
-    let left = list("&filter[unread]=true").await;
-    assert_eq!(left.iter().map(|item| item["recipient_id"].as_str().unwrap()).collect::<Vec<_>>(), [&other]);
+    let unread_notices = list("&filter[unread]=true").await;
+    assert_eq!(
+        unread_notices.iter().map(|item| item["recipient_id"].as_str().unwrap()).collect::<Vec<_>>(),
+        [&other]
+    );
     assert!(list("").await.contains(&read), "what was read before stays as it was");
 }
 
@@ -108,8 +112,8 @@ async fn notification_is_read_once_and_read_all_covers_one_person() {
 async fn read_all_requires_a_person_of_the_organization() {
     let world = TestApi::new().await;
     let refusal = async |body: Value| {
-        let answered = world.post("/v1/notifications/read_all", body).await;
-        (answered.status, answered.problems())
+        let response = world.post("/v1/notifications/read_all", body).await;
+        (response.status, response.problems())
     };
     let problem = |code: &str| vec![("recipient_id".to_owned(), code.to_owned())];
     assert_eq!(refusal(json!({})).await, (400, problem("required")));

@@ -31,7 +31,7 @@ impl ObjectivePeople {
         let boss = person(world, "boss", "manager", Some(&top)).await;
         let owner = person(world, "owner", "manager", Some(&boss)).await;
         let peer = person(world, "peer", "manager", Some(&boss)).await;
-        let below = person(world, "below", "employee", Some(&owner)).await;
+        let report = person(world, "below", "employee", Some(&owner)).await;
         let stranger = person(world, "stranger", "manager", None).await;
         let admin = person(world, "admin", "org_admin", None).await;
         let mut callers = vec![];
@@ -40,16 +40,16 @@ impl ObjectivePeople {
             ("the owner's manager", &boss, ExpectedAccess::Write, ExpectedAccess::Read),
             ("the manager above", &top, ExpectedAccess::Write, ExpectedAccess::Read),
             ("a peer", &peer, ExpectedAccess::Nothing, ExpectedAccess::Read),
-            ("a report", &below, ExpectedAccess::Nothing, ExpectedAccess::Read),
+            ("a report", &report, ExpectedAccess::Nothing, ExpectedAccess::Read),
             ("a stranger", &stranger, ExpectedAccess::Nothing, ExpectedAccess::Read),
             ("an org admin", &admin, ExpectedAccess::Write, ExpectedAccess::Write),
         ] {
             callers.push((name, key_for(world, id, AccessLevel::Standard).await, own, org));
         }
-        let lifted = key_for(world, &stranger, AccessLevel::Admin).await;
+        let admin_key = key_for(world, &stranger, AccessLevel::Admin).await;
         callers.push((
             "a stranger with an admin-level key",
-            lifted,
+            admin_key,
             ExpectedAccess::Nothing,
             ExpectedAccess::Read,
         ));
@@ -93,18 +93,18 @@ async fn meets(
     let absent = format!("/v1/{}/{ABSENT}", kind.0);
     let nothing = send(world, key, "GET", &absent, None).await.without_request_id();
     for suffix in ["", "?expand=owner", "/history"] {
-        let answered = send(world, key, "GET", &format!("{path}{suffix}"), None).await;
-        assert_eq!(answered.status, if may == ExpectedAccess::Nothing { 404 } else { 200 }, "{case}{suffix}");
+        let response = send(world, key, "GET", &format!("{path}{suffix}"), None).await;
+        assert_eq!(response.status, if may == ExpectedAccess::Nothing { 404 } else { 200 }, "{case}{suffix}");
         if may == ExpectedAccess::Nothing {
-            assert_eq!(answered.without_request_id(), nothing, "{case}{suffix}: as if it were absent");
+            assert_eq!(response.without_request_id(), nothing, "{case}{suffix}: as if it were absent");
         }
     }
     let id = path.rsplit('/').next().unwrap().to_owned();
     for filter in ["", "&filter[status]=proposed", &format!("&filter[owner_id]={owner}"), "&sort=created_at"] {
-        let listed = walk(world, key, &format!("/v1/{}?limit=7{filter}", kind.0)).await;
-        assert_eq!(ids(&listed).contains(&id), may != ExpectedAccess::Nothing, "{case}: list {filter}");
+        let rows = walk(world, key, &format!("/v1/{}?limit=7{filter}", kind.0)).await;
+        assert_eq!(ids(&rows).contains(&id), may != ExpectedAccess::Nothing, "{case}: list {filter}");
     }
-    let refused = match may {
+    let refusal_status = match may {
         ExpectedAccess::Nothing => Some(404),
         ExpectedAccess::Read => Some(403),
         ExpectedAccess::Write => None,
@@ -118,12 +118,12 @@ async fn meets(
         ("POST", format!("{path}/complete"), json!({})),
         ("POST", format!("{path}/archive"), json!({})),
     ] {
-        let answered = send(world, key, method, &path, Some(body)).await;
-        assert_eq!(answered.status, refused.unwrap_or(200), "{case}: {method} {path}: {}", answered.text());
+        let response = send(world, key, method, &path, Some(body)).await;
+        assert_eq!(response.status, refusal_status.unwrap_or(200), "{case}: {method} {path}: {}", response.text());
     }
-    let made = send(world, key, "POST", &format!("/v1/{}", kind.0), Some(body(kind.1, owner))).await;
-    let wanted = if may == ExpectedAccess::Write { 201 } else { 403 };
-    assert_eq!(made.status, wanted, "{case}: {}", made.text());
+    let creation = send(world, key, "POST", &format!("/v1/{}", kind.0), Some(body(kind.1, owner))).await;
+    let expected_status = if may == ExpectedAccess::Write { 201 } else { 403 };
+    assert_eq!(creation.status, expected_status, "{case}: {}", creation.text());
 }
 
 #[tokio::test]
@@ -155,16 +155,16 @@ async fn objective_list_shows_visible_rows_once_in_order() {
         for (name, key, own, _) in &cast.callers {
             for resource in ["employee-objectives", "manager-objectives"] {
                 let all = walk(world, &world.admin, &format!("/v1/{resource}?limit=100")).await;
-                let mut seen = vec![];
+                let mut visible_rows = vec![];
                 for it in &all {
                     let path = format!("/v1/{resource}/{}", it["id"].as_str().unwrap());
                     if send(world, key, "GET", &path, None).await.status == 200 {
-                        seen.push(it.clone());
+                        visible_rows.push(it.clone());
                     }
                 }
-                let listed = walk(world, key, &format!("/v1/{resource}?limit=2")).await;
-                assert_eq!(listed, seen, "{}: {name} {resource}", it.name);
-                assert!(*own == ExpectedAccess::Nothing || !listed.is_empty());
+                let rows = walk(world, key, &format!("/v1/{resource}?limit=2")).await;
+                assert_eq!(rows, visible_rows, "{}: {name} {resource}", it.name);
+                assert!(*own == ExpectedAccess::Nothing || !rows.is_empty());
             }
         }
     }
@@ -181,14 +181,14 @@ async fn objective_visibility_follows_reporting_line_changes() {
         let path = objective(world, KINDS[0], &owner).await;
         let (before, after) =
             (key_for(world, &old, AccessLevel::Standard).await, key_for(world, &new, AccessLevel::Standard).await);
-        let seen = async |key: &str| send(world, key, "GET", &path, None).await.status;
-        assert_eq!((seen(&before).await, seen(&after).await), (200, 404), "{}", shared.name);
+        let status_for = async |key: &str| send(world, key, "GET", &path, None).await.status;
+        assert_eq!((status_for(&before).await, status_for(&after).await), (200, 404), "{}", shared.name);
         world.patch(&format!("/v1/employees/{middle}"), json!({"manager_id": new})).await;
-        assert_eq!((seen(&before).await, seen(&after).await), (404, 200), "{}", shared.name);
+        assert_eq!((status_for(&before).await, status_for(&after).await), (404, 200), "{}", shared.name);
         world.post(&format!("/v1/employees/{middle}/deactivate"), json!({})).await;
-        assert_eq!(seen(&after).await, 200, "{}: through somebody who has left", shared.name);
+        assert_eq!(status_for(&after).await, 200, "{}: through somebody who has left", shared.name);
         world.post(&format!("/v1/employees/{new}/deactivate"), json!({})).await;
         world.clock.advance_seconds(2);
-        assert_eq!(seen(&after).await, 401, "{}", shared.name);
+        assert_eq!(status_for(&after).await, 401, "{}", shared.name);
     }
 }

@@ -41,7 +41,7 @@ async fn approved_objective_starts_on_its_day_unless_held_back() {
         for (kind, begins) in KINDS.into_iter().zip(["2026-03-02", "2026-03-04", "2026-03-04"]) {
             paths.push(approved(world, kind, &owner, begins).await);
         }
-        let before = world.get(&paths[1]).await.json();
+        let objective_before = world.get(&paths[1]).await.json();
         assert_eq!(swept(world).await, 1, "what begins today");
         assert_eq!(statuses(world, &paths).await, ["in_progress", "approved", "approved"]);
         assert_eq!(ask(world, &world.admin, &paths[0], "PATCH approved").await.status, 200);
@@ -58,19 +58,19 @@ async fn approved_objective_starts_on_its_day_unless_held_back() {
         world.clock.advance_millis(1000);
         assert_eq!(swept(world).await, 2);
         assert_eq!(statuses(world, &paths).await, ["approved", "in_progress", "in_progress"]);
-        let started = world.get(&paths[1]).await.json();
-        assert_eq!(started["approved_at"], before["approved_at"], "set once");
-        assert_eq!(started["updated_at"], json!(world.services.clock.now().to_string()));
+        let objective_after = world.get(&paths[1]).await.json();
+        assert_eq!(objective_after["approved_at"], objective_before["approved_at"], "set once");
+        assert_eq!(objective_after["updated_at"], json!(world.services.clock.now().to_string()));
         let events = feed.read().await;
-        let mut fired: Vec<_> = events
+        let mut event_scopes: Vec<_> = events
             .iter()
             .map(|event| (event["event"].as_str().unwrap(), event["data"]["scope"].as_str().unwrap()))
             .collect();
         // Both started in one commit, so the order of their events is undefined.
-        fired.sort_unstable();
-        let changed = "objective.status_changed";
-        assert_eq!(fired, [(changed, "manager"), (changed, "org")]);
-        assert!(events.iter().any(|event| event["data"] == started));
+        event_scopes.sort_unstable();
+        let status_event = "objective.status_changed";
+        assert_eq!(event_scopes, [(status_event, "manager"), (status_event, "org")]);
+        assert!(events.iter().any(|event| event["data"] == objective_after));
         let newest = world.get(&format!("{}/history?limit=1", paths[1])).await.json()["data"][0].clone();
         assert_eq!((&newest["action"], &newest["actor"]["type"]), (&json!("objective.start"), &json!("system")));
         assert_eq!(newest["changes"], json!({"status": {"from": "approved", "to": "in_progress"}}));
@@ -111,8 +111,8 @@ async fn two_instances_start_each_objective_once() {
             let mut body = body("employee", elsewhere["id"].as_str().unwrap());
             body["period_start"] = json!("2026-02-01");
             body["status"] = json!("approved");
-            let made = world.bare("POST", "/v1/employee-objectives").key(&key).json(&body).send().await;
-            assert_eq!(made.status, 201, "{}", made.text());
+            let creation = world.bare("POST", "/v1/employee-objectives").key(&key).json(&body).send().await;
+            assert_eq!(creation.status, 201, "{}", creation.text());
         }
         let mut feed = Feed::from_now(world).await;
         let instances = [shared.instance(11), shared.instance(12), shared.instance(13)];
@@ -122,11 +122,12 @@ async fn two_instances_start_each_objective_once() {
             objective_autostart::due_objectives(&instances[2], || true),
         );
         assert_eq!(one.unwrap() + two.unwrap() + three.unwrap(), 120, "{}", shared.name);
-        let mut started: Vec<_> = feed.read().await.iter().map(|event| event["data"]["id"].to_string()).collect();
-        assert_eq!(started.len(), 60, "{}: one event each", shared.name);
-        started.sort();
-        started.dedup();
-        assert_eq!(started.len(), 60, "{}: of as many objectives", shared.name);
+        let mut ids_of_events: Vec<_> =
+            feed.read().await.iter().map(|event| event["data"]["id"].to_string()).collect();
+        assert_eq!(ids_of_events.len(), 60, "{}: one event each", shared.name);
+        ids_of_events.sort();
+        ids_of_events.dedup();
+        assert_eq!(ids_of_events.len(), 60, "{}: of as many objectives", shared.name);
         for path in paths {
             let history = world.get(&format!("{path}/history")).await.json();
             let actions: Vec<_> =
@@ -148,8 +149,8 @@ async fn stopped_autostart_ends_after_a_batch_and_resumes() {
     let one_batch = || batches.replace(batches.get() + 1) < 1;
     let first = objective_autostart::due_objectives(&world.services, one_batch).await.unwrap();
     assert!(first > 0 && first < 60, "{first}");
-    let begun = |list: Value| list["data"].as_array().unwrap().len();
+    let count_in_progress = |list: Value| list["data"].as_array().unwrap().len();
     let path = "/v1/employee-objectives?limit=100&filter[status]=in_progress";
-    assert_eq!(begun(world.get(path).await.json()) as u64, first);
+    assert_eq!(count_in_progress(world.get(path).await.json()) as u64, first);
     assert_eq!(swept(&world).await, 60 - first);
 }

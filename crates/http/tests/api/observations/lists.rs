@@ -72,7 +72,7 @@ async fn observation_list_returns_exactly_the_filtered_rows() {
     let Population { all, people: [top, middle, low], attributes } = populated(&world).await;
     let active = |item: &Value| item["archived_at"].is_null();
     let about = |people: &[&String], item: &Value| people.iter().any(|id| item["employee_id"] == json!(id));
-    let tagged = |id: &String, item: &Value| item["attribute_ids"].as_array().unwrap().contains(&json!(id));
+    let has_tag = |id: &String, item: &Value| item["attribute_ids"].as_array().unwrap().contains(&json!(id));
     let moment = all[3]["created_at"].as_str().unwrap().to_owned();
     let late = "2026-03-02T14:30:00.004%2B05:30";
     let cases: Vec<(String, Wanted<'_>)> = vec![
@@ -87,11 +87,11 @@ async fn observation_list_returns_exactly_the_filtered_rows() {
         ("filter[type]=opportunity".to_owned(), Box::new(|item| active(item) && item["type"] == "opportunity")),
         (
             format!("filter[attribute_id]={}", attributes[0]),
-            Box::new(|item| active(item) && tagged(&attributes[0], item)),
+            Box::new(|item| active(item) && has_tag(&attributes[0], item)),
         ),
         (
             format!("filter[attribute_id]={}&filter[attribute_id]={}", attributes[0], attributes[4]),
-            Box::new(|item| active(item) && (tagged(&attributes[0], item) || tagged(&attributes[4], item))),
+            Box::new(|item| active(item) && (has_tag(&attributes[0], item) || has_tag(&attributes[4], item))),
         ),
         (
             "filter[observation_date][gte]=2026-02-17&filter[observation_date][lte]=2026-02-18".to_owned(),
@@ -116,14 +116,14 @@ async fn observation_list_returns_exactly_the_filtered_rows() {
     ];
     for (query, wanted) in cases {
         for sort in SORTS {
-            let mut expected: Vec<_> = all.iter().filter(|item| wanted(item)).cloned().collect();
+            let mut expected_rows: Vec<_> = all.iter().filter(|item| wanted(item)).cloned().collect();
             let (order, given) = if sort.is_empty() { ("-observation_date", "") } else { (sort, "&sort=") };
             let field = order.trim_start_matches('-');
-            expected.sort_by_key(|item| (item[field].to_string(), item["id"].to_string()));
+            expected_rows.sort_by_key(|item| (item[field].to_string(), item["id"].to_string()));
             if order.starts_with('-') {
-                expected.reverse();
+                expected_rows.reverse();
             }
-            assert_eq!(walk(&world, &format!("{query}{given}{sort}")).await, expected, "{query} {sort}");
+            assert_eq!(walk(&world, &format!("{query}{given}{sort}")).await, expected_rows, "{query} {sort}");
         }
     }
 }
@@ -151,11 +151,11 @@ async fn invalid_observation_parameters_are_named() {
         ("sort=employee_id", "sort", "invalid_enum"),
         ("expand=attributes,manager", "expand", "invalid_enum"),
     ] {
-        let answered = world.get(&format!("/v1/observations?{query}")).await;
-        assert_eq!((answered.status, answered.problems()), (400, problem(field, code)), "{query}");
+        let response = world.get(&format!("/v1/observations?{query}")).await;
+        assert_eq!((response.status, response.problems()), (400, problem(field, code)), "{query}");
     }
-    let answered = world.get("/v1/observations?filter[created_at][lte]=2026-01-01T00:00:00+01:00").await;
-    assert!(answered.text().contains("%2B"), "a plus sign in a query is a blank, which is easily overlooked");
+    let response = world.get("/v1/observations?filter[created_at][lte]=2026-01-01T00:00:00+01:00").await;
+    assert!(response.text().contains("%2B"), "a plus sign in a query is a blank, which is easily overlooked");
 }
 
 #[tokio::test]

@@ -51,18 +51,18 @@ async fn events(world: &TestApi) -> Vec<String> {
 async fn new_observation_is_active_dated_today_with_null_defaults() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
-    let made = world.post("/v1/observations", body(&employee)).await.json();
+    let creation = world.post("/v1/observations", body(&employee)).await.json();
     let now = world.services.clock.now().to_string();
-    let wanted = json!({
-        "id": made["id"], "employee_id": employee, "author_id": null, "type": "strength", "observation": "Listens.",
+    let expected_observation = json!({
+        "id": creation["id"], "employee_id": employee, "author_id": null, "type": "strength", "observation": "Listens.",
         "impact": null, "recommended_action": null, "attribute_ids": [], "observation_date": now[..10],
         "visibility": "person", "created_at": now, "updated_at": now, "archived_at": null,
         "metadata": {}, "external_id": null,
     });
-    assert_eq!(made, wanted);
-    let id = made["id"].as_str().unwrap();
+    assert_eq!(creation, expected_observation);
+    let id = creation["id"].as_str().unwrap();
     assert!(id.starts_with("obs_") && id.len() == 4 + 26, "{id}");
-    assert_eq!(world.get(&format!("/v1/observations/{id}")).await.json(), made);
+    assert_eq!(world.get(&format!("/v1/observations/{id}")).await.json(), creation);
 }
 
 #[tokio::test]
@@ -72,14 +72,14 @@ async fn observation_date_is_the_utc_day_or_that_of_the_east() {
     // Advances to 2026-03-02T23:59:59.999Z.
     world.clock.advance_millis(15 * 3_600_000 - 1 - world.services.clock.now().millis() % 3_600_000);
     for today in ["2026-03-02", "2026-03-03"] {
-        let made = world.post("/v1/observations", body(&employee)).await.json();
-        assert_eq!(made["observation_date"], today);
-        let on = |day: &str| with(body(&employee), &json!({"observation_date": day}));
+        let creation = world.post("/v1/observations", body(&employee)).await.json();
+        assert_eq!(creation["observation_date"], today);
+        let body_on = |day: &str| with(body(&employee), &json!({"observation_date": day}));
         for begun in [today, "2026-03-03"] {
-            assert_eq!(world.post("/v1/observations", on(begun)).await.status, 201, "{begun}");
+            assert_eq!(world.post("/v1/observations", body_on(begun)).await.status, 201, "{begun}");
         }
-        let refused = world.post("/v1/observations", on("2026-03-04")).await;
-        assert_eq!(refused.problems(), problem("observation_date", "out_of_range"));
+        let response = world.post("/v1/observations", body_on("2026-03-04")).await;
+        assert_eq!(response.problems(), problem("observation_date", "out_of_range"));
         world.clock.advance_millis(1);
     }
 }
@@ -92,10 +92,11 @@ async fn observation_text_is_returned_unchanged() {
     {
         let long = text.repeat(2000 / text.chars().count());
         let texts = json!({"observation": text, "impact": long, "recommended_action": ""});
-        let made = world.post("/v1/observations", with(body(&employee), &texts)).await.json();
-        let seen = world.get(&format!("/v1/observations/{}", made["id"].as_str().unwrap())).await.json();
+        let creation = world.post("/v1/observations", with(body(&employee), &texts)).await.json();
+        let observation =
+            world.get(&format!("/v1/observations/{}", creation["id"].as_str().unwrap())).await.json();
         for (field, value) in texts.as_object().unwrap() {
-            assert_eq!((&made[field], &seen[field]), (value, value), "{field}");
+            assert_eq!((&creation[field], &observation[field]), (value, value), "{field}");
         }
     }
 }
@@ -130,14 +131,14 @@ async fn invalid_observation_fields_are_each_named_on_creation() {
         (json!({"created_at": "2026-01-01T00:00:00Z"}), "created_at", "read_only"),
         (json!({"rating": 5}), "rating", "unknown_field"),
     ] {
-        let answered = world.post("/v1/observations", with(body(&employee), &changes)).await;
-        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{field}");
-        assert_eq!(answered.problems(), problem(field, code));
+        let response = world.post("/v1/observations", with(body(&employee), &changes)).await;
+        assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{field}");
+        assert_eq!(response.problems(), problem(field, code));
     }
     let edge =
         json!({"observation": "👍".repeat(4000), "impact": "é".repeat(2000), "attribute_ids": library[..12]});
-    let made = world.post("/v1/observations", with(body(&employee), &edge)).await;
-    assert_eq!((made.status, &made.json()["attribute_ids"]), (201, &edge["attribute_ids"]));
+    let creation = world.post("/v1/observations", with(body(&employee), &edge)).await;
+    assert_eq!((creation.status, &creation.json()["attribute_ids"]), (201, &edge["attribute_ids"]));
 }
 
 #[tokio::test]
@@ -146,19 +147,19 @@ async fn observation_subject_must_have_joined_and_may_have_left() {
     let (gone, library) = (world.employee("ada@example.com").await, attributes(&world).await);
     assert_eq!(world.post(&format!("/v1/employees/{gone}/deactivate"), json!({})).await.status, 200);
     assert_eq!(world.post("/v1/observations", body(&gone)).await.status, 201);
-    let answered = world.post("/v1/observations", body(&invited(&world).await)).await;
-    assert_eq!(answered.refusal(), (422, "unprocessable".to_owned()));
-    assert_eq!(answered.problems(), problem("employee_id", "invalid_state"));
+    let response = world.post("/v1/observations", body(&invited(&world).await)).await;
+    assert_eq!(response.refusal(), (422, "unprocessable".to_owned()));
+    assert_eq!(response.problems(), problem("employee_id", "invalid_state"));
     // All invalid references are reported at once, each with its value.
     let wrong = json!({"employee_id": NOBODY, "author_id": "", "attribute_ids": [library[0], gone]});
-    let answered = world.post("/v1/observations", with(body(""), &wrong)).await;
-    assert_eq!(answered.status, 422);
-    let body = answered.json();
+    let response_with_errors = world.post("/v1/observations", with(body(""), &wrong)).await;
+    assert_eq!(response_with_errors.status, 422);
+    let body = response_with_errors.json();
     let details: Vec<_> =
         body["error"]["details"].as_array().unwrap().iter().map(|item| (&item["field"], &item["value"])).collect();
-    let wanted = [("employee_id", NOBODY), ("author_id", ""), ("attribute_ids", &gone)]
+    let expected_details = [("employee_id", NOBODY), ("author_id", ""), ("attribute_ids", &gone)]
         .map(|(field, value)| (json!(field), json!(value)));
-    assert_eq!(details, wanted.iter().map(|(field, value)| (field, value)).collect::<Vec<_>>());
+    assert_eq!(details, expected_details.iter().map(|(field, value)| (field, value)).collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -171,29 +172,29 @@ async fn observation_action_fires_one_event_per_state_change() {
     };
     for round in 0..2 {
         let active = world.get(&path).await.json();
-        let refused = act("restore").await;
-        assert_eq!(refused.refusal(), (409, "conflict".to_owned()), "round {round}");
+        let early_restore = act("restore").await;
+        assert_eq!(early_restore.refusal(), (409, "conflict".to_owned()), "round {round}");
         let detail = json!([{"field": "archived_at", "current": null, "attempted_transition": "restore"}]);
-        assert_eq!(refused.json()["error"]["details"], detail);
+        assert_eq!(early_restore.json()["error"]["details"], detail);
 
-        let archived = act("archive").await.json();
+        let archived_observation = act("archive").await.json();
         let now = world.services.clock.now().to_string();
-        assert_eq!(archived, with(active.clone(), &json!({"archived_at": now, "updated_at": now})));
-        assert_eq!(world.get(&path).await.json(), archived, "an archived one is shown");
+        assert_eq!(archived_observation, with(active.clone(), &json!({"archived_at": now, "updated_at": now})));
+        assert_eq!(world.get(&path).await.json(), archived_observation, "an archived one is shown");
         for attempt in ["archive", "update"] {
-            let refused =
+            let response =
                 if attempt == "archive" { act("archive").await } else { world.patch(&path, active.clone()).await };
-            assert_eq!(refused.refusal(), (409, "conflict".to_owned()), "{attempt}");
+            assert_eq!(response.refusal(), (409, "conflict".to_owned()), "{attempt}");
             let detail = json!([{"field": "archived_at", "current": now, "attempted_transition": attempt}]);
-            assert_eq!(refused.json()["error"]["details"], detail);
+            assert_eq!(response.json()["error"]["details"], detail);
         }
         for whatever in [json!({}), json!({"observation": null, "rating": 5})] {
             assert_eq!(world.patch(&path, whatever).await.refusal(), (409, "conflict".to_owned()));
         }
 
-        let restored = act("restore").await.json();
+        let restored_observation = act("restore").await.json();
         let now = world.services.clock.now().to_string();
-        assert_eq!(restored, with(active, &json!({"updated_at": now})));
+        assert_eq!(restored_observation, with(active, &json!({"updated_at": now})));
     }
     let round = ["observation.archived", "observation.restored"];
     assert_eq!(events(&world).await, [&["observation.created"], &round[..], &round[..]].concat());
@@ -217,13 +218,13 @@ async fn observation_patch_takes_five_fields_only() {
         ("archived_at", json!("2026-01-01T00:00:00.000Z")),
         ("id", json!("obs_x")),
     ] {
-        let answered = world.patch(&path, json!({field: value})).await;
-        assert_eq!((answered.status, answered.problems()), (400, problem(field, "read_only")));
+        let response = world.patch(&path, json!({field: value})).await;
+        assert_eq!((response.status, response.problems()), (400, problem(field, "read_only")));
     }
     for field in ["observation", "attribute_ids", "visibility"] {
         assert_eq!(world.patch(&path, json!({field: null})).await.problems(), problem(field, "required"));
     }
-    let mut wanted = read.json();
+    let mut expected_observation = read.json();
     for changes in [
         json!({"impact": "Trust", "recommended_action": "Go on"}),
         json!({"impact": null}),
@@ -232,8 +233,11 @@ async fn observation_patch_takes_five_fields_only() {
         json!({"visibility": "managers"}),
     ] {
         world.clock.advance_millis(5);
-        wanted = with(with(wanted, &changes), &json!({"updated_at": world.services.clock.now().to_string()}));
-        assert_eq!(world.patch(&path, changes).await.json(), wanted);
+        expected_observation = with(
+            with(expected_observation, &changes),
+            &json!({"updated_at": world.services.clock.now().to_string()}),
+        );
+        assert_eq!(world.patch(&path, changes).await.json(), expected_observation);
     }
     assert_eq!(events(&world).await, [&["observation.created"][..], &["observation.updated"; 5]].concat());
 }
@@ -243,15 +247,15 @@ async fn expanded_attribute_equals_its_own_resource() {
     let world = TestApi::new().await;
     let library = attributes(&world).await;
     let employee = world.employee("ada@example.com").await;
-    let tagged = with(body(&employee), &json!({"attribute_ids": [library[2], library[0]]}));
-    let path = format!("/v1/observations/{}", world.made("/v1/observations", tagged).await);
-    let seen = world.get(&format!("{path}?expand=attributes,employee")).await.json();
+    let body_with_attributes = with(body(&employee), &json!({"attribute_ids": [library[2], library[0]]}));
+    let path = format!("/v1/observations/{}", world.made("/v1/observations", body_with_attributes).await);
+    let observation = world.get(&format!("{path}?expand=attributes,employee")).await.json();
     for (at, id) in [&library[2], &library[0]].into_iter().enumerate() {
         let attribute = world.get(&format!("/v1/attributes/{id}")).await.json();
         assert!(["id", "name", "category", "tone"].iter().all(|name| attribute[name].is_string()), "{attribute}");
-        assert_eq!(seen["attributes"][at], attribute, "in the order of attribute_ids");
+        assert_eq!(observation["attributes"][at], attribute, "in the order of attribute_ids");
     }
-    assert_eq!(seen["employee"], world.get(&format!("/v1/employees/{employee}")).await.json());
-    let listed = world.get("/v1/observations?expand=employee,attributes").await.json();
-    assert_eq!(listed["data"], json!([seen]));
+    assert_eq!(observation["employee"], world.get(&format!("/v1/employees/{employee}")).await.json());
+    let page = world.get("/v1/observations?expand=employee,attributes").await.json();
+    assert_eq!(page["data"], json!([observation]));
 }

@@ -25,7 +25,7 @@ impl Relations {
         let boss = person(world, "boss", "manager", Some(&top)).await;
         let subject = person(world, "subject", "employee", Some(&boss)).await;
         let peer = person(world, "peer", "manager", Some(&boss)).await;
-        let below = person(world, "below", "employee", Some(&subject)).await;
+        let report = person(world, "below", "employee", Some(&subject)).await;
         let author = person(world, "author", "employee", None).await;
         let requester = person(world, "requester", "manager", None).await;
         let stranger = person(world, "stranger", "manager", None).await;
@@ -38,7 +38,7 @@ impl Relations {
             ("manager", &boss),
             ("manager above", &top),
             ("manager beside", &peer),
-            ("report", &below),
+            ("report", &report),
             ("stranger", &stranger),
             ("org admin", &org_admin),
         ] {
@@ -74,9 +74,9 @@ impl Relations {
         let observation =
             json!({"type": "strength", "observation": "Interrupts rarely.", "visibility": visibility});
         let body = json!({"reviewer_id": self.author, "observations": [observation]});
-        let answered = world.post(&format!("{path}/submissions"), body).await;
-        assert_eq!(answered.status, 200, "{}", answered.text());
-        let id = answered.json()["submissions"][0]["observation_ids"][0].as_str().unwrap().to_owned();
+        let response = world.post(&format!("{path}/submissions"), body).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+        let id = response.json()["submissions"][0]["observation_ids"][0].as_str().unwrap().to_owned();
         (path, id)
     }
 
@@ -120,10 +120,10 @@ async fn observation_is_visible_to_its_readers_only() {
             ),
         ];
         for (name, _, key) in &people.keys {
-            let listed = walk(world, key, "/v1/observations?limit=2").await;
+            let rows = walk(world, key, "/v1/observations?limit=2").await;
             let about = format!("/v1/observations?limit=2&sort=created_at&filter[employee_id]={}", people.subject);
-            let filtered = walk(world, key, &about).await;
-            let found = walk(world, key, "/v1/search?q=interrupts&limit=2").await;
+            let filtered_rows = walk(world, key, &about).await;
+            let search_hits = walk(world, key, "/v1/search?q=interrupts&limit=2").await;
             let nothing = send(world, key, "GET", ABSENT, None).await.without_request_id();
             for (what, id, more) in &cases {
                 let sees = always.contains(name) || more.contains(name);
@@ -134,12 +134,12 @@ async fn observation_is_visible_to_its_readers_only() {
                     assert_eq!(got.status, if sees { 200 } else { 404 }, "{case}");
                     assert!(sees || got.without_request_id() == nothing, "{case}: {}", got.text());
                 }
-                assert_eq!(has(&listed, id), sees, "{case}: list");
-                assert_eq!(has(&filtered, id), sees, "{case}: filtered list");
-                assert_eq!(has(&found, id), sees, "{case}: search");
+                assert_eq!(has(&rows, id), sees, "{case}: list");
+                assert_eq!(has(&filtered_rows, id), sees, "{case}: filtered list");
+                assert_eq!(has(&search_hits, id), sees, "{case}: search");
                 if !sees {
-                    let patched = send(world, key, "PATCH", &path, Some(json!({"impact": "None"}))).await;
-                    assert_eq!(patched.without_request_id(), nothing, "{case}");
+                    let patch_response = send(world, key, "PATCH", &path, Some(json!({"impact": "None"}))).await;
+                    assert_eq!(patch_response.without_request_id(), nothing, "{case}");
                 }
             }
         }
@@ -183,11 +183,11 @@ async fn visibility_change_hides_observation_from_its_subject() {
     let (author, subject) = (people.key("author"), people.key("subject"));
     let status = async || send(&world, subject, "GET", &path, None).await.status;
     assert_eq!(status().await, 200);
-    let hidden = send(&world, author, "PATCH", &path, Some(json!({"visibility": "managers"}))).await;
-    assert_eq!((hidden.status, &hidden.json()["visibility"]), (200, &json!("managers")));
+    let hide_response = send(&world, author, "PATCH", &path, Some(json!({"visibility": "managers"}))).await;
+    assert_eq!((hide_response.status, &hide_response.json()["visibility"]), (200, &json!("managers")));
     assert_eq!(status().await, 404);
-    let shown = send(&world, author, "PATCH", &path, Some(json!({"visibility": "person"}))).await;
-    assert_eq!((shown.status, status().await), (200, 200));
+    let show_response = send(&world, author, "PATCH", &path, Some(json!({"visibility": "person"}))).await;
+    assert_eq!((show_response.status, status().await), (200, 200));
 }
 
 #[tokio::test]
@@ -216,9 +216,9 @@ async fn bound_key_writes_observations_as_its_person_only() {
             assert_eq!(create(Some(json!(id))).await.status, 201, "{case}");
             let other = if *name == "subject" { &people.author } else { &people.subject };
             for author in [json!(other), Value::Null, json!("emp_00000000000000000000000001")] {
-                let refused = create(Some(author.clone())).await;
-                assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()), "{case} as {author}");
-                assert_eq!(refused.json()["error"].get("details"), None, "{case} as {author}");
+                let response = create(Some(author.clone())).await;
+                assert_eq!(response.refusal(), (403, "permission_denied".to_owned()), "{case} as {author}");
+                assert_eq!(response.json()["error"].get("details"), None, "{case} as {author}");
             }
         }
     }

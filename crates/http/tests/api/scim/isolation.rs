@@ -44,36 +44,36 @@ fn body(method: &str) -> Value {
 async fn user_of_another_connector_or_tenant_is_absent_everywhere() {
     for shared in every_store().await {
         let world = &shared.world;
-        let off = || json!({"percent": 100, "at_least": 1_000_000});
+        let brake_off = || json!({"percent": 100, "at_least": 1_000_000});
         let owner = Provider::new(world).await;
         let other = operator::create_organization(&world.services, "Other").await.unwrap();
         let admin = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         let strangers = [
             ("connector", Provider::new(world).await),
             ("data set", owner.with_test_key().await),
-            ("organization", Provider::in_organization(world, &admin, off()).await),
+            ("organization", Provider::in_organization(world, &admin, brake_off()).await),
         ];
         let boss = owner.made(&user("boss")).await;
         let mut ada = user("ada");
         ada[ENTERPRISE] = json!({"manager": {"value": boss}, "department": "Care"});
         let id = owner.made(&ada).await;
-        let before = owner.get(&format!("/Users/{id}")).await.json();
+        let user_before = owner.get(&format!("/Users/{id}")).await.json();
         for (name, stranger) in &strangers {
             for (method, path, has_body) in ROUTES {
                 let body = has_body.then(|| body(method));
                 for id in [&id, &boss] {
                     let path = path.replace("USER", &format!("/Users/{id}")).replace("ID", id);
-                    let answered = if method == "HEAD" {
+                    let response = if method == "HEAD" {
                         world.bare(method, &format!("/scim/v2{path}")).key(&stranger.key).send().await
                     } else {
                         stranger.send(method, &path, body.as_ref()).await
                     };
-                    let text = answered.text();
+                    let text = response.text();
                     if path.strip_prefix("/Users").is_some_and(|rest| rest.starts_with('/')) {
-                        assert_eq!(answered.status, 404, "{method} {path} of another {name}: {text}");
+                        assert_eq!(response.status, 404, "{method} {path} of another {name}: {text}");
                     } else if path.starts_with("/Users") {
-                        let total = answered.json()["totalResults"].clone();
-                        assert_eq!((answered.status, total), (200, json!(0)), "{method} {path}: {text}");
+                        let total = response.json()["totalResults"].clone();
+                        assert_eq!((response.status, total), (200, json!(0)), "{method} {path}: {text}");
                     }
                     assert!(!text.contains("Ada") && !text.contains("x-ada"), "{method} {path}: {text}");
                 }
@@ -82,16 +82,16 @@ async fn user_of_another_connector_or_tenant_is_absent_everywhere() {
             let mut zoe = user("zoe");
             zoe[ENTERPRISE] = json!({"manager": {"value": "x-boss"}});
             if *name != "connector" {
-                let made = stranger.made(&zoe).await;
-                let shown = stranger.get(&format!("/Users/{made}")).await.json();
-                assert_eq!(shown[ENTERPRISE]["manager"], json!({"value": "x-boss"}), "another {name}");
+                let own_user = stranger.made(&zoe).await;
+                let user_json = stranger.get(&format!("/Users/{own_user}")).await.json();
+                assert_eq!(user_json[ENTERPRISE]["manager"], json!({"value": "x-boss"}), "another {name}");
                 assert_ne!(stranger.made(&user("ada")).await, id, "another {name}");
             } else {
-                let refused = stranger.send("POST", "/Users", Some(&user("ada"))).await;
-                assert_eq!(refused.status, 409);
-                assert!(!refused.text().contains(&id), "{}", refused.text());
+                let response = stranger.send("POST", "/Users", Some(&user("ada"))).await;
+                assert_eq!(response.status, 409);
+                assert!(!response.text().contains(&id), "{}", response.text());
             }
         }
-        assert_eq!(owner.get(&format!("/Users/{id}")).await.json(), before, "on {}", shared.name);
+        assert_eq!(owner.get(&format!("/Users/{id}")).await.json(), user_before, "on {}", shared.name);
     }
 }

@@ -28,8 +28,8 @@ async fn send(provider: &Provider<'_>, method: &str, path: &str, body: &Json) ->
 
 async fn shown(provider: &Provider<'_>, id: &str) -> Option<Value> {
     provider.world.clock.advance_millis(100);
-    let answered = provider.get(&format!("/Users/{id}")).await;
-    (answered.status == 200).then(|| answered.json())
+    let response = provider.get(&format!("/Users/{id}")).await;
+    (response.status == 200).then(|| response.json())
 }
 
 #[tokio::test]
@@ -41,8 +41,8 @@ async fn mutated_bodies_have_a_whole_effect_or_none() {
     let mut people = Vec::new();
     for number in 0..PEOPLE {
         let id = provider.made(&user(&format!("p{number}"))).await;
-        let stored = shown(&provider, &id).await.unwrap();
-        people.push((id, stored));
+        let user_before = shown(&provider, &id).await.unwrap();
+        people.push((id, user_before));
     }
     let (mut accepted, mut refused) = (0, 0);
     let bodies = explore::size(BODIES[0], BODIES[1]);
@@ -50,27 +50,27 @@ async fn mutated_bodies_have_a_whole_effect_or_none() {
         let row = &rows[number % rows.len()];
         let request: Json = serde_json::from_value(row["request"].clone()).unwrap();
         let body = mutate::mutate(request, 4 + u32::try_from(number % 29).unwrap(), &mut random);
-        let chosen = usize::try_from(random.next_u32()).unwrap() % people.len();
-        let (id, before) = people[chosen].clone();
+        let person_index = usize::try_from(random.next_u32()).unwrap() % people.len();
+        let (id, before) = people[person_index].clone();
         let path = format!("/Users/{id}");
-        let answered = match row["operation"].as_str().unwrap() {
+        let response = match row["operation"].as_str().unwrap() {
             "create" => send(&provider, "POST", "/Users", &body).await,
             "replace" => send(&provider, "PUT", &path, &body).await,
             _ => send(&provider, "PATCH", &path, &body).await,
         };
-        let text = answered.text();
-        assert!(answered.status < 500, "{number}: {body:?}: {text}");
-        if answered.status < 300 {
+        let text = response.text();
+        assert!(response.status < 500, "{number}: {body:?}: {text}");
+        if response.status < 300 {
             accepted += 1;
-            let answer = answered.json();
-            let known = answer["id"].as_str().unwrap().to_owned();
-            let stored = shown(&provider, &known).await;
-            assert_eq!(stored.as_ref(), Some(&answer), "{number}: {body:?}");
-            people.retain(|(id, _)| *id != known);
-            people.push((known, answer));
+            let answer = response.json();
+            let user_id = answer["id"].as_str().unwrap().to_owned();
+            let user_after = shown(&provider, &user_id).await;
+            assert_eq!(user_after.as_ref(), Some(&answer), "{number}: {body:?}");
+            people.retain(|(id, _)| *id != user_id);
+            people.push((user_id, answer));
         } else {
             refused += 1;
-            assert_eq!(answered.json()["status"], answered.status.to_string(), "{number}: {text}");
+            assert_eq!(response.json()["status"], response.status.to_string(), "{number}: {text}");
             assert_eq!(shown(&provider, &id).await.as_ref(), Some(&before), "{number}: {body:?}: {text}");
         }
         let total = provider.get("/Users?count=0").await.json()["totalResults"].clone();

@@ -14,13 +14,13 @@ async fn released_person_is_adopted_by_a_second_connector() {
         let (first, second) = (Provider::new(world).await, Provider::new(world).await);
         let id = first.made(&user("ada")).await;
         let release = format!("/v1/connectors/{}/release", first.connector);
-        let released = world.post(&release, json!({"employee_ids": [id]})).await;
-        assert!(released.status < 300, "{}", released.text());
+        let release_response = world.post(&release, json!({"employee_ids": [id]})).await;
+        assert!(release_response.status < 300, "{}", release_response.text());
         let mut body = user("ada");
         body["externalId"] = json!("second-1");
         assert_eq!(second.made(&body).await, id, "on {}", shared.name);
-        let shown = second.get(&format!("/Users/{id}")).await.json();
-        assert_eq!(shown["externalId"], "second-1");
+        let user_json = second.get(&format!("/Users/{id}")).await.json();
+        assert_eq!(user_json["externalId"], "second-1");
         assert_eq!(first.get(&format!("/Users/{id}")).await.status, 404);
         let person = world.get(&format!("/v1/employees/{id}")).await.json();
         assert_eq!(person["external_id"], "x-ada", "the first external id stays");
@@ -42,13 +42,18 @@ async fn patch_without_active_keeps_a_pending_person_pending() {
         let id = world.made("/v1/employees", body).await;
         let status = async || world.get(&format!("/v1/employees/{id}")).await.json()["status"].clone();
         assert_eq!(status().await, "pending_invite");
-        let invited = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
-        let token = invited["accept_url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
-        let patched = provider.patch(&id, "nickName", json!("Adi")).await;
-        assert_eq!((patched.status, &patched.json()["active"]), (200, &json!(true)), "{}", patched.text());
+        let invitation = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
+        let token = invitation["accept_url"].as_str().unwrap().split_once("token=").unwrap().1.to_owned();
+        let patch_response = provider.patch(&id, "nickName", json!("Adi")).await;
+        assert_eq!(
+            (patch_response.status, &patch_response.json()["active"]),
+            (200, &json!(true)),
+            "{}",
+            patch_response.text()
+        );
         assert_eq!(status().await, "pending_invite", "on {}", shared.name);
-        let accepted = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": token})).send().await;
-        assert_eq!(accepted.status, 404, "the invitation of an adopted person is void");
+        let acceptance = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": token})).send().await;
+        assert_eq!(acceptance.status, 404, "the invitation of an adopted person is void");
         assert_eq!(provider.patch(&id, "active", json!(true)).await.status, 200);
         assert_eq!(status().await, "active");
     }
@@ -62,29 +67,29 @@ async fn replacement_removes_only_values_of_created_people() {
         let boss = world.employee("boss@example.com").await;
         let department = world.made("/v1/departments", json!({"name": "Care"})).await;
         let values = json!({"job_title": "Lead", "manager_id": boss, "department_id": department});
-        let adopted = world.employee("ada@example.com").await;
-        assert_eq!(world.patch(&format!("/v1/employees/{adopted}"), values.clone()).await.status, 200);
-        let stored = async |id: &str| {
+        let adopted_person = world.employee("ada@example.com").await;
+        assert_eq!(world.patch(&format!("/v1/employees/{adopted_person}"), values.clone()).await.status, 200);
+        let values_of = async |id: &str| {
             let person = world.get(&format!("/v1/employees/{id}")).await.json();
             ["job_title", "manager_id", "department_id"].map(|name| person[name].clone())
         };
-        let before = stored(&adopted).await;
-        assert_eq!(provider.made(&user("ada")).await, adopted);
+        let values_before = values_of(&adopted_person).await;
+        assert_eq!(provider.made(&user("ada")).await, adopted_person);
         let put = async |id: &str, name: &str| {
-            let answered = provider.send("PUT", &format!("/Users/{id}"), Some(&user(name))).await;
-            assert_eq!(answered.status, 200, "{}", answered.text());
+            let response = provider.send("PUT", &format!("/Users/{id}"), Some(&user(name))).await;
+            assert_eq!(response.status, 200, "{}", response.text());
         };
-        put(&adopted, "ada").await;
-        assert_eq!(stored(&adopted).await, before, "on {}", shared.name);
-        assert_eq!(provider.remove(&adopted, "title").await.status, 200);
-        assert_eq!(stored(&adopted).await[0], Value::Null, "a PATCH removes what it names");
+        put(&adopted_person, "ada").await;
+        assert_eq!(values_of(&adopted_person).await, values_before, "on {}", shared.name);
+        assert_eq!(provider.remove(&adopted_person, "title").await.status, 200);
+        assert_eq!(values_of(&adopted_person).await[0], Value::Null, "a PATCH removes what it names");
         let mut body = user("eve");
         body["title"] = json!("Lead");
         body[ENTERPRISE] = json!({"manager": {"value": boss}, "department": "Care"});
-        let created = provider.made(&body).await;
-        assert_eq!(stored(&created).await, before);
-        put(&created, "eve").await;
-        assert_eq!(stored(&created).await, [Value::Null, Value::Null, Value::Null]);
+        let created_user = provider.made(&body).await;
+        assert_eq!(values_of(&created_user).await, values_before);
+        put(&created_user, "eve").await;
+        assert_eq!(values_of(&created_user).await, [Value::Null, Value::Null, Value::Null]);
     }
 }
 
@@ -93,8 +98,8 @@ async fn missing_names_stay_as_stored() {
     for shared in every_store().await {
         let world = &shared.world;
         let provider = Provider::new(world).await;
-        let unmanaged = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
-        let id = world.made("/v1/employees", unmanaged).await;
+        let person_body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
+        let id = world.made("/v1/employees", person_body).await;
         let names = async || {
             let person = world.get(&format!("/v1/employees/{id}")).await.json();
             [person["first_name"].clone(), person["last_name"].clone()]
@@ -183,8 +188,8 @@ async fn refused_creation_repeats_one_issue() {
         conflict["externalId"] = json!("x-2");
         conflict["emails"] = json!([{"value": "zoe@example.com", "primary": true}]);
         for _ in 0..2 {
-            let refused = provider.send("POST", "/Users", Some(&conflict)).await;
-            assert_eq!(refused.status, 409, "{}", refused.text());
+            let response = provider.send("POST", "/Users", Some(&conflict)).await;
+            assert_eq!(response.status, 409, "{}", response.text());
         }
         let issues = world.get(&format!("/v1/connectors/{}/sync-issues", provider.connector)).await.json();
         let counts: Vec<_> =
@@ -222,13 +227,16 @@ async fn org_admin_is_adopted_after_the_issue_is_resolved() {
             "external_id": "R1"});
         let admin = world.made("/v1/employees", body).await;
         let issues = format!("/v1/connectors/{}/sync-issues", provider.connector);
-        let mut renamed = user("eve");
-        renamed["externalId"] = json!("R1");
-        for asked in [renamed, user("ada")] {
-            let refused = provider.send("POST", "/Users", Some(&asked)).await;
-            assert_eq!((refused.status, &refused.json()["scimType"]), (409, &json!("uniqueness")), "{asked}");
-            let stored = world.get(&format!("/v1/employees/{admin}")).await.json();
-            assert_eq!((&stored["email"], &stored["is_hris_managed"]), (&json!("ada@example.com"), &json!(false)));
+        let mut renamed_user = user("eve");
+        renamed_user["externalId"] = json!("R1");
+        for asked in [renamed_user, user("ada")] {
+            let response = provider.send("POST", "/Users", Some(&asked)).await;
+            assert_eq!((response.status, &response.json()["scimType"]), (409, &json!("uniqueness")), "{asked}");
+            let person_before = world.get(&format!("/v1/employees/{admin}")).await.json();
+            assert_eq!(
+                (&person_before["email"], &person_before["is_hris_managed"]),
+                (&json!("ada@example.com"), &json!(false))
+            );
         }
         let open = world.get(&format!("{issues}?filter[kind]=adoption_unconfirmed")).await.json();
         let open = open["data"].as_array().unwrap();
@@ -237,8 +245,8 @@ async fn org_admin_is_adopted_after_the_issue_is_resolved() {
         let resolve = format!("{issues}/{}/resolve", of_ada["id"].as_str().unwrap());
         assert_eq!(world.post(&resolve, json!({})).await.status, 200);
         assert_eq!(provider.send("POST", "/Users", Some(&user("ada"))).await.status, 201, "on {}", shared.name);
-        let stored = world.get(&format!("/v1/employees/{admin}")).await.json();
-        assert_eq!((&stored["role"], &stored["is_hris_managed"]), (&json!("org_admin"), &json!(true)));
+        let person_after = world.get(&format!("/v1/employees/{admin}")).await.json();
+        assert_eq!((&person_after["role"], &person_after["is_hris_managed"]), (&json!("org_admin"), &json!(true)));
     }
 }
 
@@ -266,8 +274,8 @@ async fn confirmation_of_an_org_admin_counts_once() {
         // Their return: refused until it is confirmed, and again the next time.
         for round in 1..=2 {
             assert_eq!(provider.patch(&id, "active", json!(false)).await.status, 200);
-            let refused = provider.patch(&id, "active", json!(true)).await;
-            assert_eq!((refused.status, status().await), (409, json!("deactivated")), "round {round}");
+            let response = provider.patch(&id, "active", json!(true)).await;
+            assert_eq!((response.status, status().await), (409, json!("deactivated")), "round {round}");
             confirm_the_open_request(world, &provider).await;
             assert_eq!(provider.patch(&id, "active", json!(true)).await.status, 200, "on {}", shared.name);
             assert_eq!(status().await, "active");
@@ -299,14 +307,14 @@ async fn name_of_an_erased_person_leaves_foreign_issues() {
         let mut body = user("ada");
         body["userName"] = json!("zqmarkname");
         body["externalId"] = json!("zqmarkid");
-        let gone = provider.made(&body).await;
+        let erased_user = provider.made(&body).await;
         let (one, other) = (provider.made(&user("eve")).await, provider.made(&user("ida")).await);
         assert_eq!(provider.patch(&one, "userName", json!("ZQMarkName")).await.status, 409);
         assert_eq!(provider.patch(&other, "externalId", json!("zqmarkid")).await.status, 409);
         let issues = format!("/v1/connectors/{}/sync-issues?filter[resolved]=all", provider.connector);
         assert!(world.get(&issues).await.text().to_lowercase().contains("zqmark"));
-        assert!(provider.patch(&gone, "active", json!(false)).await.status < 300);
-        assert_eq!(world.post(&format!("/v1/employees/{gone}/erasure"), json!({})).await.status, 202);
+        assert!(provider.patch(&erased_user, "active", json!(false)).await.status < 300);
+        assert_eq!(world.post(&format!("/v1/employees/{erased_user}/erasure"), json!({})).await.status, 202);
         for _ in 0..4 {
             erasure::run_due(&world.services, || true).await.unwrap();
             world.clock.advance_seconds(20);
@@ -315,8 +323,8 @@ async fn name_of_an_erased_person_leaves_foreign_issues() {
         for path in
             [issues.as_str(), "/v1/audit-log?limit=100", "/v1/notifications?limit=100", "/v1/events?limit=100"]
         {
-            let left = world.get(path).await.text().to_lowercase();
-            assert!(!left.contains("zqmark"), "{} {path}: {left}", shared.name);
+            let issue_text = world.get(path).await.text().to_lowercase();
+            assert!(!issue_text.contains("zqmark"), "{} {path}: {issue_text}", shared.name);
         }
     }
 }

@@ -36,8 +36,8 @@ async fn concurrent_deactivations_never_exceed_the_brake() {
             *statuses.entry(if status == 204 { 200 } else { status }).or_default() += 1;
         }
         assert_eq!(statuses, BTreeMap::from([(200, 12), (503, 12)]), "on {}", shared.name);
-        let left = world.get("/v1/employees?filter[status]=deactivated&limit=100").await.json();
-        assert_eq!(left["data"].as_array().unwrap().len(), 12);
+        let former_employees = world.get("/v1/employees?filter[status]=deactivated&limit=100").await.json();
+        assert_eq!(former_employees["data"].as_array().unwrap().len(), 12);
     }
 }
 
@@ -55,8 +55,8 @@ async fn brake_of_test_data_refuses_without_a_pause() {
             assert_eq!(test.patch(&ids[1], "active", json!(false)).await.status, 503);
         }
         assert_eq!(test.patch(&ids[1], "title", json!("X")).await.status, 200, "on {}", shared.name);
-        let shown = shared.world.get(&format!("/v1/connectors/{}", live.connector)).await.json();
-        assert_eq!((&shown["status"], &shown["people"]), (&json!("active"), &json!(0)), "live figures");
+        let connector = shared.world.get(&format!("/v1/connectors/{}", live.connector)).await.json();
+        assert_eq!((&connector["status"], &connector["people"]), (&json!("active"), &json!(0)), "live figures");
     }
 }
 
@@ -71,8 +71,8 @@ async fn test_key_provisions_into_test_data_only() {
         let total = async |provider: &Provider<'_>| provider.get("/Users").await.json()["totalResults"].clone();
         assert_eq!((total(&live).await, total(&test).await), (json!(1), json!(1)));
         assert_eq!(test.patch(&id, "active", json!(false)).await.status, 200);
-        let found = live.get("/Users?filter=userName%20eq%20%22ada@example.com%22").await.json();
-        assert_eq!(found["Resources"][0]["active"], true);
+        let list = live.get("/Users?filter=userName%20eq%20%22ada@example.com%22").await.json();
+        assert_eq!(list["Resources"][0]["active"], true);
     }
 }
 
@@ -86,9 +86,12 @@ async fn idempotency_key_replays_a_creation() {
         };
         let first = post(&user("ada")).await;
         assert_eq!((first.status, first.header("idempotent-replayed")), (201, None));
-        let again = post(&user("ada")).await;
-        assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")));
-        assert_eq!((again.json(), again.header("location")), (first.json(), first.header("location")));
+        let second_response = post(&user("ada")).await;
+        assert_eq!((second_response.status, second_response.header("idempotent-replayed")), (201, Some("true")));
+        assert_eq!(
+            (second_response.json(), second_response.header("location")),
+            (first.json(), first.header("location"))
+        );
         let other = post(&user("eve")).await;
         assert!((400..500).contains(&other.status), "{}", other.text());
         assert_eq!(other.json()["status"], other.status.to_string());
@@ -119,8 +122,9 @@ async fn request_log_has_refused_requests_too() {
     assert_eq!(statuses, [200, 429]);
     world.services.scim_log.flush(&*world.services.store).await.unwrap();
     let log = world.get(&format!("/v1/connectors/{}/requests", provider.connector)).await.json();
-    let logged: Vec<_> = log["data"].as_array().unwrap().iter().map(|entry| entry["status"].clone()).collect();
-    assert_eq!(logged, [429, 200]);
+    let logged_statuses: Vec<_> =
+        log["data"].as_array().unwrap().iter().map(|entry| entry["status"].clone()).collect();
+    assert_eq!(logged_statuses, [429, 200]);
 }
 
 #[tokio::test]
@@ -135,16 +139,16 @@ async fn request_has_a_span_with_its_use_case_below() {
     provider.made(&user("ada")).await;
     let text = lines.text();
     let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let above = |name: &str, member: &str, value: Value| -> Vec<Value> {
+    let spans_above = |name: &str, member: &str, value: Value| -> Vec<Value> {
         let is_wanted = |event: &&Value| event["span"]["name"] == name && event["span"][member] == value;
-        let found = events.iter().rfind(is_wanted).unwrap_or_else(|| panic!("{name}: {text}"));
-        found["spans"].as_array().unwrap().iter().map(|span| span["name"].clone()).collect()
+        let span_event = events.iter().rfind(is_wanted).unwrap_or_else(|| panic!("{name}: {text}"));
+        span_event["spans"].as_array().unwrap().iter().map(|span| span["name"].clone()).collect()
     };
     let nothing: Vec<Value> = vec![];
-    assert_eq!(above("request", "http.route", json!("/scim/v2/Users")), nothing);
-    assert_eq!(above("use_case", "otel.name", json!("scim.create_user")), ["request"]);
+    assert_eq!(spans_above("request", "http.route", json!("/scim/v2/Users")), nothing);
+    assert_eq!(spans_above("use_case", "otel.name", json!("scim.create_user")), ["request"]);
     // The link and the person of the creation.
-    assert_eq!(above("commit", "rows", json!(2)), ["request", "use_case"]);
+    assert_eq!(spans_above("commit", "rows", json!(2)), ["request", "use_case"]);
 }
 
 /// An access request for a person of a provider has their account and their issues (decision H2).
@@ -162,8 +166,9 @@ async fn personal_data_has_the_account_and_its_issues() {
         let of_type = |kind: &str| lines.iter().filter(|line| line["type"] == kind).cloned().collect::<Vec<_>>();
         let from = json!({"type": "connector", "id": provider.connector});
         let [account] = &of_type("scim_account")[..] else { panic!("on {}: {lines:?}", shared.name) };
-        let shown = ["connector_id", "user_name", "external_id"].map(|member| account["data"][member].clone());
-        assert_eq!(shown, [json!(provider.connector), json!("ada@example.com"), json!("x-ada")]);
+        let account_members =
+            ["connector_id", "user_name", "external_id"].map(|member| account["data"][member].clone());
+        assert_eq!(account_members, [json!(provider.connector), json!("ada@example.com"), json!("x-ada")]);
         assert_eq!((&account["data"]["attributes"]["nickName"], &account["from"]), (&json!("Countess"), &from));
         let issues = world.get(&format!("/v1/connectors/{}/sync-issues", provider.connector)).await.json();
         let [issue] = &of_type("sync_issue")[..] else { panic!("on {}: {lines:?}", shared.name) };

@@ -23,19 +23,19 @@ async fn search_reflects_writes_archivals_and_restores_at_once() {
     for shared in every_store().await {
         let world = &shared.world;
         let ada = report(world, "ada", None).await;
-        let found = async |words: &str| ids(&search(world, &[("q", words)]).await);
+        let hits_for = async |words: &str| ids(&search(world, &[("q", words)]).await);
         let one = observation(world, &ada, "Kept calm.").await;
-        assert_eq!(found("calm").await, [&*one], "{}", shared.name);
+        assert_eq!(hits_for("calm").await, [&*one], "{}", shared.name);
         let path = format!("/v1/observations/{one}");
         assert_eq!(world.patch(&path, json!({"observation": "Lost her nerve."})).await.status, 200);
-        assert!(found("calm").await.is_empty(), "{}", shared.name);
-        assert_eq!(found("nerve").await, [&*one], "{}", shared.name);
+        assert!(hits_for("calm").await.is_empty(), "{}", shared.name);
+        assert_eq!(hits_for("nerve").await, [&*one], "{}", shared.name);
         assert_eq!(world.patch(&path, json!({"impact": "Calm came back."})).await.status, 200);
-        assert_eq!(found("calm nerve").await, [&*one], "{}", shared.name);
+        assert_eq!(hits_for("calm nerve").await, [&*one], "{}", shared.name);
         assert_eq!(world.post(&format!("{path}/archive"), json!({})).await.status, 200);
-        assert!(found("nerve").await.is_empty(), "{}", shared.name);
+        assert!(hits_for("nerve").await.is_empty(), "{}", shared.name);
         assert_eq!(world.post(&format!("{path}/restore"), json!({})).await.status, 200);
-        assert_eq!(found("nerve").await, [&*one], "{}", shared.name);
+        assert_eq!(hits_for("nerve").await, [&*one], "{}", shared.name);
         let people = async |words: &str| ids(&search(world, &[("q", words), ("types", "employees")]).await);
         let file = "email,first_name,last_name,job_title\nzoe@example.com,Zoë,Sample,Harbour pilot\n";
         let upload = world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file);
@@ -62,27 +62,27 @@ async fn deactivated_person_is_found_by_status() {
             assert_eq!(world.post(&format!("/v1/employees/{id}/deactivate"), json!({})).await.status, 200);
         }
         assert_eq!(world.post(&format!("/v1/employees/{erased}/erasure"), json!({})).await.status, 202);
-        let found = async |filters: &[(&str, &str)]| {
-            let mut asked = vec![("q", "harbour"), ("types", "employees")];
-            asked.extend(filters);
-            ids(&search(world, &asked).await)
+        let hits_with = async |filters: &[(&str, &str)]| {
+            let mut query = vec![("q", "harbour"), ("types", "employees")];
+            query.extend(filters);
+            ids(&search(world, &query).await)
         };
         for is_indexed in [false, true] {
             if is_indexed {
                 search_index::index_pending(&world.services, || true).await.unwrap();
             }
             let case = format!("{}, indexed: {is_indexed}", shared.name);
-            assert_eq!(found(&[]).await, [invited, here], "{case}");
+            assert_eq!(hits_with(&[]).await, [invited, here], "{case}");
             for (status, wanted) in [
                 ("active", vec![here]),
                 ("pending_invite", vec![invited]),
                 ("deactivated", vec![left]),
                 ("all", vec![invited, left, here]),
             ] {
-                assert_eq!(found(&[("filter[status]", status)]).await, wanted, "{status} {case}");
+                assert_eq!(hits_with(&[("filter[status]", status)]).await, wanted, "{status} {case}");
             }
             let of_left = [("filter[status]", "all"), ("filter[employee_id]", left)];
-            assert_eq!(found(&of_left).await, [left], "{case}");
+            assert_eq!(hits_with(&of_left).await, [left], "{case}");
         }
         let former = search(world, &[("q", "former"), ("types", "employees"), ("filter[status]", "all")]).await;
         assert!(ids(&former).is_empty(), "an erased person is not found by the pseudonym, {}", shared.name);
@@ -107,10 +107,10 @@ async fn search_ranks_whole_words_then_newest_without_gaps() {
                 whole.push(summary(world, &ada, "calm kept").await);
             }
         }
-        let wanted: Vec<String> = whole.into_iter().rev().chain(begun.into_iter().rev()).collect();
-        let asked = [("q", "kept calm"), ("types", "summaries,observations")];
-        let all = search(world, &asked).await;
-        assert_eq!(ids(&all), wanted, "{}", shared.name);
+        let expected_ids: Vec<String> = whole.into_iter().rev().chain(begun.into_iter().rev()).collect();
+        let query = [("q", "kept calm"), ("types", "summaries,observations")];
+        let all = search(world, &query).await;
+        assert_eq!(ids(&all), expected_ids, "{}", shared.name);
         let scores: Vec<f64> =
             all.json()["data"].as_array().unwrap().iter().map(|item| item["score"].as_f64().unwrap()).collect();
         assert!(
@@ -120,10 +120,10 @@ async fn search_ranks_whole_words_then_newest_without_gaps() {
         for limit in ["1", "2", "5", "14", "15", "100"] {
             let (mut seen, mut cursor) = (vec![], None::<String>);
             loop {
-                let mut asked = asked.to_vec();
-                asked.push(("limit", limit));
-                asked.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-                let page = search(world, &asked).await;
+                let mut page_query = query.to_vec();
+                page_query.push(("limit", limit));
+                page_query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+                let page = search(world, &page_query).await;
                 seen.extend(ids(&page));
                 let page = page.json();
                 assert_eq!(page["has_more"], json!(!page["next_cursor"].is_null()));
@@ -131,7 +131,7 @@ async fn search_ranks_whole_words_then_newest_without_gaps() {
                 assert_eq!(page["data"].as_array().unwrap().len().to_string(), limit, "pages are full");
                 cursor = Some(next.to_owned());
             }
-            assert_eq!(seen, wanted, "{limit} a page, {}", shared.name);
+            assert_eq!(seen, expected_ids, "{limit} a page, {}", shared.name);
         }
     }
 }
@@ -163,34 +163,34 @@ async fn search_filters_narrow_the_hits() {
         let body = json!({"employee_id": deep, "type": "opportunity", "observation": "calm"});
         let opportunity = world.made("/v1/observations", body).await;
         let goal = objective(world, &deep, "calm").await;
-        let found = async |filters: &[(&str, &str)]| {
-            let mut asked = vec![("q", "calm"), ALL];
-            asked.extend(filters);
-            ids(&search(world, &asked).await)
+        let hits_with = async |filters: &[(&str, &str)]| {
+            let mut query = vec![("q", "calm"), ALL];
+            query.extend(filters);
+            ids(&search(world, &query).await)
         };
-        assert_eq!(found(&[]).await, [&*goal, &opportunity, &of_deep, &of_ada, &of_boss], "{}", shared.name);
+        assert_eq!(hits_with(&[]).await, [&*goal, &opportunity, &of_deep, &of_ada, &of_boss], "{}", shared.name);
         assert_eq!(
-            found(&[("filter[employee_id]", &deep)]).await,
+            hits_with(&[("filter[employee_id]", &deep)]).await,
             [&*goal, &opportunity, &of_deep],
             "{}",
             shared.name
         );
         assert_eq!(
-            found(&[("filter[manager_id]", &ada)]).await,
+            hits_with(&[("filter[manager_id]", &ada)]).await,
             [&*goal, &opportunity, &of_deep],
             "{}",
             shared.name
         );
-        let below = [("filter[manager_id]", &*boss), ("filter[type]", "strength")];
-        assert_eq!(found(&below).await, [&*of_deep, &of_ada], "{}", shared.name);
-        let at = world.get(&format!("/v1/observations/{of_ada}")).await.json()["created_at"]
+        let filters_of_boss = [("filter[manager_id]", &*boss), ("filter[type]", "strength")];
+        assert_eq!(hits_with(&filters_of_boss).await, [&*of_deep, &of_ada], "{}", shared.name);
+        let created_at = world.get(&format!("/v1/observations/{of_ada}")).await.json()["created_at"]
             .as_str()
             .unwrap()
             .to_owned();
-        let until = [("filter[created_at][lte]", &*at)];
-        assert_eq!(found(&until).await, [&*of_ada, &of_boss], "{}", shared.name);
+        let end_filter = [("filter[created_at][lte]", &*created_at)];
+        assert_eq!(hits_with(&end_filter).await, [&*of_ada, &of_boss], "{}", shared.name);
         let nobody = [("filter[employee_id]", "emp_00000000000000000000000001")];
-        assert!(found(&nobody).await.is_empty() && found(&[("filter[manager_id]", "x")]).await.is_empty());
+        assert!(hits_with(&nobody).await.is_empty() && hits_with(&[("filter[manager_id]", "x")]).await.is_empty());
     }
 }
 
@@ -199,12 +199,12 @@ async fn search_of_a_bound_key_finds_only_visible_rows() {
     for instance in every_store().await {
         let world = &instance.world;
         let joe = report(world, "joe", None).await;
-        let below = report(world, "below", Some(&joe)).await;
+        let lower_report = report(world, "below", Some(&joe)).await;
         let other = report(world, "other", None).await;
         let key = bound(world, &joe).await;
-        let mut seen = vec![];
-        for (person, is_seen) in [(&other, false), (&below, true), (&joe, true)] {
-            seen.extend(Some(objective(world, person, "calm").await).filter(|_| is_seen));
+        let mut visible_ids = vec![];
+        for (person, is_seen) in [(&other, false), (&lower_report, true), (&joe, true)] {
+            visible_ids.extend(Some(objective(world, person, "calm").await).filter(|_| is_seen));
         }
         let shared = summary(world, &joe, "calm").await;
         for action in ["approve", "share"] {
@@ -212,11 +212,11 @@ async fn search_of_a_bound_key_finds_only_visible_rows() {
         }
         summary(world, &joe, "calm, and not shared").await;
         summary(world, &other, "calm").await;
-        seen.push(shared);
-        seen.push(summary(world, &below, "calm").await);
+        visible_ids.push(shared);
+        visible_ids.push(summary(world, &lower_report, "calm").await);
         observation(world, &other, "calm").await;
-        seen.push(observation(world, &below, "calm").await);
-        seen.reverse();
-        assert_eq!(ids(&search_as(world, &key, &[("q", "calm"), ALL]).await), seen, "{}", instance.name);
+        visible_ids.push(observation(world, &lower_report, "calm").await);
+        visible_ids.reverse();
+        assert_eq!(ids(&search_as(world, &key, &[("q", "calm"), ALL]).await), visible_ids, "{}", instance.name);
     }
 }

@@ -26,9 +26,9 @@ async fn search_type_requires_its_read_scope() {
         ("summaries", "summaries:read"),
     ] {
         for words in ["calm", ""] {
-            let refused = search_as(&world, &key, &[("q", words), ("types", types)]).await;
-            assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()), "{types}");
-            assert_eq!(refused.json()["error"]["details"], json!([{"required_scope": scope}]), "{types}");
+            let response = search_as(&world, &key, &[("q", words), ("types", types)]).await;
+            assert_eq!(response.refusal(), (403, "permission_denied".to_owned()), "{types}");
+            assert_eq!(response.json()["error"]["details"], json!([{"required_scope": scope}]), "{types}");
         }
     }
 }
@@ -37,9 +37,9 @@ async fn search_type_requires_its_read_scope() {
 async fn invalid_search_parameters_are_named_at_once() {
     let world = TestApi::new().await;
     let problems = async |query: &[(&str, &str)]| {
-        let answered = search(&world, query).await;
-        assert_eq!(answered.status, 400, "{}", answered.text());
-        answered.problems()
+        let response = search(&world, query).await;
+        assert_eq!(response.status, 400, "{}", response.text());
+        response.problems()
     };
     let one = |field: &str, code: &str| vec![(field.to_owned(), code.to_owned())];
     assert_eq!(problems(&[]).await, one("q", "required"));
@@ -65,8 +65,8 @@ async fn search_cursor_is_bound_to_its_search() {
     let cursor = page["next_cursor"].as_str().unwrap();
     assert_eq!(ids(&search(&world, &[("q", "calm"), ("limit", "2"), ("cursor", cursor)]).await).len(), 2);
     for other in [("q", "calmer"), ("q", "Calm")] {
-        let refused = search(&world, &[other, ("cursor", cursor)]).await;
-        assert_eq!(refused.problems(), [("cursor".to_owned(), "invalid_format".to_owned())]);
+        let response = search(&world, &[other, ("cursor", cursor)]).await;
+        assert_eq!(response.problems(), [("cursor".to_owned(), "invalid_format".to_owned())]);
     }
     let list = format!("/v1/observations?cursor={cursor}");
     assert_eq!(world.get(&list).await.status, 400);
@@ -143,12 +143,12 @@ async fn random_search_query_returns_200_or_400() {
     let random = Random::new(5);
     for _ in 0..400 {
         let words: String = (0..1 + random.below(12)).map(|_| *random.pick(&PARTS)).collect();
-        let answered = search(&world, &[("q", &words), ALL]).await;
-        assert!(matches!(answered.status, 200 | 400), "{words:?}: {}", answered.text());
+        let response = search(&world, &[("q", &words), ALL]).await;
+        assert!(matches!(response.status, 200 | 400), "{words:?}: {}", response.text());
     }
     for raw in ["%", "%ff", "%00", "%ED%A0%80"] {
-        let answered = world.get(&format!("/v1/search?q={raw}")).await;
-        assert!(matches!(answered.status, 200 | 400), "{raw}: {}", answered.text());
+        let raw_response = world.get(&format!("/v1/search?q={raw}")).await;
+        assert!(matches!(raw_response.status, 200 | 400), "{raw}: {}", raw_response.text());
     }
 }
 
@@ -159,11 +159,11 @@ async fn search_before_indexing_ends_is_503_with_retry_after() {
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "calm").await;
     store.set_backlog(Some((Tenant::live(world.organization), "observations")));
-    let refused = search(&world, &[("q", "calm")]).await;
-    assert_eq!(refused.refusal(), (503, "unavailable".to_owned()), "{}", refused.text());
-    assert_eq!(refused.header("retry-after"), Some("30"));
+    let response = search(&world, &[("q", "calm")]).await;
+    assert_eq!(response.refusal(), (503, "unavailable".to_owned()), "{}", response.text());
+    assert_eq!(response.header("retry-after"), Some("30"));
     let both = search(&world, &[("q", "calm"), ALL]).await;
-    assert_eq!(without_request_id(both.json()), without_request_id(refused.json()));
+    assert_eq!(without_request_id(both.json()), without_request_id(response.json()));
     assert_eq!(search(&world, &[("q", "ada"), ("types", "employees")]).await.status, 200, "which is complete");
     let test = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
     assert_eq!(world.bare("GET", &path(&[("q", "calm")])).key(&test).send().await.status, 200, "another data set");

@@ -43,19 +43,19 @@ async fn invalid_summary_field_is_named_on_create_and_update() {
         ("review", json!(true), "unknown_field"),
     ];
     for (name, value, code) in &table {
-        let wanted = vec![((*name).to_owned(), (*code).to_owned())];
-        let created = world.post("/v1/summaries", with(body(&employee), name, value.clone())).await;
-        assert_eq!((created.status, created.problems()), (400, wanted.clone()), "create {name} {value:.40}");
-        let changed = world.patch(&path, with(json!({}), name, value.clone())).await;
-        assert_eq!((changed.status, changed.problems()), (400, wanted), "change {name} {value:.40}");
+        let problems = vec![((*name).to_owned(), (*code).to_owned())];
+        let creation = world.post("/v1/summaries", with(body(&employee), name, value.clone())).await;
+        assert_eq!((creation.status, creation.problems()), (400, problems.clone()), "create {name} {value:.40}");
+        let change = world.patch(&path, with(json!({}), name, value.clone())).await;
+        assert_eq!((change.status, change.problems()), (400, problems), "change {name} {value:.40}");
     }
     for (name, value) in [("employee_id", json!(boss)), ("author_id", json!(boss))] {
-        let changed = world.patch(&path, with(json!({}), name, value)).await;
-        assert_eq!((changed.status, changed.problems()), (400, vec![(name.to_owned(), "read_only".to_owned())]));
+        let second = world.patch(&path, with(json!({}), name, value)).await;
+        assert_eq!((second.status, second.problems()), (400, vec![(name.to_owned(), "read_only".to_owned())]));
     }
     let none = world.post("/v1/summaries", json!({})).await;
-    let required = |name: &str| (name.to_owned(), "required".to_owned());
-    assert_eq!((none.status, none.problems()), (400, vec![required("employee_id"), required("title")]));
+    let missing = |name: &str| (name.to_owned(), "required".to_owned());
+    assert_eq!((none.status, none.problems()), (400, vec![missing("employee_id"), missing("title")]));
     for (period, field, code) in [
         (json!({"period_start": "2026-01-02", "period_end": "2026-01-01"}), "period_end", "out_of_range"),
         (json!({"period_start": "2026-01-02"}), "period_end", "required"),
@@ -63,9 +63,9 @@ async fn invalid_summary_field_is_named_on_create_and_update() {
     ] {
         let mut wrong = body(&employee);
         wrong.as_object_mut().unwrap().extend(period.as_object().unwrap().clone());
-        let wanted = vec![(field.to_owned(), code.to_owned())];
-        assert_eq!(world.post("/v1/summaries", wrong).await.problems(), wanted, "{period}");
-        assert_eq!(world.patch(&path, period.clone()).await.problems(), wanted, "{period}");
+        let problems = vec![(field.to_owned(), code.to_owned())];
+        assert_eq!(world.post("/v1/summaries", wrong).await.problems(), problems, "{period}");
+        assert_eq!(world.patch(&path, period.clone()).await.problems(), problems, "{period}");
     }
     assert_eq!(world.get(&path).await.json()["title"], "First half");
 }
@@ -76,8 +76,8 @@ async fn summary_action_bodies_are_read_and_unknown_members_refused() {
     let (employee, _) = someone(&world).await;
     let path = summary(&world, body(&employee)).await;
     let problems = async |action: &str, body: Value| {
-        let answered = world.post(&format!("{path}/{action}"), body).await;
-        (answered.status, answered.problems())
+        let response = world.post(&format!("{path}/{action}"), body).await;
+        (response.status, response.problems())
     };
     let one = |field: &str, code: &str| (400, vec![(field.to_owned(), code.to_owned())]);
     for action in ["submit", "approve", "share", "archive"] {
@@ -97,8 +97,11 @@ async fn summary_action_bodies_are_read_and_unknown_members_refused() {
     assert_eq!(problems("feedback", json!({"acknowledged": null})).await, one("acknowledged", "required"));
     done(&world, &path, &["approve", "share"]).await;
     let empty = world.ask("POST", &format!("{path}/feedback")).send().await;
-    let given = empty.json()["employee_feedback"].clone();
-    assert_eq!((empty.status, &given["comment"], &given["acknowledged"]), (200, &json!(null), &json!(false)));
+    let feedback = empty.json()["employee_feedback"].clone();
+    assert_eq!(
+        (empty.status, &feedback["comment"], &feedback["acknowledged"]),
+        (200, &json!(null), &json!(false))
+    );
 }
 
 #[tokio::test]
@@ -119,9 +122,9 @@ async fn summary_inclusion_is_refused_with_its_reason() {
         "employee_id": employee, "title": "x", "author_id": "emp_1",
         "included_objective_ids": [goal, own, "nonsense"], "included_observation_ids": [own, others, gone, goal],
     });
-    let answered = world.post("/v1/summaries", wrong).await;
+    let response = world.post("/v1/summaries", wrong).await;
     let (objectives, observations) = ("included_objective_ids", "included_observation_ids");
-    let wanted = [
+    let codes = [
         ("author_id", "not_found_in_organization"),
         (objectives, "not_found_in_organization"),
         (objectives, "not_found_in_organization"),
@@ -129,13 +132,13 @@ async fn summary_inclusion_is_refused_with_its_reason() {
         (observations, "invalid_state"),
         (observations, "not_found_in_organization"),
     ];
-    let wanted: Vec<_> = wanted.iter().map(|(field, code)| ((*field).to_owned(), (*code).to_owned())).collect();
-    assert_eq!((answered.status, answered.problems()), (422, wanted));
-    assert_eq!(answered.json()["error"]["details"][2]["value"], "nonsense");
+    let problems: Vec<_> = codes.iter().map(|(field, code)| ((*field).to_owned(), (*code).to_owned())).collect();
+    assert_eq!((response.status, response.problems()), (422, problems));
+    assert_eq!(response.json()["error"]["details"][2]["value"], "nonsense");
     let path = summary(&world, body(&employee)).await;
     for id in [&others, &gone] {
-        let refused = world.patch(&path, json!({"included_observation_ids": [own, id]})).await;
-        assert_eq!(refused.problems(), [(observations.to_owned(), "invalid_state".to_owned())]);
+        let change = world.patch(&path, json!({"included_observation_ids": [own, id]})).await;
+        assert_eq!(change.problems(), [(observations.to_owned(), "invalid_state".to_owned())]);
     }
     let many = person(&world, "many", "employee", None).await;
     let mut goals = vec![];

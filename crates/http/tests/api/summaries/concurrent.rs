@@ -14,9 +14,9 @@ async fn one_of_twenty_concurrent_feedbacks_is_stored() {
     for shared in every_store().await {
         let world = &shared.world;
         let (employee, boss) = someone(world).await;
-        let mut written = body(&employee);
-        written["author_id"] = json!(boss);
-        let path = summary(world, written).await;
+        let mut summary_body = body(&employee);
+        summary_body["author_id"] = json!(boss);
+        let path = summary(world, summary_body).await;
         done(world, &path, &["approve", "share"]).await;
         let mut feed = Feed::from_now(world).await;
         let feedback = |number: usize| {
@@ -24,14 +24,14 @@ async fn one_of_twenty_concurrent_feedbacks_is_stored() {
             world.ask("POST", &format!("{path}/feedback")).json(&body).send()
         };
         let answers = join_all((0..20).map(feedback)).await;
-        let given: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+        let successes: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
         assert_eq!(
-            (given.len(), answers.iter().filter(|answer| answer.status == 409).count()),
+            (successes.len(), answers.iter().filter(|answer| answer.status == 409).count()),
             (1, 19),
             "{}",
             shared.name
         );
-        assert_eq!(world.get(&path).await.json(), given[0].json(), "{}", shared.name);
+        assert_eq!(world.get(&path).await.json(), successes[0].json(), "{}", shared.name);
         let events = feed.all("summary.").await;
         assert_eq!(
             (events.len(), &events[0]["event"]),
@@ -39,8 +39,8 @@ async fn one_of_twenty_concurrent_feedbacks_is_stored() {
             "{}",
             shared.name
         );
-        let told = world.get(&format!("/v1/notifications?filter[recipient_id]={boss}")).await.json();
-        assert_eq!(told["data"].as_array().unwrap().len(), 1, "{}", shared.name);
+        let notifications = world.get(&format!("/v1/notifications?filter[recipient_id]={boss}")).await.json();
+        assert_eq!(notifications["data"].as_array().unwrap().len(), 1, "{}", shared.name);
     }
 }
 
@@ -68,18 +68,18 @@ async fn concurrent_summaries_of_one_objective_are_all_linked() {
         let world = &shared.world;
         let (employee, _) = someone(world).await;
         let goal = objective(world, &employee).await;
-        let mut written = body(&employee);
-        written["included_objective_ids"] = json!([goal]);
-        let answers = join_all((0..20).map(|_| world.post("/v1/summaries", written.clone()))).await;
+        let mut summary_body = body(&employee);
+        summary_body["included_objective_ids"] = json!([goal]);
+        let answers = join_all((0..20).map(|_| world.post("/v1/summaries", summary_body.clone()))).await;
         assert!(answers.iter().all(|answer| answer.status == 201), "{}", shared.name);
-        let mut wanted: Vec<_> = answers.iter().map(|answer| answer.json()["id"].clone()).collect();
-        wanted.sort_by_key(|id| id.as_str().unwrap().to_owned());
+        let mut expected_ids: Vec<_> = answers.iter().map(|answer| answer.json()["id"].clone()).collect();
+        expected_ids.sort_by_key(|id| id.as_str().unwrap().to_owned());
         let path = format!("/v1/employee-objectives/{goal}");
-        assert_eq!(member(world, &path, "linked_summary_ids").await, json!(wanted), "{}", shared.name);
-        let found =
+        assert_eq!(member(world, &path, "linked_summary_ids").await, json!(expected_ids), "{}", shared.name);
+        let rows =
             walk(world, &world.admin, &format!("/v1/summaries?limit=3&filter[included_objective_id]={goal}"))
                 .await;
-        assert_eq!(found.len(), 20, "{}", shared.name);
+        assert_eq!(rows.len(), 20, "{}", shared.name);
     }
 }
 
@@ -89,11 +89,11 @@ async fn approval_during_observation_archival_ends_consistently() {
         let world = &shared.world;
         let (employee, _) = someone(world).await;
         for _ in 0..5 {
-            let noted = observation(world, &employee).await;
-            let mut written = body(&employee);
-            written["included_observation_ids"] = json!([noted]);
-            let path = summary(world, written).await;
-            let archive = format!("/v1/observations/{noted}/archive");
+            let observation_id = observation(world, &employee).await;
+            let mut summary_body = body(&employee);
+            summary_body["included_observation_ids"] = json!([observation_id]);
+            let path = summary(world, summary_body).await;
+            let archive = format!("/v1/observations/{observation_id}/archive");
             let (approved, archived) =
                 tokio::join!(ask(world, &world.admin, &path, "approve"), world.post(&archive, json!({})));
             assert_eq!((approved.status, archived.status), (200, 200), "{}", shared.name);

@@ -92,8 +92,8 @@ async fn approvals_follow_the_model_in_random_histories() {
             keys.push(key_for(world, id, AccessLevel::Standard).await);
         }
         keys.push(world.admin.clone());
-        let required = world.patch("/v1/organization", json!({"summary_review": "required"})).await;
-        assert_eq!(required.status, 200);
+        let settings_response = world.patch("/v1/organization", json!({"summary_review": "required"})).await;
+        assert_eq!(settings_response.status, 200);
         let begin = async || {
             let mut new = body(&employee);
             new["author_id"] = json!(author);
@@ -104,7 +104,7 @@ async fn approvals_follow_the_model_in_random_histories() {
         for (number, (caller, step)) in steps.iter().enumerate() {
             let key = &keys[*caller];
             let patch = async |body: Value| world.bare("PATCH", &path).key(key).json(&body).send().await;
-            let answered = match step {
+            let response = match step {
                 Step::Edit => patch(json!({"body": format!("Text {number}")})).await,
                 Step::Note => patch(json!({"metadata": {"note": number.to_string()}})).await,
                 Step::Submit => ask(world, key, &path, "submit").await,
@@ -112,13 +112,13 @@ async fn approvals_follow_the_model_in_random_histories() {
                 Step::Approve => ask(world, key, &path, "approve").await,
             };
             let case = format!("{number}: {step:?} by {caller} on {}", shared.name);
-            assert_eq!(answered.status, model.follow(*caller, *step), "{case}: {}", answered.text());
-            let shown = world.get(&path).await.json();
+            assert_eq!(response.status, model.follow(*caller, *step), "{case}: {}", response.text());
+            let summary_json = world.get(&path).await.json();
             let editor = model.edited_by.map(|caller| people[caller]);
-            assert_eq!(shown["edited_by"], json!(editor), "{case}");
+            assert_eq!(summary_json["edited_by"], json!(editor), "{case}");
             if *step == Step::Approve {
-                approvals[usize::from(answered.status == 200)] += 1;
-                if answered.status == 200 {
+                approvals[usize::from(response.status == 200)] += 1;
+                if response.status == 200 {
                     (path, model) = begin().await;
                 }
             }

@@ -30,7 +30,7 @@ async fn objective_links_its_unarchived_summaries() {
         let (employee, _) = someone(world).await;
         let goal = objective(world, &employee).await;
         let path = format!("/v1/employee-objectives/{goal}");
-        let before = world.get(&path).await;
+        let response_before = world.get(&path).await;
         let mut feed = Feed::from_now(world).await;
         let one = summary(world, including(&employee, &[&goal], &[])).await;
         let two = summary(world, including(&employee, &[&goal], &[])).await;
@@ -40,17 +40,24 @@ async fn objective_links_its_unarchived_summaries() {
             "{}",
             shared.name
         );
-        let tag = before.header("etag").unwrap();
+        let tag = response_before.header("etag").unwrap();
         assert!(!is_unchanged(world, &path, tag).await, "{}: what is shown has another tag", shared.name);
-        let linked = world.get(&path).await;
-        assert!(is_unchanged(world, &path, linked.header("etag").unwrap()).await);
-        let listed = world.get("/v1/employee-objectives").await.json()["data"][0].clone();
-        assert_eq!(listed, linked.json(), "{}", shared.name);
-        assert_eq!(linked.json()["updated_at"], before.json()["updated_at"], "an objective does not change by it");
+        let response_after = world.get(&path).await;
+        assert!(is_unchanged(world, &path, response_after.header("etag").unwrap()).await);
+        let list_entry = world.get("/v1/employee-objectives").await.json()["data"][0].clone();
+        assert_eq!(list_entry, response_after.json(), "{}", shared.name);
+        assert_eq!(
+            response_after.json()["updated_at"],
+            response_before.json()["updated_at"],
+            "an objective does not change by it"
+        );
         assert_eq!(feed.all("objective.").await, [Value::Null; 0]);
-        let patched =
+        let patch_response =
             world.ask("PATCH", &path).header("if-match", tag).json(&json!({"title": "Other"})).send().await;
-        assert_eq!((patched.status, &patched.json()["linked_summary_ids"]), (200, &json!([id(&one), id(&two)])));
+        assert_eq!(
+            (patch_response.status, &patch_response.json()["linked_summary_ids"]),
+            (200, &json!([id(&one), id(&two)]))
+        );
         assert_eq!(feed.all("objective.").await[0]["data"], world.get(&path).await.json());
         done(world, &one, &["approve", "archive"]).await;
         assert_eq!(member(world, &path, "linked_summary_ids").await, json!([id(&two)]));
@@ -72,40 +79,40 @@ async fn archived_observation_leaves_drafts_not_approved_summaries() {
         done(world, &approved, &["approve"]).await;
         done(world, &shared, &["approve", "share"]).await;
         let tag = world.get(&draft).await.header("etag").unwrap().to_owned();
-        let observed = async |action: &str| {
+        let act_on_observation = async |action: &str| {
             assert_eq!(world.post(&format!("/v1/observations/{gone}/{action}"), json!({})).await.status, 200);
         };
-        observed("archive").await;
+        act_on_observation("archive").await;
         let shows = async |path: &str| member(world, path, "included_observation_ids").await;
         for path in [&draft, &review] {
             assert_eq!(shows(path).await, json!([kept]), "{}", instance.name);
-            let inlined = world.get(&format!("{path}?expand=included_observations")).await.json();
-            assert_eq!(inlined["included_observations"].as_array().unwrap().len(), 1);
+            let expanded_summary = world.get(&format!("{path}?expand=included_observations")).await.json();
+            assert_eq!(expanded_summary["included_observations"].as_array().unwrap().len(), 1);
         }
         for path in [&approved, &shared] {
             assert_eq!(shows(path).await, json!([gone, kept]), "{}", instance.name);
         }
         assert!(!is_unchanged(world, &draft, &tag).await);
-        observed("restore").await;
+        act_on_observation("restore").await;
         assert_eq!(shows(&draft).await, json!([gone, kept]), "{}: it comes back", instance.name);
         assert!(is_unchanged(world, &draft, &tag).await);
-        observed("archive").await;
+        act_on_observation("archive").await;
         done(world, &draft, &["approve"]).await;
-        observed("restore").await;
+        act_on_observation("restore").await;
         assert_eq!(
             shows(&draft).await,
             json!([kept]),
             "{}: what was approved without it stays without it",
             instance.name
         );
-        observed("archive").await;
+        act_on_observation("archive").await;
         done(world, &approved, &["return"]).await;
         assert_eq!(shows(&approved).await, json!([kept]), "{}: a draft again", instance.name);
         let round = world.get(&review).await.json();
-        let sent = world.patch(&review, round.clone()).await;
-        assert_eq!((sent.status, sent.json()), (200, round), "what was read can be sent back");
-        let anew = world.patch(&review, json!({"included_observation_ids": [kept, gone]})).await;
-        assert_eq!(anew.problems(), [("included_observation_ids".to_owned(), "invalid_state".to_owned())]);
+        let patch_response = world.patch(&review, round.clone()).await;
+        assert_eq!((patch_response.status, patch_response.json()), (200, round), "what was read can be sent back");
+        let second_patch = world.patch(&review, json!({"included_observation_ids": [kept, gone]})).await;
+        assert_eq!(second_patch.problems(), [("included_observation_ids".to_owned(), "invalid_state".to_owned())]);
     }
 }
 
@@ -125,19 +132,25 @@ async fn summary_references_are_expanded_with_their_scopes() {
         ("included_observations", json!([world.get(&format!("/v1/observations/{noted}")).await.json()])),
     ];
     for (count, last) in members.iter().enumerate() {
-        let mut wanted = plain.clone();
-        members[..=count].iter().for_each(|(name, value)| wanted[*name] = value.clone());
+        let mut expected_summary = plain.clone();
+        members[..=count].iter().for_each(|(name, value)| expected_summary[*name] = value.clone());
         let expand = members[..=count].iter().map(|member| member.0).collect::<Vec<_>>().join(",");
-        assert_eq!(world.get(&format!("{path}?expand={expand}")).await.json(), wanted, "{}", last.0);
-        assert_eq!(world.get(&format!("/v1/summaries?expand={expand}")).await.json()["data"], json!([wanted]));
+        assert_eq!(world.get(&format!("{path}?expand={expand}")).await.json(), expected_summary, "{}", last.0);
+        assert_eq!(
+            world.get(&format!("/v1/summaries?expand={expand}")).await.json()["data"],
+            json!([expected_summary])
+        );
     }
     let nobodys = summary(&world, super::body(&employee)).await;
-    let shown = world.get(&format!("{nobodys}?expand=author,included_objectives")).await.json();
-    assert_eq!((&shown["author"], &shown["included_objectives"]), (&Value::Null, &json!([])));
-    let linked = format!("/v1/employee-objectives/{goal}?expand=linked_summaries");
-    assert_eq!(world.get(&linked).await.json()["linked_summaries"], json!([plain]));
-    let listed = world.get("/v1/employee-objectives?expand=linked_summaries,owner").await.json();
-    assert_eq!(listed["data"][0]["linked_summaries"], json!([plain]));
+    let expanded_summary = world.get(&format!("{nobodys}?expand=author,included_objectives")).await.json();
+    assert_eq!(
+        (&expanded_summary["author"], &expanded_summary["included_objectives"]),
+        (&Value::Null, &json!([]))
+    );
+    let objective_path = format!("/v1/employee-objectives/{goal}?expand=linked_summaries");
+    assert_eq!(world.get(&objective_path).await.json()["linked_summaries"], json!([plain]));
+    let page = world.get("/v1/employee-objectives?expand=linked_summaries,owner").await.json();
+    assert_eq!(page["data"][0]["linked_summaries"], json!([plain]));
     let key = world.scoped(&[Permission::SummariesRead]).await;
     for (expand, scope) in [
         ("employee", "employees:read"),
@@ -146,8 +159,8 @@ async fn summary_references_are_expanded_with_their_scopes() {
         ("included_observations", "observations:read"),
     ] {
         for path in [&path, "/v1/summaries"] {
-            let answered = world.bare("GET", &format!("{path}?expand={expand}")).key(&key).send().await;
-            assert_eq!(answered.json()["error"]["details"], json!([{"required_scope": scope}]));
+            let response = world.bare("GET", &format!("{path}?expand={expand}")).key(&key).send().await;
+            assert_eq!(response.json()["error"]["details"], json!([{"required_scope": scope}]));
         }
     }
 }
@@ -160,22 +173,28 @@ async fn invisible_resource_is_neither_expanded_nor_includable() {
         let stranger = person(world, "stranger", "employee", None).await;
         let (own, foreign) = (objective(world, &employee).await, objective(world, &stranger).await);
         let path = summary(world, including(&employee, &[&own, &foreign], &[])).await;
-        let hidden = summary(world, including(&stranger, &[&own], &[])).await;
+        let hidden_summary = summary(world, including(&stranger, &[&own], &[])).await;
         let key = key_for(world, &boss, AccessLevel::Standard).await;
         let got = async |path: String| world.bare("GET", &path).key(&key).send().await.json();
-        let shown = got(format!("{path}?expand=included_objectives")).await;
-        assert_eq!(shown["included_objectives"].as_array().unwrap().len(), 1, "{}", shared.name);
-        assert_eq!(shown["included_objectives"][0]["id"], json!(own));
-        let linked = got(format!("/v1/employee-objectives/{own}?expand=linked_summaries")).await;
-        assert_eq!(linked["linked_summary_ids"], json!([id(&path)]), "{}", shared.name);
+        let expanded_summary = got(format!("{path}?expand=included_objectives")).await;
+        assert_eq!(expanded_summary["included_objectives"].as_array().unwrap().len(), 1, "{}", shared.name);
+        assert_eq!(expanded_summary["included_objectives"][0]["id"], json!(own));
+        let expanded_objective = got(format!("/v1/employee-objectives/{own}?expand=linked_summaries")).await;
+        assert_eq!(expanded_objective["linked_summary_ids"], json!([id(&path)]), "{}", shared.name);
         let all = world.get(&format!("/v1/employee-objectives/{own}")).await.json()["linked_summary_ids"].clone();
-        assert_eq!(all, json!([id(&path), id(&hidden)]), "{}", shared.name);
-        assert_eq!(linked["linked_summaries"].as_array().unwrap().len(), 1, "{}", shared.name);
-        assert_eq!(linked["linked_summaries"][0]["id"], json!(id(&path)));
+        assert_eq!(all, json!([id(&path), id(&hidden_summary)]), "{}", shared.name);
+        assert_eq!(expanded_objective["linked_summaries"].as_array().unwrap().len(), 1, "{}", shared.name);
+        assert_eq!(expanded_objective["linked_summaries"][0]["id"], json!(id(&path)));
         for objective in [&own, &foreign] {
             let body = including(&employee, &[objective], &[]);
-            let made = world.bare("POST", "/v1/summaries").key(&key).json(&body).send().await;
-            assert_eq!(made.status, if *objective == own { 201 } else { 422 }, "{}: {}", shared.name, made.text());
+            let creation = world.bare("POST", "/v1/summaries").key(&key).json(&body).send().await;
+            assert_eq!(
+                creation.status,
+                if *objective == own { 201 } else { 422 },
+                "{}: {}",
+                shared.name,
+                creation.text()
+            );
         }
     }
 }

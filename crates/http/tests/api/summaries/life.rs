@@ -16,9 +16,9 @@ async fn summary_lifecycle_matches_snapshots() {
         "employee_id": employee, "author_id": author, "title": "First half", "period_start": "2026-01-01",
         "period_end": "2026-06-30", "included_objective_ids": [goal], "included_observation_ids": [noted],
     });
-    let created = world.post("/v1/summaries", body).await;
-    insta::assert_snapshot!("created", shown(&created));
-    let path = format!("/v1/summaries/{}", created.json()["id"].as_str().unwrap());
+    let creation = world.post("/v1/summaries", body).await;
+    insta::assert_snapshot!("created", shown(&creation));
+    let path = format!("/v1/summaries/{}", creation.json()["id"].as_str().unwrap());
     insta::assert_snapshot!("blank", shown(&ask(&world, &world.admin, &path, "submit").await));
     let text = json!({"body": "Calm under pressure.", "period_start": null, "period_end": null});
     insta::assert_snapshot!("updated", shown(&world.patch(&path, text).await));
@@ -37,7 +37,7 @@ async fn summary_lifecycle_matches_snapshots() {
     insta::assert_snapshot!("got", shown(&world.get(&path).await));
     insta::assert_snapshot!("listed", shown(&world.get("/v1/summaries?filter[status]=archived").await));
     insta::assert_snapshot!("told", shown(&world.get("/v1/notifications").await));
-    let log = format!("/v1/audit-log?filter[target_id]={}", created.json()["id"].as_str().unwrap());
+    let log = format!("/v1/audit-log?filter[target_id]={}", creation.json()["id"].as_str().unwrap());
     insta::assert_snapshot!("audited", shown(&world.get(&log).await));
 }
 
@@ -48,13 +48,13 @@ async fn summary_change_fires_its_event_with_the_resource_as_read() {
     let goal = objective(&world, &employee).await;
     let mut feed = Feed::from_now(&world).await;
     let path = summary(&world, body(&employee)).await;
-    let mut fired = async |what: &str| {
+    let mut check_event = async |what: &str| {
         let events = feed.all("summary.").await;
         let now = world.get(&path).await.json();
         assert!(events.iter().all(|event| event["data"] == now), "{what}: {events:?}");
         events.iter().map(|event| event["event"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
-    assert_eq!(fired("create").await, ["summary.created"]);
+    assert_eq!(check_event("create").await, ["summary.created"]);
     for (patch, events) in [
         (json!({"title": "Second half"}), vec!["summary.updated"]),
         (json!({"period_start": "2026-01-01", "period_end": "2026-06-30"}), vec!["summary.updated"]),
@@ -63,7 +63,7 @@ async fn summary_change_fires_its_event_with_the_resource_as_read() {
         (json!({"included_objective_ids": [goal]}), vec!["summary.updated"]),
     ] {
         assert_eq!(world.patch(&path, patch.clone()).await.status, 200);
-        assert_eq!(fired(&patch.to_string()).await, events, "{patch}");
+        assert_eq!(check_event(&patch.to_string()).await, events, "{patch}");
     }
     for (action, event) in [
         ("submit", "summary.submitted"),
@@ -74,13 +74,13 @@ async fn summary_change_fires_its_event_with_the_resource_as_read() {
         ("archive", "summary.archived"),
     ] {
         done(&world, &path, &[action]).await;
-        assert_eq!(fired(action).await, [event]);
+        assert_eq!(check_event(action).await, [event]);
         assert_eq!(
             ask(&world, &world.admin, &path, "submit").await.status,
             if action == "return" { 200 } else { 409 }
         );
         if action == "return" {
-            assert_eq!(fired("submit").await, ["summary.submitted"]);
+            assert_eq!(check_event("submit").await, ["summary.submitted"]);
         }
     }
 }
@@ -90,15 +90,15 @@ async fn summary_notifies_manager_author_and_employee() {
     let world = TestApi::new().await;
     let (employee, boss) = someone(&world).await;
     let author = person(&world, "author", "employee", None).await;
-    let told = async || {
+    let notices = async || {
         let all = walk(&world, &world.admin, "/v1/notifications?sort=created_at&limit=3").await;
         all.iter()
             .map(|item| format!("{} {}", item["type"].as_str().unwrap(), item["recipient_id"].as_str().unwrap()))
             .collect::<Vec<_>>()
     };
-    let mut written = body(&employee);
-    written["author_id"] = json!(author);
-    let (theirs, nobodys) = (summary(&world, written).await, summary(&world, body(&employee)).await);
+    let mut summary_body = body(&employee);
+    summary_body["author_id"] = json!(author);
+    let (theirs, nobodys) = (summary(&world, summary_body).await, summary(&world, body(&employee)).await);
     for path in [&theirs, &nobodys] {
         for action in ["submit", "return", "submit", "approve", "share", "feedback", "archive"] {
             world.clock.advance_millis(1);
@@ -106,7 +106,7 @@ async fn summary_notifies_manager_author_and_employee() {
         }
     }
     let (review, shared) = (format!("summary.pending_review {boss}"), format!("summary.shared {employee}"));
-    let wanted = [
+    let expected_notices = [
         review.clone(),
         format!("summary.returned {author}"),
         review.clone(),
@@ -116,5 +116,5 @@ async fn summary_notifies_manager_author_and_employee() {
         review,
         shared,
     ];
-    assert_eq!(told().await, wanted);
+    assert_eq!(notices().await, expected_notices);
 }

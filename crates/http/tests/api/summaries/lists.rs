@@ -26,15 +26,15 @@ async fn written(world: &TestApi) -> SummarySet {
     let ways: [&[&str]; 5] = [&[], &["submit"], &["approve"], &["approve", "share"], &["archive"]];
     for (number, way) in ways.into_iter().enumerate() {
         for about in [&ada, &boss] {
-            let mut written = body(about);
-            written["author_id"] = if number % 2 == 0 { json!(top) } else { Value::Null };
+            let mut summary_body = body(about);
+            summary_body["author_id"] = if number % 2 == 0 { json!(top) } else { Value::Null };
             if number > 1 {
-                written["included_objective_ids"] = json!([goal]);
+                summary_body["included_objective_ids"] = json!([goal]);
             }
             if *about == ada && number < 4 {
-                written["included_observation_ids"] = json!([noted]);
+                summary_body["included_observation_ids"] = json!([noted]);
             }
-            let path = summary(world, written).await;
+            let path = summary(world, summary_body).await;
             done(world, &path, way).await;
             all.push(world.get(&path).await.json());
         }
@@ -80,21 +80,21 @@ async fn summary_list_returns_exactly_the_filtered_rows() {
     ];
     for (query, wanted) in &cases {
         for sort in ["created_at", "-created_at", "updated_at", "-updated_at"] {
-            let mut expected: Vec<_> = all.iter().filter(|item| wanted(item)).cloned().collect();
+            let mut expected_rows: Vec<_> = all.iter().filter(|item| wanted(item)).cloned().collect();
             let place = |item: &Value| {
                 (
                     item[sort.trim_start_matches('-')].as_str().unwrap().to_owned(),
                     item["id"].as_str().unwrap().to_owned(),
                 )
             };
-            expected.sort_by_key(place);
+            expected_rows.sort_by_key(place);
             if sort.starts_with('-') {
-                expected.reverse();
+                expected_rows.reverse();
             }
-            let found = walk(&world, &world.admin, &format!("/v1/summaries?limit=3&sort={sort}&{query}")).await;
-            assert_eq!(found, expected, "{query} {sort}");
+            let rows = walk(&world, &world.admin, &format!("/v1/summaries?limit=3&sort={sort}&{query}")).await;
+            assert_eq!(rows, expected_rows, "{query} {sort}");
         }
     }
-    let refused = world.get("/v1/summaries?filter[status]=proposed&sort=title&expand=manager&filter[x]=1").await;
-    assert_eq!(refused.problems().len(), 4, "{}", refused.text());
+    let response = world.get("/v1/summaries?filter[status]=proposed&sort=title&expand=manager&filter[x]=1").await;
+    assert_eq!(response.problems().len(), 4, "{}", response.text());
 }

@@ -64,28 +64,28 @@ async fn summary_status_and_review_setting_decide_each_action() {
                 review("optional").await;
                 let path = standing(&world, &employee, status).await;
                 review(setting).await;
-                let before = world.get(&path).await.json();
+                let summary_before = world.get(&path).await.json();
                 world.clock.advance_millis(7);
                 let now = world.services.clock.now().to_string();
-                let answered = ask(&world, &world.admin, &path, action).await;
+                let response = ask(&world, &world.admin, &path, action).await;
                 match leads(status, action, setting) {
                     Some(to) => {
-                        let wanted = after(&before, action, to, &now);
-                        assert_eq!((answered.status, answered.json()), (200, wanted.clone()), "{case}");
-                        assert_eq!(world.get(&path).await.json(), wanted, "{case}");
+                        let expected_summary = after(&summary_before, action, to, &now);
+                        assert_eq!((response.status, response.json()), (200, expected_summary.clone()), "{case}");
+                        assert_eq!(world.get(&path).await.json(), expected_summary, "{case}");
                     }
                     None => {
-                        assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{case}");
+                        assert_eq!(response.refusal(), (409, "conflict".to_owned()), "{case}");
                         let details =
                             json!([{"field": "status", "current": status, "attempted_transition": action}]);
-                        assert_eq!(answered.json()["error"]["details"], details, "{case}");
-                        assert_eq!(world.get(&path).await.json(), before, "{case}");
+                        assert_eq!(response.json()["error"]["details"], details, "{case}");
+                        assert_eq!(world.get(&path).await.json(), summary_before, "{case}");
                     }
                 }
-                let changed = world.patch(&path, json!({"title": "Another"})).await.status;
+                let patch_status = world.patch(&path, json!({"title": "Another"})).await.status;
                 let is_open =
                     matches!(leads(status, action, setting).unwrap_or(status), "draft" | "pending_review");
-                assert_eq!(changed, if is_open { 200 } else { 409 }, "{case}");
+                assert_eq!(patch_status, if is_open { 200 } else { 409 }, "{case}");
             }
         }
     }

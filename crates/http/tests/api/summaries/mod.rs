@@ -33,8 +33,8 @@ async fn ask(world: &TestApi, key: &str, path: &str, action: &str) -> TestRespon
 /// Performs several actions on a summary, in order.
 async fn done(world: &TestApi, path: &str, actions: &[&str]) {
     for action in actions {
-        let answered = ask(world, &world.admin, path, action).await;
-        assert_eq!(answered.status, 200, "{path}/{action}: {}", answered.text());
+        let response = ask(world, &world.admin, path, action).await;
+        assert_eq!(response.status, 200, "{path}/{action}: {}", response.text());
     }
 }
 

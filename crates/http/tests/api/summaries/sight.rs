@@ -35,7 +35,7 @@ impl SummaryPeople {
         let boss = person(world, "boss", "manager", Some(&top)).await;
         let employee = person(world, "ada", "manager", Some(&boss)).await;
         let peer = person(world, "peer", "manager", Some(&boss)).await;
-        let below = person(world, "below", "employee", Some(&employee)).await;
+        let report = person(world, "below", "employee", Some(&employee)).await;
         let author = person(world, "author", "employee", None).await;
         let admin = person(world, "admin", "org_admin", None).await;
         let mut callers = vec![];
@@ -45,13 +45,13 @@ impl SummaryPeople {
             ("the employee's manager", &boss, ExpectedAccess::Write, ExpectedAccess::Write),
             ("the manager above", &top, ExpectedAccess::Write, ExpectedAccess::Write),
             ("a peer", &peer, ExpectedAccess::Nothing, ExpectedAccess::Nothing),
-            ("a report", &below, ExpectedAccess::Nothing, ExpectedAccess::Nothing),
+            ("a report", &report, ExpectedAccess::Nothing, ExpectedAccess::Nothing),
             ("an org admin", &admin, ExpectedAccess::Write, ExpectedAccess::Write),
         ] {
             callers.push((name, key_for(world, id, AccessLevel::Standard).await, before, after));
         }
-        let lifted = key_for(world, &peer, AccessLevel::Admin).await;
-        callers.push(("a peer with an admin-level key", lifted, ExpectedAccess::Nothing, ExpectedAccess::Nothing));
+        let admin = key_for(world, &peer, AccessLevel::Admin).await;
+        callers.push(("a peer with an admin-level key", admin, ExpectedAccess::Nothing, ExpectedAccess::Nothing));
         let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         callers.push(("the organization", key, ExpectedAccess::All, ExpectedAccess::All));
         Self { employee, author, callers }
@@ -74,9 +74,9 @@ async fn summary_access_follows_relation_and_status() {
         for (status, way) in ways {
             for (name, key, before, after) in &cast.callers {
                 let may = if way.contains(&"share") { *after } else { *before };
-                let mut written = body(&cast.employee);
-                written["author_id"] = json!(cast.author);
-                let path = summary(world, written).await;
+                let mut summary_body = body(&cast.employee);
+                summary_body["author_id"] = json!(cast.author);
+                let path = summary(world, summary_body).await;
                 done(world, &path, way).await;
                 let case = format!("{}: {name} × {way:?}", shared.name);
                 let send = async |method: &str, path: &str, body: serde_json::Value| {
@@ -99,7 +99,7 @@ async fn summary_access_follows_relation_and_status() {
                 let archive = send("POST", &format!("{path}/archive"), json!({})).await;
                 let is_open = matches!(status, "draft" | "pending_review");
                 let writes = |is_possible: bool| if is_possible { 200 } else { 409 };
-                let wanted = match may {
+                let statuses = match may {
                     ExpectedAccess::Nothing => [404; 3],
                     ExpectedAccess::Answer => [403, writes(status == "shared"), 403],
                     ExpectedAccess::Write => [writes(is_open), 403, writes(status != "archived")],
@@ -107,7 +107,7 @@ async fn summary_access_follows_relation_and_status() {
                         [writes(is_open), writes(status == "shared"), writes(status != "archived")]
                     }
                 };
-                assert_eq!([patch.status, feedback.status, archive.status], wanted, "{case}: {}", feedback.text());
+                assert_eq!([patch.status, feedback.status, archive.status], statuses, "{case}");
                 if may == ExpectedAccess::Nothing {
                     let absent = world.bare("GET", ABSENT).key(key).send().await;
                     assert_eq!(got.without_request_id(), absent.without_request_id(), "{case}: as if absent");
@@ -125,25 +125,25 @@ async fn summary_list_shows_visible_rows_once_in_order() {
         let people = walk(world, &world.admin, "/v1/employees?limit=50").await;
         for (number, about) in people.iter().enumerate() {
             for author in people.iter().skip(number % 2).step_by(2) {
-                let mut written = body(about["id"].as_str().unwrap());
-                written["author_id"] = author["id"].clone();
-                let path = summary(world, written).await;
+                let mut summary_body = body(about["id"].as_str().unwrap());
+                summary_body["author_id"] = author["id"].clone();
+                let path = summary(world, summary_body).await;
                 done(world, &path, if number % 3 == 0 { &["approve", "share"] } else { &[] }).await;
             }
         }
         let all = walk(world, &world.admin, "/v1/summaries?limit=100").await;
         for (name, key, ..) in &cast.callers {
-            let mut seen = vec![];
+            let mut ids = vec![];
             for it in &all {
                 let path = format!("/v1/summaries/{}", it["id"].as_str().unwrap());
                 if world.bare("GET", &path).key(key).send().await.status == 200 {
-                    seen.push(it.clone());
+                    ids.push(it.clone());
                 }
             }
-            let listed = walk(world, key, "/v1/summaries?limit=4").await;
-            assert_eq!(listed, seen, "{}: {name}", it.name);
-            if !seen.is_empty() {
-                assert!(name.contains("org") || seen.len() < all.len(), "{name}");
+            let rows = walk(world, key, "/v1/summaries?limit=4").await;
+            assert_eq!(rows, ids, "{}: {name}", it.name);
+            if !ids.is_empty() {
+                assert!(name.contains("org") || ids.len() < all.len(), "{name}");
             }
         }
     }

@@ -22,8 +22,9 @@ impl Staff {
     }
 
     async fn moves(&self, world: &TestApi, person: &str, department: Value) {
-        let moved = world.patch(&format!("/v1/employees/{person}"), json!({"department_id": department})).await;
-        assert_eq!(moved.status, 200, "{}", moved.text());
+        let patch_response =
+            world.patch(&format!("/v1/employees/{person}"), json!({"department_id": department})).await;
+        assert_eq!(patch_response.status, 200, "{}", patch_response.text());
     }
 }
 
@@ -35,9 +36,9 @@ async fn observe(world: &TestApi, person: &str, kind: &str) {
 async fn filtered(world: &TestApi, filter: Value) -> Value {
     world.clock.advance_millis(1);
     let body = json!({"url": "https://receiver.example/hooks", "event_types": ["*"], "filter": filter});
-    let created = world.post("/v1/webhooks", body).await;
-    assert_eq!(created.status, 201, "{}", created.text());
-    created.json()
+    let creation = world.post("/v1/webhooks", body).await;
+    assert_eq!(creation.status, 201, "{}", creation.text());
+    creation.json()
 }
 
 /// Attempts the due deliveries and returns the types of their events.
@@ -53,10 +54,10 @@ async fn filtered_subscription_gets_matching_events_only() {
     let staff = Staff::new(&world).await;
     let filter = json!({"department_id": [staff.department], "type": "strength"});
     let webhook = filtered(&world, filter).await;
-    let shown =
+    let expected_filter =
         json!({"employee_id": null, "department_id": [staff.department], "type": "strength", "scope": null});
-    assert_eq!(webhook["filter"], shown);
-    assert_eq!(world.get(&path(&webhook)).await.json()["filter"], shown);
+    assert_eq!(webhook["filter"], expected_filter);
+    assert_eq!(world.get(&path(&webhook)).await.json()["filter"], expected_filter);
     for (person, kind) in
         [(&staff.inside, "opportunity"), (&staff.outside, "strength"), (&staff.inside, "strength")]
     {
@@ -71,8 +72,8 @@ async fn filtered_subscription_gets_matching_events_only() {
     observe(&world, &staff.outside, "strength").await;
     assert_eq!(delivered(&world).await, ["observation.created"]);
     world.clock.advance_seconds(1);
-    let removed = world.patch(&path(&webhook), json!({"filter": null})).await;
-    assert_eq!(removed.json()["filter"], Value::Null);
+    let patch_response = world.patch(&path(&webhook), json!({"filter": null})).await;
+    assert_eq!(patch_response.json()["filter"], Value::Null);
     observe(&world, &staff.inside, "opportunity").await;
     assert_eq!(delivered(&world).await, ["observation.created"]);
 }
@@ -114,8 +115,8 @@ async fn replay_of_all_events_evaluates_the_filter_again() {
         ["observation.created"]
     );
     // Failed deliveries are replayed whatever the filter is now.
-    let changed = world.patch(&path(&webhook), json!({"filter": {"type": "opportunity"}})).await;
-    assert_eq!(changed.status, 200, "{}", changed.text());
+    let patch_response = world.patch(&path(&webhook), json!({"filter": {"type": "opportunity"}})).await;
+    assert_eq!(patch_response.status, 200, "{}", patch_response.text());
     assert_eq!(replay("failed").await, json!(1));
     assert_eq!(delivered(&world).await, ["observation.created"]);
     assert_eq!(replay("all").await, json!(1), "the opportunity, by the new filter");
@@ -141,8 +142,8 @@ async fn invalid_filter_is_refused_with_its_path() {
         (json!({"type": "weakness"}), "filter.type", "invalid_enum"),
         (json!("strength"), "filter", "invalid_format"),
     ] {
-        let refused = world.patch(&path(&webhook), json!({"filter": filter})).await;
-        assert_eq!(refused.refusal(), (400, "validation_error".to_owned()), "{filter}");
-        assert_eq!(refused.problems(), [(field.to_owned(), code.to_owned())], "{filter}");
+        let response = world.patch(&path(&webhook), json!({"filter": filter})).await;
+        assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{filter}");
+        assert_eq!(response.problems(), [(field.to_owned(), code.to_owned())], "{filter}");
     }
 }

@@ -11,9 +11,9 @@ const BEARER: &str = "Bearer 0123456789";
 async fn with_header(world: &TestApi) -> Value {
     let body = json!({"url": "https://receiver.example/hooks", "event_types": ["*"],
                       "headers": {"Authorization": BEARER}, "payload": "thin"});
-    let created = world.post("/v1/webhooks", body).await;
-    assert_eq!(created.status, 201, "{}", created.text());
-    created.json()
+    let creation = world.post("/v1/webhooks", body).await;
+    assert_eq!(creation.status, 201, "{}", creation.text());
+    creation.json()
 }
 
 #[tokio::test]
@@ -22,10 +22,10 @@ async fn custom_header_is_shown_masked_everywhere() {
     let webhook = with_header(&world).await;
     assert_eq!((&webhook["headers"], &webhook["payload"]), (&json!({"authorization": "…6789"}), &json!("thin")));
     world.clock.advance_seconds(1);
-    let patched = world.patch(&path(&webhook), json!({"headers": {"X-Key": "Bearer 9876543210"}})).await;
-    let masked = json!({"authorization": "…6789", "x-key": "…3210"});
-    assert_eq!(patched.json()["headers"], masked);
-    assert_eq!(world.get(&path(&webhook)).await.json()["headers"], masked);
+    let patch_response = world.patch(&path(&webhook), json!({"headers": {"X-Key": "Bearer 9876543210"}})).await;
+    let masked_headers = json!({"authorization": "…6789", "x-key": "…3210"});
+    assert_eq!(patch_response.json()["headers"], masked_headers);
+    assert_eq!(world.get(&path(&webhook)).await.json()["headers"], masked_headers);
     for read in ["/v1/webhooks".to_owned(), path(&webhook), "/v1/audit-log".to_owned()] {
         let answer = world.get(&read).await.text().to_owned();
         assert!(answer.contains("…6789"), "{read}: {answer}");
@@ -39,8 +39,8 @@ async fn masked_header_of_an_answer_keeps_its_value() {
     let webhook = with_header(&world).await;
     let read = world.get(&path(&webhook)).await;
     world.clock.advance_seconds(1);
-    let patched = world.patch(&path(&webhook), read.json()).await;
-    assert_eq!((patched.status, &patched.body), (200, &read.body));
+    let patch_response = world.patch(&path(&webhook), read.json()).await;
+    assert_eq!((patch_response.status, &patch_response.body), (200, &read.body));
     let other = world.patch(&path(&webhook), json!({"headers": {"authorization": "…0000"}})).await;
     assert_eq!(other.refusal(), (400, "validation_error".to_owned()));
     assert_eq!(other.problems(), [("headers.authorization".to_owned(), "invalid_format".to_owned())]);
@@ -55,8 +55,8 @@ async fn change_behind_an_equal_mask_is_audited() {
     assert_eq!(world.patch(&path(&webhook), change).await.status, 200);
     let entries = format!("/v1/audit-log?filter[target_id]={}", text(&webhook, "id"));
     let entry = world.get(&entries).await.json()["data"][0].clone();
-    let masked = json!({"authorization": "…6789"});
-    assert_eq!(entry["changes"]["headers"], json!({"from": masked, "to": masked}), "{entry}");
+    let masked_headers = json!({"authorization": "…6789"});
+    assert_eq!(entry["changes"]["headers"], json!({"from": masked_headers, "to": masked_headers}), "{entry}");
 }
 
 #[tokio::test]
@@ -87,9 +87,9 @@ async fn invalid_header_or_payload_is_refused() {
         (json!({"headers": null}), "headers", "required"),
         (json!({"payload": "tiny"}), "payload", "invalid_enum"),
     ] {
-        let answered = world.patch(&path(&webhook), body.clone()).await;
-        assert_eq!(answered.problems(), [(field.to_owned(), code.to_owned())], "{body}");
-        assert_eq!(answered.status, 400);
+        let response = world.patch(&path(&webhook), body.clone()).await;
+        assert_eq!(response.problems(), [(field.to_owned(), code.to_owned())], "{body}");
+        assert_eq!(response.status, 400);
     }
 }
 
@@ -98,9 +98,14 @@ async fn dry_run_shows_masked_headers_only() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let to = format!("{}?dry_run=true", path(&webhook));
-    let tried = world.patch(&to, json!({"headers": {"authorization": BEARER}})).await;
-    let masked = json!({"authorization": "…6789"});
-    assert_eq!(tried.json()["changes"]["headers"], json!({"from": {}, "to": masked}), "{}", tried.text());
-    assert!(!tried.text().contains("0123456789"));
+    let dry_run = world.patch(&to, json!({"headers": {"authorization": BEARER}})).await;
+    let masked_headers = json!({"authorization": "…6789"});
+    assert_eq!(
+        dry_run.json()["changes"]["headers"],
+        json!({"from": {}, "to": masked_headers}),
+        "{}",
+        dry_run.text()
+    );
+    assert!(!dry_run.text().contains("0123456789"));
     assert_eq!(world.get(&path(&webhook)).await.json()["headers"], json!({}));
 }

@@ -17,59 +17,59 @@ use crate::support::TestApi;
 
 /// Performs every action that fires an event, and returns the types of the fired events.
 async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
-    let done = async |method: &str, path: &str, body: Value| {
+    let perform = async |method: &str, path: &str, body: Value| {
         world.clock.advance_millis(1);
-        let answered = world.ask(method, path).json(&body).send().await;
-        assert!(answered.status < 300, "{path}: {}", answered.text());
-        answered.json()
+        let response = world.ask(method, path).json(&body).send().await;
+        assert!(response.status < 300, "{path}: {}", response.text());
+        response.json()
     };
     let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Example"});
-    let employee = text(&done("POST", "/v1/employees", person).await, "id");
+    let employee = text(&perform("POST", "/v1/employees", person).await, "id");
     let it = format!("/v1/employees/{employee}");
-    done("PATCH", &it, json!({"first_name": "Augusta"})).await;
+    perform("PATCH", &it, json!({"first_name": "Augusta"})).await;
     for action in ["deactivate", "reactivate", "deactivate", "rehire"] {
-        done("POST", &format!("{it}/{action}"), json!({})).await;
+        perform("POST", &format!("{it}/{action}"), json!({})).await;
     }
     let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
-    let it = format!("/v1/observations/{}", text(&done("POST", "/v1/observations", body).await, "id"));
-    done("PATCH", &it, json!({"impact": "Trust"})).await;
+    let it = format!("/v1/observations/{}", text(&perform("POST", "/v1/observations", body).await, "id"));
+    perform("PATCH", &it, json!({"impact": "Trust"})).await;
     for action in ["archive", "restore"] {
-        done("POST", &format!("{it}/{action}"), json!({})).await;
+        perform("POST", &format!("{it}/{action}"), json!({})).await;
     }
     let body =
         json!({"owner_id": employee, "title": "Goal", "period_start": "2026-04-01", "period_end": "2026-04-30"});
     let it =
-        format!("/v1/employee-objectives/{}", text(&done("POST", "/v1/employee-objectives", body).await, "id"));
-    done("PATCH", &it, json!({"title": "Another"})).await;
+        format!("/v1/employee-objectives/{}", text(&perform("POST", "/v1/employee-objectives", body).await, "id"));
+    perform("PATCH", &it, json!({"title": "Another"})).await;
     for action in ["submit", "approve"] {
-        done("POST", &format!("{it}/{action}"), json!({})).await;
+        perform("POST", &format!("{it}/{action}"), json!({})).await;
     }
-    done("POST", &format!("{it}/check-ins"), json!({"progress": 40})).await;
-    done("POST", &format!("{it}/archive"), json!({})).await;
+    perform("POST", &format!("{it}/check-ins"), json!({"progress": 40})).await;
+    perform("POST", &format!("{it}/archive"), json!({})).await;
     let other =
-        done("POST", "/v1/employees", json!({"email": "b@example.com", "first_name": "B", "last_name": "C"}))
+        perform("POST", "/v1/employees", json!({"email": "b@example.com", "first_name": "B", "last_name": "C"}))
             .await;
     let body = json!({"title": "Goal", "participant_ids": [employee, text(&other, "id")]});
-    let it = format!("/v1/conversations/{}", text(&done("POST", "/v1/conversations", body).await, "id"));
-    done("POST", &format!("{it}/messages"), json!({"author_id": employee, "body": "Shall we?"})).await;
-    done("PATCH", &it, json!({"title": "Another"})).await;
-    done("POST", &format!("{it}/archive"), json!({})).await;
+    let it = format!("/v1/conversations/{}", text(&perform("POST", "/v1/conversations", body).await, "id"));
+    perform("POST", &format!("{it}/messages"), json!({"author_id": employee, "body": "Shall we?"})).await;
+    perform("PATCH", &it, json!({"title": "Another"})).await;
+    perform("POST", &format!("{it}/archive"), json!({})).await;
     let body = json!({"employee_id": employee, "title": "Goal", "reviewer_ids": [employee]});
-    let it = format!("/v1/assignments/{}", text(&done("POST", "/v1/assignments", body).await, "id"));
+    let it = format!("/v1/assignments/{}", text(&perform("POST", "/v1/assignments", body).await, "id"));
     let one = json!({"type": "strength", "observation": "Listens."});
-    done("POST", &format!("{it}/submissions"), json!({"reviewer_id": employee, "observations": [one]})).await;
+    perform("POST", &format!("{it}/submissions"), json!({"reviewer_id": employee, "observations": [one]})).await;
     let body = json!({"employee_id": employee, "title": "Two", "reviewer_ids": [employee, text(&other, "id")]});
-    let it = format!("/v1/assignments/{}", text(&done("POST", "/v1/assignments", body).await, "id"));
-    done("POST", &format!("{it}/submissions"), json!({"reviewer_id": employee, "observations": [one]})).await;
-    done("POST", &format!("{it}/cancel"), json!({})).await;
+    let it = format!("/v1/assignments/{}", text(&perform("POST", "/v1/assignments", body).await, "id"));
+    perform("POST", &format!("{it}/submissions"), json!({"reviewer_id": employee, "observations": [one]})).await;
+    perform("POST", &format!("{it}/cancel"), json!({})).await;
     let body = json!({"employee_id": employee, "title": "First half", "body": "Listens."});
-    let it = format!("/v1/summaries/{}", text(&done("POST", "/v1/summaries", body).await, "id"));
-    done("PATCH", &it, json!({"body": "Listens well."})).await;
+    let it = format!("/v1/summaries/{}", text(&perform("POST", "/v1/summaries", body).await, "id"));
+    perform("PATCH", &it, json!({"body": "Listens well."})).await;
     for action in ["submit", "approve", "share", "feedback", "archive"] {
-        done("POST", &format!("{it}/{action}"), json!({})).await;
+        perform("POST", &format!("{it}/{action}"), json!({})).await;
     }
     a_catalog_changes(world).await;
-    done("PATCH", "/v1/organization", json!({"name": "Another"})).await;
+    perform("PATCH", "/v1/organization", json!({"name": "Another"})).await;
     an_upload_is_recorded(world).await;
     a_person_is_invited(world).await;
     let events = world.get("/v1/events?limit=100").await.json();
@@ -78,20 +78,20 @@ async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
 
 /// Creates, changes, archives and restores a department and an attribute.
 async fn a_catalog_changes(world: &TestApi) {
-    let done = async |method: &str, path: &str, body: Value| {
+    let perform = async |method: &str, path: &str, body: Value| {
         world.clock.advance_millis(1);
-        let answered = world.ask(method, path).json(&body).send().await;
-        assert!(answered.status < 300, "{method} {path}: {}", answered.text());
-        answered.json()
+        let response = world.ask(method, path).json(&body).send().await;
+        assert!(response.status < 300, "{method} {path}: {}", response.text());
+        response.json()
     };
     for (list, body, change) in [
         ("departments", json!({"name": "Care"}), json!({"name": "Sales"})),
         ("attributes", json!({"name": "Calm", "category": "Character"}), json!({"category": "Other"})),
     ] {
-        let it = format!("/v1/{list}/{}", text(&done("POST", &format!("/v1/{list}"), body).await, "id"));
-        done("PATCH", &it, change).await;
+        let it = format!("/v1/{list}/{}", text(&perform("POST", &format!("/v1/{list}"), body).await, "id"));
+        perform("PATCH", &it, change).await;
         for action in ["archive", "restore"] {
-            done("POST", &format!("{it}/{action}"), json!({})).await;
+            perform("POST", &format!("{it}/{action}"), json!({})).await;
         }
     }
 }
@@ -101,18 +101,18 @@ async fn an_upload_is_recorded(world: &TestApi) {
     let body = json!({"type": "csv_feed", "hris_source": "acme"});
     let connector = world.made("/v1/connectors", body).await;
     let upload = world.ask("POST", &format!("/v1/employees/csv?connector_id={connector}"));
-    let answered = upload.header("content-type", "text/csv").body("email\n").send().await;
-    assert_eq!(answered.status, 200, "{}", answered.text());
+    let response = upload.header("content-type", "text/csv").body("email\n").send().await;
+    assert_eq!(response.status, 200, "{}", response.text());
 }
 
 /// Invites a person twice and accepts the second invitation.
 async fn a_person_is_invited(world: &TestApi) {
     let person = |email| json!({"email": email, "first_name": "Eve", "last_name": "Example", "send_invite": true});
     let id = world.made("/v1/employees", person("eve@example.com")).await;
-    let invited = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
-    let token = text(&invited, "accept_url").split_once("token=").unwrap().1.to_owned();
-    let accepted = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": token})).send().await;
-    assert_eq!(accepted.status, 200, "{}", accepted.text());
+    let invitation = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
+    let token = text(&invitation, "accept_url").split_once("token=").unwrap().1.to_owned();
+    let acceptance = world.bare("POST", "/v1/invitations/accept").json(&json!({"token": token})).send().await;
+    assert_eq!(acceptance.status, 200, "{}", acceptance.text());
 }
 
 /// Lets a receiver end its subscription by answering 410. Returns the type of the newest event.
@@ -124,14 +124,14 @@ async fn a_receiver_is_gone(world: &TestApi) -> Option<String> {
     world.clock.advance_millis(1);
     let engine = Engine::new(&world.services, Settings::default());
     engine.run_once().await.unwrap();
-    let shown = world.get(&format!("/v1/webhooks/{webhook}")).await.json();
-    assert_eq!(shown["active"], json!(false), "{shown}");
-    let audited = world.get("/v1/audit-log?limit=1").await.json();
-    assert_eq!(audited["data"][0]["action"], "webhook.disable");
+    let webhook_json = world.get(&format!("/v1/webhooks/{webhook}")).await.json();
+    assert_eq!(webhook_json["active"], json!(false), "{webhook_json}");
+    let audit_page = world.get("/v1/audit-log?limit=1").await.json();
+    assert_eq!(audit_page["data"][0]["action"], "webhook.disable");
     let events = world.get("/v1/events?limit=100").await.json();
     let newest = events["data"].as_array().unwrap().last()?.clone();
     let data = &newest["data"];
-    assert_eq!((&data["id"], &data["url"]), (&shown["id"], &json!("https://gone.example")));
+    assert_eq!((&data["id"], &data["url"]), (&webhook_json["id"], &json!("https://gone.example")));
     Some(text(&newest, "event"))
 }
 
@@ -157,19 +157,19 @@ async fn operational_events_are_due(world: &TestApi) -> Vec<String> {
 #[tokio::test]
 async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     let (world, faulty, _database) = every_faulty_store().await.remove(0);
-    let mut fired = everything_happens(&world).await;
+    let mut event_names = everything_happens(&world).await;
     let webhook = subscribed(&world, &["test.ping"]).await;
     let test = world.post(&format!("{}/test", path(&webhook)), json!({})).await;
-    fired.insert(world.attempt_all(200).await[0].event_type.word().to_owned());
+    event_names.insert(world.attempt_all(200).await[0].event_type.word().to_owned());
     assert_eq!(test.status, 200);
-    fired.extend(a_receiver_is_gone(&world).await);
-    fired.extend(operational_events_are_due(&world).await);
-    fired.extend(connectors::provider_is_refused(&world).await);
-    fired.extend(person_is_held_and_erased(&world).await);
-    fired.extend(retention_has_ended(&world, &faulty).await);
+    event_names.extend(a_receiver_is_gone(&world).await);
+    event_names.extend(operational_events_are_due(&world).await);
+    event_names.extend(connectors::provider_is_refused(&world).await);
+    event_names.extend(person_is_held_and_erased(&world).await);
+    event_names.extend(retention_has_ended(&world, &faulty).await);
     // Fired by the mailer, which this process does not have; its tests are those of the service.
-    fired.insert(EventType::InvitationUpdated.word().to_owned());
-    assert_eq!(fired, EventType::words().into_iter().map(str::to_owned).collect::<BTreeSet<_>>());
+    event_names.insert(EventType::InvitationUpdated.word().to_owned());
+    assert_eq!(event_names, EventType::words().into_iter().map(str::to_owned).collect::<BTreeSet<_>>());
 }
 
 /// Archives an observation, runs the retention, and returns the event types that this fires.
@@ -185,8 +185,8 @@ async fn retention_has_ended(world: &TestApi, faulty: &Faulty<dyn Storage>) -> B
         world.clock.advance_seconds(20);
     }
     let path = "/v1/events?limit=100&filter[event]=retention.removed&filter[event]=retention.completed";
-    let fed = world.get(path).await.json();
-    fed["data"].as_array().unwrap().iter().map(|event| event["event"].as_str().unwrap().to_owned()).collect()
+    let page = world.get(path).await.json();
+    page["data"].as_array().unwrap().iter().map(|event| event["event"].as_str().unwrap().to_owned()).collect()
 }
 
 /// Sets and ends a legal hold, erases the person, and returns the event types that this fires.
@@ -202,14 +202,14 @@ async fn person_is_held_and_erased(world: &TestApi) -> BTreeSet<String> {
         erasure::run_due(&world.services, || true).await.unwrap();
         world.clock.advance_seconds(20);
     }
-    let fed = world
+    let page = world
         .get(
             "/v1/events?limit=100&filter[event]=employee.hold_changed&filter[event]=employee.erased\
                         &filter[event]=erasure.completed",
         )
         .await
         .json();
-    let events = fed["data"].as_array().unwrap().iter();
+    let events = page["data"].as_array().unwrap().iter();
     events.map(|event| event["event"].as_str().unwrap().to_owned()).collect()
 }
 

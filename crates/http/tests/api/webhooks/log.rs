@@ -6,9 +6,9 @@ use super::{path, subscribed, text};
 use crate::support::TestApi;
 
 async fn entries(world: &TestApi, webhook: &Value, query: &str) -> Vec<Value> {
-    let answered = world.get(&format!("{}/deliveries{query}", path(webhook))).await;
-    assert_eq!(answered.status, 200, "{query}: {}", answered.text());
-    answered.json()["data"].as_array().unwrap().clone()
+    let response = world.get(&format!("{}/deliveries{query}", path(webhook))).await;
+    assert_eq!(response.status, 200, "{query}: {}", response.text());
+    response.json()["data"].as_array().unwrap().clone()
 }
 
 #[tokio::test]
@@ -16,36 +16,39 @@ async fn delivery_is_attempted_seven_times_and_then_dropped() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
-    let mut wanted = vec![];
+    let mut expected_entries = vec![];
     let mut event = String::new();
     for (attempt, delay) in [(1, 30), (2, 120), (3, 600), (4, 3_600), (5, 21_600), (6, 86_400), (7, 0)] {
-        let tried = world.attempt_all(503).await;
-        assert_eq!(tried.len(), 1, "attempt {attempt}");
-        event = tried[0].event_id.to_string();
-        let next = tried[0].attempted_at.plus_seconds(delay).to_string();
+        let attempts = world.attempt_all(503).await;
+        assert_eq!(attempts.len(), 1, "attempt {attempt}");
+        event = attempts[0].event_id.to_string();
+        let next = attempts[0].attempted_at.plus_seconds(delay).to_string();
         let (status, next) = if attempt == 7 { ("dropped", Value::Null) } else { ("failed", json!(next)) };
-        wanted.insert(
+        expected_entries.insert(
             0,
             json!({
-                "id": tried[0].id, "subscription_id": webhook["id"], "event_id": event,
+                "id": attempts[0].id, "subscription_id": webhook["id"], "event_id": event,
                 "event_type": "employee.created", "attempt": attempt, "status": status,
                 "request_url": "https://receiver.example/hooks", "response_status": 503, "response_duration_ms": 7,
                 "next_attempt_at": next, "delivered_at": null,
-                "attempted_at": tried[0].attempted_at.to_string(), "failure": "status",
+                "attempted_at": attempts[0].attempted_at.to_string(), "failure": "status",
                 "failure_detail": null, "request_id": null,
             }),
         );
-        let shown = world.get(&path(&webhook)).await.json();
-        assert_eq!(shown["last_delivery_status"], status);
-        assert_eq!(text(&shown, "last_delivery_at"), tried[0].attempted_at.to_string());
+        let webhook_json = world.get(&path(&webhook)).await.json();
+        assert_eq!(webhook_json["last_delivery_status"], status);
+        assert_eq!(text(&webhook_json, "last_delivery_at"), attempts[0].attempted_at.to_string());
         world.clock.advance_seconds(delay - 1);
         assert_eq!(world.attempt_all(503).await, [], "not before its time");
         world.clock.advance_seconds(1);
     }
-    assert_eq!(entries(&world, &webhook, "").await, wanted);
+    assert_eq!(entries(&world, &webhook, "").await, expected_entries);
     world.clock.advance_seconds(100_000);
     assert_eq!(world.attempt_all(200).await, []);
-    assert_eq!(entries(&world, &webhook, &format!("?filter[event_id]={event}&limit=3")).await, wanted[..3]);
+    assert_eq!(
+        entries(&world, &webhook, &format!("?filter[event_id]={event}&limit=3")).await,
+        expected_entries[..3]
+    );
 }
 
 #[tokio::test]
@@ -60,10 +63,10 @@ async fn delivery_log_shows_duration_and_status_0_for_no_answer() {
     let why = |item: &Value| (item["attempted_at"].clone(), item["failure"].clone());
     assert_eq!(why(bad), (json!("2026-03-02T09:00:00.002Z"), json!("status")));
     assert_eq!(why(good), (json!("2026-03-02T09:00:30.002Z"), Value::Null));
-    let shown =
+    let figures =
         |item: &Value| (item["status"].clone(), item["response_status"].clone(), item["delivered_at"].clone());
-    assert_eq!(shown(bad), (json!("failed"), json!(0), Value::Null));
-    assert_eq!(shown(good), (json!("success"), json!(204), json!("2026-03-02T09:00:30.002Z")));
+    assert_eq!(figures(bad), (json!("failed"), json!(0), Value::Null));
+    assert_eq!(figures(good), (json!("success"), json!(204), json!("2026-03-02T09:00:30.002Z")));
     assert_ne!((&good["id"], &good["next_attempt_at"]), (&bad["id"], &bad["next_attempt_at"]));
     assert_eq!(good["event_id"], bad["event_id"], "the event keeps its id, an attempt has its own");
 }
@@ -83,11 +86,11 @@ async fn delivery_log_is_filtered_and_paged_in_both_orders() {
     world.clock.advance_seconds(1);
     let ping = text(&json!({"id": world.attempt_all(400).await[0].public_event_id()}), "id");
     let all = entries(&world, &webhook, "").await;
-    let found = async |query: &str| {
-        let found = entries(&world, &webhook, query).await;
-        found.iter().map(|id| all.iter().position(|other| other == id).unwrap()).collect::<Vec<_>>()
+    let places_with = async |query: &str| {
+        let entry_ids = entries(&world, &webhook, query).await;
+        entry_ids.iter().map(|id| all.iter().position(|other| other == id).unwrap()).collect::<Vec<_>>()
     };
-    let created = text(&all[3], "event_id");
+    let event_id = text(&all[3], "event_id");
     for (query, wanted) in [
         ("", vec![0, 1, 2, 3]),
         ("?sort=-created_at", vec![0, 1, 2, 3]),
@@ -98,24 +101,24 @@ async fn delivery_log_is_filtered_and_paged_in_both_orders() {
         ("?filter[event_type]=employee.created", vec![1, 3]),
         ("?filter[event_type]=test.ping", vec![0]),
         ("?filter[event_type]=summary.shared", vec![]),
-        (&format!("?filter[event_id]={created}"), vec![1, 3]),
-        (&format!("?filter[event_id]={created}&filter[status]=success"), vec![1]),
+        (&format!("?filter[event_id]={event_id}"), vec![1, 3]),
+        (&format!("?filter[event_id]={event_id}&filter[status]=success"), vec![1]),
         (&format!("?filter[event_id]={ping}"), vec![0]),
         ("?filter[event_id]=nonsense", vec![]),
     ] {
-        assert_eq!(found(query).await, wanted, "{query}");
+        assert_eq!(places_with(query).await, wanted, "{query}");
     }
     let page = world.get(&format!("{}/deliveries?limit=3", path(&webhook))).await.json();
     assert_eq!((page["data"].as_array().unwrap().len(), &page["has_more"]), (3, &json!(true)));
     let cursor = text(&page, "next_cursor");
-    assert_eq!(found(&format!("?cursor={cursor}")).await, [3]);
+    assert_eq!(places_with(&format!("?cursor={cursor}")).await, [3]);
     let other = subscribed(&world, &["*"]).await;
     for elsewhere in
         [format!("{}/deliveries", path(&other)), format!("{}/deliveries?filter[status]=failed", path(&webhook))]
     {
         let and = if elsewhere.contains('?') { '&' } else { '?' };
-        let refused = world.get(&format!("{elsewhere}{and}cursor={cursor}")).await;
-        assert_eq!(refused.problems(), [("cursor".to_owned(), "invalid_format".to_owned())], "{elsewhere}");
+        let response = world.get(&format!("{elsewhere}{and}cursor={cursor}")).await;
+        assert_eq!(response.problems(), [("cursor".to_owned(), "invalid_format".to_owned())], "{elsewhere}");
     }
 }
 
@@ -131,9 +134,9 @@ async fn invalid_delivery_log_parameters_are_named() {
         ("sort=attempt", "sort", "invalid_enum"),
         ("limit=0", "limit", "out_of_range"),
     ] {
-        let refused = world.get(&format!("{}/deliveries?{query}", path(&webhook))).await;
-        assert_eq!(refused.refusal(), (400, "validation_error".to_owned()), "{query}");
-        assert_eq!(refused.problems(), [(field.to_owned(), code.to_owned())], "{query}");
+        let response = world.get(&format!("{}/deliveries?{query}", path(&webhook))).await;
+        assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{query}");
+        assert_eq!(response.problems(), [(field.to_owned(), code.to_owned())], "{query}");
     }
     let absent = "/v1/webhooks/whk_00000000000000000000000001/deliveries?filter[status]=pending";
     assert_eq!(
@@ -168,9 +171,9 @@ async fn delivery_attempt_is_read_by_id_and_so_is_its_event() {
 async fn test_delivery_is_not_in_the_event_feed() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
-    let promised = world.post(&format!("{}/test", path(&webhook)), json!({})).await.json();
+    let test_json = world.post(&format!("{}/test", path(&webhook)), json!({})).await.json();
     world.attempt_all(200).await;
-    assert_eq!(world.get(&format!("/v1/events/{}", text(&promised, "event_id"))).await.status, 404);
-    let attempt = world.get(&format!("{}/deliveries/{}", path(&webhook), text(&promised, "delivery_id"))).await;
+    assert_eq!(world.get(&format!("/v1/events/{}", text(&test_json, "event_id"))).await.status, 404);
+    let attempt = world.get(&format!("{}/deliveries/{}", path(&webhook), text(&test_json, "delivery_id"))).await;
     assert_eq!((attempt.status, &attempt.json()["event_type"]), (200, &json!("test.ping")));
 }

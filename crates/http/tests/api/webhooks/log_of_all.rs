@@ -9,9 +9,9 @@ use crate::stores::every_store;
 use crate::support::TestApi;
 
 async fn list(world: &TestApi, query: &str) -> Vec<Value> {
-    let answered = world.get(&format!("/v1/deliveries{query}")).await;
-    assert_eq!(answered.status, 200, "{query}: {}", answered.text());
-    answered.json()["data"].as_array().unwrap().clone()
+    let response = world.get(&format!("/v1/deliveries{query}")).await;
+    assert_eq!(response.status, 200, "{query}: {}", response.text());
+    response.json()["data"].as_array().unwrap().clone()
 }
 
 fn attempts(entries: &[Value]) -> Vec<String> {
@@ -26,15 +26,15 @@ async fn log_of_all_shows_attempts_of_existing_subscriptions() {
         let (one, other) =
             (subscribed(world, &["employee.created"]).await, subscribed(world, &["employee.created"]).await);
         world.employee("ada@example.com").await;
-        let failed: Vec<_> = world.attempt_all(503).await.iter().map(|entry| entry.id.to_string()).collect();
+        let delivery_ids: Vec<_> = world.attempt_all(503).await.iter().map(|entry| entry.id.to_string()).collect();
         world.clock.advance_seconds(30);
-        let begun = world.clock.now().to_string();
+        let start = world.clock.now().to_string();
         let good: Vec<_> = world.attempt_all(204).await.iter().map(|entry| entry.id.to_string()).collect();
-        assert_eq!((failed.len(), good.len()), (2, 2), "{store}");
+        assert_eq!((delivery_ids.len(), good.len()), (2, 2), "{store}");
         let all = list(world, "").await;
-        let up = list(world, "?sort=attempted_at").await;
+        let ascending_page = list(world, "?sort=attempted_at").await;
         assert_eq!(all.len(), 4, "{store}");
-        assert_eq!(attempts(&up), attempts(&all).into_iter().rev().collect::<Vec<_>>(), "{store}");
+        assert_eq!(attempts(&ascending_page), attempts(&all).into_iter().rev().collect::<Vec<_>>(), "{store}");
         assert!(all[..2].iter().all(|entry| good.contains(&text(entry, "id"))), "{store}: {all:?}");
         let id = text(&one, "id");
         let of_one = list(world, &format!("?filter[subscription_id]={id}")).await;
@@ -42,7 +42,7 @@ async fn log_of_all_shows_attempts_of_existing_subscriptions() {
         assert_eq!(json!(of_one), log["data"], "{store}");
         assert_eq!(list(world, "?filter[status]=failed").await.len(), 2, "{store}");
         assert_eq!(
-            attempts(&list(world, &format!("?filter[attempted_at][gte]={begun}")).await).len(),
+            attempts(&list(world, &format!("?filter[attempted_at][gte]={start}")).await).len(),
             2,
             "{store}"
         );
@@ -96,14 +96,18 @@ async fn stats_count_attempts_and_queued_deliveries() {
         world.employee("grace@example.com").await;
         world.attempt_all(204).await;
         world.clock.advance_millis(1);
-        let shown = stats("?window=1h").await.json();
-        let numbers = ["attempts", "successes", "failures", "p50_ms", "p95_ms", "queued"].map(|name| &shown[name]);
-        assert_eq!(numbers.map(|number| number.as_u64().unwrap()), [2, 1, 1, 7, 7, 1], "{store}: {shown}");
-        assert_eq!(shown["failures_by_reason"], json!([{"reason": "status", "count": 1}]), "{store}");
-        assert!(shown["next_attempt_at"].is_string() && shown["oldest_queued_at"].is_string(), "{store}");
-        let counted: u64 =
-            shown["by_hour"].as_array().unwrap().iter().map(|hour| hour["attempts"].as_u64().unwrap()).sum();
-        assert_eq!(counted, 2, "{store}");
+        let stats_json = stats("?window=1h").await.json();
+        let numbers =
+            ["attempts", "successes", "failures", "p50_ms", "p95_ms", "queued"].map(|name| &stats_json[name]);
+        assert_eq!(numbers.map(|number| number.as_u64().unwrap()), [2, 1, 1, 7, 7, 1], "{store}: {stats_json}");
+        assert_eq!(stats_json["failures_by_reason"], json!([{"reason": "status", "count": 1}]), "{store}");
+        assert!(
+            stats_json["next_attempt_at"].is_string() && stats_json["oldest_queued_at"].is_string(),
+            "{store}"
+        );
+        let attempt_count: u64 =
+            stats_json["by_hour"].as_array().unwrap().iter().map(|hour| hour["attempts"].as_u64().unwrap()).sum();
+        assert_eq!(attempt_count, 2, "{store}");
         assert_eq!(stats("?window=2h").await.status, 400, "{store}");
     }
 }

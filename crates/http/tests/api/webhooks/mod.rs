@@ -22,9 +22,9 @@ use crate::support::TestApi;
 async fn subscribed(world: &TestApi, topics: &[&str]) -> Value {
     world.clock.advance_millis(1);
     let body = json!({"url": "https://receiver.example/hooks", "event_types": topics});
-    let created = world.post("/v1/webhooks", body).await;
-    assert_eq!(created.status, 201, "{}", created.text());
-    created.json()
+    let creation = world.post("/v1/webhooks", body).await;
+    assert_eq!(creation.status, 201, "{}", creation.text());
+    creation.json()
 }
 
 /// Returns the path of a subscription.

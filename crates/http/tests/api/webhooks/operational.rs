@@ -53,11 +53,12 @@ async fn failing_webhook_is_reported_once_until_a_success() {
         assert_eq!(attempts(&shared, &[21_600], 500).await, 0);
         let events = fired(world, "webhook.failing").await;
         assert_eq!(events.len(), 1);
-        let shown = world.get(&path(&webhook)).await.json();
+        let webhook_json = world.get(&path(&webhook)).await.json();
         let mut data = events[0]["data"].clone();
-        assert!(shown["url"].as_str().unwrap().starts_with(data["url"].as_str().unwrap()), "{data}");
-        (data["url"], data["last_delivery_at"]) = (shown["url"].clone(), shown["last_delivery_at"].clone());
-        assert_eq!(data, shown);
+        assert!(webhook_json["url"].as_str().unwrap().starts_with(data["url"].as_str().unwrap()), "{data}");
+        (data["url"], data["last_delivery_at"]) =
+            (webhook_json["url"].clone(), webhook_json["last_delivery_at"].clone());
+        assert_eq!(data, webhook_json);
         world.employee("cy@example.com").await;
         assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 0, "there was no success");
         assert_eq!(attempts(&shared, &[86_400], 200).await, 0);
@@ -76,13 +77,14 @@ async fn subscription_gets_no_event_about_itself() {
         assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 1, "{}", shared.name);
         // A replay ends before the current millisecond.
         world.clock.advance_seconds(1);
-        let since = json!({"since": world.services.clock.now().plus_seconds(-60).to_string(), "only": "all"});
-        let sent = world.attempt_all(200).await;
-        let to: Vec<_> = sent.iter().map(|attempt| attempt.subscription_id.to_string()).collect();
+        let replay_body =
+            json!({"since": world.services.clock.now().plus_seconds(-60).to_string(), "only": "all"});
+        let attempts = world.attempt_all(200).await;
+        let to: Vec<_> = attempts.iter().map(|attempt| attempt.subscription_id.to_string()).collect();
         assert_eq!(to, [other["id"].as_str().unwrap()], "{}", shared.name);
         for (webhook, wanted) in [(&own, 0), (&other, 1)] {
-            let replayed = world.post(&format!("{}/replay", path(webhook)), since.clone()).await.json();
-            assert_eq!(replayed["enqueued"], json!(wanted), "{}", shared.name);
+            let replay_json = world.post(&format!("{}/replay", path(webhook)), replay_body.clone()).await.json();
+            assert_eq!(replay_json["enqueued"], json!(wanted), "{}", shared.name);
         }
     }
 }
@@ -101,11 +103,11 @@ async fn event_about_the_subscription_is_not_redelivered() {
         let job = Job::new(tenant, webhook, event, world.services.clock.now(), DeliveryOrigin::Replay);
         let change = Fixtures::new(5).change(vec![Write::Enqueue(vec![job])]);
         world.services.store.commit(tenant, change).await.unwrap();
-        let sent = world.attempt_all(200).await;
-        assert_eq!(sent.len(), 2, "{}", shared.name);
+        let attempts = world.attempt_all(200).await;
+        assert_eq!(attempts.len(), 2, "{}", shared.name);
         for (webhook, status) in [(&own, 409), (&other, 202)] {
             let is_to = |id: String| webhook["id"] == json!(id);
-            let attempt = sent.iter().find(|attempt| is_to(attempt.subscription_id.to_string())).unwrap();
+            let attempt = attempts.iter().find(|attempt| is_to(attempt.subscription_id.to_string())).unwrap();
             let redeliver = format!("{}/deliveries/{}/redeliver", path(webhook), attempt.id);
             let response = world.post(&redeliver, json!({})).await;
             assert_eq!(response.status, status, "{}", shared.name);
@@ -126,8 +128,8 @@ async fn end_of_a_key_is_announced_once_7_days_ahead() {
     for shared in every_store().await {
         let world = &shared.world;
         let id = key(world, 10).await;
-        let revoked = key(world, 10).await;
-        assert_eq!(world.post(&format!("/v1/api-keys/{revoked}/revoke"), json!({})).await.status, 200);
+        let revoked_key = key(world, 10).await;
+        assert_eq!(world.post(&format!("/v1/api-keys/{revoked_key}/revoke"), json!({})).await.status, 200);
         world.clock.advance_seconds(3 * DAY - 1);
         assert_eq!(sweep(&shared).await.1, 0, "{}", shared.name);
         world.clock.advance_seconds(1);

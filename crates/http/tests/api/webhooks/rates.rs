@@ -30,8 +30,8 @@ async fn rate_is_set_changed_and_removed() {
     assert_eq!(webhook["max_per_second"], json!(1000));
     for rate in [json!(1), Value::Null] {
         world.clock.advance_seconds(1);
-        let changed = world.patch(&path(&webhook), json!({"max_per_second": rate})).await;
-        assert_eq!((changed.status, &changed.json()["max_per_second"]), (200, &rate));
+        let patch_response = world.patch(&path(&webhook), json!({"max_per_second": rate})).await;
+        assert_eq!((patch_response.status, &patch_response.json()["max_per_second"]), (200, &rate));
         assert_eq!(world.get(&path(&webhook)).await.json()["max_per_second"], rate);
     }
     assert_eq!(subscribed(&world, &["*"]).await["max_per_second"], Value::Null);
@@ -43,8 +43,8 @@ async fn rate_outside_its_bounds_is_refused() {
     let webhook = subscribed(&world, &["*"]).await;
     for (rate, code) in [(json!(0), "out_of_range"), (json!(1001), "out_of_range"), (json!("5"), "invalid_format")]
     {
-        let refused = world.patch(&path(&webhook), json!({"max_per_second": rate})).await;
-        assert_eq!(refused.problems(), [("max_per_second".to_owned(), code.to_owned())], "{rate}");
+        let response = world.patch(&path(&webhook), json!({"max_per_second": rate})).await;
+        assert_eq!(response.problems(), [("max_per_second".to_owned(), code.to_owned())], "{rate}");
     }
 }
 
@@ -60,7 +60,7 @@ async fn engines_together_keep_the_rate_of_a_receiver() {
         let first = Engine::new(&world.services, Settings::default());
         let other = (store != "sqlite").then(|| Engine::new(&Arc::new(shared.instance(90)), Settings::default()));
         let (mut limited, mut unlimited) = (vec![], vec![]);
-        let started = world.clock.now().millis();
+        let start_millis = world.clock.now().millis();
         for number in 0.. {
             // Half of the events come at once, the rest while deliveries wait.
             let is_new = number <= EVENTS / 2;
@@ -73,7 +73,7 @@ async fn engines_together_keep_the_rate_of_a_receiver() {
             if let Some(other) = &other {
                 other.run_once().await.unwrap();
             }
-            let now = world.clock.now().millis() - started;
+            let now = world.clock.now().millis() - start_millis;
             for SentRequest { url, event } in world.receivers.sent_requests() {
                 if url == LIMITED { limited.push((now, event)) } else { unlimited.push((now, event)) }
             }

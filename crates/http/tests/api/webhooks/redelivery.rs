@@ -27,14 +27,14 @@ async fn test_delivery_makes_one_attempt_under_the_announced_id() {
     let webhook = subscribed(&world, &["employee.created"]).await;
     for (status, shown) in [(500, "failed"), (200, "success")] {
         world.clock.advance_seconds(1);
-        let promised = test(&world, &webhook).await;
-        assert_eq!(promised.status, 200, "{}", promised.text());
-        let promised = promised.json();
-        assert_eq!(promised.as_object().unwrap().len(), 2, "{promised}");
-        assert!(text(&promised, "event_id").starts_with("evt_test_"), "{promised}");
+        let test_response = test(&world, &webhook).await;
+        assert_eq!(test_response.status, 200, "{}", test_response.text());
+        let test_json = test_response.json();
+        assert_eq!(test_json.as_object().unwrap().len(), 2, "{test_json}");
+        assert!(text(&test_json, "event_id").starts_with("evt_test_"), "{test_json}");
         assert_eq!(world.attempt_all(status).await.len(), 1);
         let entry = log(&world, &webhook).await.remove(0);
-        assert_eq!((&entry["id"], &entry["event_id"]), (&promised["delivery_id"], &promised["event_id"]));
+        assert_eq!((&entry["id"], &entry["event_id"]), (&test_json["delivery_id"], &test_json["event_id"]));
         assert_eq!((&entry["event_type"], &entry["attempt"]), (&json!("test.ping"), &json!(1)));
         assert_eq!((&entry["status"], &entry["next_attempt_at"]), (&json!(shown), &Value::Null));
         assert_eq!(world.get(&path(&webhook)).await.json()["last_delivery_status"], shown);
@@ -62,14 +62,17 @@ async fn test_deliveries_have_their_own_quota() {
     let key = world.ordinary_key().await;
     let test = || world.bare("POST", &format!("{}/test", path(&webhook))).key(&key).send();
     for left in (0..10).rev() {
-        let answered = test().await;
-        assert_eq!((answered.status, answered.header("x-ratelimit-limit")), (200, Some("10")));
-        assert_eq!(answered.header("x-ratelimit-remaining"), Some(left.to_string().as_str()));
+        let response = test().await;
+        assert_eq!((response.status, response.header("x-ratelimit-limit")), (200, Some("10")));
+        assert_eq!(response.header("x-ratelimit-remaining"), Some(left.to_string().as_str()));
     }
-    let refused = test().await;
-    assert_eq!(refused.refusal(), (429, "rate_limited".to_owned()));
+    let limit_response = test().await;
+    assert_eq!(limit_response.refusal(), (429, "rate_limited".to_owned()));
     let details = json!([{"quota": "webhook_test", "limit": 10, "window_seconds": 60}]);
-    assert_eq!((&refused.json()["error"]["details"], refused.header("retry-after")), (&details, Some("60")));
+    assert_eq!(
+        (&limit_response.json()["error"]["details"], limit_response.header("retry-after")),
+        (&details, Some("60"))
+    );
     let write = world.bare("PATCH", &path(&webhook)).key(&key).json(&json!({})).send().await;
     assert_eq!((write.status, write.header("x-ratelimit-remaining")), (200, Some("99")), "writes count apart");
     world.clock.advance_seconds(60);
@@ -100,38 +103,38 @@ async fn redelivery_uses_the_announced_id_and_the_original_event() {
     let world = TestApi::new().await;
     let (webhook, delivery) = attempted(&world, 200).await;
     world.clock.advance_seconds(60);
-    let promised = redeliver(&world, &webhook, &delivery).await;
-    assert_eq!((promised.status, promised.header("location")), (202, None), "{}", promised.text());
-    let promised = promised.json();
+    let response = redeliver(&world, &webhook, &delivery).await;
+    assert_eq!((response.status, response.header("location")), (202, None), "{}", response.text());
+    let redelivery = response.json();
     assert_eq!(world.attempt_all(500).await.len(), 1);
     let entries = log(&world, &webhook).await;
-    assert_eq!((&entries[0]["id"], &entries[0]["attempt"]), (&promised["delivery_id"], &json!(1)));
-    assert_eq!(entries[0]["event_id"], promised["event_id"]);
+    assert_eq!((&entries[0]["id"], &entries[0]["attempt"]), (&redelivery["delivery_id"], &json!(1)));
+    assert_eq!(entries[0]["event_id"], redelivery["event_id"]);
     assert_eq!(entries[0]["event_id"], entries[1]["event_id"]);
     world.clock.advance_seconds(30);
-    let retried = world.attempt_all(200).await;
-    assert_eq!((retried.len(), retried[0].attempt), (1, 2), "it is retried like any other");
-    assert_ne!(json!(retried[0].id), promised["delivery_id"]);
-    let again = redeliver(&world, &webhook, &text(&promised, "delivery_id")).await;
-    assert_eq!(again.status, 202, "any attempt of the event will do");
+    let attempts = world.attempt_all(200).await;
+    assert_eq!((attempts.len(), attempts[0].attempt), (1, 2), "it is retried like any other");
+    assert_ne!(json!(attempts[0].id), redelivery["delivery_id"]);
+    let second_response = redeliver(&world, &webhook, &text(&redelivery, "delivery_id")).await;
+    assert_eq!(second_response.status, 202, "any attempt of the event will do");
 }
 
 #[tokio::test]
 async fn impossible_redelivery_is_409_with_the_reason() {
     let world = TestApi::new().await;
     let (webhook, failed) = attempted(&world, 500).await;
-    let refused = async |delivery: &str| {
-        let answered = redeliver(&world, &webhook, delivery).await;
-        assert_eq!(answered.refusal(), (409, "conflict".to_owned()), "{}", answered.text());
-        answered.json()["error"]["details"].clone()
+    let expect_conflict = async |delivery: &str| {
+        let response = redeliver(&world, &webhook, delivery).await;
+        assert_eq!(response.refusal(), (409, "conflict".to_owned()), "{}", response.text());
+        response.json()["error"]["details"].clone()
     };
     world.clock.advance_seconds(30);
-    let later = world.attempt_all(200).await[0].id.to_string();
+    let attempt_id = world.attempt_all(200).await[0].id.to_string();
     test(&world, &webhook).await;
     let ping = world.attempt_all(200).await[0].id.to_string();
-    assert_eq!(refused(&ping).await, conflict("event_type", "test.ping", "redeliver"));
+    assert_eq!(expect_conflict(&ping).await, conflict("event_type", "test.ping", "redeliver"));
     world.patch(&path(&webhook), json!({"active": false})).await;
-    assert_eq!(refused(&failed).await, conflict("active", false, "redeliver"));
+    assert_eq!(expect_conflict(&failed).await, conflict("active", false, "redeliver"));
     world.patch(&path(&webhook), json!({"active": true})).await;
     world.clock.advance_seconds(30 * 86_400 - 60);
     sweep::run_once(&world.services).await.unwrap();
@@ -141,7 +144,7 @@ async fn impossible_redelivery_is_409_with_the_reason() {
     sweep::run_once(&world.services).await.unwrap();
     assert_eq!(redeliver(&world, &webhook, &failed).await.status, 404, "so is an attempt");
     assert_eq!(
-        refused(&later).await,
+        expect_conflict(&attempt_id).await,
         conflict("event", "removed", "redeliver"),
         "one that was made later outlives it"
     );
@@ -161,8 +164,8 @@ async fn redelivery_finds_only_attempts_of_the_subscription() {
         (&json!({"id": "whk_00000000000000000000000001"}), &delivery),
         (&json!({"id": "nonsense"}), &delivery),
     ] {
-        let answered = redeliver(&world, webhook, delivery).await;
-        assert_eq!(answered.refusal(), (404, "not_found".to_owned()), "{webhook} {delivery}");
+        let response = redeliver(&world, webhook, delivery).await;
+        assert_eq!(response.refusal(), (404, "not_found".to_owned()), "{webhook} {delivery}");
     }
 }
 
@@ -171,10 +174,10 @@ async fn retried_redelivery_is_made_once_and_replays_the_answer() {
     let world = TestApi::new().await;
     let (webhook, delivery) = attempted(&world, 200).await;
     let path = format!("{}/deliveries/{delivery}/redeliver", path(&webhook));
-    let again = || world.ask("POST", &path).header("idempotency-key", "k").send();
-    let one = again().await;
+    let repeat = || world.ask("POST", &path).header("idempotency-key", "k").send();
+    let one = repeat().await;
     world.attempt_all(200).await;
-    let other = again().await;
+    let other = repeat().await;
     assert_eq!((one.status, other.status, &one.body), (202, 202, &other.body));
     assert_eq!(other.header("idempotent-replayed"), Some("true"));
     assert_eq!(world.attempt_all(200).await, []);
@@ -188,9 +191,9 @@ async fn concurrent_redeliveries_announce_the_same_attempt() {
     for answered in &answers {
         assert_eq!((answered.status, &answered.body), (202, &answers[0].body));
     }
-    let made = world.attempt_all(200).await;
+    let attempts = world.attempt_all(200).await;
     assert_eq!(
-        made.iter().map(|delivery| json!(delivery.id)).collect::<Vec<_>>(),
+        attempts.iter().map(|delivery| json!(delivery.id)).collect::<Vec<_>>(),
         [answers[0].json()["delivery_id"].clone()]
     );
 }
@@ -205,12 +208,15 @@ async fn redelivery_does_not_wait_for_the_next_scheduled_attempt() {
     }
     world.clock.advance_seconds(60);
     assert_eq!(world.attempt_all(200).await, [], "the next one is six hours ahead");
-    let promised = redeliver(&world, &webhook, &failed).await;
-    assert_eq!(promised.status, 202, "{}", promised.text());
-    let promised = promised.json();
-    let made = world.attempt_all(500).await;
-    assert_eq!((made.len(), made[0].attempt, json!(made[0].id)), (1, 6, promised["delivery_id"].clone()));
-    assert_eq!(text(&promised, "event_id"), made[0].event_id.to_string());
+    let response = redeliver(&world, &webhook, &failed).await;
+    assert_eq!(response.status, 202, "{}", response.text());
+    let redelivery = response.json();
+    let attempts = world.attempt_all(500).await;
+    assert_eq!(
+        (attempts.len(), attempts[0].attempt, json!(attempts[0].id)),
+        (1, 6, redelivery["delivery_id"].clone())
+    );
+    assert_eq!(text(&redelivery, "event_id"), attempts[0].event_id.to_string());
     world.clock.advance_seconds(86_399);
     assert_eq!(world.attempt_all(500).await, []);
     world.clock.advance_seconds(1);
@@ -233,6 +239,6 @@ async fn redelivering_a_due_delivery_makes_one_attempt() {
     let one = redeliver(&world, &webhook, &failed).await;
     let other = redeliver(&world, &webhook, &failed).await;
     assert_eq!((one.status, other.status, &one.body), (202, 202, &other.body), "an id that was told stands");
-    let made = world.attempt_all(200).await;
-    assert_eq!((made.len(), json!(made[0].id)), (1, one.json()["delivery_id"].clone()));
+    let attempts = world.attempt_all(200).await;
+    assert_eq!((attempts.len(), json!(attempts[0].id)), (1, one.json()["delivery_id"].clone()));
 }

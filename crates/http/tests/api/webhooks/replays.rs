@@ -13,9 +13,9 @@ async fn replay(world: &TestApi, webhook: &Value, body: Value) -> TestResponse {
 
 /// Runs a replay and returns the number of queued events. Asserts that no further events are left to queue.
 async fn enqueued(world: &TestApi, webhook: &Value, body: Value) -> u64 {
-    let answered = replay(world, webhook, body).await;
-    assert_eq!(answered.status, 202, "{}", answered.text());
-    let body = answered.json();
+    let response = replay(world, webhook, body).await;
+    assert_eq!(response.status, 202, "{}", response.text());
+    let body = response.json();
     assert_eq!((body.as_object().unwrap().len(), &body["continue_since"]), (2, &Value::Null), "{body}");
     body["enqueued"].as_u64().unwrap()
 }
@@ -93,9 +93,9 @@ async fn replay_expedites_and_counts_waiting_failures() {
     assert_eq!(world.attempt_all(500).await.len(), 3);
     world.clock.advance_seconds(1);
     world.employee("new@example.com").await;
-    let failed = json!({"since": SINCE, "only": "failed"});
-    assert_eq!(enqueued(&world, &webhook, failed.clone()).await, 3);
-    assert_eq!(enqueued(&world, &webhook, failed).await, 0, "they are due now");
+    let replay_body = json!({"since": SINCE, "only": "failed"});
+    assert_eq!(enqueued(&world, &webhook, replay_body.clone()).await, 3);
+    assert_eq!(enqueued(&world, &webhook, replay_body).await, 0, "they are due now");
     let attempts = |made: Vec<candor_domain::webhook::Delivery>| {
         let mut attempts: Vec<_> = made.iter().map(|delivery| delivery.attempt).collect();
         attempts.sort_unstable();
@@ -115,10 +115,10 @@ async fn retried_replay_is_made_once_and_replays_the_answer() {
     let webhook = history(&world).await;
     let path = format!("{}/replay", path(&webhook));
     let body = json!({"since": SINCE, "only": "all"});
-    let again = || world.ask("POST", &path).header("idempotency-key", "k").json(&body).send();
-    let one = again().await;
+    let repeat = || world.ask("POST", &path).header("idempotency-key", "k").json(&body).send();
+    let one = repeat().await;
     assert_eq!(world.attempt_all(204).await.len(), 3);
-    let other = again().await;
+    let other = repeat().await;
     assert_eq!((one.status, other.status, &one.body), (202, 202, &other.body));
     assert_eq!(other.header("idempotent-replayed"), Some("true"));
     assert_eq!(world.attempt_all(204).await, []);
@@ -132,9 +132,9 @@ async fn replay_of_an_inactive_subscription_is_409() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     world.patch(&path(&webhook), json!({"active": false})).await;
-    let refused = replay(&world, &webhook, json!({"since": SINCE})).await;
-    assert_eq!(refused.refusal(), (409, "conflict".to_owned()));
-    assert_eq!(refused.json()["error"]["details"], conflict("active", false, "replay"));
+    let response = replay(&world, &webhook, json!({"since": SINCE})).await;
+    assert_eq!(response.refusal(), (409, "conflict".to_owned()));
+    assert_eq!(response.json()["error"]["details"], conflict("active", false, "replay"));
     let invalid = replay(&world, &webhook, json!({"since": "x"})).await;
     assert_eq!(invalid.status, 400, "fields come before state");
 }
@@ -159,9 +159,9 @@ async fn invalid_replay_fields_are_named() {
         (json!({"since": SINCE, "only": true}), "only", "invalid_format"),
         (json!({"since": SINCE, "limit": 5}), "limit", "unknown_field"),
     ] {
-        let refused = replay(&world, &webhook, body.clone()).await;
-        assert_eq!(refused.refusal(), (400, "validation_error".to_owned()), "{body}");
-        assert_eq!(refused.problems(), [(field.to_owned(), code.to_owned())], "{body}");
+        let response = replay(&world, &webhook, body.clone()).await;
+        assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{body}");
+        assert_eq!(response.problems(), [(field.to_owned(), code.to_owned())], "{body}");
     }
     assert_eq!(
         enqueued(&world, &webhook, json!({"since": "2026-01-31T09:00:00.001Z"})).await,

@@ -12,9 +12,9 @@ use super::{path, subscribed, text};
 use crate::support::TestApi;
 
 async fn rotated(world: &TestApi, webhook: &Value) -> String {
-    let answered = world.patch(&path(webhook), json!({"rotate_secret": true})).await;
-    assert_eq!(answered.status, 200, "{}", answered.text());
-    text(&answered.json(), "secret")
+    let response = world.patch(&path(webhook), json!({"rotate_secret": true})).await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    text(&response.json(), "secret")
 }
 
 #[tokio::test]
@@ -27,8 +27,8 @@ async fn webhook_secret_is_32_random_bytes_stored_sealed() {
         assert_eq!(bytes.len(), 32);
         assert!(secrets[..at].iter().all(|sealed| sealed != secret));
         for sealed in &stored(&world, &one).await.secrets {
-            let within = |needle: &[u8]| sealed.sealed.windows(needle.len()).any(|sealed| sealed == needle);
-            assert!(!within(secret.as_bytes()) && !within(&bytes));
+            let is_in_seal = |needle: &[u8]| sealed.sealed.windows(needle.len()).any(|sealed| sealed == needle);
+            assert!(!is_in_seal(secret.as_bytes()) && !is_in_seal(&bytes));
         }
     }
 }
@@ -41,13 +41,13 @@ async fn rotated_secret_signs_for_24_hours_more() {
         let secrets = stored(&world, &webhook).await.secrets;
         secrets.iter().map(|secret| secret.ends_at).collect::<Vec<_>>()
     };
-    let at = |text: &str| Some(text.parse::<Timestamp>().unwrap());
+    let time = |text: &str| Some(text.parse::<Timestamp>().unwrap());
     assert_eq!(ends().await, [None]);
     rotated(&world, &webhook).await;
-    assert_eq!(ends().await, [at("2026-03-03T09:00:00.001Z"), None]);
+    assert_eq!(ends().await, [time("2026-03-03T09:00:00.001Z"), None]);
     world.clock.advance_seconds(36_000);
     rotated(&world, &webhook).await;
-    assert_eq!(ends().await, [at("2026-03-03T09:00:00.001Z"), at("2026-03-03T19:00:00.001Z"), None]);
+    assert_eq!(ends().await, [time("2026-03-03T09:00:00.001Z"), time("2026-03-03T19:00:00.001Z"), None]);
     world.clock.advance_seconds(86_400);
     rotated(&world, &webhook).await;
     assert_eq!(ends().await.len(), 2, "what has ended is forgotten");
@@ -65,9 +65,9 @@ async fn overlap_seconds_ends_earlier_secrets() {
     assert_eq!(signing().await, 2);
     for (overlap, wanted) in [(604_800, 3), (60, 4), (0, 1)] {
         let body = json!({"rotate_secret": true, "overlap_seconds": overlap});
-        let answered = world.patch(&path(&webhook), body).await;
-        assert_eq!(answered.status, 200, "{}", answered.text());
-        assert_ne!(text(&answered.json(), "secret"), first);
+        let response = world.patch(&path(&webhook), body).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+        assert_ne!(text(&response.json(), "secret"), first);
         assert_eq!(signing().await, wanted, "{overlap}");
     }
 }
@@ -83,13 +83,13 @@ async fn overlap_seconds_without_rotation_is_400() {
         (json!({"overlap_seconds": -1, "rotate_secret": true}), "overlap_seconds", "out_of_range"),
     ];
     for (body, field, code) in table {
-        let answered = world.patch(&path(&webhook), body.clone()).await;
-        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{body}");
-        assert_eq!(answered.problems(), [(field.to_owned(), code.to_owned())], "{body}");
+        let response = world.patch(&path(&webhook), body.clone()).await;
+        assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{body}");
+        assert_eq!(response.problems(), [(field.to_owned(), code.to_owned())], "{body}");
     }
     assert_eq!(stored(&world, &webhook).await.secrets.len(), 1);
-    let created = json!({"url": "https://receiver.example/", "event_types": ["*"], "overlap_seconds": 60});
-    assert_eq!(world.post("/v1/webhooks", created).await.status, 400);
+    let creation_body = json!({"url": "https://receiver.example/", "event_types": ["*"], "overlap_seconds": 60});
+    assert_eq!(world.post("/v1/webhooks", creation_body).await.status, 400);
 }
 
 #[tokio::test]
@@ -99,10 +99,11 @@ async fn rotation_at_the_cap_of_secrets_drops_the_oldest() {
     for _ in 1..32 {
         rotated(&world, &webhook).await;
     }
-    let before = stored(&world, &webhook).await.secrets;
+    let secrets_before = stored(&world, &webhook).await.secrets;
     rotated(&world, &webhook).await;
-    let after = stored(&world, &webhook).await.secrets;
-    let sealed = |secrets: &[SealedSecret]| secrets.iter().map(|secret| secret.sealed.clone()).collect::<Vec<_>>();
-    assert_eq!((before.len(), after.len()), (32, 32));
-    assert_eq!(sealed(&before[1..]), sealed(&after[..31]));
+    let secrets_after = stored(&world, &webhook).await.secrets;
+    let sealed_texts =
+        |secrets: &[SealedSecret]| secrets.iter().map(|secret| secret.sealed.clone()).collect::<Vec<_>>();
+    assert_eq!((secrets_before.len(), secrets_after.len()), (32, 32));
+    assert_eq!(sealed_texts(&secrets_before[1..]), sealed_texts(&secrets_after[..31]));
 }

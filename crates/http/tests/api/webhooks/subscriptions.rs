@@ -21,28 +21,31 @@ async fn new_subscription_is_active_and_shows_its_secret_once() {
     let world = TestApi::new().await;
     let body = json!({"url": "https://receiver.example/hooks?x=1", "event_types": ["objective.created", "*"],
                       "description": "Payroll"});
-    let created = world.post("/v1/webhooks", body).await;
-    let webhook = created.json();
+    let creation = world.post("/v1/webhooks", body).await;
+    let webhook = creation.json();
     let id = text(&webhook, "id");
     let location = format!("{PUBLIC_URL}/v1/webhooks/{id}");
-    assert_eq!((created.status, created.header("location")), (201, Some(location.as_str())));
+    assert_eq!((creation.status, creation.header("location")), (201, Some(location.as_str())));
     let secret = text(&webhook, "secret");
-    let wanted = json!({
+    let expected_webhook = json!({
         "id": id, "url": "https://receiver.example/hooks?x=1", "event_types": ["objective.created", "*"],
         "effective_event_types": ["objective.created", "*"], "active": true, "description": "Payroll", "payload": "full", "headers": {}, "filter": null,
         "max_per_second": null, "last_delivery_at": null, "last_delivery_status": null,
         "created_at": "2026-03-02T09:00:00.000Z", "updated_at": "2026-03-02T09:00:00.000Z", "secret": secret,
     });
-    assert_eq!(webhook, wanted);
+    assert_eq!(webhook, expected_webhook);
     assert!(id.starts_with("whk_"));
-    let mut without = wanted;
-    without.as_object_mut().unwrap().remove("secret");
+    let mut webhook_without_secret = expected_webhook;
+    webhook_without_secret.as_object_mut().unwrap().remove("secret");
     let read = world.get(&path(&webhook)).await;
-    assert_eq!((read.status, read.json(), read.header("etag")), (200, without.clone(), created.header("etag")));
-    let list = json!({"data": [without], "next_cursor": null, "has_more": false});
+    assert_eq!(
+        (read.status, read.json(), read.header("etag")),
+        (200, webhook_without_secret.clone(), creation.header("etag"))
+    );
+    let list = json!({"data": [webhook_without_secret], "next_cursor": null, "has_more": false});
     assert_eq!(world.get("/v1/webhooks").await.json(), list);
-    let patched = world.patch(&path(&webhook), json!({"description": "HR"})).await;
-    assert_eq!((patched.status, patched.json().get("secret")), (200, None));
+    let patch_response = world.patch(&path(&webhook), json!({"description": "HR"})).await;
+    assert_eq!((patch_response.status, patch_response.json().get("secret")), (200, None));
 }
 
 #[tokio::test]
@@ -91,10 +94,11 @@ async fn invalid_subscription_fields_are_named_before_any_lookup() {
     ];
     for (method, body, wanted) in table {
         let to = if method == "POST" { "/v1/webhooks".to_owned() } else { path(&webhook) };
-        let answered = world.ask(method, &to).json(&body).send().await;
-        assert_eq!(answered.refusal(), (400, "validation_error".to_owned()), "{method} {body}");
-        let wanted: Vec<_> = wanted.into_iter().map(|(field, code)| (field.to_owned(), code.to_owned())).collect();
-        assert_eq!(answered.problems(), wanted, "{method} {body}");
+        let response = world.ask(method, &to).json(&body).send().await;
+        assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{method} {body}");
+        let expected_problems: Vec<_> =
+            wanted.into_iter().map(|(field, code)| (field.to_owned(), code.to_owned())).collect();
+        assert_eq!(response.problems(), expected_problems, "{method} {body}");
     }
     assert_eq!(world.receivers.judged_urls(), [""; 0], "no URL was looked up");
     assert_eq!(world.get("/v1/webhooks").await.json()["data"].as_array().unwrap().len(), 1);
@@ -103,11 +107,11 @@ async fn invalid_subscription_fields_are_named_before_any_lookup() {
 #[tokio::test]
 async fn event_types_keep_their_order_without_duplicates() {
     let world = TestApi::new().await;
-    let given = ["test.ping", "employee.created", "test.ping", "*", "employee.created"];
-    let webhook = subscribed(&world, &given).await;
+    let event_types = ["test.ping", "employee.created", "test.ping", "*", "employee.created"];
+    let webhook = subscribed(&world, &event_types).await;
     assert_eq!(webhook["event_types"], json!(["test.ping", "employee.created", "*"]));
-    let patched = world.patch(&path(&webhook), json!({"event_types": ["*", "*"]})).await;
-    assert_eq!(patched.json()["event_types"], json!(["*"]));
+    let patch_response = world.patch(&path(&webhook), json!({"event_types": ["*", "*"]})).await;
+    assert_eq!(patch_response.json()["event_types"], json!(["*"]));
 }
 
 #[tokio::test]
@@ -118,9 +122,9 @@ async fn subscription_read_back_as_patch_writes_nothing() {
     world.clock.advance_seconds(1);
     world.receivers.judged_urls();
     for body in [read.json(), json!({}), json!({"rotate_secret": false, "active": true})] {
-        let patched = world.patch(&path(&webhook), body).await;
-        assert_eq!((patched.status, &patched.body), (200, &read.body));
-        assert_eq!(patched.header("etag"), read.header("etag"));
+        let patch_response = world.patch(&path(&webhook), body).await;
+        assert_eq!((patch_response.status, &patch_response.body), (200, &read.body));
+        assert_eq!(patch_response.header("etag"), read.header("etag"));
     }
     assert_eq!(world.receivers.judged_urls(), [""; 0]);
     let actions = format!("/v1/audit-log?filter[target_id]={}", text(&webhook, "id"));
@@ -134,10 +138,10 @@ async fn subscription_change_is_audited_without_secrets() {
     world.clock.advance_seconds(1);
     let body = json!({"url": "https://other.example/hunter2?x=1", "event_types": ["test.ping"], "active": false,
                       "description": "x", "rotate_secret": true});
-    let changed = world.patch(&path(&webhook), body).await.json();
-    assert_eq!(changed["updated_at"], "2026-03-02T09:00:01.001Z");
+    let webhook_json = world.patch(&path(&webhook), body).await.json();
+    assert_eq!(webhook_json["updated_at"], "2026-03-02T09:00:01.001Z");
     assert_eq!(
-        (text(&changed, "url"), &changed["active"]),
+        (text(&webhook_json, "url"), &webhook_json["active"]),
         ("https://other.example/hunter2?x=1".into(), &json!(false))
     );
     world.patch(&path(&webhook), json!({"description": null})).await;
@@ -146,15 +150,15 @@ async fn subscription_change_is_audited_without_secrets() {
     let entries = log.json()["data"].as_array().unwrap().clone();
     let actions: Vec<_> = entries.iter().map(|entry| text(entry, "action")).collect();
     assert_eq!(actions, ["webhook.delete", "webhook.update", "webhook.rotate", "webhook.create"]);
-    let wanted = json!({
+    let expected_changes = json!({
         "url": {"from": "https://receiver.example/…", "to": "https://other.example/…"},
         "event_types": {"from": ["*"], "to": ["test.ping"]},
         "effective_event_types": {"from": ["*"], "to": ["test.ping"]},
         "active": {"from": true, "to": false},
         "description": {"from": null, "to": "x"},
     });
-    assert_eq!(entries[2]["changes"], wanted);
-    for secret in ["hunter2", "whsec_", &text(&webhook, "secret")[6..], &text(&changed, "secret")[6..]] {
+    assert_eq!(entries[2]["changes"], expected_changes);
+    for secret in ["hunter2", "whsec_", &text(&webhook, "secret")[6..], &text(&webhook_json, "secret")[6..]] {
         assert!(!log.text().contains(secret), "{secret}");
     }
 }
@@ -169,10 +173,10 @@ async fn subscriptions_are_listed_newest_first_or_by_change() {
     world.clock.advance_seconds(1);
     world.patch(&path(&ids[1]), json!({"description": "changed"})).await;
     let list = async |query: &str| {
-        let answered = world.get(&format!("/v1/webhooks{query}")).await.json();
-        let data: Vec<_> = answered["data"].as_array().unwrap().iter().map(|item| text(item, "id")).collect();
-        let at = |id: &String| ids.iter().position(|item| text(item, "id") == *id).unwrap();
-        (data.iter().map(at).collect::<Vec<_>>(), answered["next_cursor"].as_str().map(str::to_owned))
+        let page = world.get(&format!("/v1/webhooks{query}")).await.json();
+        let data: Vec<_> = page["data"].as_array().unwrap().iter().map(|item| text(item, "id")).collect();
+        let place_of = |id: &String| ids.iter().position(|item| text(item, "id") == *id).unwrap();
+        (data.iter().map(place_of).collect::<Vec<_>>(), page["next_cursor"].as_str().map(str::to_owned))
     };
     assert_eq!(list("").await, (vec![4, 3, 2, 1, 0], None));
     assert_eq!(list("?sort=created_at").await.0, [0, 1, 2, 3, 4]);
@@ -192,10 +196,10 @@ async fn deleted_subscription_loses_its_log_and_queue() {
     world.employee("ada@example.com").await;
     assert_eq!(world.attempt_all(500).await.len(), 1);
     world.employee("grace@example.com").await;
-    let deleted = world.ask("DELETE", &path(&webhook)).send().await;
-    assert_eq!((deleted.status, deleted.body.len(), deleted.header("content-type")), (204, 0, None));
-    assert_eq!(deleted.header("etag"), None);
-    assert!(deleted.header("x-request-id").is_some() && deleted.header("x-ratelimit-limit").is_some());
+    let removal = world.ask("DELETE", &path(&webhook)).send().await;
+    assert_eq!((removal.status, removal.body.len(), removal.header("content-type")), (204, 0, None));
+    assert_eq!(removal.header("etag"), None);
+    assert!(removal.header("x-request-id").is_some() && removal.header("x-ratelimit-limit").is_some());
     for (method, path) in [
         ("GET", path(&webhook)),
         ("GET", format!("{}/deliveries", path(&webhook))),
@@ -205,8 +209,8 @@ async fn deleted_subscription_loses_its_log_and_queue() {
     ] {
         let body = json!({});
         let request = world.ask(method, &path);
-        let answered = if method == "PATCH" { request.json(&body) } else { request }.send().await;
-        assert_eq!(answered.refusal(), (404, "not_found".to_owned()), "{method} {path}");
+        let response = if method == "PATCH" { request.json(&body) } else { request }.send().await;
+        assert_eq!(response.refusal(), (404, "not_found".to_owned()), "{method} {path}");
     }
     world.clock.advance_seconds(60);
     assert_eq!(world.attempt_all(200).await, [], "what was queued dies");
@@ -219,12 +223,12 @@ async fn deleted_subscription_loses_its_log_and_queue() {
 async fn subscription_deletion_takes_no_body_and_counts_as_a_write() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
-    let refused = world.ask("DELETE", &path(&webhook)).json(&json!({"force": true})).send().await;
-    assert_eq!(refused.problems(), [("force".to_owned(), "unknown_field".to_owned())]);
+    let error_response = world.ask("DELETE", &path(&webhook)).json(&json!({"force": true})).send().await;
+    assert_eq!(error_response.problems(), [("force".to_owned(), "unknown_field".to_owned())]);
     let key = world.ordinary_key().await;
-    let deleted = world.bare("DELETE", &path(&webhook)).key(&key).json(&json!({})).send().await;
-    assert_eq!((deleted.status, deleted.header("x-ratelimit-limit")), (204, Some("100")));
-    assert_eq!(deleted.header("x-ratelimit-remaining"), Some("99"));
+    let removal = world.bare("DELETE", &path(&webhook)).key(&key).json(&json!({})).send().await;
+    assert_eq!((removal.status, removal.header("x-ratelimit-limit")), (204, Some("100")));
+    assert_eq!(removal.header("x-ratelimit-remaining"), Some("99"));
 }
 
 #[tokio::test]
@@ -232,25 +236,25 @@ async fn delivery_changes_the_etag_but_not_the_version() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     let tag = async || world.get(&path(&webhook)).await.header("etag").unwrap().to_owned();
-    let known = async |tag: &str| {
+    let status_with_tag = async |tag: &str| {
         world.ask("GET", &path(&webhook)).header("if-none-match", tag).send().await.status == 304
     };
-    let before = tag().await;
-    assert!(known(&before).await);
+    let tag_before = tag().await;
+    assert!(status_with_tag(&tag_before).await);
     world.employee("ada@example.com").await;
     assert_eq!(world.attempt_all(500).await.len(), 1);
-    let after = tag().await;
-    assert_ne!(before, after);
-    assert!(!known(&before).await, "last_delivery_at has changed");
-    assert!(known(&after).await && known(&format!("{before}, W/{after}")).await);
+    let tag_after = tag().await;
+    assert_ne!(tag_before, tag_after);
+    assert!(!status_with_tag(&tag_before).await, "last_delivery_at has changed");
+    assert!(status_with_tag(&tag_after).await && status_with_tag(&format!("{tag_before}, W/{tag_after}")).await);
     let change = async |tag: &str, description: &str| {
         let request = world.ask("PATCH", &path(&webhook)).header("if-match", tag);
         request.json(&json!({"description": description})).send().await
     };
-    let changed = change(&before, "one").await;
-    assert_eq!(changed.status, 200, "nobody has changed it");
-    assert_eq!(changed.header("etag"), Some(tag().await.as_str()));
-    for stale in [&before, &after] {
+    let response = change(&tag_before, "one").await;
+    assert_eq!(response.status, 200, "nobody has changed it");
+    assert_eq!(response.header("etag"), Some(tag().await.as_str()));
+    for stale in [&tag_before, &tag_after] {
         assert_eq!(change(stale, "two").await.refusal(), (412, "conflict".to_owned()));
         let request = world.ask("DELETE", &path(&webhook)).header("if-match", stale);
         assert_eq!(request.send().await.refusal(), (412, "conflict".to_owned()));
@@ -269,15 +273,18 @@ async fn reactivated_subscription_resets_its_failures() {
     let set = async |active: bool| world.patch(&path(&webhook), json!({"active": active})).await.json();
     assert_eq!(set(true).await["active"], true);
     assert_eq!(stored(&world, &webhook).await.streak.failures, 1, "an active one keeps its count");
-    let paused = set(false).await;
-    assert_eq!((&paused["active"], &paused["last_delivery_status"]), (&json!(false), &json!("failed")));
+    let paused_webhook = set(false).await;
+    assert_eq!(
+        (&paused_webhook["active"], &paused_webhook["last_delivery_status"]),
+        (&json!(false), &json!("failed"))
+    );
     assert_eq!(stored(&world, &webhook).await.streak.failures, 1);
     world.employee("grace@example.com").await;
     assert_eq!(set(true).await["active"], true);
     assert_eq!(stored(&world, &webhook).await.streak, Streak::default());
     world.clock.advance_seconds(30);
-    let attempted: Vec<_> = world.attempt_all(200).await.iter().map(|delivery| delivery.attempt).collect();
-    assert_eq!(attempted, [2], "what happened in the meantime was not queued, and the retry is");
+    let attempt_numbers: Vec<_> = world.attempt_all(200).await.iter().map(|delivery| delivery.attempt).collect();
+    assert_eq!(attempt_numbers, [2], "what happened in the meantime was not queued, and the retry is");
 }
 
 #[tokio::test]
@@ -301,12 +308,12 @@ async fn test_data_set_has_its_own_subscriptions() {
     let live = subscribed(&world, &["*"]).await;
     let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Test).await;
     let body = json!({"url": "https://receiver.example/", "event_types": ["employee.created"]});
-    let created = world.bare("POST", "/v1/webhooks").key(&key).json(&body).send().await;
-    assert_eq!(created.status, 201);
+    let creation = world.bare("POST", "/v1/webhooks").key(&key).json(&body).send().await;
+    assert_eq!(creation.status, 201);
     assert_eq!(world.bare("GET", &path(&live)).key(&key).send().await.status, 404);
-    assert_eq!(world.get(&path(&created.json())).await.status, 404);
+    assert_eq!(world.get(&path(&creation.json())).await.status, 404);
     world.employee("ada@example.com").await;
     let attempts = world.attempt_all(200).await;
-    let wanted: Vec<_> = attempts.iter().map(|attempt| attempt.subscription_id.to_string()).collect();
-    assert_eq!(wanted, [text(&live, "id")], "live events are for live subscriptions");
+    let subscription_ids: Vec<_> = attempts.iter().map(|attempt| attempt.subscription_id.to_string()).collect();
+    assert_eq!(subscription_ids, [text(&live, "id")], "live events are for live subscriptions");
 }

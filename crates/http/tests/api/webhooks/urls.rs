@@ -33,17 +33,17 @@ fn refused() -> Vec<(Value, u16, &'static str, &'static str)> {
 async fn forbidden_url_is_refused_on_create_and_update() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
-    let before = world.get("/v1/webhooks").await;
+    let list_before = world.get("/v1/webhooks").await;
     for (url, status, code, field_code) in refused() {
-        let created = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
-        let changed = world.patch(&path(&webhook), json!({"url": url, "rotate_secret": true})).await;
-        for answered in [created, changed] {
+        let create_response = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
+        let patch_response = world.patch(&path(&webhook), json!({"url": url, "rotate_secret": true})).await;
+        for answered in [create_response, patch_response] {
             assert_eq!(answered.refusal(), (status, code.to_owned()), "{url}");
             assert_eq!(answered.problems(), [("url".to_owned(), field_code.to_owned())], "{url}");
             assert!(!answered.text().contains("secret@"), "{url}");
         }
     }
-    assert_eq!(world.get("/v1/webhooks").await.body, before.body, "nothing has changed");
+    assert_eq!(world.get("/v1/webhooks").await.body, list_before.body, "nothing has changed");
 }
 
 #[tokio::test]
@@ -51,9 +51,9 @@ async fn private_and_unresolvable_hosts_get_equal_refusals() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let refusals = async |url: &str| {
-        let created = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
-        let changed = world.patch(&path(&webhook), json!({"url": url})).await;
-        [created.without_request_id(), changed.without_request_id()]
+        let create_response = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
+        let patch_response = world.patch(&path(&webhook), json!({"url": url})).await;
+        [create_response.without_request_id(), patch_response.without_request_id()]
     };
     let private = refusals("https://private.example/").await;
     assert_eq!(private, refusals("https://unknown.example/").await);
@@ -70,8 +70,8 @@ async fn webhook_url_is_stored_as_given() {
         "https://[2001:db8::1]/",
         "https://bücher.example/ö",
     ] {
-        let created = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
-        assert_eq!((created.status, &created.json()["url"]), (201, &json!(url)), "{}", created.text());
+        let creation = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
+        assert_eq!((creation.status, &creation.json()["url"]), (201, &json!(url)), "{}", creation.text());
     }
 }
 
