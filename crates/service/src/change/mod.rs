@@ -55,12 +55,12 @@ impl Services {
         Fut: Future<Output = Result<ChangePlan, Error>>,
     {
         for _ in 0..ATTEMPTS {
-            let at = self.clock.now();
-            let change_plan = plan(at).await;
+            let now = self.clock.now();
+            let change_plan = plan(now).await;
             let reply = if context.dry_run {
                 self.preview(context.caller.tenant, change_plan?).await?
             } else {
-                self.commit_or_replay(context, change_plan, at).await?
+                self.commit_or_replay(context, change_plan, now).await?
             };
             if let Some(reply) = reply {
                 return Ok(reply);

@@ -199,10 +199,10 @@ impl Services {
         decide: impl Fn(&T, Timestamp) -> Result<Decision<T>, DomainError>,
     ) -> Result<Reply, Error> {
         let decide = async |at: Timestamp| {
-            let stored = self.find_stored::<T>(context, id).await?;
-            context.validate_action(stored.version)?;
-            let decision = decide(&stored.value, at)?;
-            Ok((stored, PendingChange::new(decision)))
+            let resource = self.find_stored::<T>(context, id).await?;
+            context.validate_action(resource.version)?;
+            let decision = decide(&resource.value, at)?;
+            Ok((resource, PendingChange::new(decision)))
         };
         self.act(context, decide).await
     }
@@ -283,12 +283,12 @@ impl Services {
         // Events carry all fields; the response only those that the caller may see.
         let visible_state = visible::narrowed(self, context, &decision.state, &fresh).await?;
         let (mut change, state) = self.change_set(context, decision, &json, at);
-        if let Some(before) = before.filter(|_| context.dry_run) {
+        if let Some(state_before) = before.filter(|_| context.dry_run) {
             // The entry of a dry run is shown and not stored.
-            let visible_before = visible::as_shown(self, context, before).await?;
-            let after = visible_state.as_ref().map_or(&state, |visible_state| &visible_state.value);
-            let before = Side { whole: &before.value, shown: &visible_before.value };
-            audit::narrow(&mut change.audit.changes, before, Side { whole: &state, shown: after });
+            let visible_before = visible::as_shown(self, context, state_before).await?;
+            let state_after = visible_state.as_ref().map_or(&state, |visible_state| &visible_state.value);
+            let side_before = Side { whole: &state_before.value, shown: &visible_before.value };
+            audit::narrow(&mut change.audit.changes, side_before, Side { whole: &state, shown: state_after });
         }
         let (bytes, etag_extra) = match visible_state {
             None => (json, state.shown_mark()),

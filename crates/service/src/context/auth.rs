@@ -65,9 +65,9 @@ impl Authenticator {
 
     async fn authenticate_hash(&self, hash: KeyHash) -> Result<Option<Arc<Caller>>, StorageError> {
         let now = self.clock.now();
-        if let Some(known) = self.recall(hash, now) {
-            self.note_use(&known.record, now);
-            return Ok(known.caller);
+        if let Some(cached_key) = self.recall(hash, now) {
+            self.note_use(&cached_key.record, now);
+            return Ok(cached_key.caller);
         }
         if self.is_unknown(hash, now) {
             return Ok(None);
@@ -109,31 +109,32 @@ impl Authenticator {
         caller: &Caller,
         is_anew: bool,
     ) -> Result<bool, StorageError> {
-        let found = if is_anew {
+        let confirmed_caller = if is_anew {
             self.look_up(hash, self.clock.now()).await?
         } else {
             self.authenticate_hash(hash).await?
         };
-        Ok(found.is_some_and(|found| found.key == caller.key && found.authority().covers(&caller.authority())))
+        Ok(confirmed_caller
+            .is_some_and(|now| now.key == caller.key && now.authority().covers(&caller.authority())))
     }
 
     /// Returns the cached record if it is fresh. Expiry of the key applies at once, also to cached records.
     fn recall(&self, hash: KeyHash, now: Timestamp) -> Option<CachedKey> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned()?;
-        if !is_fresh(known.read_at, now) {
+        let cached_key = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned()?;
+        if !is_fresh(cached_key.read_at, now) {
             return None;
         }
-        let good = known.caller.is_none() || known.record.is_good(hash, now);
-        good.then_some(known)
+        let good = cached_key.caller.is_none() || cached_key.record.is_good(hash, now);
+        good.then_some(cached_key)
     }
 
     fn remember(&self, hash: KeyHash, record: CachedKey) {
         let now = record.read_at.millis();
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MAX_RECORDS {
-            known.retain(|_, known| now - known.read_at.millis() < FRESH_MILLIS);
+        let mut cached_keys = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if cached_keys.len() >= MAX_RECORDS {
+            cached_keys.retain(|_, cached| now - cached.read_at.millis() < FRESH_MILLIS);
         }
-        known.insert(hash, record);
+        cached_keys.insert(hash, record);
     }
 
     fn is_unknown(&self, hash: KeyHash, now: Timestamp) -> bool {
@@ -162,13 +163,13 @@ impl Authenticator {
 
     fn note_use(&self, record: &KeyRecord, now: Timestamp) {
         let minute = now.millis() / MINUTE_MILLIS;
-        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.insert(record.key.id, minute) != Some(minute) {
-            let at = Timestamp::from_millis(minute * MINUTE_MILLIS);
+        let mut noted_uses = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted_uses.insert(record.key.id, minute) != Some(minute) {
+            let minute_start = Timestamp::from_millis(minute * MINUTE_MILLIS);
             self.used
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
-                .insert(record.key.id, (record.organization, at));
+                .insert(record.key.id, (record.organization, minute_start));
         }
     }
 
@@ -177,8 +178,9 @@ impl Authenticator {
     /// # Errors
     /// [`StorageError`] if the store does not answer; the collected times are then lost.
     pub async fn flush_uses(&self) -> Result<(), StorageError> {
-        let used = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
-        let used: Vec<_> = used.into_iter().map(|(key, (organization, at))| (organization, key, at)).collect();
-        if used.is_empty() { Ok(()) } else { self.store.touch_keys(&used).await }
+        let uses_by_key = std::mem::take(&mut *self.used.lock().unwrap_or_else(PoisonError::into_inner));
+        let uses: Vec<_> =
+            uses_by_key.into_iter().map(|(key, (organization, at))| (organization, key, at)).collect();
+        if uses.is_empty() { Ok(()) } else { self.store.touch_keys(&uses).await }
     }
 }

@@ -67,21 +67,21 @@ impl Clocks {
 
     /// Compares the wall clock with the store's clock, or with the steady clock if the store has none.
     pub(crate) async fn judge(&self, services: &Services) -> Read<ClockCheck> {
-        let stored = services.store.time().await?;
+        let database_time = services.store.time().await?;
         let (wall, steady) = (services.clock.now(), services.clock.steady());
-        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let apart = match stored {
-            Some(stored) => wall.millis() - stored.millis(),
-            None => seen.jumped(wall, steady),
+        let mut last_clocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let skew_millis = match database_time {
+            Some(database_time) => wall.millis() - database_time.millis(),
+            None => last_clocks.jumped(wall, steady),
         };
-        gauge!("candor_clock_difference_seconds").set(seconds(apart));
-        let differs = apart.unsigned_abs() > millis(MOST_APART).unsigned_abs();
+        gauge!("candor_clock_difference_seconds").set(seconds(skew_millis));
+        let differs = skew_millis.unsigned_abs() > millis(MOST_APART).unsigned_abs();
         if differs {
             counter!(REFUSALS).increment(1);
-            seen.say(apart, steady);
+            last_clocks.say(skew_millis, steady);
         }
-        let waits = stored.is_none() && steady.saturating_sub(seen.evenly_since) < EVENLY;
-        Ok(ClockCheck { now: stored.unwrap_or(wall), is_believed: !differs && !waits })
+        let waits = database_time.is_none() && steady.saturating_sub(last_clocks.evenly_since) < EVENLY;
+        Ok(ClockCheck { now: database_time.unwrap_or(wall), is_believed: !differs && !waits })
     }
 }
 
@@ -90,11 +90,11 @@ impl ObservedClocks {
     /// observation.
     fn jumped(&mut self, wall: Timestamp, steady: Duration) -> i64 {
         let (wall_before, steady_before) = std::mem::replace(&mut self.last, (wall, steady));
-        let jumped = wall.millis() - wall_before.millis() - millis(steady.saturating_sub(steady_before));
-        if jumped.unsigned_abs() > millis(MOST_APART).unsigned_abs() {
+        let jump_millis = wall.millis() - wall_before.millis() - millis(steady.saturating_sub(steady_before));
+        if jump_millis.unsigned_abs() > millis(MOST_APART).unsigned_abs() {
             self.evenly_since = steady;
         }
-        jumped
+        jump_millis
     }
 
     fn say(&mut self, apart: i64, steady: Duration) {

@@ -16,19 +16,19 @@ pub struct CommitHealth(Mutex<Option<(Duration, String)>>);
 impl CommitHealth {
     /// Records the outcome of a commit at a steady time.
     pub(crate) fn record<T>(&self, outcome: &Result<T, CommitError>, now: Duration) {
-        let failed = match outcome {
+        let failure = match outcome {
             Ok(_) => None,
             Err(CommitError::Storage(StorageError::NoRoom(cause))) => Some((now, cause.clone())),
             // The store answered, but nothing was written.
             Err(_) => return,
         };
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = failed;
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = failure;
     }
 
     /// Returns the cause if the last commit failed for want of room.
     pub fn lacks_room(&self, now: Duration) -> Option<String> {
-        let failed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (at, cause) = failed.as_ref()?;
+        let last_failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (at, cause) = last_failure.as_ref()?;
         (now.saturating_sub(*at) < COUNTS).then(|| cause.clone())
     }
 }

@@ -29,14 +29,14 @@ pub(crate) async fn reply<T: Stored + Clone, C: Serialize>(
     let are_disjoint = !keys.iter().any(|key| matches!(key, GroupKey::Tag(_)));
     let all =
         if are_disjoint { None } else { Some(services.store.counts(tenant, list.clone(), &[], 1).await?.total) };
-    let mut counted = services.store.counts(tenant, list, keys, MAX_GROUPS + 1).await?;
-    let has_more = counted.groups.len() > MAX_GROUPS;
-    counted.groups.truncate(MAX_GROUPS);
+    let mut groups = services.store.counts(tenant, list, keys, MAX_GROUPS + 1).await?;
+    let has_more = groups.groups.len() > MAX_GROUPS;
+    groups.groups.truncate(MAX_GROUPS);
     // Nulls last: both stores compare them in their own way.
     let place = |value: &SqlValue| (matches!(value, SqlValue::Null(_)), value.clone());
-    counted.groups.sort_by_cached_key(|group| group.values.iter().map(place).collect::<Vec<_>>());
-    let data = counted.groups.into_iter().map(show).collect();
-    let counts = GroupedCounts { data, total: all.unwrap_or(counted.total), has_more };
+    groups.groups.sort_by_cached_key(|group| group.values.iter().map(place).collect::<Vec<_>>());
+    let data = groups.groups.into_iter().map(show).collect();
+    let counts = GroupedCounts { data, total: all.unwrap_or(groups.total), has_more };
     Ok(Reply::ok(render(&counts)?, None))
 }
 

@@ -40,8 +40,8 @@ fn seal_names(services: &Services, tenant: Tenant, erasure: ErasureId, names: &[
 pub(crate) fn open_names(services: &Services, tenant: Tenant, erasure: ErasureId, sealed: &[u8]) -> Vec<String> {
     let row = erasure.to_bytes();
     let place = SealContext { purpose: ERASURE, tenant: Some(tenant), row: &row };
-    let opened = services.vault.open(&place, sealed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    opened
+    let names_text = services.vault.open(&place, sealed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+    names_text
         .map(|text| text.lines().filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect())
         .unwrap_or_default()
 }
@@ -95,8 +95,8 @@ pub(crate) async fn begin(
         Write::employee(&Row::expecting(erased, stored.version), lines),
         Write::put(&Row::new(erasure.clone())),
     ];
-    let closed = |key: Versioned<ApiKey>| Row::expecting(key.value.closed_by_erasure(at), key.version);
-    writes.extend(keys.into_iter().map(|key| Write::put(&closed(key))));
+    let closed_row = |key: Versioned<ApiKey>| Row::expecting(key.value.closed_by_erasure(at), key.version);
+    writes.extend(keys.into_iter().map(|key| Write::put(&closed_row(key))));
     Ok((erasure, writes))
 }
 

@@ -141,30 +141,30 @@ pub(crate) async fn one<T: Expandable>(
     stored: impl Future<Output = Result<Versioned<T>, Error>>,
 ) -> Result<Reply, Error> {
     let paths: Vec<T::Path> = params.expand();
-    let stored = stored.await?;
+    let row = stored.await?;
     params.finish(())?;
     context.authorize()?;
     if paths.is_empty() {
-        return visible::reply(services, context, &stored).await;
+        return visible::reply(services, context, &row).await;
     }
     permitted::<T>(context, &paths)?;
-    let stored = visible::as_shown(services, context, &stored).await?;
-    let found = T::find(services, context, &paths, std::slice::from_ref(&stored.value)).await?;
+    let visible_row = visible::as_shown(services, context, &row).await?;
+    let inlined_resources = T::find(services, context, &paths, std::slice::from_ref(&visible_row.value)).await?;
     let mut body = vec![];
-    show(&found, &stored.value, &mut body)?;
+    show(&inlined_resources, &visible_row.value, &mut body)?;
     Ok(Reply::ok(body.into(), None))
 }
 
 /// Appends the JSON form of a resource with its inlined resources.
 pub(crate) fn show<T: Expandable>(found: &T::Included, resource: &T, out: &mut Vec<u8>) -> Result<(), Error> {
-    let mut shown = JsonObjectWriter::begin(out, resource)?;
-    resource.inline(found, &mut shown)?;
-    shown.end();
+    let mut writer = JsonObjectWriter::begin(out, resource)?;
+    resource.inline(found, &mut writer)?;
+    writer.end();
     Ok(())
 }
 
 /// Checks the permission to read the families of resources that the paths inline.
 fn permitted<T: Expandable>(context: &RequestContext, paths: &[T::Path]) -> Result<(), Error> {
-    let mut needed = paths.iter().filter_map(|path| T::permission(*path));
-    needed.try_for_each(|permission| context.caller.require(permission)).map_err(Error::from)
+    let mut missing_permissions = paths.iter().filter_map(|path| T::permission(*path));
+    missing_permissions.try_for_each(|permission| context.caller.require(permission)).map_err(Error::from)
 }

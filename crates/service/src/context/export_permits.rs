@@ -66,14 +66,14 @@ mod tests {
     #[test]
     fn two_exports_per_organization_and_eight_in_all_are_permitted() {
         let permits = ExportPermits::default();
-        let mut held: Vec<_> =
+        let mut permits_in_use: Vec<_> =
             (1..=4).flat_map(|number| [number, number]).map(|n| permits.take(organization(n))).collect();
-        assert!(held.iter().all(Option::is_some));
+        assert!(permits_in_use.iter().all(Option::is_some));
         assert!(permits.take(organization(5)).is_none(), "eight in all");
-        held.pop();
+        permits_in_use.pop();
         assert!(permits.take(organization(1)).is_none(), "two of one organization");
         assert!(permits.take(organization(5)).is_some());
-        held.clear();
+        permits_in_use.clear();
         assert!(permits.lock().is_empty());
     }
 }

@@ -23,11 +23,12 @@ where
     B: ExternallyIdentified,
 {
     let mut holders = ExternalIdHolders::default();
-    let wanted: Vec<_> = bodies.iter().filter_map(ExternallyIdentified::external_id).map(str::to_owned).collect();
-    if wanted.is_empty() {
+    let external_ids: Vec<_> =
+        bodies.iter().filter_map(ExternallyIdentified::external_id).map(str::to_owned).collect();
+    if external_ids.is_empty() {
         return Ok(holders);
     }
-    for holder in services.store.rows_by(context.caller.tenant, by, &wanted).await? {
+    for holder in services.store.rows_by(context.caller.tenant, by, &external_ids).await? {
         if let Some(external_id) = holder.value.external_id() {
             let is_visible = visible::is_visible(services, context, &holder.value).await?;
             holders.add(external_id, holder.value.key(), is_visible);

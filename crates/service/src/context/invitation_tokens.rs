@@ -52,10 +52,10 @@ mod tests {
                 InvitationId::from_ulid(Ulid(invitation)),
             )
         };
-        let sealed = seal(&vault, &ids, mail(1, 2), &token).unwrap();
-        assert_eq!(open(&vault, mail(1, 2), &sealed), Ok(token));
-        assert_eq!(open(&vault, mail(1, 3), &sealed), Err(UnsealError));
-        assert_eq!(open(&vault, mail(2, 2), &sealed), Err(UnsealError));
-        assert!(!sealed.windows(5).any(|sealed| sealed == b"token"));
+        let sealed_token = seal(&vault, &ids, mail(1, 2), &token).unwrap();
+        assert_eq!(open(&vault, mail(1, 2), &sealed_token), Ok(token));
+        assert_eq!(open(&vault, mail(1, 3), &sealed_token), Err(UnsealError));
+        assert_eq!(open(&vault, mail(2, 2), &sealed_token), Err(UnsealError));
+        assert!(!sealed_token.windows(5).any(|window| window == b"token"));
     }
 }

@@ -112,10 +112,10 @@ pub(crate) async fn page_inlined<T: Expandable, F>(
         envelope.pieces.release();
         let part = entries.make_contiguous();
         let part = part.get(..at_a_time).unwrap_or(part);
-        let included = T::find(services, context, paths, part).await?;
-        let covered = T::covered(&included, part).max(1);
-        for entry in entries.drain(..covered.min(entries.len())).collect::<Vec<_>>() {
-            envelope.add(entry, |entry, out| expand::show(&included, entry, out))?;
+        let inlined_resources = T::find(services, context, paths, part).await?;
+        let covered_count = T::covered(&inlined_resources, part).max(1);
+        for entry in entries.drain(..covered_count.min(entries.len())).collect::<Vec<_>>() {
+            envelope.add(entry, |entry, out| expand::show(&inlined_resources, entry, out))?;
             envelope.pieces.let_others_go_first(envelope.body.len()).await?;
         }
     }
@@ -213,14 +213,14 @@ impl<'a, T: Sortable> Envelope<'a, T> {
         if self.is_full {
             return Ok(());
         }
-        let before = self.body.len();
+        let length_before = self.body.len();
         if self.entries > 0 {
             self.body.push(b',');
         }
         show(&entry, &mut self.body)?;
         self.is_full = self.body.len() > MAX_PAGE_BYTES;
         if self.is_full && self.entries > 0 {
-            self.body.truncate(before);
+            self.body.truncate(length_before);
         } else {
             self.entries += 1;
             self.last = Some(entry);

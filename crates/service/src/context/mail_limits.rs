@@ -13,8 +13,8 @@ use crate::context::services::Services;
 
 /// Returns the limit of an organization. It grows with the number of accepted invitations.
 pub(crate) async fn find_organization_limit(services: &Services, tenant: Tenant) -> Read<MailLimit> {
-    let accepted = services.store.entries(tenant, accepted(None, ACCEPTED_TO_TRUST)).await?;
-    Ok(organization_limit(tenant.organization, accepted.len(), services.settings.mails_per_day))
+    let accepted_invitations = services.store.entries(tenant, accepted(None, ACCEPTED_TO_TRUST)).await?;
+    Ok(organization_limit(tenant.organization, accepted_invitations.len(), services.settings.mails_per_day))
 }
 
 /// Returns the limits of a mailbox.

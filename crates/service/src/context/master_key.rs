@@ -71,16 +71,16 @@ pub fn examine(vault: &Vault, remembered: &[MasterKey]) -> Result<(), WrongKey> 
 /// [`WrongKey`].
 pub async fn confirm(services: &Services) -> Result<(), WrongKey> {
     for _ in 0..ATTEMPTS {
-        let remembered = services.store.master_keys().await.map_err(Error::from)?;
-        examine(&services.vault, &remembered)?;
+        let stored_keys = services.store.master_keys().await.map_err(Error::from)?;
+        examine(&services.vault, &stored_keys)?;
         let first = first(services)?;
-        if remembered.iter().any(|master| master.key_id == first.key_id) {
+        if stored_keys.iter().any(|master| master.key_id == first.key_id) {
             return Ok(());
         }
-        if remembered.is_empty() {
+        if stored_keys.is_empty() {
             open_any_secret(services).await?;
         }
-        services.store.add_master_key(first, remembered.len()).await.map_err(Error::from)?;
+        services.store.add_master_key(first, stored_keys.len()).await.map_err(Error::from)?;
     }
     Err(Error::Contended.into())
 }

@@ -21,16 +21,16 @@ pub(crate) async fn addressed(
     notices: &[Notice],
     at: Timestamp,
 ) -> Result<Vec<Notification>, Error> {
-    let mut out = vec![];
+    let mut notifications = vec![];
     for notice in notices {
         let people = match notice.to {
             Recipients::Person(id) => vec![id],
             Recipients::ManagerOf(id) => managers(services, tenant, id).await?,
             Recipients::OrgAdmins => org_admins(services, tenant).await?,
         };
-        out.extend(people.into_iter().map(|person| notice.for_recipient(services.id(at), person, at)));
+        notifications.extend(people.into_iter().map(|person| notice.for_recipient(services.id(at), person, at)));
     }
-    Ok(out)
+    Ok(notifications)
 }
 
 /// Returns a person's manager, or the org admins if there is no active manager.

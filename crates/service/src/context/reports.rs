@@ -21,10 +21,12 @@ pub(crate) async fn among(
         return Ok(people);
     }
     let ids: Vec<_> = people.iter().copied().collect();
-    let above: BTreeMap<_, _> =
+    let lines_by_person: BTreeMap<_, _> =
         services.store.lines_above(context.caller.tenant, &ids).await?.lines.into_iter().collect();
     let managers = |employee_id: EmployeeId| {
-        std::iter::successors(above.get(&employee_id).copied(), |employee_id| above.get(employee_id).copied())
+        std::iter::successors(lines_by_person.get(&employee_id).copied(), |employee_id| {
+            lines_by_person.get(employee_id).copied()
+        })
     };
     Ok(people.into_iter().filter(|id| managers(*id).any(|manager| manager == person)).collect())
 }

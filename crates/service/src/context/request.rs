@@ -113,9 +113,9 @@ impl RequestContext {
     /// # Errors
     /// Errors of `parse` and of [`RequestContext::authorize`].
     pub fn validate_create<D, E: Into<Error>>(&self, parse: impl FnOnce() -> Result<D, E>) -> Result<D, Error> {
-        let parsed = parse().map_err(Into::into)?;
+        let draft = parse().map_err(Into::into)?;
         self.authorize()?;
-        Ok(parsed)
+        Ok(draft)
     }
 
     /// Requires the admin context of the route.

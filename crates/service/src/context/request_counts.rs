@@ -35,8 +35,8 @@ impl RequestCounters {
     pub async fn flush(&self, store: &dyn Storage, now: Timestamp) -> Result<(), StorageError> {
         let mut pending = std::mem::take(&mut *self.locked()).into_iter();
         for (tenant, counts) in pending.by_ref() {
-            let stored = store.add_request_counts(tenant, &listed(&counts), hour_of(now) - KEPT_HOURS).await;
-            if let Err(error) = stored {
+            let store_result = store.add_request_counts(tenant, &listed(&counts), hour_of(now) - KEPT_HOURS).await;
+            if let Err(error) = store_result {
                 self.put_back(std::iter::once((tenant, counts)).chain(pending));
                 return Err(error);
             }

@@ -139,13 +139,13 @@ pub(crate) async fn expired(
             read::<Conversation>(services, tenant, list).await?
         }
     };
-    let held = HeldPeople::find(services, tenant, &rows).await?;
-    rows.retain(|row| !held.keep(row));
+    let held_people = HeldPeople::find(services, tenant, &rows).await?;
+    rows.retain(|row| !held_people.keep(row));
     if matches!(source, Source::Observations | Source::Objectives(_)) && !rows.is_empty() {
         let ids: Vec<_> = rows.iter().map(|row| row.id).collect();
-        let included: BTreeSet<_> =
+        let included_ids: BTreeSet<_> =
             services.store.members_among(tenant, INCLUDES, &ids).await?.into_iter().collect();
-        rows.retain(|row| !included.contains(&row.id));
+        rows.retain(|row| !included_ids.contains(&row.id));
     }
     Ok(ExpiredPage { rows, next })
 }
@@ -162,13 +162,13 @@ async fn read<T: Stored + Resource + Sortable + Retained>(
     let next = last.and_then(|row| {
         Some(Position { key: Sortable::key(&row.value, ORDER.by)?, id: row.value.id().to_bytes() })
     });
-    let expired = rows.into_iter().map(|row| Expired {
+    let expired_rows = rows.into_iter().map(|row| Expired {
         id: row.value.id().to_bytes(),
         people: row.value.people(),
         text: row.value.id().to_string(),
         version: row.version,
     });
-    Ok((expired.collect(), next))
+    Ok((expired_rows.collect(), next))
 }
 
 /// People who left, and the position of the next part; `None` after the last one.

@@ -22,11 +22,11 @@ impl ScimLog {
     }
 
     fn put(&self, tenant: Tenant, connector: ConnectorId, requests: impl IntoIterator<Item = ScimRequest>) {
-        let kept = usize::try_from(KEPT_REQUESTS).unwrap_or(usize::MAX);
+        let most_kept = usize::try_from(KEPT_REQUESTS).unwrap_or(usize::MAX);
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         let of_connector = pending.entry((tenant, connector)).or_default();
         of_connector.extend(requests);
-        while of_connector.len() > kept {
+        while of_connector.len() > most_kept {
             of_connector.pop_front();
         }
     }
@@ -37,20 +37,20 @@ impl ScimLog {
     /// [`StorageError`] if the store does not answer; the next call tries again.
     pub async fn flush(&self, store: &dyn Storage) -> Result<(), StorageError> {
         let pending = std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut failed = None;
+        let mut failure = None;
         for ((tenant, connector), requests) in pending {
             let requests: Vec<_> = requests.into();
-            let stored = match &failed {
+            let log_result = match &failure {
                 None => store.log_requests(tenant, connector, &requests).await,
                 Some(_) => Ok(()),
             };
-            if let Err(error) = stored {
-                failed = Some(error);
+            if let Err(error) = log_result {
+                failure = Some(error);
             }
-            if failed.is_some() {
+            if failure.is_some() {
                 self.put(tenant, connector, requests);
             }
         }
-        failed.map_or(Ok(()), Err)
+        failure.map_or(Ok(()), Err)
     }
 }

@@ -73,11 +73,11 @@ impl IndexCache {
     fn of_size(bytes: u64, shards: usize) -> Self {
         let mut options = OptionsBuilder::new();
         options.estimated_items_capacity(ENTRIES).weight_capacity(bytes).shards(shards);
-        let of = |options| {
+        let cache_of = |options| {
             Cache::with_options(options, Bytes, DefaultHashBuilder::default(), DefaultLifecycle::default())
         };
         // The options are complete, so they are never refused.
-        Self(options.build().map_or_else(|_| Cache::with_weighter(ENTRIES, bytes, Bytes), of))
+        Self(options.build().map_or_else(|_| Cache::with_weighter(ENTRIES, bytes, Bytes), cache_of))
     }
 
     /// Returns the blocks of each wanted range, reading missing ones from the store.
@@ -89,30 +89,30 @@ impl IndexCache {
         let key = |wanted_blocks: &WantedBlocks| {
             (tenant, wanted_blocks.segment, Part::Blocks(wanted_blocks.range.clone()))
         };
-        let kept = |candidate| {
+        let cached_blocks = |candidate| {
             if let Some(Contents::Blocks(candidate)) = self.0.get(&key(candidate)) {
                 Some(candidate)
             } else {
                 None
             }
         };
-        let mut found: Vec<_> = wanted.iter().map(kept).collect();
+        let mut block_lists: Vec<_> = wanted.iter().map(cached_blocks).collect();
         let missing: Vec<_> = wanted
             .iter()
-            .zip(&found)
-            .filter(|(_, found)| found.is_none())
+            .zip(&block_lists)
+            .filter(|(_, blocks)| blocks.is_none())
             .map(|(wanted, _)| wanted.clone())
             .collect();
         if !missing.is_empty() {
             let read = store.index_blocks(tenant, &missing).await?;
-            let places = found.iter_mut().filter(|contents| contents.is_none());
+            let places = block_lists.iter_mut().filter(|contents| contents.is_none());
             for ((place, it), blocks) in places.zip(&missing).zip(read) {
                 let blocks = Arc::from(blocks);
                 self.0.insert(key(it), Contents::Blocks(Arc::clone(&blocks)));
                 *place = Some(blocks);
             }
         }
-        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+        Ok(block_lists.into_iter().map(Option::unwrap_or_default).collect())
     }
 
     /// Returns the document keys of each wanted chunk, reading missing ones from the store.
@@ -122,22 +122,26 @@ impl IndexCache {
         wanted: &[(SegmentId, u32)],
     ) -> Read<Vec<Arc<[DocumentKey]>>> {
         let key = |(segment, number): &(SegmentId, u32)| (tenant, *segment, Part::Keys(*number));
-        let kept = |candidate| {
+        let cached_keys = |candidate| {
             if let Some(Contents::Keys(candidate)) = self.0.get(&key(candidate)) { Some(candidate) } else { None }
         };
-        let mut found: Vec<_> = wanted.iter().map(kept).collect();
-        let missing: Vec<_> =
-            wanted.iter().zip(&found).filter(|(_, contents)| contents.is_none()).map(|(key, _)| *key).collect();
+        let mut key_lists: Vec<_> = wanted.iter().map(cached_keys).collect();
+        let missing: Vec<_> = wanted
+            .iter()
+            .zip(&key_lists)
+            .filter(|(_, contents)| contents.is_none())
+            .map(|(key, _)| *key)
+            .collect();
         if !missing.is_empty() {
             let read = store.index_chunks(tenant, &missing).await?;
-            let places = found.iter_mut().filter(|contents| contents.is_none());
+            let places = key_lists.iter_mut().filter(|contents| contents.is_none());
             for ((place, it), chunk) in places.zip(&missing).zip(read) {
                 let keys = Arc::from(keys(&chunk));
                 self.0.insert(key(it), Contents::Keys(Arc::clone(&keys)));
                 *place = Some(keys);
             }
         }
-        Ok(found.into_iter().map(Option::unwrap_or_default).collect())
+        Ok(key_lists.into_iter().map(Option::unwrap_or_default).collect())
     }
 }
 
@@ -184,19 +188,19 @@ mod tests {
     async fn cached_blocks_are_not_read_again_and_belong_to_one_tenant() {
         let (store, cache, it) = (SqliteStore::in_memory().unwrap(), IndexCache::default(), segment(1));
         change(&store, IndexChange { segment: Some(it.clone()), ..IndexChange::created_at(AT) }).await;
-        let wanted = [WantedBlocks { segment: it.segment.id, range: KeyRange::whole("calm") }];
+        let blocks_to_read = [WantedBlocks { segment: it.segment.id, range: KeyRange::whole("calm") }];
         let chunk = [(it.segment.id, 0)];
-        let first = cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
+        let first = cache.blocks((&store, tenant(1)), &blocks_to_read).await.unwrap();
         assert_eq!(first[0][..], it.blocks);
         let keys = cache.keys((&store, tenant(1)), &chunk).await.unwrap();
         assert_eq!(keys[0][..], [DocumentKey { created_at: AT, id: [1; 16] }]);
 
         change(&store, IndexChange { replaced: vec![it.segment.id], ..IndexChange::created_at(AT) }).await;
         assert_eq!(store.remove_replaced(LATER, 10).await.unwrap(), 1);
-        assert!(store.index_blocks(tenant(1), &wanted).await.unwrap()[0].is_empty());
-        assert_eq!(cache.blocks((&store, tenant(1)), &wanted).await.unwrap(), first);
+        assert!(store.index_blocks(tenant(1), &blocks_to_read).await.unwrap()[0].is_empty());
+        assert_eq!(cache.blocks((&store, tenant(1)), &blocks_to_read).await.unwrap(), first);
         assert_eq!(cache.keys((&store, tenant(1)), &chunk).await.unwrap(), keys);
-        assert!(cache.blocks((&store, tenant(2)), &wanted).await.unwrap()[0].is_empty());
+        assert!(cache.blocks((&store, tenant(2)), &blocks_to_read).await.unwrap()[0].is_empty());
         assert!(cache.keys((&store, tenant(2)), &chunk).await.unwrap()[0].is_empty());
     }
 
@@ -206,9 +210,9 @@ mod tests {
         for id in 1..=3 {
             change(&store, IndexChange { segment: Some(segment(id)), ..IndexChange::created_at(AT) }).await;
         }
-        let wanted = [1, 2, 3].map(|id| WantedBlocks { segment: [id; 16], range: KeyRange::all() });
-        let second = cache.blocks((&store, tenant(1)), &wanted[1..2]).await.unwrap();
-        let all = cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
+        let blocks_to_read = [1, 2, 3].map(|id| WantedBlocks { segment: [id; 16], range: KeyRange::all() });
+        let second = cache.blocks((&store, tenant(1)), &blocks_to_read[1..2]).await.unwrap();
+        let all = cache.blocks((&store, tenant(1)), &blocks_to_read).await.unwrap();
         assert_eq!(all[1], second[0]);
         assert_eq!(
             all.iter().map(|keys| keys.to_vec()).collect::<Vec<_>>(),
@@ -226,16 +230,17 @@ mod tests {
         change(&store, IndexChange { segment: Some(it.clone()), ..IndexChange::created_at(AT) }).await;
         for round in 0..20 {
             for number in 0..60 {
-                let wanted = [WantedBlocks { segment: [9; 16], range: KeyRange::whole(&format!("word{number}")) }];
-                cache.blocks((&store, tenant(2)), &wanted).await.unwrap();
+                let blocks_to_read =
+                    [WantedBlocks { segment: [9; 16], range: KeyRange::whole(&format!("word{number}")) }];
+                cache.blocks((&store, tenant(2)), &blocks_to_read).await.unwrap();
             }
             assert!(cache.0.weight() > 8_000, "the cache is full, round {round}");
         }
-        let wanted = [WantedBlocks { segment: it.segment.id, range: KeyRange::whole("calm") }];
-        let first = cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
+        let blocks_of_first = [WantedBlocks { segment: it.segment.id, range: KeyRange::whole("calm") }];
+        let first = cache.blocks((&store, tenant(1)), &blocks_of_first).await.unwrap();
         change(&store, IndexChange { replaced: vec![it.segment.id], ..IndexChange::created_at(AT) }).await;
         assert_eq!(store.remove_replaced(LATER, 10).await.unwrap(), 1);
-        assert_eq!(cache.blocks((&store, tenant(1)), &wanted).await.unwrap(), first, "it is kept");
+        assert_eq!(cache.blocks((&store, tenant(1)), &blocks_of_first).await.unwrap(), first, "it is kept");
     }
 
     #[tokio::test]
@@ -243,8 +248,8 @@ mod tests {
         let (store, cache) = (SqliteStore::in_memory().unwrap(), IndexCache::of_size(10_000, 1));
         for number in 0..1_000 {
             let word = KeyRange::whole(&format!("word{number}"));
-            let wanted = [WantedBlocks { segment: [1; 16], range: word }];
-            cache.blocks((&store, tenant(1)), &wanted).await.unwrap();
+            let blocks_to_read = [WantedBlocks { segment: [1; 16], range: word }];
+            cache.blocks((&store, tenant(1)), &blocks_to_read).await.unwrap();
             cache.keys((&store, tenant(1)), &[([1; 16], number)]).await.unwrap();
         }
         assert!((1..=10_000).contains(&cache.0.weight()), "{}", cache.0.weight());

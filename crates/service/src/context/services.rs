@@ -250,8 +250,8 @@ impl Services {
         rendered: &Bytes,
         at: Timestamp,
     ) -> (ChangeSet, T) {
-        let happened = at.max(decision.state.updated_at());
-        let mut change = ChangeSet::new(context.audit(self.id(at), decision.audit, happened));
+        let event_time = at.max(decision.state.updated_at());
+        let mut change = ChangeSet::new(context.audit(self.id(at), decision.audit, event_time));
         change.events = self.events(&decision.events, rendered, at);
         (change, decision.state)
     }

@@ -43,31 +43,31 @@ impl Services {
     /// may not have (decision A13).
     pub async fn stored_reply(&self, context: &RequestContext) -> Result<Option<Reply>, Error> {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };
-        let Some(kept) = self.store.replay(context.caller.tenant, &idempotency.key, self.clock.now()).await?
+        let Some(replay) = self.store.replay(context.caller.tenant, &idempotency.key, self.clock.now()).await?
         else {
             return Ok(None);
         };
-        let reused = || Error::KeyReused(idempotency.key.clone());
-        if kept.fingerprint != idempotency.fingerprint {
-            return Err(reused());
+        let key_reused = || Error::KeyReused(idempotency.key.clone());
+        if replay.fingerprint != idempotency.fingerprint {
+            return Err(key_reused());
         }
-        if kept.status == REMOVED_ANSWER {
+        if replay.status == REMOVED_ANSWER {
             return Err(DomainError::NotFound.into());
         }
-        let (asker, reply) = self.open(&replay_place(context, &idempotency.key), &kept)?;
+        let (asker, reply) = self.open(&replay_place(context, &idempotency.key), &replay)?;
         let caller = &context.caller;
         let may_have = caller.authority().may_have_the_answer_to(asker.as_ref())
             && (asker.is_none_or(|asker| asker.key == caller.key)
                 || caller.expires_at.is_none()
                 || caller.lasts_as_long_as(self.end_of_key(asker).await?));
-        if may_have { Ok(Some(reply)) } else { Err(reused()) }
+        if may_have { Ok(Some(reply)) } else { Err(key_reused()) }
     }
 
     /// Returns the time at which the key of a stored reply ends. A key that is not stored counts as one without end.
     async fn end_of_key(&self, asker: Option<Authority>) -> Result<Option<Timestamp>, Error> {
         let Some(asker) = asker else { return Ok(None) };
-        let found = self.store.owned(rows::api_keys::BY_ID, asker.key).await?;
-        Ok(found.and_then(|(_, stored)| stored.value.expires_at))
+        let key_row = self.store.owned(rows::api_keys::BY_ID, asker.key).await?;
+        Ok(key_row.and_then(|(_, stored)| stored.value.expires_at))
     }
 
     /// Returns the reply that is stored for the request's idempotency key, or else `otherwise`.
@@ -122,9 +122,9 @@ impl Services {
         plain.extend((id.len() as u64).to_be_bytes());
         plain.extend(id.as_bytes());
         plain.extend(&reply.body);
-        let sealed = self.vault.seal(&*self.ids, &replay_place(context, &idempotency.key), &plain)?;
+        let sealed_replay = self.vault.seal(&*self.ids, &replay_place(context, &idempotency.key), &plain)?;
         let Idempotency { key, fingerprint } = idempotency.clone();
-        Ok(Some(IdempotencyRecord { key, fingerprint, status, sealed, created_at: at }))
+        Ok(Some(IdempotencyRecord { key, fingerprint, status, sealed: sealed_replay, created_at: at }))
     }
 
     /// Returns the seal context of the reply that is stored for a key.

@@ -114,24 +114,24 @@ impl Vault {
         let Key { name, key } = self.keys.first().ok_or(NoRandomness)?;
         let mut nonce = [0; NONCE_LEN];
         ids.fill(&mut nonce)?;
-        let mut sealed = plain.to_vec();
+        let mut cipher_text = plain.to_vec();
         let nonce_value = Nonce::assume_unique_for_key(nonce);
-        key.seal_in_place_append_tag(nonce_value, Aad::from(place.bound()), &mut sealed)
+        key.seal_in_place_append_tag(nonce_value, Aad::from(place.bound()), &mut cipher_text)
             .map_err(|_| NoRandomness)?;
-        let mut out = Vec::with_capacity(2 + name.id.len() + NONCE_LEN + sealed.len());
-        out.extend([BOUND, u8::try_from(name.id.len()).unwrap_or_default()]);
-        out.extend(name.id.as_bytes());
-        out.extend(nonce);
-        out.extend(sealed);
-        Ok(out)
+        let mut sealed_bytes = Vec::with_capacity(2 + name.id.len() + NONCE_LEN + cipher_text.len());
+        sealed_bytes.extend([BOUND, u8::try_from(name.id.len()).unwrap_or_default()]);
+        sealed_bytes.extend(name.id.as_bytes());
+        sealed_bytes.extend(nonce);
+        sealed_bytes.extend(cipher_text);
+        Ok(sealed_bytes)
     }
 
     /// Returns `true` if the value is sealed by the first key of the ring and bound to its place.
     #[must_use]
     pub fn is_current(&self, sealed: &[u8]) -> bool {
         let parts = SealedParts::parse(sealed);
-        let by = parts.filter(|part| part.is_bound).map(|part| part.key_id);
-        self.keys.first().is_some_and(|key| by == Some(key.name.id.as_bytes()))
+        let key_id = parts.filter(|part| part.is_bound).map(|part| part.key_id);
+        self.keys.first().is_some_and(|key| key_id == Some(key.name.id.as_bytes()))
     }
 
     /// Opens a value that was sealed for a context.
@@ -142,10 +142,10 @@ impl Vault {
         let SealedParts { is_bound, key_id, rest } = SealedParts::parse(sealed).ok_or(UnsealError)?;
         let (nonce, rest) = rest.split_first_chunk::<NONCE_LEN>().ok_or(UnsealError)?;
         let Key { key, .. } = self.keys.iter().find(|key| key.name.id.as_bytes() == key_id).ok_or(UnsealError)?;
-        let bound = if is_bound { place.bound() } else { place.purpose.as_bytes().to_vec() };
+        let bound_data = if is_bound { place.bound() } else { place.purpose.as_bytes().to_vec() };
         let mut bytes = rest.to_vec();
         let plain = key
-            .open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(bound), &mut bytes)
+            .open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(bound_data), &mut bytes)
             .map_err(|_| UnsealError)?
             .len();
         bytes.truncate(plain);
@@ -206,29 +206,29 @@ mod tests {
         let ids = SeededIds::new(1);
         let first = generate(&ids).unwrap();
         let vault = Vault::parse(&first).unwrap();
-        let here = place("replay", 1, b"row");
-        let sealed = vault.seal(&ids, &here, b"secret").unwrap();
-        assert_eq!(vault.open(&here, &sealed), Ok(b"secret".to_vec()));
+        let place_of_row = place("replay", 1, b"row");
+        let sealed_bytes = vault.seal(&ids, &place_of_row, b"secret").unwrap();
+        assert_eq!(vault.open(&place_of_row, &sealed_bytes), Ok(b"secret".to_vec()));
         let elsewhere = [
             place("webhook", 1, b"row"),
             place("replay", 2, b"row"),
             place("replay", 1, b"other"),
             place("replay", 1, b""),
-            SealContext { tenant: None, ..here },
+            SealContext { tenant: None, ..place_of_row },
         ];
         for elsewhere in elsewhere {
-            assert_eq!(vault.open(&elsewhere, &sealed), Err(UnsealError), "{elsewhere:?}");
+            assert_eq!(vault.open(&elsewhere, &sealed_bytes), Err(UnsealError), "{elsewhere:?}");
         }
-        let rotated = Vault::parse(&format!("k2:{},{first}", STANDARD.encode([9; 32]))).unwrap();
-        assert_eq!(rotated.open(&here, &sealed), Ok(b"secret".to_vec()));
-        assert!(vault.is_current(&sealed) && !rotated.is_current(&sealed));
+        let rotated_vault = Vault::parse(&format!("k2:{},{first}", STANDARD.encode([9; 32]))).unwrap();
+        assert_eq!(rotated_vault.open(&place_of_row, &sealed_bytes), Ok(b"secret".to_vec()));
+        assert!(vault.is_current(&sealed_bytes) && !rotated_vault.is_current(&sealed_bytes));
         assert!(!vault.is_current(&[]) && !vault.is_current(&[BOUND]) && !vault.is_current(&[9, b'k']));
-        for at in 0..sealed.len() {
-            let mut altered = sealed.clone();
-            altered[at] ^= 1;
-            assert_eq!(vault.open(&here, &altered), Err(UnsealError), "byte {at}");
+        for at in 0..sealed_bytes.len() {
+            let mut altered_bytes = sealed_bytes.clone();
+            altered_bytes[at] ^= 1;
+            assert_eq!(vault.open(&place_of_row, &altered_bytes), Err(UnsealError), "byte {at}");
         }
-        assert!(!sealed.windows(6).any(|sealed| sealed == b"secret"));
+        assert!(!sealed_bytes.windows(6).any(|window| window == b"secret"));
     }
 
     #[test]
@@ -237,10 +237,10 @@ mod tests {
         let bytes = STANDARD.decode("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
         let vault = Vault::parse(&format!("k1:{}", STANDARD.encode(&bytes))).unwrap();
         let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &bytes).unwrap());
-        let mut sealed = b"whsec_old".to_vec();
+        let mut sealed_bytes = b"whsec_old".to_vec();
         let nonce = Nonce::assume_unique_for_key([7; NONCE_LEN]);
-        key.seal_in_place_append_tag(nonce, Aad::from(b"webhook"), &mut sealed).unwrap();
-        let old = [b"\x02k1".as_slice(), &[7; NONCE_LEN], &sealed].concat();
+        key.seal_in_place_append_tag(nonce, Aad::from(b"webhook"), &mut sealed_bytes).unwrap();
+        let old = [b"\x02k1".as_slice(), &[7; NONCE_LEN], &sealed_bytes].concat();
         assert_eq!(vault.open(&place("webhook", 1, b"row"), &old), Ok(b"whsec_old".to_vec()));
         assert_eq!(vault.open(&place("replay", 1, b"row"), &old), Err(UnsealError));
         assert!(!vault.is_current(&old));

@@ -28,8 +28,8 @@ pub(crate) async fn find<T: RestrictedResource + Stored>(
     context: &RequestContext,
     id: Id<T::Kind>,
 ) -> Result<Option<Versioned<T>>, Error> {
-    let Some(stored) = services.store.row::<T>(context.caller.tenant, id).await? else { return Ok(None) };
-    Ok(is_visible(services, context, &stored.value).await?.then_some(stored))
+    let Some(row) = services.store.row::<T>(context.caller.tenant, id).await? else { return Ok(None) };
+    Ok(is_visible(services, context, &row.value).await?.then_some(row))
 }
 
 /// Returns the resource with this id.
@@ -58,8 +58,8 @@ pub(crate) async fn is_visible(
     if readers.include(viewer, false) {
         return Ok(true);
     }
-    let below = reports::among(services, context, readers.managers_of).await?;
-    Ok(readers.include(viewer, !below.is_empty()))
+    let reports = reports::among(services, context, readers.managers_of).await?;
+    Ok(readers.include(viewer, !reports.is_empty()))
 }
 
 /// Returns the ids of this set that exist and that the caller sees.
@@ -84,18 +84,19 @@ async fn seen(
         store.readers::<Summary>(tenant, &summaries),
         store.readers::<Assignment>(tenant, &assignments),
     )?;
-    let mut found: Vec<(LinkedId, Readers)> = vec![];
-    found.extend(observations.into_iter().map(|(id, readers)| (LinkedId::Observation(id), readers)));
-    found.extend(objectives.into_iter().map(|(id, readers)| (LinkedId::Objective(id), readers)));
-    found.extend(summaries.into_iter().map(|(id, readers)| (LinkedId::Summary(id), readers)));
-    found.extend(assignments.into_iter().map(|(id, readers)| (LinkedId::Assignment(id), readers)));
-    let undecided = found.iter().filter(|(_, readers)| !readers.include(viewer, false));
-    let below =
-        reports::among(services, context, undecided.filter_map(|(_, readers)| readers.managers_of)).await?;
+    let mut readers_by_id: Vec<(LinkedId, Readers)> = vec![];
+    readers_by_id.extend(observations.into_iter().map(|(id, readers)| (LinkedId::Observation(id), readers)));
+    readers_by_id.extend(objectives.into_iter().map(|(id, readers)| (LinkedId::Objective(id), readers)));
+    readers_by_id.extend(summaries.into_iter().map(|(id, readers)| (LinkedId::Summary(id), readers)));
+    readers_by_id.extend(assignments.into_iter().map(|(id, readers)| (LinkedId::Assignment(id), readers)));
+    let undecided_readers = readers_by_id.iter().filter(|(_, readers)| !readers.include(viewer, false));
+    let reports =
+        reports::among(services, context, undecided_readers.filter_map(|(_, readers)| readers.managers_of))
+            .await?;
     let is_seen = |readers: &Readers| {
-        readers.include(viewer, readers.managers_of.is_some_and(|person| below.contains(&person)))
+        readers.include(viewer, readers.managers_of.is_some_and(|person| reports.contains(&person)))
     };
-    Ok(found.into_iter().filter(|(_, readers)| is_seen(readers)).map(|(id, _)| id).collect())
+    Ok(readers_by_id.into_iter().filter(|(_, readers)| is_seen(readers)).map(|(id, _)| id).collect())
 }
 
 /// The parts of a response's resources that the caller may see.
@@ -159,17 +160,18 @@ async fn shown_links<T: Resource>(
     if is_permitted && viewer == Viewer::Everything {
         return Ok(None);
     }
-    let linked: BTreeSet<_> = resources.iter().flat_map(Resource::linked_ids).collect();
-    let mut asked: BTreeSet<_> = resources.iter().flat_map(Resource::named_ids).collect();
-    if linked.is_empty() && asked.is_empty() {
+    let linked_ids: BTreeSet<_> = resources.iter().flat_map(Resource::linked_ids).collect();
+    let mut ids_to_check: BTreeSet<_> = resources.iter().flat_map(Resource::named_ids).collect();
+    if linked_ids.is_empty() && ids_to_check.is_empty() {
         return Ok(None);
     }
-    let all = asked.len() + linked.len();
+    let all = ids_to_check.len() + linked_ids.len();
     if is_permitted {
-        asked.extend(linked);
+        ids_to_check.extend(linked_ids);
     }
-    let shown = if viewer == Viewer::Everything { asked } else { seen(services, context, &asked).await? };
-    Ok((shown.len() < all).then_some(shown))
+    let visible_ids =
+        if viewer == Viewer::Everything { ids_to_check } else { seen(services, context, &ids_to_check).await? };
+    Ok((visible_ids.len() < all).then_some(visible_ids))
 }
 
 /// Returns the custom fields in these resources that the caller may see; `None` if it may see all of them.
@@ -217,8 +219,8 @@ pub(crate) async fn narrow_changes(
     if ids.is_empty() || context.caller.viewer() == Viewer::Everything {
         return Ok(());
     }
-    let shown = seen(services, context, &ids).await?;
-    entries.iter_mut().for_each(|entry| entry.retain_linked(&|id| shown.contains(&id)));
+    let visible_ids = seen(services, context, &ids).await?;
+    entries.iter_mut().for_each(|entry| entry.retain_linked(&|id| visible_ids.contains(&id)));
     Ok(())
 }
 
@@ -251,8 +253,8 @@ pub(crate) async fn as_shown<T: Resource>(
     context: &RequestContext,
     stored: &Versioned<T>,
 ) -> Result<Versioned<T>, Error> {
-    let narrowed = narrowed(services, context, &stored.value, &[]).await?;
-    let value = narrowed.map_or_else(|| stored.value.clone(), |narrowed| narrowed.value);
+    let narrowed_state = narrowed(services, context, &stored.value, &[]).await?;
+    let value = narrowed_state.map_or_else(|| stored.value.clone(), |state| state.value);
     Ok(Versioned { value, version: stored.version })
 }
 
@@ -291,20 +293,24 @@ pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
     is_wanted: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
 ) -> Result<Inlined<T>, Error> {
-    let Some(mut found) = expand::find_referenced::<T>(services, context, is_wanted, ids).await? else {
+    let Some(mut resources) = expand::find_referenced::<T>(services, context, is_wanted, ids).await? else {
         return Ok(None);
     };
     let viewer = context.caller.viewer();
     if viewer == Viewer::Everything {
-        return Ok(Some(found));
+        return Ok(Some(resources));
     }
-    let below =
-        reports::among(services, context, found.values().filter_map(|found| found.readers().managers_of)).await?;
-    found.retain(|_, resource| {
+    let reports = reports::among(
+        services,
+        context,
+        resources.values().filter_map(|resource| resource.readers().managers_of),
+    )
+    .await?;
+    resources.retain(|_, resource| {
         let readers = resource.readers();
-        readers.include(viewer, readers.managers_of.is_some_and(|person| below.contains(&person)))
+        readers.include(viewer, readers.managers_of.is_some_and(|person| reports.contains(&person)))
     });
-    Ok(Some(found))
+    Ok(Some(resources))
 }
 
 /// Returns those of these resources that the caller sees, for inlining, without what it may not see of them.
@@ -323,8 +329,8 @@ pub(crate) async fn as_inlined<T: Resource + Stored>(
     context: &RequestContext,
     found: Inlined<T>,
 ) -> Result<Inlined<T>, Error> {
-    let Some(found) = found else { return Ok(None) };
-    let (ids, mut resources): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let Some(resource) = found else { return Ok(None) };
+    let (ids, mut resources): (Vec<_>, Vec<_>) = resource.into_iter().unzip();
     narrow(services, context, &mut resources).await?;
     Ok(Some(ids.into_iter().zip(resources).collect()))
 }

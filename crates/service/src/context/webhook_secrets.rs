@@ -67,8 +67,8 @@ pub(crate) fn seal_header(
     name: &str,
     value: &Secret,
 ) -> Result<SealedHeader, NoRandomness> {
-    let sealed = in_header(owner, name, |place| vault.seal(ids, place, value.reveal().as_bytes()))?;
-    Ok(SealedHeader { masked: masked(value), sealed })
+    let sealed_header = in_header(owner, name, |place| vault.seal(ids, place, value.reveal().as_bytes()))?;
+    Ok(SealedHeader { masked: masked(value), sealed: sealed_header })
 }
 
 /// Opens the stored value of a custom header.
@@ -97,22 +97,22 @@ pub(crate) fn seal_headers(
     stored: &CustomHeaders,
     patch: &HeaderPatch,
 ) -> Result<SealedHeaderPatch, NoRandomness> {
-    let mut sealed = SealedHeaderPatch::new();
+    let mut sealed_patch = SealedHeaderPatch::new();
     for (name, change) in patch {
         let value = match change {
             HeaderChange::Keep(_) => continue,
             HeaderChange::Remove => None,
             HeaderChange::Set(value) => {
-                let before = stored.0.get(name).map(|header| open_header(vault, owner, name, header));
-                if before == Some(Ok(value.clone())) {
+                let value_before = stored.0.get(name).map(|header| open_header(vault, owner, name, header));
+                if value_before == Some(Ok(value.clone())) {
                     continue;
                 }
                 Some(seal_header(vault, ids, owner, name, value)?)
             }
         };
-        sealed.insert(name.clone(), value);
+        sealed_patch.insert(name.clone(), value);
     }
-    Ok(sealed)
+    Ok(sealed_patch)
 }
 
 /// Checks that a delivery could be signed at this time and could carry its custom headers.
@@ -129,8 +129,8 @@ pub(crate) fn check(
     let mut headers = subscription.headers.0.iter();
     let opens = headers.all(|(name, header)| open_header(vault, owner, name, header).is_ok())
         && subscription.signing(at).any(|secret| open(vault, owner, &secret.sealed).is_ok());
-    let lost = || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens the secrets of {}", subscription.id));
-    opens.then_some(()).ok_or_else(lost)
+    let lost_key = || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens the secrets of {}", subscription.id));
+    opens.then_some(()).ok_or_else(lost_key)
 }
 
 #[cfg(test)]
@@ -149,12 +149,12 @@ mod tests {
         let owner = |organization, webhook| {
             (Tenant::live(OrganizationId::from_ulid(Ulid(organization))), WebhookId::from_ulid(Ulid(webhook)))
         };
-        let sealed = seal(&vault, &ids, owner(1, 2), &secret).unwrap();
-        assert_eq!(open(&vault, owner(1, 2), &sealed), Ok(secret.clone()));
-        assert_eq!(open(&vault, owner(1, 3), &sealed), Err(UnsealError));
-        assert_eq!(open(&vault, owner(2, 2), &sealed), Err(UnsealError));
+        let sealed_secret = seal(&vault, &ids, owner(1, 2), &secret).unwrap();
+        assert_eq!(open(&vault, owner(1, 2), &sealed_secret), Ok(secret.clone()));
+        assert_eq!(open(&vault, owner(1, 3), &sealed_secret), Err(UnsealError));
+        assert_eq!(open(&vault, owner(2, 2), &sealed_secret), Err(UnsealError));
         let place = SealContext { purpose: "replay", tenant: Some(owner(1, 2).0), row: &owner(1, 2).1.to_bytes() };
-        assert_eq!(vault.open(&place, &sealed), Err(UnsealError));
+        assert_eq!(vault.open(&place, &sealed_secret), Err(UnsealError));
         let other = vault.seal(&ids, &place, secret.reveal().as_bytes()).unwrap();
         assert_eq!(open(&vault, owner(1, 2), &other), Err(UnsealError));
     }

@@ -29,8 +29,8 @@ impl JumpDetector {
 
     /// Returns `true` if the wall clock was set back since the last look.
     pub fn was_set_back(&self, clock: &dyn Clock) -> bool {
-        let ahead = ahead(clock);
-        self.ahead.swap(ahead, Ordering::AcqRel).saturating_sub(ahead) >= STEP_MILLIS
+        let is_ahead = ahead(clock);
+        self.ahead.swap(is_ahead, Ordering::AcqRel).saturating_sub(is_ahead) >= STEP_MILLIS
     }
 }
 

@@ -32,30 +32,30 @@ const SWEEP: &str = "sweep";
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call starts the rest.
 pub async fn due_objectives(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
-    let mut started = 0;
+    let mut started_count = 0;
     loop {
-        let at = services.clock.now();
-        let due = services.store.due(rows::objectives::STARTS_ON, at.date(), READ).await?;
+        let now = services.clock.now();
+        let due = services.store.due(rows::objectives::STARTS_ON, now.date(), READ).await?;
         let complete = due.len() < usize::from(READ);
         let mut by_tenant: BTreeMap<Tenant, Vec<Versioned<Objective>>> = BTreeMap::new();
         for (tenant, objective) in due {
             by_tenant.entry(tenant).or_default().push(objective);
         }
-        let mut lost = false;
+        let mut has_lost = false;
         for (tenant, objectives) in by_tenant {
             let most = events_at_once(services, tenant, EventType::ObjectiveStatusChanged, COMMIT).await?;
             for some in objectives.chunks(most) {
                 if !goes_on() {
-                    return Ok(started);
+                    return Ok(started_count);
                 }
-                match start(services, tenant, some, at).await? {
-                    Some(count) => started += count,
-                    None => lost = true,
+                match start(services, tenant, some, now).await? {
+                    Some(count) => started_count += count,
+                    None => has_lost = true,
                 }
             }
         }
-        if complete && !lost {
-            return Ok(started);
+        if complete && !has_lost {
+            return Ok(started_count);
         }
     }
 }

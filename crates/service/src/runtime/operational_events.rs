@@ -25,21 +25,21 @@ const SWEEP: &str = "sweep";
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
 pub async fn failing_webhooks(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
-    let mut fired = 0;
+    let mut fired_count = 0;
     loop {
-        let at = services.clock.now();
-        let due = services.store.due(rows::webhooks::FAILING_DUE, at, READ).await?;
+        let now = services.clock.now();
+        let due = services.store.due(rows::webhooks::FAILING_DUE, now, READ).await?;
         let is_all = due.len() < usize::from(READ);
-        let before = fired;
+        let count_before = fired_count;
         for (tenant, subscription) in due {
             if !goes_on() {
-                return Ok(fired);
+                return Ok(fired_count);
             }
-            fired += u64::from(report_failing(services, tenant, &subscription.value, at).await?);
+            fired_count += u64::from(report_failing(services, tenant, &subscription.value, now).await?);
         }
         // If other instances were faster with the whole batch, the next sweep continues.
-        if is_all || fired == before {
-            return Ok(fired);
+        if is_all || fired_count == count_before {
+            return Ok(fired_count);
         }
     }
 }
@@ -76,20 +76,20 @@ async fn keys_by(
     column: impl Fn() -> LookupColumn<ApiKey>,
     goes_on: impl Fn() -> bool,
 ) -> Result<u64, Error> {
-    let mut handled = 0;
+    let mut handled_count = 0;
     loop {
-        let at = services.clock.now();
-        let due = services.store.due(column(), at, READ).await?;
+        let now = services.clock.now();
+        let due = services.store.due(column(), now, READ).await?;
         let is_all = due.len() < usize::from(READ);
-        let before = handled;
+        let count_before = handled_count;
         for (tenant, key) in due {
             if !goes_on() {
-                return Ok(handled);
+                return Ok(handled_count);
             }
-            handled += u64::from(announce_end(services, tenant, key, at).await?);
+            handled_count += u64::from(announce_end(services, tenant, key, now).await?);
         }
-        if is_all || handled == before {
-            return Ok(handled);
+        if is_all || handled_count == count_before {
+            return Ok(handled_count);
         }
     }
 }

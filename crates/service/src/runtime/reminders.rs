@@ -23,21 +23,21 @@ const SWEEP: &str = "sweep";
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
 pub async fn due_reminders(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
-    let mut told = 0;
+    let mut reminded_count = 0;
     loop {
-        let at = services.clock.now();
-        let due = services.store.due(rows::api_keys::REMIND_AT, at, READ).await?;
+        let now = services.clock.now();
+        let due = services.store.due(rows::api_keys::REMIND_AT, now, READ).await?;
         let is_all = due.len() < usize::from(READ);
-        let before = told;
+        let count_before = reminded_count;
         for (tenant, key) in due {
             if !goes_on() {
-                return Ok(told);
+                return Ok(reminded_count);
             }
-            told += u64::from(remind(services, tenant, key, at).await?);
+            reminded_count += u64::from(remind(services, tenant, key, now).await?);
         }
         // If other instances were faster with every key of the batch, the next sweep continues.
-        if is_all || told == before {
-            return Ok(told);
+        if is_all || reminded_count == count_before {
+            return Ok(reminded_count);
         }
     }
 }

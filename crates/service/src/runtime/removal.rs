@@ -74,9 +74,9 @@ impl Removal<'_> {
 
     /// Forgets the recorded rows.
     pub(super) async fn forget_recorded(&self) -> Result<(), Error> {
-        let by = Column::new("erasure_id", Type::Id);
+        let erasure_column = Column::new("erasure_id", Type::Id);
         let values = vec![SqlValue::Id(self.id.to_bytes())];
-        self.apply(&[ErasureChange::Delete { table: "erased_rows", by, values }]).await
+        self.apply(&[ErasureChange::Delete { table: "erased_rows", by: erasure_column, values }]).await
     }
 
     /// Deletes and records rows.
@@ -98,12 +98,12 @@ impl Removal<'_> {
                     return Ok(false);
                 }
                 let list = rows::check_ins::list(ObjectiveId::from_bytes(*objective), CheckIn::DEFAULT, &page);
-                let found = self.services.store.page(self.tenant, list).await?;
-                if found.items.is_empty() {
+                let check_ins = self.services.store.page(self.tenant, list).await?;
+                if check_ins.items.is_empty() {
                     break;
                 }
-                let people = found.items.iter().filter_map(|check_in| check_in.author_id).collect();
-                let ids: Vec<_> = found.items.iter().map(|check_in| check_in.id.to_bytes()).collect();
+                let people = check_ins.items.iter().filter_map(|check_in| check_in.author_id).collect();
+                let ids: Vec<_> = check_ins.items.iter().map(|check_in| check_in.id.to_bytes()).collect();
                 let values = ids.iter().copied().map(SqlValue::Id).collect();
                 let delete = ErasureChange::Delete { table: CheckIn::TABLE.name, by: ID, values };
                 let unheld = ErasureChange::RequireUnheld { people };
@@ -128,10 +128,10 @@ impl Removal<'_> {
                     break;
                 }
                 for child in children {
-                    let at = services.clock.now();
-                    let decision = child.value.without_parent(at);
-                    let events = services.events(&decision.events, &render(&decision.state)?, at);
-                    services.commit_of_system(self.tenant, name, decision, events, child.version, at).await?;
+                    let now = services.clock.now();
+                    let decision = child.value.without_parent(now);
+                    let events = services.events(&decision.events, &render(&decision.state)?, now);
+                    services.commit_of_system(self.tenant, name, decision, events, child.version, now).await?;
                 }
             }
         }
@@ -143,24 +143,25 @@ impl Removal<'_> {
         &self,
         is_selected: impl Fn(&Notification) -> bool,
     ) -> Result<bool, Error> {
-        let mut after = [0; 16];
+        let mut last_id = [0; 16];
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
-            let list = TypedListing::<Notification>::after_id(after, PAGE);
+            let list = TypedListing::<Notification>::after_id(last_id, PAGE);
             let page = self.services.store.entries(self.tenant, list).await?;
             let Some(last) = page.last() else { return Ok(true) };
-            after = last.value.id.to_bytes();
-            let selected = page.iter().filter(|row| is_selected(&row.value)).map(|row| row.value.id.to_bytes());
-            self.remove_all::<Notification>("notifications", selected.collect()).await?;
+            last_id = last.value.id.to_bytes();
+            let selected_ids =
+                page.iter().filter(|row| is_selected(&row.value)).map(|row| row.value.id.to_bytes());
+            self.remove_all::<Notification>("notifications", selected_ids.collect()).await?;
         }
     }
 }
 
 /// Removes the replaced segments that no search reads any more, and deleted rows from the files of the store.
 pub(super) async fn finish_files(services: &Services, now: Timestamp) -> Result<(), Error> {
-    let before = now.plus_seconds(-INDEX_SECONDS);
-    while services.store.remove_replaced(before, SEGMENTS).await? >= SEGMENTS.into() {}
+    let oldest_read = now.plus_seconds(-INDEX_SECONDS);
+    while services.store.remove_replaced(oldest_read, SEGMENTS).await? >= SEGMENTS.into() {}
     Ok(services.store.scrub_files().await?)
 }

@@ -64,21 +64,21 @@ pub async fn run_due(services: &Services, goes_on: impl Fn() -> bool + Sync) -> 
     if due.is_empty() {
         return Ok(0);
     }
-    let judged = services.clocks.judge(services).await?;
-    let mut completed = 0;
+    let judgment = services.clocks.judge(services).await?;
+    let mut completed_count = 0;
     for (tenant, organization) in due {
-        if !judged.is_believed || !goes_on() {
+        if !judgment.is_believed || !goes_on() {
             break;
         }
-        match run(services, tenant, &organization.value, judged.now, &goes_on).await {
-            Ok(is_completed) => completed += u64::from(is_completed),
+        match run(services, tenant, &organization.value, judgment.now, &goes_on).await {
+            Ok(is_completed) => completed_count += u64::from(is_completed),
             Err(error) => {
                 let organization = tenant.organization;
                 tracing::warn!(%organization, %error, "cannot continue a retention run; the next call retries");
             }
         }
     }
-    Ok(completed)
+    Ok(completed_count)
 }
 
 async fn run(
@@ -94,9 +94,9 @@ async fn run(
         return Ok(false);
     }
     let id = RetentionRun::id_of(organization.id, due);
-    let Some(stored) = find_or_begin(services, tenant, organization, id, now).await? else { return Ok(false) };
-    let since = services.clock.steady();
-    let mut job = Job { services, tenant, run: stored, now, goes_on, since, has_removed: false };
+    let Some(run) = find_or_begin(services, tenant, organization, id, now).await? else { return Ok(false) };
+    let start = services.clock.steady();
+    let mut job = Job { services, tenant, run, now, goes_on, since: start, has_removed: false };
     if job.run.value.status == RunStatus::Running {
         let is_done = job.is_cleaning() || job.apply_rules(organization).await?;
         if !is_done || !job.clean().await? || !job.complete().await? {
@@ -116,15 +116,15 @@ async fn find_or_begin(
     id: RetentionRunId,
     now: Timestamp,
 ) -> Result<Option<Versioned<RetentionRun>>, Error> {
-    if let Some(stored) = services.store.row::<RetentionRun>(tenant, id).await? {
-        return Ok(Some(stored));
+    if let Some(stored_run) = services.store.row::<RetentionRun>(tenant, id).await? {
+        return Ok(Some(stored_run));
     }
     let tables = services.store.tables_to_rewrite().iter().map(|name| (*name).to_owned()).collect();
-    let begun = RetentionRun::begin(id, &organization.retention, &organization.retention_starts, tables, now);
-    let value = begun.state.clone();
+    let new_run = RetentionRun::begin(id, &organization.retention, &organization.retention_starts, tables, now);
+    let value = new_run.state.clone();
     let change = ChangeSet {
-        writes: vec![Write::put(&Row::new(begun.state))],
-        ..ChangeSet::new(services.entry_of_system(RETENTION, begun.audit, now))
+        writes: vec![Write::put(&Row::new(new_run.state))],
+        ..ChangeSet::new(services.entry_of_system(RETENTION, new_run.audit, now))
     };
     let is_begun = services.commit_unless_stale(tenant, change).await?;
     Ok(is_begun.then_some(Versioned { value, version: Version::FIRST }))
@@ -155,8 +155,8 @@ impl Job<'_> {
 
     /// Returns `false` after a stop, or if the working time is used up and something was removed.
     fn may_continue(&self) -> bool {
-        let worked = self.services.clock.steady().saturating_sub(self.since);
-        (self.goes_on)() && (worked < SHARE || !self.has_removed)
+        let work_time = self.services.clock.steady().saturating_sub(self.since);
+        (self.goes_on)() && (work_time < SHARE || !self.has_removed)
     }
 
     /// Returns `true` if the rules were applied and the search index waits for running searches.
@@ -178,9 +178,9 @@ impl Job<'_> {
 
     /// Returns the time until which data of a rule is removed. `None` if the rule does not apply, or not any more.
     async fn last(&self, organization: &Organization, rule: RetentionRule) -> Result<Option<Timestamp>, Error> {
-        let stored = self.services.store.row::<Organization>(self.tenant, organization.id).await?;
-        let period = stored
-            .and_then(|stored| stored.value.retention.applied(rule, &stored.value.retention_starts, self.now));
+        let organization_row = self.services.store.row::<Organization>(self.tenant, organization.id).await?;
+        let period = organization_row
+            .and_then(|row| row.value.retention.applied(rule, &row.value.retention_starts, self.now));
         Ok(period.map(|period| period.before(self.now)))
     }
 
@@ -198,8 +198,8 @@ impl Job<'_> {
             }
             let Some(last) = self.last(organization, rule).await? else { break };
             let page = PageRequest { limit: PIECE, after: after.clone() };
-            let found = expired(self.services, self.tenant, source, last, &page).await?;
-            if !found.rows.is_empty() && !self.remove_piece(rule, source, &found.rows).await? {
+            let expired_page = expired(self.services, self.tenant, source, last, &page).await?;
+            if !expired_page.rows.is_empty() && !self.remove_piece(rule, source, &expired_page.rows).await? {
                 attempts += 1;
                 if attempts == ATTEMPTS || !self.reload().await? {
                     return Ok(false);
@@ -207,21 +207,21 @@ impl Job<'_> {
                 continue;
             }
             attempts = 0;
-            if found.next.is_none() {
+            if expired_page.next.is_none() {
                 break;
             }
-            after = found.next;
+            after = expired_page.next;
         }
         Ok(true)
     }
 
     /// Reads the run again after another change was committed first. `false` if another worker completed it.
     async fn reload(&mut self) -> Result<bool, Error> {
-        let stored = self.services.store.row::<RetentionRun>(self.tenant, self.run.value.id).await?;
-        let Some(stored) = stored.filter(|stored| stored.value.status == RunStatus::Running) else {
+        let run_row = self.services.store.row::<RetentionRun>(self.tenant, self.run.value.id).await?;
+        let Some(running_row) = run_row.filter(|row| row.value.status == RunStatus::Running) else {
             return Ok(false);
         };
-        self.run = stored;
+        self.run = running_row;
         Ok(true)
     }
 
@@ -240,7 +240,7 @@ impl Job<'_> {
         if matches!(source, Source::Objectives(_)) && !self.removal().leave_parents(RETENTION, &ids).await? {
             return Ok(false);
         }
-        let at = self.services.clock.now();
+        let now = self.services.clock.now();
         let values: Vec<_> = ids.iter().copied().map(SqlValue::Id).collect();
         let texts: Vec<_> = some.iter().map(|row| row.text.clone()).collect();
         let table = source.table();
@@ -252,8 +252,8 @@ impl Job<'_> {
         writes.push(Write::Erase(changes));
         let removal = RetentionRemoval { id: self.run.value.id, resource: source.name().to_owned(), ids: texts };
         let decision = self.run.value.remove(rule, some.len() as u64);
-        let events = self.services.events(&decision.events, &render(&removal)?, at);
-        let audit = self.services.entry_of_system(RETENTION, decision.audit, at);
+        let events = self.services.events(&decision.events, &render(&removal)?, now);
+        let audit = self.services.entry_of_system(RETENTION, decision.audit, now);
         let change = ChangeSet { writes, events, ..ChangeSet::new(audit) };
         self.commit(decision.state, change).await
     }
@@ -299,10 +299,10 @@ impl Job<'_> {
     /// Begins the erasure of people who left. Returns `false` if it was stopped.
     async fn erase_people(&mut self, organization: &Organization) -> Result<bool, Error> {
         let rule = RetentionRule::DeactivatedPeople;
-        let mut after = None;
+        let mut last_position = None;
         while !self.run.value.is_full(rule) {
             let Some(last) = self.last(organization, rule).await? else { break };
-            let (people, next) = people_who_left(self.services, self.tenant, last, after, PIECE).await?;
+            let (people, next) = people_who_left(self.services, self.tenant, last, last_position, PIECE).await?;
             for person in people {
                 if !self.may_continue() {
                     return Ok(false);
@@ -326,7 +326,7 @@ impl Job<'_> {
             if next.is_none() {
                 break;
             }
-            after = next;
+            last_position = next;
         }
         Ok(true)
     }
@@ -357,8 +357,8 @@ impl Job<'_> {
             return Ok(true);
         }
         if !self.is_cleaning() {
-            let removed: RemovedIds = ids.iter().copied().collect();
-            if !self.removal().remove_notifications(|row| removed.has(&row.target.id)).await? {
+            let removed_ids: RemovedIds = ids.iter().copied().collect();
+            if !self.removal().remove_notifications(|row| removed_ids.has(&row.target.id)).await? {
                 return Ok(false);
             }
         }

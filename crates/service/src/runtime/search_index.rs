@@ -49,18 +49,18 @@ pub async fn fill(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64
     let (mut indexed, mut pieces) = (0, 0_u64);
     counter!(INDEXED_ROWS).increment(0);
     loop {
-        let left = services.store.index_backlog(None, TABLES).await?;
-        gauge!("candor_search_backlog_tables").set(u32::try_from(left.len()).unwrap_or(u32::MAX));
-        services.search_index.set_complete(left.is_empty());
+        let backlog = services.store.index_backlog(None, TABLES).await?;
+        gauge!("candor_search_backlog_tables").set(u32::try_from(backlog.len()).unwrap_or(u32::MAX));
+        services.search_index.set_complete(backlog.is_empty());
         // Tables take turns, so that a large one does not hold back all others.
-        let turn = usize::try_from(pieces).unwrap_or_default() % left.len().max(1);
-        let Some(next) = left.get(turn) else { return Ok(indexed) };
+        let turn = usize::try_from(pieces).unwrap_or_default() % backlog.len().max(1);
+        let Some(next) = backlog.get(turn) else { return Ok(indexed) };
         if !goes_on() {
             return Ok(indexed);
         }
         (indexed, pieces) = (indexed + piece(services, next).await?, pieces + 1);
         if pieces.is_multiple_of(PIECES_BETWEEN_REPORTS) {
-            let tables = left.len();
+            let tables = backlog.len();
             tracing::info!(indexed, tables, "indexing existing data for the search");
         }
     }
@@ -74,16 +74,16 @@ pub async fn fill(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call indexes the rest.
 pub async fn index_pending(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64, Error> {
-    let mut indexed = 0;
+    let mut indexed_count = 0;
     loop {
         let (mut after, mut has_more) = (None, false);
         while let Some((tenant, table)) = services.store.next_pending(after.as_ref()).await? {
             if !goes_on() {
-                return Ok(indexed);
+                return Ok(indexed_count);
             }
             match what_waits(services, tenant, kind_of(&table)?).await {
                 Ok((rows, is_all)) => {
-                    indexed += rows;
+                    indexed_count += rows;
                     has_more |= !is_all && rows > 0;
                 }
                 Err(error) => {
@@ -97,9 +97,9 @@ pub async fn index_pending(services: &Services, goes_on: impl Fn() -> bool) -> R
             break;
         }
     }
-    let before = services.clock.now().plus_seconds(-KEPT);
-    while goes_on() && services.store.remove_replaced(before, REMOVED).await? >= REMOVED.into() {}
-    Ok(indexed)
+    let oldest_read = services.clock.now().plus_seconds(-KEPT);
+    while goes_on() && services.store.remove_replaced(oldest_read, REMOVED).await? >= REMOVED.into() {}
+    Ok(indexed_count)
 }
 
 fn kind_of(table: &str) -> Result<Type, Error> {
@@ -234,9 +234,10 @@ async fn merge(services: &Services, tenant: Tenant, kind: Type) -> Result<(), Er
             return Ok(());
         }
         let id = segment_id(services);
-        let replaced = contents.iter().map(|contents| contents.segment.id).collect();
+        let replaced_ids = contents.iter().map(|contents| contents.segment.id).collect();
         let segment = beside(move || SegmentContents::merged(id, &contents)).await?;
-        let change = IndexChange { segment, replaced, ..IndexChange::created_at(services.clock.now()) };
+        let change =
+            IndexChange { segment, replaced: replaced_ids, ..IndexChange::created_at(services.clock.now()) };
         if !services.store.change_index(tenant, table(kind), change).await? {
             return Ok(());
         }
@@ -262,9 +263,13 @@ pub(super) async fn forget(
             has_found = true;
             let contents = contents_of(services, tenant, &segment).await?;
             let (id, documents) = (segment_id(services), documents.clone());
-            let left = beside(move || contents.without(id, &documents)).await?;
-            let replaced = vec![segment.id];
-            let change = IndexChange { segment: left, replaced, ..IndexChange::created_at(services.clock.now()) };
+            let remaining_contents = beside(move || contents.without(id, &documents)).await?;
+            let replaced_ids = vec![segment.id];
+            let change = IndexChange {
+                segment: remaining_contents,
+                replaced: replaced_ids,
+                ..IndexChange::created_at(services.clock.now())
+            };
             services.store.change_index(tenant, table(*kind), change).await?;
         }
     }
@@ -272,8 +277,8 @@ pub(super) async fn forget(
 }
 
 async fn contents_of(services: &Services, tenant: Tenant, it: &Segment) -> Result<SegmentContents, Error> {
-    let wanted = [WantedBlocks { segment: it.id, range: KeyRange::all() }];
-    let blocks = services.store.index_blocks(tenant, &wanted).await?.into_iter().flatten().collect();
+    let blocks_to_read = [WantedBlocks { segment: it.id, range: KeyRange::all() }];
+    let blocks = services.store.index_blocks(tenant, &blocks_to_read).await?.into_iter().flatten().collect();
     let numbers: Vec<_> = (0..it.documents.div_ceil(CHUNK)).map(|number| (it.id, number)).collect();
     let chunks = services.store.index_chunks(tenant, &numbers).await?;
     Ok(SegmentContents { segment: it.clone(), blocks, chunks })

@@ -23,29 +23,29 @@ const NEVER: Timestamp = Timestamp::from_millis(0);
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call removes the rest.
 pub async fn run_once(services: &Services) -> Result<u64, Error> {
-    let mut removed = 0;
+    let mut removed_count = 0;
     loop {
-        let judged = services.clocks.judge(services).await?;
-        if !judged.is_believed {
-            return Ok(removed + prune_log(services).await?);
+        let judgment = services.clocks.judge(services).await?;
+        if !judgment.is_believed {
+            return Ok(removed_count + prune_log(services).await?);
         }
         let batch =
-            services.store.sweep(expiry(judged.now, services.settings.notification_retention), BATCH).await?;
-        removed += batch;
+            services.store.sweep(expiry(judgment.now, services.settings.notification_retention), BATCH).await?;
+        removed_count += batch;
         if batch < u64::from(BATCH) {
-            return Ok(removed + prune_log(services).await?);
+            return Ok(removed_count + prune_log(services).await?);
         }
     }
 }
 
 /// Returns the cutoff of each kind of row at `now`.
 fn expiry(now: Timestamp, notifications: Duration) -> Expiry {
-    let kept = now.plus_seconds(-i64::try_from(notifications.as_secs()).unwrap_or(i64::MAX));
+    let oldest_kept = now.plus_seconds(-i64::try_from(notifications.as_secs()).unwrap_or(i64::MAX));
     Expiry {
         answers: now,
         events: now.plus_seconds(-FEED_DAYS * DAY_SECONDS),
-        read_notifications: now.plus_seconds(-READ_DAYS * DAY_SECONDS).max(kept),
-        notifications: kept,
+        read_notifications: now.plus_seconds(-READ_DAYS * DAY_SECONDS).max(oldest_kept),
+        notifications: oldest_kept,
     }
 }
 
@@ -55,14 +55,15 @@ fn expiry(now: Timestamp, notifications: Duration) -> Expiry {
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
 pub async fn prune_log(services: &Services) -> Result<u64, Error> {
-    let mut removed = 0;
+    let mut removed_count = 0;
     loop {
-        let judged = services.clocks.judge(services).await?;
-        let before = if judged.is_believed { judged.now.plus_seconds(-LOG_DAYS * DAY_SECONDS) } else { NEVER };
-        let batch = services.store.keep_log(judged.now, before, BATCH).await?;
-        removed += batch;
+        let judgment = services.clocks.judge(services).await?;
+        let oldest_kept =
+            if judgment.is_believed { judgment.now.plus_seconds(-LOG_DAYS * DAY_SECONDS) } else { NEVER };
+        let batch = services.store.keep_log(judgment.now, oldest_kept, BATCH).await?;
+        removed_count += batch;
         if batch < u64::from(BATCH) {
-            return Ok(removed);
+            return Ok(removed_count);
         }
     }
 }

@@ -54,17 +54,17 @@ async fn measure(
     for environment in [Environment::Live, Environment::Test] {
         let tenant = Tenant { organization, environment };
         for table in tables {
-            let mut after = Some([0; 16]);
-            while let Some(id) = after {
+            let mut next_id = Some([0; 16]);
+            while let Some(id) = next_id {
                 if !goes_on() {
                     return Ok(None);
                 }
-                let begun = services.clock.steady();
+                let start = services.clock.steady();
                 let piece = services.store.replica().measure(tenant, table, id).await?;
                 size.rows += piece.rows;
                 size.bytes += piece.bytes();
-                after = piece.last;
-                rest_after(services.clock.steady().saturating_sub(begun)).await;
+                next_id = piece.last;
+                rest_after(services.clock.steady().saturating_sub(start)).await;
             }
         }
     }

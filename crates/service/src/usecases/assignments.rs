@@ -53,11 +53,11 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let holders = external_ids::find_holders(services, context, rows::assignments::BY_EXTERNAL_ID, bodies);
         let (people, external_ids) = tokio::try_join!(people, holders)?;
         people.iter().try_for_each(|person| person.value.must_exist("create"))?;
-        let found = References {
+        let references = References {
             people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect(),
             external_ids,
         };
-        Ok(PendingChange::new(Assignment::create(services.id(at), draft, &found, at)?))
+        Ok(PendingChange::new(Assignment::create(services.id(at), draft, &references, at)?))
     };
     services.create(context, decide).await
 }
@@ -68,11 +68,11 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// Not found, neither the requester nor an org admin, not open; see [`Error`].
 pub async fn cancel(services: &Services, context: &RequestContext, id: AssignmentId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Assignment>(services, context, id).await?;
-        context.validate_action(stored.version)?;
-        stored.value.may_be_canceled_by(&context.caller)?;
-        let decision = stored.value.cancel(at)?;
-        Ok((stored, PendingChange::new(decision)))
+        let assignment = visible::require::<Assignment>(services, context, id).await?;
+        context.validate_action(assignment.version)?;
+        assignment.value.may_be_canceled_by(&context.caller)?;
+        let decision = assignment.value.cancel(at)?;
+        Ok((assignment, PendingChange::new(decision)))
     };
     services.act(context, decide).await
 }
@@ -91,22 +91,22 @@ pub async fn submit(
 ) -> Result<Reply, Error> {
     let _turn = if context.dry_run { None } else { Some(services.submission_lock(id).await) };
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Assignment>(services, context, id).await?;
-        let parse = || SubmissionDraft::parse(body.clone(), &stored.value, &context.caller, at);
-        let draft = context.validate_update(stored.version, parse)?;
+        let assignment = visible::require::<Assignment>(services, context, id).await?;
+        let parse = || SubmissionDraft::parse(body.clone(), &assignment.value, &context.caller, at);
+        let draft = context.validate_update(assignment.version, parse)?;
         draft.may_be_submitted_by(&context.caller)?;
-        let found = observations::find_named(services, context, &draft.observations).await?;
-        let (decision, observed) = stored.value.submit(draft, || services.id(at), &found, at)?;
+        let references = observations::find_named(services, context, &draft.observations).await?;
+        let (decision, observed) = assignment.value.submit(draft, || services.id(at), &references, at)?;
         let attributes: BTreeSet<_> =
             observed.iter().flat_map(|observation| observation.state.attribute_ids.iter().copied()).collect();
-        let mut planned =
+        let mut pending_change =
             PendingChange::new(decision).with_requirements(attributes.into_iter().map(Require::open::<Attribute>));
-        planned =
-            planned.with_visible(observed.iter().map(|observation| LinkedId::Observation(observation.state.id)));
+        pending_change = pending_change
+            .with_visible(observed.iter().map(|observation| LinkedId::Observation(observation.state.id)));
         for it in observed {
-            planned = planned.with_resource(services, context, it, at)?;
+            pending_change = pending_change.with_resource(services, context, it, at)?;
         }
-        Ok((stored, planned))
+        Ok((assignment, pending_change))
     };
     services.act(context, decide).await
 }

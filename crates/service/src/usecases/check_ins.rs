@@ -46,9 +46,9 @@ pub async fn get(
     (id, check_in): (ObjectiveId, CheckInId),
 ) -> Result<Reply, Error> {
     seen(services, context, family, id).await?;
-    let stored = services.store.row::<CheckIn>(context.caller.tenant, check_in).await?;
-    let stored = stored.filter(|row| row.value.objective_id == id);
-    expand::plain(services, context, &or_not_found(stored)?).await
+    let stored_check_in = services.store.row::<CheckIn>(context.caller.tenant, check_in).await?;
+    let check_in_row = stored_check_in.filter(|row| row.value.objective_id == id);
+    expand::plain(services, context, &or_not_found(check_in_row)?).await
 }
 
 /// `POST /{resource}/{id}/check-ins`: adds a check-in, which sets the figures of the objective.
@@ -67,9 +67,9 @@ pub async fn create(
     // The version of the objective admits one check-in at a time, and a whole team may check in at once.
     let _turn = if context.dry_run { None } else { Some(services.check_in_lock(id).await) };
     let decide = async |at: Timestamp| {
-        let stored = seen(services, context, family, id).await?;
-        let draft = context.validate_update(stored.version, || draft.clone())?;
-        stored.value.may_be_changed_by(&context.caller)?;
+        let stored_objective = seen(services, context, family, id).await?;
+        let draft = context.validate_update(stored_objective.version, || draft.clone())?;
+        stored_objective.value.may_be_changed_by(&context.caller)?;
         let draft = draft.written_by(&context.caller)?;
         let author = match draft.author().and_then(|author| author.id) {
             None => None,
@@ -78,11 +78,12 @@ pub async fn create(
         if let Some(author) = &author {
             author.value.must_exist("create")?;
         }
-        let (objective, decision) = stored.value.check_in(services.id(at), draft, author.is_some(), at)?;
+        let (objective, decision) =
+            stored_objective.value.check_in(services.id(at), draft, author.is_some(), at)?;
         let data = render(&CheckedInObjective { objective: &objective, check_in: &decision.state })?;
         let events = services.events(&[EventType::ObjectiveCheckedIn], &data, at);
-        let moved = Write::put(&Row::expecting(objective, stored.version));
-        Ok(PendingChange::new(decision).with_writes([moved]).with_events(events))
+        let objective_write = Write::put(&Row::expecting(objective, stored_objective.version));
+        Ok(PendingChange::new(decision).with_writes([objective_write]).with_events(events))
     };
     services.create(context, decide).await
 }

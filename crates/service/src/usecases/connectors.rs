@@ -58,11 +58,11 @@ pub async fn list(services: &Services, context: &RequestContext, mut params: Par
 /// # Errors
 /// Not found, not an admin; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: ConnectorId) -> Result<Reply, Error> {
-    let stored = services.find_stored::<Connector>(context, id).await?;
+    let connector = services.find_stored::<Connector>(context, id).await?;
     context.authorize()?;
     let figures = services.store.connector_figures(context.caller.tenant, id).await?;
-    let value = ConnectorDetails { connector: stored.value, figures };
-    expand::plain(services, context, &Versioned { value, version: stored.version }).await
+    let value = ConnectorDetails { connector: connector.value, figures };
+    expand::plain(services, context, &Versioned { value, version: connector.version }).await
 }
 
 /// `PATCH /connectors/{id}`: changes the settings of a connector.
@@ -77,10 +77,10 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<Connector>(context, id).await?;
-        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
-        let decision = stored.value.update(&patch, at);
-        Ok((stored, decision.map(PendingChange::new)))
+        let connector = services.find_stored::<Connector>(context, id).await?;
+        let patch = context.validate_update(connector.version, || update.against(&connector.value))?;
+        let decision = connector.value.update(&patch, at);
+        Ok((connector, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await
 }
@@ -124,14 +124,14 @@ pub async fn release(
     }
     let tenant = context.caller.tenant;
     let connector = services.find_stored::<Connector>(context, id).await?;
-    let named = context.validate_update(connector.version, || parse_release(body))?;
+    let named_ids = context.validate_update(connector.version, || parse_release(body))?;
     let connector = connector.value;
-    let named = match named {
-        Some(named) => Some(named_people(services, context, &named).await?),
+    let people_to_release = match named_ids {
+        Some(named_ids) => Some(named_people(services, context, &named_ids).await?),
         None => None,
     };
     let chunk = events_at_once(services, tenant, EventType::EmployeeUpdated, CHUNK.into()).await?;
-    let selection = |after| Selection { connector: id, named: named.as_deref(), after, chunk };
+    let selection = |after| Selection { connector: id, named: people_to_release.as_deref(), after, chunk };
     let (mut earlier, mut after, mut previewed) = (0, None, vec![]);
     let release_chunk = async |after: Option<EmployeeId>, at: Timestamp| {
         services.confirm_caller(context).await?;
@@ -154,7 +154,7 @@ pub async fn release(
         previewed.append(&mut events);
         // Released people are no more among those of the connector; a dry run releases none. A list is gone through
         // once: the connector can get more people meanwhile.
-        after = last.filter(|_| context.dry_run || named.is_some());
+        after = last.filter(|_| context.dry_run || people_to_release.is_some());
     }
     let plan = async |at: Timestamp| {
         let people = people(services, context, &selection(after)).await?;
@@ -184,23 +184,23 @@ async fn people(
 ) -> Result<Vec<Versioned<Employee>>, Error> {
     let Selection { connector, named, after, chunk } = *selection;
     let (store, tenant) = (&services.store, context.caller.tenant);
-    let Some(named) = named else {
+    let Some(named_ids) = named else {
         let most = u16::try_from(chunk).unwrap_or(CHUNK);
         return Ok(store.entries(tenant, rows::employees::managed_by(connector, after, most)).await?);
     };
-    let mut selected = vec![];
-    let rest = named.get(named.partition_point(|id| Some(*id) <= after)..).unwrap_or_default();
+    let mut selected_people = vec![];
+    let rest = named_ids.get(named_ids.partition_point(|id| Some(*id) <= after)..).unwrap_or_default();
     for part in rest.chunks(chunk.max(1)) {
         let mut people = store.rows::<Employee>(tenant, part).await?;
         people.retain(|person| person.value.connector_id == Some(connector));
         people.sort_unstable_by_key(|person| person.value.id);
-        selected.append(&mut people);
-        if selected.len() >= chunk {
+        selected_people.append(&mut people);
+        if selected_people.len() >= chunk {
             break;
         }
     }
-    selected.truncate(chunk);
-    Ok(selected)
+    selected_people.truncate(chunk);
+    Ok(selected_people)
 }
 
 /// Returns the ids of the people that a release names, in their order; all of them must exist.
@@ -210,18 +210,18 @@ async fn named_people(
     named: &[Reference<EmployeeKind>],
 ) -> Result<Vec<EmployeeId>, Error> {
     let ids: Vec<_> = named.iter().filter_map(|person| person.id).collect();
-    let mut stored = BTreeSet::new();
+    let mut people_ids = BTreeSet::new();
     for part in ids.chunks(CHUNK.into()) {
         let people = services.store.rows::<Employee>(context.caller.tenant, part).await?;
-        stored.extend(people.into_iter().map(|person| person.value.id));
+        people_ids.extend(people.into_iter().map(|person| person.value.id));
     }
     let mut problems = ValidationErrors::none();
     for person in named {
-        if person.id.is_none_or(|id| !stored.contains(&id)) {
+        if person.id.is_none_or(|id| !people_ids.contains(&id)) {
             problems.add("employee_ids", person.not_found());
         }
     }
-    let ids = stored.into_iter().collect();
+    let ids = people_ids.into_iter().collect();
     problems.or(ids).map_err(|error| DomainError::Unprocessable(error).into())
 }
 

@@ -73,12 +73,13 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Conversation>(services, context, id).await?;
-        let shown = visible::as_shown(services, context, &stored).await?;
-        let patch = context.validate_update(stored.version, || update.against(&shown.value))?;
-        let found = references(services, context, patch.participants.as_deref().unwrap_or_default()).await?;
-        let decision = stored.value.update(&context.caller, &patch, &found, at)?;
-        Ok((stored, decision.map(PendingChange::new)))
+        let conversation = visible::require::<Conversation>(services, context, id).await?;
+        let visible_conversation = visible::as_shown(services, context, &conversation).await?;
+        let patch =
+            context.validate_update(conversation.version, || update.against(&visible_conversation.value))?;
+        let references = references(services, context, patch.participants.as_deref().unwrap_or_default()).await?;
+        let decision = conversation.value.update(&context.caller, &patch, &references, at)?;
+        Ok((conversation, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await
 }
@@ -89,10 +90,10 @@ pub async fn update(
 /// Not found, archived already; see [`Error`].
 pub async fn archive(services: &Services, context: &RequestContext, id: ConversationId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Conversation>(services, context, id).await?;
-        context.validate_action(stored.version)?;
-        let decision = stored.value.archive(at)?;
-        Ok((stored, PendingChange::new(decision)))
+        let conversation = visible::require::<Conversation>(services, context, id).await?;
+        context.validate_action(conversation.version)?;
+        let decision = conversation.value.archive(at)?;
+        Ok((conversation, PendingChange::new(decision)))
     };
     services.act(context, decide).await
 }
@@ -108,9 +109,9 @@ pub async fn messages(
     id: ConversationId,
     params: Params,
 ) -> Result<Reply, Error> {
-    let stored = visible::require::<Conversation>(services, context, id).await?;
+    let conversation = visible::require::<Conversation>(services, context, id).await?;
     let mut request = message::Filter::parse(id, params)?;
-    request.filter.created_at = stored.value.narrow(&context.caller, request.filter.created_at);
+    request.filter.created_at = conversation.value.narrow(&context.caller, request.filter.created_at);
     let listing = rows::conversations::messages(id, &request.filter, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
 }
@@ -126,15 +127,16 @@ pub async fn message(
     id: ConversationId,
     message: MessageId,
 ) -> Result<Reply, Error> {
-    let mut since = None;
+    let mut first_time = None;
     if context.caller.acts_for().is_some() {
-        since = visible::require::<Conversation>(services, context, id).await?.value.seen_from(&context.caller);
+        first_time =
+            visible::require::<Conversation>(services, context, id).await?.value.seen_from(&context.caller);
     }
-    let stored = services.store.row::<Message>(context.caller.tenant, message).await?;
+    let message_row = services.store.row::<Message>(context.caller.tenant, message).await?;
     let is_shown = |row: &Versioned<Message>| {
-        row.value.conversation_id == id && since.is_none_or(|since| row.value.created_at >= since)
+        row.value.conversation_id == id && first_time.is_none_or(|first_time| row.value.created_at >= first_time)
     };
-    expand::plain(services, context, &or_not_found(stored.filter(is_shown))?).await
+    expand::plain(services, context, &or_not_found(message_row.filter(is_shown))?).await
 }
 
 /// `POST /conversations/{id}/messages`: adds a message to a conversation.
@@ -150,17 +152,17 @@ pub async fn add(
 ) -> Result<Reply, Error> {
     let draft = message::Draft::parse(body, &context.caller);
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Conversation>(services, context, id).await?;
-        let draft = context.validate_update(stored.version, || draft.clone())?;
+        let conversation = visible::require::<Conversation>(services, context, id).await?;
+        let draft = context.validate_update(conversation.version, || draft.clone())?;
         draft.may_be_written_by(&context.caller)?;
         // The keys that act for an erased person are revoked.
         if let Some(author) = draft.author().filter(|_| context.caller.acts_for().is_none()) {
             let author = services.store.row::<Employee>(context.caller.tenant, author).await?;
             author.map_or(Ok(()), |author| author.value.must_exist("create"))?;
         }
-        let decision = stored.value.add(services.id(at), draft, at)?;
-        let added = Write::MessageAdded(id, decision.state.created_at);
-        Ok(PendingChange::new(decision).with_writes([added]))
+        let decision = conversation.value.add(services.id(at), draft, at)?;
+        let message_write = Write::MessageAdded(id, decision.state.created_at);
+        Ok(PendingChange::new(decision).with_writes([message_write]))
     };
     services.create(context, decide).await
 }

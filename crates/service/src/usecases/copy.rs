@@ -137,8 +137,8 @@ async fn copy_table(
         return Ok(());
     }
     watch.copies(table.name);
-    let after = progress.last_key(table).map_err(CopyError::Target)?;
-    let mut stream = source.rows(table, after).await.map_err(CopyError::Source)?;
+    let last_key = progress.last_key(table).map_err(CopyError::Target)?;
+    let mut stream = source.rows(table, last_key).await.map_err(CopyError::Source)?;
     while let Some(rows) = stream.next().await {
         let rows = rows.map_err(CopyError::Source)?;
         let count = rows.len() as u64;

@@ -77,8 +77,8 @@ impl LedgerEntry {
     /// Returns `true` if a service with this database's master key wrote the line, and it is unaltered.
     fn is_genuine(&self, services: &Services) -> bool {
         let Some(seal) = &self.seal else { return false };
-        let opened = services.vault.open(&place(self.organization_id), seal);
-        opened.is_ok_and(|members| members == self.sealed_members().as_bytes())
+        let opened_seal = services.vault.open(&place(self.organization_id), seal);
+        opened_seal.is_ok_and(|members| members == self.sealed_members().as_bytes())
     }
 }
 
@@ -210,8 +210,8 @@ pub fn parse(text: &str) -> Result<Ledger, LedgerFlaw> {
     let (mut ledger, mut is_complete) = (Ledger::default(), false);
     for (at, line) in text.lines().enumerate() {
         let flaw = |reason: String| LedgerFlaw { line: at + 1, reason };
-        let parsed = serde_json::from_str(line).map_err(|error| flaw(error.to_string()))?;
-        match parsed {
+        let entry = serde_json::from_str(line).map_err(|error| flaw(error.to_string()))?;
+        match entry {
             _ if is_complete => return Err(flaw("the ledger has lines after `end`".to_owned())),
             LedgerLine::Header { version } if at == 0 && (version == VERSION || EARLIER.contains(&version)) => {}
             LedgerLine::Header { .. } => {
@@ -276,8 +276,8 @@ pub async fn is_present(services: &Services, entry: &LedgerEntry) -> Result<bool
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`].
 pub async fn kept_by_hold(services: &Services, entry: &LedgerEntry) -> Result<u32, Error> {
-    let stored = services.store.row::<Erasure>(Tenant::live(entry.organization_id), entry.id).await?;
-    Ok(stored.map_or(0, |erasure| erasure.value.kept_by_hold))
+    let erasure_row = services.store.row::<Erasure>(Tenant::live(entry.organization_id), entry.id).await?;
+    Ok(erasure_row.map_or(0, |erasure| erasure.value.kept_by_hold))
 }
 
 /// Begins an erasure again if the database does not have it. The erasure keeps its id and the time of its request.
@@ -291,22 +291,22 @@ pub async fn repeat(services: &Services, entry: &LedgerEntry, is_named: bool) ->
         if is_present(services, entry).await? {
             return Ok(Attempt::Done(RepeatedErasure::Present));
         }
-        let Some(stored) = services.store.row::<Employee>(tenant, entry.employee_id).await? else {
+        let Some(employee) = services.store.row::<Employee>(tenant, entry.employee_id).await? else {
             return Ok(Attempt::Done(RepeatedErasure::UnknownPerson));
         };
         if !is_named && !entry.is_genuine(services) {
             return Ok(Attempt::Done(RepeatedErasure::NotSealed));
         }
-        if !is_named && stored.value.hold.is_some() {
+        if !is_named && employee.value.hold.is_some() {
             return Ok(Attempt::Done(RepeatedErasure::Held));
         }
-        let Some(decision) = stored.value.erase_again(at) else {
+        let Some(decision) = employee.value.erase_again(at) else {
             return Ok(Attempt::Done(RepeatedErasure::Present));
         };
         let LedgerEntry { id, requested_by, requested_at, .. } = entry.clone();
         let events = services.events(&decision.events, &render(&decision.state)?, at);
         let origin = ErasureOrigin { id, requested_by, requested_at };
-        let (_, writes) = begin(services, tenant, (&stored, decision.state), origin, at).await?;
+        let (_, writes) = begin(services, tenant, (&employee, decision.state), origin, at).await?;
         let entry = services.entry_of_system(ACTOR, decision.audit, at);
         let change = ChangeSet { writes, events, ..ChangeSet::new(entry) };
         Ok(Attempt::Commit(tenant, Box::new(change), RepeatedErasure::Begun))

@@ -32,9 +32,9 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 /// # Errors
 /// Not found, no admin-level key; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: ErasureId) -> Result<Reply, Error> {
-    let stored = services.find_stored::<Erasure>(context, id).await?;
+    let erasure = services.find_stored::<Erasure>(context, id).await?;
     context.authorize()?;
-    Ok(Reply::ok(render(&stored.value)?, None))
+    Ok(Reply::ok(render(&erasure.value)?, None))
 }
 
 /// `POST /employees/{id}/erasure`: replaces the person by a pseudonym, revokes their keys, and begins to remove
@@ -51,17 +51,17 @@ pub async fn create(
     let draft = ErasureDraft::parse(body);
     let plan = async |at: Timestamp| {
         let tenant = context.caller.tenant;
-        let stored = services.find_stored::<Employee>(context, id).await?;
-        let draft = context.validate_update(stored.version, || draft.clone())?;
-        let decision = stored.value.erase(draft, at)?;
+        let employee = services.find_stored::<Employee>(context, id).await?;
+        let draft = context.validate_update(employee.version, || draft.clone())?;
+        let decision = employee.value.erase(draft, at)?;
         let origin = ErasureOrigin {
             id: services.id(at),
             requested_by: Requester::key(context.caller.key),
             requested_at: at,
         };
-        let rendered = render(&decision.state)?;
-        let (mut change, person) = services.change_set(context, decision, &rendered, at);
-        let (erasure, mut writes) = begin(services, tenant, (&stored, person), origin, at).await?;
+        let state_json = render(&decision.state)?;
+        let (mut change, person) = services.change_set(context, decision, &state_json, at);
+        let (erasure, mut writes) = begin(services, tenant, (&employee, person), origin, at).await?;
         change.writes.append(&mut writes);
         Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(render(&erasure)?)))
     };

@@ -30,9 +30,13 @@ pub(crate) const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
 /// Not found; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
-    let since = oldest_in_feed(services.clock.now());
-    let event =
-        services.store.events_by_id(&[(tenant, id)]).await?.pop().filter(|(_, event)| event.created_at >= since);
+    let oldest_time = oldest_in_feed(services.clock.now());
+    let event = services
+        .store
+        .events_by_id(&[(tenant, id)])
+        .await?
+        .pop()
+        .filter(|(_, event)| event.created_at >= oldest_time);
     let (_, event) = or_not_found(event.filter(|(_, event)| is_shown(context, event)))?;
     // Events are immutable.
     Ok(Reply::ok(event.body(tenant).into(), Some(Version::FIRST)))
@@ -61,8 +65,8 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
         page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
         body = rendered(services, context, &page.events).await?;
     }
-    let before = if let FeedStart::After(place) = &start { place } else { &START };
-    let next = cursor(digest, page.next.as_ref().unwrap_or(before));
+    let start_place = if let FeedStart::After(place) = &start { place } else { &START };
+    let next = cursor(digest, page.next.as_ref().unwrap_or(start_place));
     let mut body = body.text;
     body.push_str(&format!(r#"],"next_cursor":"{next}","has_more":{}}}"#, page.more));
     Ok(Reply::ok(body.into(), None))
@@ -74,14 +78,14 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
 /// # Errors
 /// The access that the caller lacks, if the filter names such types only.
 fn readable(context: &RequestContext, kinds: Vec<EventType>) -> Result<Vec<EventType>, Error> {
-    let denied = |kind: &EventType| context.caller.may_read_events_of(*kind).err();
-    let asked = if kinds.is_empty() { EventType::ALL.to_vec() } else { kinds.clone() };
-    let readable: Vec<_> = asked.iter().copied().filter(|kind| denied(kind).is_none()).collect();
-    if readable.len() == asked.len() {
+    let denial_of = |kind: &EventType| context.caller.may_read_events_of(*kind).err();
+    let requested_kinds = if kinds.is_empty() { EventType::ALL.to_vec() } else { kinds.clone() };
+    let readable: Vec<_> = requested_kinds.iter().copied().filter(|kind| denial_of(kind).is_none()).collect();
+    if readable.len() == requested_kinds.len() {
         return Ok(kinds);
     }
-    match asked.iter().find_map(denied) {
-        Some(denied) if readable.is_empty() => Err(denied.into()),
+    match requested_kinds.iter().find_map(denial_of) {
+        Some(denial_of) if readable.is_empty() => Err(denial_of.into()),
         _ => Ok(readable),
     }
 }

@@ -65,8 +65,8 @@ fn made(
     if !is_mailed(services, tenant) {
         return Ok((new, token));
     }
-    let sealed = invitation_tokens::seal(&services.vault, &*services.ids, (tenant, new.id), &token)?;
-    Ok((new.by_mail(sealed, made_at), token))
+    let sealed_token = invitation_tokens::seal(&services.vault, &*services.ids, (tenant, new.id), &token)?;
+    Ok((new.by_mail(sealed_token, made_at), token))
 }
 
 /// Returns `true` if invitations of a tenant are sent by email.
@@ -100,11 +100,11 @@ pub(crate) async fn with_employee(
 ) -> Result<Invitation, Error> {
     let (new, _) = made(services, tenant, person, (at, at))?;
     // The mailer enforces the limit exactly; this check only reports it earlier. So its failure is ignored.
-    let reached = reached_limit(services, tenant, &person.email, at).await.unwrap_or_else(|error| {
+    let exceeded_limit = reached_limit(services, tenant, &person.email, at).await.unwrap_or_else(|error| {
         tracing::debug!(%error, "cannot read how many mails an address got");
         None
     });
-    Ok(match reached {
+    Ok(match exceeded_limit {
         None => new,
         Some(limit) => new.over_mail_limit(limit.failure, at),
     })
@@ -145,23 +145,24 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         let sent_at = before.as_ref().map_or(at, |row| at.strictly_after(row.value.created_at));
         let (new, token) = made(services, tenant, &person.value, (at, sent_at))?;
         if new.mail.is_some() {
-            let reached = reached_limit(services, tenant, &person.value.email, at).await?;
-            invitation::within_limits(before.as_ref().map(|newest| &newest.value), reached.as_ref(), at)?;
+            let exceeded_limit = reached_limit(services, tenant, &person.value.email, at).await?;
+            invitation::within_limits(before.as_ref().map(|newest| &newest.value), exceeded_limit.as_ref(), at)?;
         }
         let is_passed_on = new.mail.is_none() && context.caller.is_data_admin();
         let accept_url = is_passed_on.then(|| services.settings.accept_url(&token));
-        let sent = SentInvitation { invitation: new.view(person.value.status, at), accept_url };
+        let sent_invitation = SentInvitation { invitation: new.view(person.value.status, at), accept_url };
         let draft = candor_domain::audit::AuditDraft::new(&person.value, "employee.invite");
         let mut change = ChangeSet::new(context.audit(services.id(at), draft, at));
-        if let Some(before) = before {
-            let revoked = before.value.revoke(at);
-            change.events = events(services, Some(&before.value), &revoked, person.value.status, at)?;
-            change.writes = vec![Write::put(&Row::expecting(revoked, before.version))];
+        if let Some(invitation_before) = before {
+            let revocation = invitation_before.value.revoke(at);
+            change.events =
+                events(services, Some(&invitation_before.value), &revocation, person.value.status, at)?;
+            change.writes = vec![Write::put(&Row::expecting(revocation, invitation_before.version))];
         }
         change.events.extend(events(services, None, &new, person.value.status, at)?);
         change.writes.push(Write::put(&Row::new(new)));
         change.requires = vec![candor_port_storage::Require::EmployeeUnchanged(employee, person.version)];
-        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(render(&sent)?, Some(Version::FIRST))))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(render(&sent_invitation)?, Some(Version::FIRST))))
     };
     services.change(context, plan).await
 }
@@ -180,11 +181,11 @@ pub async fn accept(
     let hash = invitation::hash(&token);
     let plan = async |at: Timestamp| {
         let (tenant, stored) = or_not_found(services.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
-        let accepted = stored.value.accept(at)?;
-        let accepted = AcceptedRow { before: stored.value, accepted, seen: stored.version };
-        let person = services.store.row::<Employee>(tenant, accepted.before.employee_id).await?;
+        let acceptance = stored.value.accept(at)?;
+        let accepted_row = AcceptedRow { before: stored.value, accepted: acceptance, seen: stored.version };
+        let person = services.store.row::<Employee>(tenant, accepted_row.before.employee_id).await?;
         let person = or_not_found(person.filter(|person| invitation::is_for(&token, &person.value.email)))?;
-        let (change, state) = accepting(services, (request, origin.clone()), accepted, &person, at)?;
+        let (change, state) = accepting(services, (request, origin.clone()), accepted_row, &person, at)?;
         Ok(Attempt::Commit(tenant, Box::new(change), answer(tenant, &state)?))
     };
     services.retry(plan).await
@@ -228,7 +229,7 @@ fn accepting(
 }
 
 fn answer(tenant: Tenant, state: &Employee) -> Result<Reply, Error> {
-    let accepted =
+    let accepted_invitation =
         AcceptedInvitation { employee_id: state.id, organization_id: tenant.organization, status: state.status };
-    Ok(Reply::ok(render(&accepted)?, None))
+    Ok(Reply::ok(render(&accepted_invitation)?, None))
 }

@@ -71,9 +71,9 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let draft = Draft::parse(body, services.clock.now());
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
-        let known = known(services, context.caller.tenant.organization, &draft).await?;
+        let references = known(services, context.caller.tenant.organization, &draft).await?;
         let secret = generate(draft.environment, random32(&*services.ids)?);
-        let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), known, at)?;
+        let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), references, at)?;
         let answer = with_secret(&decision.state, &secret)?;
         let room = require_room(services, context, &decision.state, at).await?;
         Ok(PendingChange::new(decision).with_requirements([room]).with_body(answer, MADE_MEMBERS))
@@ -133,16 +133,16 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<ApiKey>(context, id).await?;
-        let patch = context.validate_update(stored.version, || update.against(&stored.value, at))?;
-        let returned_at = holder(services, context, &stored.value).await?.and_then(|holder| holder.returned_at);
-        let Some(decision) = stored.value.update(patch, returned_at, &context.caller, at)? else {
-            return Ok((stored, None));
+        let key_row = services.find_stored::<ApiKey>(context, id).await?;
+        let patch = context.validate_update(key_row.version, || update.against(&key_row.value, at))?;
+        let returned_at = holder(services, context, &key_row.value).await?.and_then(|holder| holder.returned_at);
+        let Some(decision) = key_row.value.update(patch, returned_at, &context.caller, at)? else {
+            return Ok((key_row, None));
         };
-        let is_valid_again = decision.state.is_valid(at) && !stored.value.is_valid(at);
+        let is_valid_again = decision.state.is_valid(at) && !key_row.value.is_valid(at);
         let room =
             if is_valid_again { Some(require_room(services, context, &decision.state, at).await?) } else { None };
-        Ok((stored, Some(PendingChange::new(decision).with_requirements(room))))
+        Ok((key_row, Some(PendingChange::new(decision).with_requirements(room))))
     };
     let reply = services.update(context, decide).await;
     services.auth.forget(id);
@@ -168,12 +168,12 @@ pub async fn rotate(
 ) -> Result<Reply, Error> {
     let overlap = parse_rotation(body);
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<ApiKey>(context, id).await?;
-        let overlap = context.validate_update(stored.version, || overlap.clone())?;
-        let secret = generate(stored.value.environment, random32(&*services.ids)?);
-        let decision = stored.value.rotate(&secret, overlap, &context.caller, at)?;
+        let key_row = services.find_stored::<ApiKey>(context, id).await?;
+        let overlap = context.validate_update(key_row.version, || overlap.clone())?;
+        let secret = generate(key_row.value.environment, random32(&*services.ids)?);
+        let decision = key_row.value.rotate(&secret, overlap, &context.caller, at)?;
         let answer = with_secret(&decision.state, &secret)?;
-        Ok((stored, PendingChange::new(decision).with_body(answer, MADE_MEMBERS)))
+        Ok((key_row, PendingChange::new(decision).with_body(answer, MADE_MEMBERS)))
     };
     let reply = services.act(context, decide).await;
     services.auth.forget(id);

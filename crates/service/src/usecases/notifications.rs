@@ -56,17 +56,17 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 /// Not found; see [`Error`].
 pub async fn read(services: &Services, context: &RequestContext, id: NotificationId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = services.store.row::<Notification>(context.caller.tenant, id).await?;
-        let stored = or_not_found(stored.filter(|row| row.value.is_seen_by(&context.caller)))?;
-        context.check_preconditions(stored.version)?;
-        let Some(read) = stored.value.read(at) else {
-            return Ok(ChangePlan::Unchanged(Reply::ok(render(&stored.value)?, Some(stored.version))));
+        let notification_row = services.store.row::<Notification>(context.caller.tenant, id).await?;
+        let notification = or_not_found(notification_row.filter(|row| row.value.is_seen_by(&context.caller)))?;
+        context.check_preconditions(notification.version)?;
+        let Some(read) = notification.value.read(at) else {
+            return Ok(ChangePlan::Unchanged(Reply::ok(render(&notification.value)?, Some(notification.version))));
         };
         let body = render(&read)?;
         let mut change =
             ChangeSet::new(context.audit(services.id(at), draft("notification.read", "notification", id), at));
-        change.writes = vec![Write::put(&Row::expecting(read, stored.version))];
-        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, Some(stored.version.next()))))
+        change.writes = vec![Write::put(&Row::expecting(read, notification.version))];
+        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, Some(notification.version.next()))))
     };
     services.change(context, plan).await
 }

@@ -86,9 +86,10 @@ impl Expandable for Objective {
     /// Omits summaries that the caller does not see.
     fn inline(&self, found: &Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("owner", found.owners.as_ref().map(|all| all.get(&self.owner_id)))?;
-        let linked = found.summaries.as_ref();
-        let linked = linked.map(|all| newest(self).iter().filter_map(|id| all.get(id)).collect::<Vec<_>>());
-        shown.member("linked_summaries", linked)?;
+        let summaries = found.summaries.as_ref();
+        let linked_summaries =
+            summaries.map(|all| newest(self).iter().filter_map(|id| all.get(id)).collect::<Vec<_>>());
+        shown.member("linked_summaries", linked_summaries)?;
         let parents = found.parents.as_ref();
         shown.member("parent", parents.map(|all| self.parent_id.and_then(|parent| all.get(&parent))))
     }
@@ -125,17 +126,17 @@ pub async fn counts(
     let keys: Vec<_> = groups.iter().map(|group| rows::objectives::group_key(*group)).collect();
     let listing = rows::objectives::list(&filter, context.caller.viewer(), Objective::DEFAULT, &PageRequest::ALL);
     counts::reply(services, context, listing, &keys, |counted| {
-        let mut shown = ObjectiveCount { count: counted.count, ..ObjectiveCount::default() };
+        let mut group_view = ObjectiveCount { count: counted.count, ..ObjectiveCount::default() };
         for (group, value) in groups.iter().zip(&counted.values) {
             let member = match group {
-                ObjectiveGroup::Status => &mut shown.status,
-                ObjectiveGroup::Scope => &mut shown.scope,
-                ObjectiveGroup::Month => &mut shown.month,
-                ObjectiveGroup::Confidence => &mut shown.confidence,
+                ObjectiveGroup::Status => &mut group_view.status,
+                ObjectiveGroup::Scope => &mut group_view.scope,
+                ObjectiveGroup::Month => &mut group_view.month,
+                ObjectiveGroup::Confidence => &mut group_view.confidence,
             };
             *member = counts::text(value);
         }
-        shown
+        group_view
     })
     .await
 }
@@ -155,8 +156,8 @@ async fn parent(
     named: Option<&Reference<ObjectiveKind>>,
 ) -> Result<Option<StoredParent>, Error> {
     let Some(id) = named.and_then(|named| named.id) else { return Ok(None) };
-    let stored = visible::find::<Objective>(services, context, id).await?.map(|row| row.value);
-    Ok(stored.map(|parent| StoredParent { id, scope: parent.scope, status: parent.status }))
+    let objective = visible::find::<Objective>(services, context, id).await?.map(|row| row.value);
+    Ok(objective.map(|parent| StoredParent { id, scope: parent.scope, status: parent.status }))
 }
 
 /// Returns an id for each new key result.
@@ -172,8 +173,8 @@ pub(super) async fn seen(
     family: Family,
     id: ObjectiveId,
 ) -> Result<Versioned<Objective>, Error> {
-    let stored = visible::find::<Objective>(services, context, id).await?;
-    or_not_found(stored.filter(|row| family.scopes().contains(&row.value.scope)))
+    let objective_row = visible::find::<Objective>(services, context, id).await?;
+    or_not_found(objective_row.filter(|row| family.scopes().contains(&row.value.scope)))
 }
 
 /// Returns `true` if the owner reports to the caller's person, at any depth.
@@ -216,8 +217,8 @@ pub async fn history(
     id: ObjectiveId,
     mut params: Params,
 ) -> Result<Reply, Error> {
-    let stored = seen(services, context, family, id).await?;
-    let filter = audit::Filter { target_id: Some(stored.value.id.to_string()), ..audit::Filter::default() };
+    let objective = seen(services, context, family, id).await?;
+    let filter = audit::Filter { target_id: Some(objective.value.id.to_string()), ..audit::Filter::default() };
     let request = params.list::<audit::AuditEntry, _, ()>(&format!("history of {id}"), filter, vec![]);
     let request = params.finish(request)?;
     audit_log::history(services, context, &request).await
@@ -254,14 +255,14 @@ pub async fn create(
             Some(it) => {
                 it.must_exist("create")?;
                 let viewer = context.caller.viewer();
-                let below = reports_to(services, context, viewer, it.id).await?;
-                Some(StoredOwner { role: it.role, in_reach: viewer.reaches(it.id, below) })
+                let is_report = reports_to(services, context, viewer, it.id).await?;
+                Some(StoredOwner { role: it.role, in_reach: viewer.reaches(it.id, is_report) })
             }
         };
         let key_result_ids = key_result_ids(services, draft.new_key_results(), at);
-        let found = References { owner, external_ids, parent, key_result_ids };
-        let decision = Objective::create(services.id(at), draft, &found, at)?;
-        Ok(PendingChange::new(decision).with_new_ids(found.key_result_ids))
+        let references = References { owner, external_ids, parent, key_result_ids };
+        let decision = Objective::create(services.id(at), draft, &references, at)?;
+        Ok(PendingChange::new(decision).with_new_ids(references.key_result_ids))
     };
     services.create(context, decide).await
 }
@@ -280,20 +281,20 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = seen(services, context, family, id).await?;
-        let shown = visible::as_shown(services, context, &stored).await?;
-        let patch = context.validate_update(stored.version, || update.against(&shown.value))?;
-        stored.value.may_be_changed_by(&context.caller)?;
+        let objective = seen(services, context, family, id).await?;
+        let visible_objective = visible::as_shown(services, context, &objective).await?;
+        let patch = context.validate_update(objective.version, || update.against(&visible_objective.value))?;
+        objective.value.may_be_changed_by(&context.caller)?;
         let bodies = std::slice::from_ref(&patch);
         let holders = external_ids::find_holders(services, context, rows::objectives::BY_EXTERNAL_ID, bodies);
         let parent = parent(services, context, patch.parent.as_ref().and_then(Option::as_ref));
         let (external_ids, review, parent) = tokio::try_join!(holders, review(services, context), parent)?;
-        let needs_approval = stored.value.needs_approval_from_others(&context.caller, review);
+        let needs_approval = objective.value.needs_approval_from_others(&context.caller, review);
         let key_result_ids = key_result_ids(services, patch.new_key_results(), at);
-        let found = References { owner: None, external_ids, parent, key_result_ids };
-        let decision = stored.value.update(&patch, &found, needs_approval, at)?;
-        let change = decision.map(|decision| PendingChange::new(decision).with_new_ids(found.key_result_ids));
-        Ok((stored, change))
+        let references = References { owner: None, external_ids, parent, key_result_ids };
+        let decision = objective.value.update(&patch, &references, needs_approval, at)?;
+        let change = decision.map(|decision| PendingChange::new(decision).with_new_ids(references.key_result_ids));
+        Ok((objective, change))
     };
     services.update(context, decide).await
 }

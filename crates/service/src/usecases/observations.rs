@@ -94,16 +94,16 @@ pub async fn counts(services: &Services, context: &RequestContext, params: Param
     let listing =
         rows::observations::list(&filter, context.caller.viewer(), Observation::DEFAULT, &PageRequest::ALL);
     counts::reply(services, context, listing, &keys, |counted| {
-        let mut shown = ObservationCount { count: counted.count, ..ObservationCount::default() };
+        let mut group_view = ObservationCount { count: counted.count, ..ObservationCount::default() };
         for (group, value) in groups.iter().zip(&counted.values) {
             match group {
-                ObservationGroup::Type => shown.kind = counts::text(value),
-                ObservationGroup::AttributeId => shown.attribute_id = Some(counts::id(value)),
-                ObservationGroup::Month => shown.month = counts::text(value),
-                ObservationGroup::DepartmentId => shown.department_id = Some(counts::id(value)),
+                ObservationGroup::Type => group_view.kind = counts::text(value),
+                ObservationGroup::AttributeId => group_view.attribute_id = Some(counts::id(value)),
+                ObservationGroup::Month => group_view.month = counts::text(value),
+                ObservationGroup::DepartmentId => group_view.department_id = Some(counts::id(value)),
             }
         }
-        shown
+        group_view
     })
     .await
 }
@@ -131,8 +131,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let draft = Draft::parse(body, services.clock.now());
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
-        let known = find_named(services, context, std::slice::from_ref(&draft)).await?;
-        let decision = Observation::create(services.id(at), draft, &known, at)?;
+        let references = find_named(services, context, std::slice::from_ref(&draft)).await?;
+        let decision = Observation::create(services.id(at), draft, &references, at)?;
         let requires = open(&decision.state.attribute_ids, &[]);
         Ok(PendingChange::new(decision).with_requirements(requires))
     };
@@ -152,16 +152,17 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Observation>(services, context, id).await?;
-        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
-        stored.value.may_be_changed_by(&context.caller)?;
-        let wanted = patch.attributes.clone().unwrap_or_default();
-        let known = references(services, context, &[], &wanted, std::slice::from_ref(&patch)).await?;
-        let planned = stored.value.update(&patch, &known, at)?.map(|decision| {
-            let requires = open(&decision.state.attribute_ids, &stored.value.attribute_ids);
+        let observation = visible::require::<Observation>(services, context, id).await?;
+        let patch = context.validate_update(observation.version, || update.against(&observation.value))?;
+        observation.value.may_be_changed_by(&context.caller)?;
+        let attribute_list = patch.attributes.clone().unwrap_or_default();
+        let known_references =
+            references(services, context, &[], &attribute_list, std::slice::from_ref(&patch)).await?;
+        let change = observation.value.update(&patch, &known_references, at)?.map(|decision| {
+            let requires = open(&decision.state.attribute_ids, &observation.value.attribute_ids);
             PendingChange::new(decision).with_requirements(requires)
         });
-        Ok((stored, planned))
+        Ok((observation, change))
     };
     services.update(context, decide).await
 }
@@ -190,11 +191,11 @@ async fn act(
     decide: impl Fn(&Observation, Timestamp) -> Result<Decision<Observation>, DomainError>,
 ) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Observation>(services, context, id).await?;
-        context.validate_action(stored.version)?;
-        stored.value.may_be_changed_by(&context.caller)?;
-        let decision = decide(&stored.value, at)?;
-        Ok((stored, PendingChange::new(decision)))
+        let observation = visible::require::<Observation>(services, context, id).await?;
+        context.validate_action(observation.version)?;
+        observation.value.may_be_changed_by(&context.caller)?;
+        let decision = decide(&observation.value, at)?;
+        Ok((observation, PendingChange::new(decision)))
     };
     services.act(context, decide).await
 }
@@ -229,7 +230,7 @@ async fn references(
 ) -> Result<References, Error> {
     let tenant = context.caller.tenant;
     let attributes: Vec<_> = attributes.iter().filter_map(|attribute| attribute.id).collect();
-    let referenced = async {
+    let referenced_rows = async {
         let (people, attributes) = tokio::try_join!(
             services.store.rows::<Employee>(tenant, people),
             services.store.rows::<Attribute>(tenant, &attributes),
@@ -237,7 +238,7 @@ async fn references(
         Ok::<_, Error>((people, attributes))
     };
     let holders = external_ids::find_holders(services, context, rows::observations::BY_EXTERNAL_ID, bodies);
-    let ((people, attributes), external_ids) = tokio::try_join!(referenced, holders)?;
+    let ((people, attributes), external_ids) = tokio::try_join!(referenced_rows, holders)?;
     people.iter().try_for_each(|person| person.value.must_exist("create"))?;
     Ok(References {
         people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect(),

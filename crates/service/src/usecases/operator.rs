@@ -62,15 +62,15 @@ pub struct NewKeyRequest {
 /// An invalid name; see [`Error`].
 pub async fn create_organization(services: &Services, name: &str) -> Result<OrganizationId, Error> {
     single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| DomainError::invalid("name", flaw))?;
-    let at = services.clock.now();
-    let organization = Organization::new(services.id(at), name.to_owned(), at);
+    let now = services.clock.now();
+    let organization = Organization::new(services.id(now), name.to_owned(), now);
     for environment in [Environment::Live, Environment::Test] {
         let tenant = Tenant { organization: organization.id, environment };
         let draft = AuditDraft::new(&organization, "organization.create");
-        let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, draft, at));
+        let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, draft, now));
         change.writes.push(Write::put(&Row::new(organization.clone())));
         for draft in starter_set() {
-            let attribute = Attribute::create(services.id(at), draft, None, at)?.state;
+            let attribute = Attribute::create(services.id(now), draft, None, now)?.state;
             change.writes.push(Write::put(&Row::new(attribute)));
         }
         services.save(tenant, change).await?;
@@ -104,25 +104,25 @@ pub async fn list_organizations(services: &Services) -> Result<Vec<Organization>
 pub async fn rename_organization(services: &Services, id: OrganizationId, name: &str) -> Result<bool, Error> {
     single_line(name, 1..=organization::NAME_CHARS).map_err(|flaw| DomainError::invalid("name", flaw))?;
     let patch = Patch { name: Some(name.to_owned()), ..Patch::default() };
-    let mut changed = false;
+    let mut has_changed = false;
     // The live environment comes last, because lists show its name: once the new name is listed, both are
     // renamed.
     for environment in [Environment::Test, Environment::Live] {
         let tenant = Tenant { organization: id, environment };
-        let stored = services
+        let organization_row = services
             .store
             .row::<Organization>(tenant, tenant.organization)
             .await?
             .ok_or(Error::Refused(DomainError::NotFound))?;
-        let at = services.clock.now();
-        let Some(decision) = stored.value.update(&patch, at) else { continue };
-        let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
-        change.events = services.events(&decision.events, &render(&decision.state)?, at);
-        change.writes.push(Write::put(&Row::expecting(decision.state, stored.version)));
+        let now = services.clock.now();
+        let Some(decision) = organization_row.value.update(&patch, now) else { continue };
+        let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, now));
+        change.events = services.events(&decision.events, &render(&decision.state)?, now);
+        change.writes.push(Write::put(&Row::expecting(decision.state, organization_row.version)));
         services.save(tenant, change).await?;
-        changed = true;
+        has_changed = true;
     }
-    Ok(changed)
+    Ok(has_changed)
 }
 
 /// Creates a key and returns its secret, which cannot be read again.
@@ -131,9 +131,9 @@ pub async fn rename_organization(services: &Services, id: OrganizationId, name: 
 /// An unknown organization or person, an invalid name, an expiry time in the past; see [`Error`].
 pub async fn create_key(services: &Services, order: NewKeyRequest) -> Result<(KeyId, Secret), Error> {
     single_line(&order.name, 1..=NAME_CHARS).map_err(|flaw| DomainError::invalid("name", flaw))?;
-    let at = services.clock.now();
+    let now = services.clock.now();
     if let Some(end) = order.expires_at {
-        is_end(end, at).map_err(|flaw| DomainError::invalid("expires_at", flaw))?;
+        is_end(end, now).map_err(|flaw| DomainError::invalid("expires_at", flaw))?;
     }
     let live = Tenant::live(order.organization);
     services
@@ -160,10 +160,10 @@ pub async fn create_key(services: &Services, order: NewKeyRequest) -> Result<(Ke
         problems.add(field, flaw);
     }
     problems.or(()).map_err(DomainError::Invalid)?;
-    let known = keys::known(services, order.organization, &draft).await?;
+    let references = keys::known(services, order.organization, &draft).await?;
     let secret = generate(order.environment, random32(&*services.ids)?);
-    let decision = ApiKey::create(services.id(at), draft, &secret, None, known, at)?;
-    let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
+    let decision = ApiKey::create(services.id(now), draft, &secret, None, references, now)?;
+    let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, now));
     let id = decision.state.id;
     change.writes.push(Write::put(&Row::new(decision.state)));
     services.save(live, change).await?;
@@ -259,12 +259,12 @@ pub async fn create_connector(
     body.push("hris_source", Value::Text(source.to_owned()));
     let draft = connector::Draft::parse(body).map_err(DomainError::Invalid)?;
     let live = Tenant::live(organization);
-    let found = services.store.row::<Organization>(live, live.organization).await?;
-    found.ok_or(Error::Refused(DomainError::NotFound))?;
-    let at = services.clock.now();
-    let decision = Connector::create(services.id(at), draft, at);
-    let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
-    change.events = services.events(&decision.events, &render(&decision.state)?, at);
+    let live_organization = services.store.row::<Organization>(live, live.organization).await?;
+    live_organization.ok_or(Error::Refused(DomainError::NotFound))?;
+    let now = services.clock.now();
+    let decision = Connector::create(services.id(now), draft, now);
+    let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, now));
+    change.events = services.events(&decision.events, &render(&decision.state)?, now);
     let id = decision.state.id;
     change.writes.push(Write::put(&Row::new(decision.state)));
     services.save(live, change).await?;
@@ -291,19 +291,19 @@ pub struct OwnedKey {
 pub async fn list_keys(services: &Services, organization: Option<OrganizationId>) -> Result<Vec<OwnedKey>, Error> {
     let organizations = match organization {
         Some(id) => {
-            let stored =
+            let organization_row =
                 services.store.row::<Organization>(Tenant::live(id), Tenant::live(id).organization).await?;
-            vec![stored.ok_or(Error::Refused(DomainError::NotFound))?.value]
+            vec![organization_row.ok_or(Error::Refused(DomainError::NotFound))?.value]
         }
         None => list_organizations(services).await?,
     };
-    let mut owned = vec![];
+    let mut key_views = vec![];
     for Organization { id, name, .. } in organizations {
         let keys = keys_of(services, id).await?;
         let owner = |key| OwnedKey { organization_id: id, organization_name: name.clone(), key };
-        owned.extend(keys.into_iter().map(owner));
+        key_views.extend(keys.into_iter().map(owner));
     }
-    Ok(owned)
+    Ok(key_views)
 }
 
 async fn keys_of(services: &Services, organization: OrganizationId) -> Result<Vec<ApiKey>, Error> {
@@ -334,9 +334,9 @@ async fn keys_of(services: &Services, organization: OrganizationId) -> Result<Ve
 pub async fn revoke_key(services: &Services, id: KeyId) -> Result<(), Error> {
     let missing = || Error::Refused(DomainError::NotFound);
     let (owner, stored) = services.store.owned(rows::api_keys::BY_ID, id).await?.ok_or_else(missing)?;
-    let at = services.clock.now();
-    let decision = stored.value.revoke(at)?;
-    let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, at));
+    let now = services.clock.now();
+    let decision = stored.value.revoke(now)?;
+    let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, now));
     change.writes.push(Write::put(&Row::expecting(decision.state, stored.version)));
     services.save(owner, change).await
 }

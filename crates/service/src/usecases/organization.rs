@@ -35,11 +35,11 @@ pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply,
 pub async fn update(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = load(services, context).await?;
-        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
+        let organization = load(services, context).await?;
+        let patch = context.validate_update(organization.version, || update.against(&organization.value))?;
         patch.authorize(&context.caller)?;
-        let decision = stored.value.update(&patch, at);
-        Ok((stored, decision.map(PendingChange::new)))
+        let decision = organization.value.update(&patch, at);
+        Ok((organization, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await
 }

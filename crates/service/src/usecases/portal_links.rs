@@ -52,13 +52,13 @@ fn of_organization(context: &RequestContext) -> RequestContext {
         return context.clone();
     }
     let tenant = Tenant::live(context.caller.tenant.organization);
-    let apart = |idempotency: &Idempotency| Idempotency {
+    let with_other_fingerprint = |idempotency: &Idempotency| Idempotency {
         key: idempotency.key.clone(),
         fingerprint: Fingerprint::from_body(BY_TEST_KEY, "", "", &idempotency.fingerprint.to_bytes()),
     };
     RequestContext {
         caller: Arc::new(Caller { tenant, ..(*context.caller).clone() }),
-        idempotency: context.idempotency.as_ref().map(apart),
+        idempotency: context.idempotency.as_ref().map(with_other_fingerprint),
         ..context.clone()
     }
 }
@@ -100,14 +100,14 @@ pub async fn exchange(
     let open = async |at: Timestamp| {
         let record = or_not_found(services.store.key_by_hash(code).await?)?;
         let tenant = Tenant::live(record.organization);
-        let stored = or_not_found(services.store.row::<ApiKey>(tenant, record.key.id).await?)?;
-        let record = KeyRecord { key: stored.value, ..record };
+        let key_row = or_not_found(services.store.row::<ApiKey>(tenant, record.key.id).await?)?;
+        let record = KeyRecord { key: key_row.value, ..record };
         let secret = generate(record.key.environment, random32(&*services.ids)?);
         let decision = record.open_link(code, &secret, at)?;
         let answer = with_secret(&decision.state, &secret)?;
         let mut change = ChangeSet::new(opening(services, &decision, (request, origin.clone()), at));
-        change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
-        let reply = Reply::ok(answer, Some(stored.version.next())).with_made_members(SECRET_MEMBERS);
+        change.writes = vec![Write::put(&Row::expecting(decision.state, key_row.version))];
+        let reply = Reply::ok(answer, Some(key_row.version.next())).with_made_members(SECRET_MEMBERS);
         Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), (record.key.id, reply)))
     };
     let (key, reply) = services.retry(open).await?;

@@ -40,9 +40,9 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 /// # Errors
 /// Not found, no admin-level key; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: RetentionRunId) -> Result<Reply, Error> {
-    let stored = services.find_stored::<RetentionRun>(context, id).await?;
+    let run = services.find_stored::<RetentionRun>(context, id).await?;
     context.authorize()?;
-    Ok(Reply::ok(render(&stored.value)?, None))
+    Ok(Reply::ok(render(&run.value)?, None))
 }
 
 /// `GET /retention/preview`: counts what the next runs would remove.
@@ -53,8 +53,8 @@ pub async fn preview(services: &Services, context: &RequestContext, params: Para
     let request = PreviewRequest::parse(params)?;
     context.authorize()?;
     let tenant = context.caller.tenant;
-    let stored = organization::load(services, context).await?;
-    let rules = request.rules(&stored.value, services.clock.now());
+    let organization = organization::load(services, context).await?;
+    let rules = request.rules(&organization.value, services.clock.now());
     let (mut applies_at, mut counts) = (BTreeMap::new(), BTreeMap::new());
     for (rule, run, last) in rules.applied() {
         applies_at.insert(rule.word().to_owned(), run);
@@ -74,15 +74,15 @@ async fn count(services: &Services, tenant: Tenant, rule: RetentionRule, last: T
         let mut page = PageRequest { limit: PAGE, after: None };
         loop {
             pages += 1;
-            let found = expired(services, tenant, *source, last, &page).await?;
-            counted += found.rows.len() as u64;
+            let expired_page = expired(services, tenant, *source, last, &page).await?;
+            counted += expired_page.rows.len() as u64;
             if counted >= rule.max_per_run() {
                 return Ok(rule.max_per_run());
             }
-            if found.next.is_none() || pages >= PAGES {
+            if expired_page.next.is_none() || pages >= PAGES {
                 break;
             }
-            page.after = found.next;
+            page.after = expired_page.next;
         }
     }
     Ok(counted)

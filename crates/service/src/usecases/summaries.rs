@@ -65,8 +65,8 @@ impl Expandable for Summary {
         paths: &[Expand],
         items: &[Self],
     ) -> Result<Included, Error> {
-        let asked = |path: Expand| paths.contains(&path);
-        let (employee, author) = (asked(Expand::Employee), asked(Expand::Author));
+        let is_requested = |path: Expand| paths.contains(&path);
+        let (employee, author) = (is_requested(Expand::Employee), is_requested(Expand::Author));
         let people = items.iter().flat_map(|item| {
             let employee = employee.then_some(item.employee_id);
             employee.into_iter().chain(item.author_id.filter(|_| author))
@@ -75,8 +75,8 @@ impl Expandable for Summary {
         let observations = items.iter().flat_map(|item| item.included_observation_ids.iter().copied());
         let (people, objectives, observations) = tokio::try_join!(
             expand::inline_referenced(services, context, employee || author, people),
-            visible::inline_many(services, context, asked(Expand::IncludedObjectives), objectives),
-            visible::inline_many(services, context, asked(Expand::IncludedObservations), observations),
+            visible::inline_many(services, context, is_requested(Expand::IncludedObjectives), objectives),
+            visible::inline_many(services, context, is_requested(Expand::IncludedObservations), observations),
         )?;
         Ok(Included { people: people.unwrap_or_default(), employee, author, objectives, observations })
     }
@@ -133,10 +133,10 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
         let people = [Some(&draft.employee), draft.author()].into_iter().flatten().filter_map(|person| person.id);
-        let found =
+        let references =
             references(services, context, people.collect(), &draft.objectives, &draft.observations, &draft)
                 .await?;
-        Ok(PendingChange::new(Summary::create(services.id(at), draft, &found, at)?))
+        Ok(PendingChange::new(Summary::create(services.id(at), draft, &references, at)?))
     };
     services.create(context, decide).await
 }
@@ -154,15 +154,17 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = visible::require::<Summary>(services, context, id).await?;
-        let shown = visible::as_shown(services, context, &stored).await?.value;
-        let patch = context.validate_update(stored.version, || update.against(&shown))?;
-        stored.value.may_be_changed_by(&context.caller)?;
-        let objectives = added(patch.objectives.as_deref(), &shown.included_objective_ids);
-        let observations = added(patch.observations.as_deref(), &shown.included_observation_ids);
-        let found = references(services, context, BTreeSet::new(), &objectives, &observations, &patch).await?;
-        let decision = stored.value.update(&shown, patch, &found, context.caller.bound_to(), at)?;
-        Ok((stored, decision.map(PendingChange::new)))
+        let summary = visible::require::<Summary>(services, context, id).await?;
+        let visible_summary = visible::as_shown(services, context, &summary).await?.value;
+        let patch = context.validate_update(summary.version, || update.against(&visible_summary))?;
+        summary.value.may_be_changed_by(&context.caller)?;
+        let objectives = added(patch.objectives.as_deref(), &visible_summary.included_objective_ids);
+        let observations = added(patch.observations.as_deref(), &visible_summary.included_observation_ids);
+        let references =
+            references(services, context, BTreeSet::new(), &objectives, &observations, &patch).await?;
+        let decision =
+            summary.value.update(&visible_summary, patch, &references, context.caller.bound_to(), at)?;
+        Ok((summary, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await
 }
@@ -196,8 +198,8 @@ pub async fn act(
 
 /// Returns the references of a change that were not in the resource before.
 fn added<K: Kind>(wanted: Option<&[Reference<K>]>, before: &[Id<K>]) -> Vec<Reference<K>> {
-    let before: BTreeSet<_> = before.iter().collect();
-    let is_new = |reference: &&Reference<K>| reference.id.is_none_or(|id| !before.contains(&id));
+    let ids_before: BTreeSet<_> = before.iter().collect();
+    let is_new = |reference: &&Reference<K>| reference.id.is_none_or(|id| !ids_before.contains(&id));
     wanted.unwrap_or_default().iter().filter(is_new).cloned().collect()
 }
 

@@ -42,13 +42,16 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
     if let Some(reply) = services.stored_reply(context).await? {
         return Ok(reply);
     }
-    let stored = organization::load(services, context).await?;
-    context.validate_action(stored.version)?;
-    let until = services.clock.steady() + WORK;
-    let (removed, complete) = empty(services, context, until).await?;
+    let organization = organization::load(services, context).await?;
+    context.validate_action(organization.version)?;
+    let deadline = services.clock.steady() + WORK;
+    let (removed, complete) = empty(services, context, deadline).await?;
     let plan = async |at: Timestamp| {
-        let mut change =
-            ChangeSet::new(context.audit(services.id(at), AuditDraft::new(&stored.value, "test_data.reset"), at));
+        let mut change = ChangeSet::new(context.audit(
+            services.id(at),
+            AuditDraft::new(&organization.value, "test_data.reset"),
+            at,
+        ));
         if complete {
             for draft in starter_set() {
                 let attribute = Attribute::create(services.id(at), draft, None, at)?.state;
@@ -65,23 +68,23 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
 /// removed, which starts another pass. Returns the number of rows removed, and whether none are left.
 async fn empty(services: &Services, context: &RequestContext, until: Duration) -> Result<(u64, bool), Error> {
     let tenant = context.caller.tenant;
-    let mut removed = 0;
+    let mut removed_count = 0;
     'attempts: for _ in 0..ATTEMPTS {
         for table in schema::test_data() {
             loop {
                 services.confirm_caller(context).await?;
-                let emptied = services.store.empty(tenant, table, PIECE).await;
-                let Some(gone) = unless_overtaken(emptied)? else { continue 'attempts };
-                removed += gone;
-                if gone == 0 {
+                let piece_result = services.store.empty(tenant, table, PIECE).await;
+                let Some(piece_count) = unless_overtaken(piece_result)? else { continue 'attempts };
+                removed_count += piece_count;
+                if piece_count == 0 {
                     break;
                 }
                 if services.clock.steady() >= until {
-                    return Ok((removed, false));
+                    return Ok((removed_count, false));
                 }
             }
         }
-        return Ok((removed, true));
+        return Ok((removed_count, true));
     }
     Err(Error::Contended)
 }

@@ -17,39 +17,39 @@ use candor_store_testkit::FaultyCall as Stored;
 async fn valid_key_is_cached_between_requests() {
     let world = TestServices::new().await;
     let (_, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
-    let before = world.store.calls(Stored::Authenticate);
+    let lookups_before = world.store.calls(Stored::Authenticate);
     for _ in 0..100 {
         assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
     }
-    assert_eq!(world.store.calls(Stored::Authenticate) - before, 1);
+    assert_eq!(world.store.calls(Stored::Authenticate) - lookups_before, 1);
     assert!(world.services.auth.authenticate("cdr_live_guess").await.unwrap().is_none());
-    assert_eq!(world.store.calls(Stored::Authenticate) - before, 1, "a bad checksum needs no store");
+    assert_eq!(world.store.calls(Stored::Authenticate) - lookups_before, 1, "a bad checksum needs no store");
 }
 
 #[tokio::test]
 async fn unknown_key_is_looked_up_once_a_second_until_created() {
     let world = TestServices::new().await;
     let looks = || world.store.calls(Stored::Authenticate);
-    let asked =
+    let is_authentic =
         async |services: &Services, secret: &str| services.auth.authenticate(secret).await.unwrap().is_some();
     // A service with the same seed generates the same secret, so the test can use the key before it exists.
     let twin = TestServices::new().await;
     let (_, secret) = operator::create_key(&twin.services, twin.order()).await.unwrap();
-    let before = looks();
+    let lookups_before = looks();
     for _ in 0..100 {
-        assert!(!asked(&world.services, secret.reveal()).await);
+        assert!(!is_authentic(&world.services, secret.reveal()).await);
     }
-    assert_eq!(looks() - before, 1, "it is remembered as unknown");
+    assert_eq!(looks() - lookups_before, 1, "it is remembered as unknown");
     world.clock.advance_millis(900);
-    assert!(!asked(&world.services, secret.reveal()).await);
-    assert_eq!(looks() - before, 2, "for less than a second");
+    assert!(!is_authentic(&world.services, secret.reveal()).await);
+    assert_eq!(looks() - lookups_before, 2, "for less than a second");
     let other = process(&world.clock, &world.store, Arc::new(Receivers), 8);
-    assert!(!asked(&other, secret.reveal()).await);
+    assert!(!is_authentic(&other, secret.reveal()).await);
     let (_, made) = operator::create_key(&world.services, world.order()).await.unwrap();
     assert_eq!(made.reveal(), secret.reveal());
-    assert!(asked(&world.services, secret.reveal()).await, "at once where it was made");
+    assert!(is_authentic(&world.services, secret.reveal()).await, "at once where it was made");
     world.clock.advance_millis(900);
-    assert!(asked(&other, secret.reveal()).await, "within a second elsewhere");
+    assert!(is_authentic(&other, secret.reveal()).await, "within a second elsewhere");
 }
 
 #[tokio::test]
@@ -57,16 +57,16 @@ async fn many_unknown_keys_do_not_evict_a_valid_one() {
     let world = TestServices::new().await;
     let (_, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
-    let before = world.store.calls(Stored::Authenticate);
+    let lookups_before = world.store.calls(Stored::Authenticate);
     for number in 0..10_100_u32 {
         let mut random = [7; 32];
         random[..4].copy_from_slice(&number.to_be_bytes());
         let made_up = generate(Environment::Live, random);
         assert!(world.services.auth.authenticate(made_up.reveal()).await.unwrap().is_none());
     }
-    assert_eq!(world.store.calls(Stored::Authenticate) - before, 10_100);
+    assert_eq!(world.store.calls(Stored::Authenticate) - lookups_before, 10_100);
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
-    assert_eq!(world.store.calls(Stored::Authenticate) - before, 10_100, "it was not looked up again");
+    assert_eq!(world.store.calls(Stored::Authenticate) - lookups_before, 10_100, "it was not looked up again");
 }
 
 #[tokio::test]
@@ -103,12 +103,16 @@ async fn key_with_a_past_expiry_is_refused() {
     for (seconds, made) in [(-1, false), (0, false), (1, true)] {
         let mut order = world.order();
         order.expires_at = Some(NOON.plus_seconds(seconds));
-        let refused = operator::create_key(&world.services, order).await.err();
-        let named = Error::Refused(DomainError::invalid(
+        let creation_error = operator::create_key(&world.services, order).await.err();
+        let expected_error = Error::Refused(DomainError::invalid(
             "expires_at",
             ValueError::new(Code::OutOfRange, "must be in the future"),
         ));
-        assert_eq!(refused.map(|error| error.to_string()), (!made).then(|| named.to_string()), "{seconds}");
+        assert_eq!(
+            creation_error.map(|error| error.to_string()),
+            (!made).then(|| expected_error.to_string()),
+            "{seconds}"
+        );
     }
 }
 
@@ -141,8 +145,8 @@ async fn key_beyond_the_callers_access_is_denied() {
     caller.level = AccessLevel::Standard;
     let standard =
         candor_service::RequestContext { admin_context: Some(AdminContext::Settings), ..world.call(caller) };
-    let refused = keys::create(&world.services, &standard, body(r#"{"name":"a","scopes":["events:read"]}"#)).await;
-    assert_eq!(kind(refused), "denied");
+    let error = keys::create(&world.services, &standard, body(r#"{"name":"a","scopes":["events:read"]}"#)).await;
+    assert_eq!(kind(error), "denied");
 }
 
 #[tokio::test]
@@ -174,23 +178,23 @@ async fn bound_key_follows_status_and_role_of_its_person() {
 async fn last_use_of_a_key_is_minute_exact_and_not_a_version() {
     let world = TestServices::new().await;
     let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
-    let shown = async |id: KeyId| keys::get(&world.services, &world.admin(), id).await.unwrap();
-    let before = shown(id).await;
+    let read_key = async |id: KeyId| keys::get(&world.services, &world.admin(), id).await.unwrap();
+    let key_before = read_key(id).await;
     world.clock.advance_seconds(95);
     world.services.auth.authenticate(secret.reveal()).await.unwrap();
     world.services.auth.flush_uses().await.unwrap();
-    let after = shown(id).await;
-    assert_eq!(json(&after)["last_used_at"], NOON.plus_seconds(60).to_string());
-    assert_eq!(after.version, before.version);
-    assert_ne!(after.etag_extra, before.etag_extra, "the tag of what is shown is another one");
+    let key_after = read_key(id).await;
+    assert_eq!(json(&key_after)["last_used_at"], NOON.plus_seconds(60).to_string());
+    assert_eq!(key_after.version, key_before.version);
+    assert_ne!(key_after.etag_extra, key_before.etag_extra, "the tag of what is shown is another one");
 }
 
 #[tokio::test]
 async fn organization_rename_is_audited_once_per_data_set() {
     let world = TestServices::new().await;
     for changed in [true, false] {
-        let renamed = operator::rename_organization(&world.services, world.organization, "Acme Group").await;
-        assert_eq!(renamed.unwrap(), changed);
+        let renaming = operator::rename_organization(&world.services, world.organization, "Acme Group").await;
+        assert_eq!(renaming.unwrap(), changed);
     }
     for environment in [Environment::Live, Environment::Test] {
         let mut caller = (*world.admin().caller).clone();
@@ -204,6 +208,6 @@ async fn organization_rename_is_audited_once_per_data_set() {
         assert_eq!(entry["actor"], serde_json::json!({"type": "system", "id": null, "name": "operator"}));
         assert_eq!(entry["changes"]["name"], serde_json::json!({"from": "Acme", "to": "Acme Group"}));
     }
-    let refused = operator::rename_organization(&world.services, world.organization, "").await;
-    assert!(matches!(refused, Err(Error::Refused(DomainError::Invalid(_)))), "{refused:?}");
+    let error = operator::rename_organization(&world.services, world.organization, "").await;
+    assert!(matches!(error, Err(Error::Refused(DomainError::Invalid(_)))), "{error:?}");
 }

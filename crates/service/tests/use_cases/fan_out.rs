@@ -30,9 +30,9 @@ async fn upload(world: &TestServices, query: &[(&str, &str)], name: &str, people
 async fn upload_commits_fewer_rows_with_many_subscribers() {
     let world = TestServices::new().await;
     let commits = async |name: &str| {
-        let before = world.store.calls(FaultyCall::Commit);
+        let calls_before = world.store.calls(FaultyCall::Commit);
         assert_eq!(upload(&world, &[], name, 300).await["data"]["created"], 300);
-        world.store.calls(FaultyCall::Commit) - before
+        world.store.calls(FaultyCall::Commit) - calls_before
     };
     assert_eq!(commits("a").await, 2);
     subscribe(&world).await;
@@ -53,9 +53,9 @@ async fn objective_starts_commit_fewer_rows_with_many_subscribers() {
             );
             objectives::create(&world.services, &world.admin(), Family::Employees, body(&text)).await.unwrap();
         }
-        let before = world.store.calls(FaultyCall::Commit);
+        let calls_before = world.store.calls(FaultyCall::Commit);
         assert_eq!(objective_autostart::due_objectives(&world.services, || true).await.unwrap(), 50);
-        assert_eq!(world.store.calls(FaultyCall::Commit) - before, if subscribers { 10 } else { 2 });
+        assert_eq!(world.store.calls(FaultyCall::Commit) - calls_before, if subscribers { 10 } else { 2 });
     }
 }
 
@@ -64,18 +64,18 @@ async fn connector_release_commits_fewer_rows_with_subscribers() {
     let world = TestServices::new().await;
     subscribe(&world).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme-hr"}"#;
-    let made = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
-    let connector: ConnectorId = member(&made, "id").parse().unwrap();
+    let creation = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let connector: ConnectorId = member(&creation, "id").parse().unwrap();
     for (number, named) in [false, true].into_iter().enumerate() {
         let id = connector.to_string();
         upload(&world, &[("connector_id", &id)], &format!("p{number}-"), 35).await;
         let people = world.everybody_managed(connector).await;
         let text = if named { serde_json::json!({ "employee_ids": people }) } else { serde_json::json!({}) };
-        let before = world.store.calls(FaultyCall::Commit);
-        let released =
+        let calls_before = world.store.calls(FaultyCall::Commit);
+        let release_answer =
             connectors::release(&world.services, &world.admin(), connector, body(&text.to_string())).await;
-        assert_eq!(json(&released.unwrap())["released"], 35);
-        assert_eq!(world.store.calls(FaultyCall::Commit) - before, 8, "five at once");
+        assert_eq!(json(&release_answer.unwrap())["released"], 35);
+        assert_eq!(world.store.calls(FaultyCall::Commit) - calls_before, 8, "five at once");
         assert_eq!(world.everybody_managed(connector).await.len(), 0);
     }
 }

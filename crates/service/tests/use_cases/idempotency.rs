@@ -31,13 +31,13 @@ async fn thirty_concurrent_retries_create_one_observation() {
         })
     };
     let mut bodies = vec![];
-    let mut replayed = 0;
+    let mut replay_count = 0;
     for twin in (0..30).map(twin).collect::<Vec<_>>() {
         let reply = twin.await.unwrap();
-        replayed += usize::from(reply.replayed);
+        replay_count += usize::from(reply.replayed);
         bodies.push((reply.outcome, reply.version, reply.body));
     }
-    assert_eq!(replayed, 29);
+    assert_eq!(replay_count, 29);
     assert!(bodies.windows(2).all(|pair| pair[0] == pair[1]));
     assert_eq!(events_of(&world, "observation.created").await, 1);
 }
@@ -59,8 +59,8 @@ async fn different_request_with_the_same_key_is_refused() {
 async fn retried_action_replays_its_answer_despite_new_state() {
     let world = TestServices::new().await;
     let text = about(world.hire("ada", None).await);
-    let created = observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
-    let id: ObservationId = member(&created, "id").parse().unwrap();
+    let creation = observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
+    let id: ObservationId = member(&creation, "id").parse().unwrap();
     let context = world.with_idempotency_key("archive", "archive");
     let first = observations::archive(&world.services, &context, id).await.unwrap();
     let second = observations::archive(&world.services, &context, id).await.unwrap();
@@ -83,8 +83,8 @@ async fn lost_answer_is_replayed_to_the_retry() {
 async fn refused_request_is_not_stored_for_replay() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
-    let refused = observations::create(&world.services, &world.with_idempotency_key("key", "a"), body("{}")).await;
-    assert_eq!(kind(refused), "invalid");
+    let error = observations::create(&world.services, &world.with_idempotency_key("key", "a"), body("{}")).await;
+    assert_eq!(kind(error), "invalid");
     let text = about(person);
     assert_eq!(
         kind(observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await),

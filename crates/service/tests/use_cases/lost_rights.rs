@@ -55,8 +55,8 @@ impl Stage {
         let unbound = operator::create_key(&world.services, order.clone()).await.unwrap();
         order.employee = Some(person.to_string());
         order.level = AccessLevel::Admin;
-        let bound = operator::create_key(&world.services, order).await.unwrap();
-        Self { world, person, bound, unbound }
+        let bound_key = operator::create_key(&world.services, order).await.unwrap();
+        Self { world, person, bound: bound_key, unbound }
     }
 
     fn key(&self, loss: Loss) -> &(KeyId, Secret) {
@@ -154,8 +154,8 @@ async fn write_begun_before_a_loss_of_rights_changes_nothing() {
             } else {
                 stage
             };
-            let done = stage.finish(write, &context, stage.key(loss).0).await;
-            assert_eq!(kind(done), "denied", "{loss:?} {write:?} {another_process}");
+            let result = stage.finish(write, &context, stage.key(loss).0).await;
+            assert_eq!(kind(result), "denied", "{loss:?} {write:?} {another_process}");
             let admin = stage.world.admin();
             let person = employees::get(&stage.world.services, &admin, stage.person, params(&[])).await.unwrap();
             let person = json(&person);
@@ -176,14 +176,14 @@ async fn slow_write_of_a_caller_with_its_rights_is_done() {
         let key = stage.key(loss);
         let context = stage.begun(key, write.admin_context()).await;
         // More rights than at the beginning do not matter either.
-        let renamed = body(r#"{"name":"Renamed"}"#);
-        keys::update(&stage.world.services, &stage.world.admin(), key.0, renamed).await.unwrap();
+        let rename_body = body(r#"{"name":"Renamed"}"#);
+        keys::update(&stage.world.services, &stage.world.admin(), key.0, rename_body).await.unwrap();
         stage.world.clock.advance_seconds(9);
-        let done = stage.finish(write, &context, key.0).await;
+        let result = stage.finish(write, &context, key.0).await;
         if matches!(write, HeldWrite::Reactivation) {
-            assert_eq!(kind(done), "conflict", "the person is active");
+            assert_eq!(kind(result), "conflict", "the person is active");
         } else {
-            let reply = done.unwrap_or_else(|error| panic!("{loss:?} {write:?}: {error}"));
+            let reply = result.unwrap_or_else(|error| panic!("{loss:?} {write:?}: {error}"));
             assert!(!reply.body.is_empty(), "{loss:?} {write:?}");
         }
     }
@@ -194,10 +194,14 @@ async fn caller_is_confirmed_once_within_its_time() {
     let stage = Stage::new().await;
     let context = stage.begun(&stage.unbound, Some(AdminContext::Settings)).await;
     let looks = || stage.world.store.calls(candor_store_testkit::FaultyCall::Authenticate);
-    let before = looks();
-    let made = stage.finish(HeldWrite::NewKey, &context, stage.unbound.0).await.unwrap();
-    assert_eq!((looks() - before, member(&made, "name").as_str()), (0, "Again"), "it was looked up just now");
+    let lookups_before = looks();
+    let key_answer = stage.finish(HeldWrite::NewKey, &context, stage.unbound.0).await.unwrap();
+    assert_eq!(
+        (looks() - lookups_before, member(&key_answer, "name").as_str()),
+        (0, "Again"),
+        "it was looked up just now"
+    );
     stage.world.clock.advance_millis(10);
     stage.finish(HeldWrite::NewKey, &context, stage.unbound.0).await.unwrap();
-    assert_eq!(looks() - before, 1);
+    assert_eq!(looks() - lookups_before, 1);
 }

@@ -47,13 +47,13 @@ async fn store_opens_only_with_its_sealing_ring() {
     let world = TestServices::new().await;
     assert!(begins(&world, OLD).await);
     assert!(begins(&world, OLD).await, "again");
-    let refused = confirm(&with_ring(&world, IMPOSTER)).await.unwrap_err();
-    let WrongKey::Lacking { sealed_by, ring } = &refused else { panic!("{refused:?}") };
+    let error = confirm(&with_ring(&world, IMPOSTER)).await.unwrap_err();
+    let WrongKey::Lacking { sealed_by, ring } = &error else { panic!("{error:?}") };
     assert_eq!((sealed_by.id.as_str(), ring[0].id.as_str(), ring.len()), ("k1", "k1", 1));
     assert_ne!(sealed_by.fingerprint, ring[0].fingerprint);
     let (sealed, has) = (&sealed_by.fingerprint[..8], &ring[0].fingerprint[..8]);
     let text = format!("this database was sealed by k1 ({sealed}…), the ring has k1 ({has}…)");
-    assert_eq!(refused.to_string(), text);
+    assert_eq!(error.to_string(), text);
     assert!(!begins(&world, NEW).await);
     assert!(!begins(&world, &format!("{NEW},{IMPOSTER}")).await);
     assert_eq!(known(&world).await, ["k1"], "whoever is refused leaves nothing behind");
@@ -106,16 +106,16 @@ async fn legacy_store_opens_with_a_ring_that_opens_a_secret() {
 async fn lost_master_key_is_replaced_without_its_secrets() {
     let world = TestServices::new().await;
     assert!(begins(&world, OLD).await);
-    let lost = subscribe(&with_ring(&world, OLD), &world).await;
+    let lost_webhook = subscribe(&with_ring(&world, OLD), &world).await;
     let new = with_ring(&world, NEW);
     world.clock.advance_seconds(1);
     subscribe(&new, &world).await;
-    let done = webhooks::rekey_accepting_loss(&new).await.unwrap();
-    assert_eq!(done, Rekeyed { rekeyed: 0, unchanged: 1, lost: 1 });
+    let rekey_result = webhooks::rekey_accepting_loss(&new).await.unwrap();
+    assert_eq!(rekey_result, Rekeyed { rekeyed: 0, unchanged: 1, lost: 1 });
     assert!(begins(&world, NEW).await && !begins(&world, OLD).await);
-    let refused = webhooks::test(&new, &world.admin(), lost).await;
-    assert!(matches!(refused, Err(Error::Bug(_))), "it could not be signed: {refused:?}");
+    let error = webhooks::test(&new, &world.admin(), lost_webhook).await;
+    assert!(matches!(error, Err(Error::Bug(_))), "it could not be signed: {error:?}");
     let rotate = body(&json!({"rotate_secret": true}).to_string());
-    webhooks::update(&new, &world.admin(), lost, rotate).await.unwrap();
-    webhooks::test(&new, &world.admin(), lost).await.unwrap();
+    webhooks::update(&new, &world.admin(), lost_webhook, rotate).await.unwrap();
+    webhooks::test(&new, &world.admin(), lost_webhook).await.unwrap();
 }

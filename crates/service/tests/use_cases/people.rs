@@ -36,13 +36,13 @@ async fn concurrent_moves_all_succeed_without_a_cycle() {
     assert!(outcomes.iter().all(|outcome| ["done", "unprocessable"].contains(outcome)), "{outcomes:?}");
     let tenant = world.admin().caller.tenant;
     for person in people.iter() {
-        let mut at = *person;
+        let mut current = *person;
         for _ in 0..=12 {
-            match world.store.row::<Employee>(tenant, at).await.unwrap().unwrap().value.manager_id {
-                Some(manager) => at = manager,
+            match world.store.row::<Employee>(tenant, current).await.unwrap().unwrap().value.manager_id {
+                Some(manager) => current = manager,
                 None => break,
             }
-            assert_ne!(at, *person, "a cycle");
+            assert_ne!(current, *person, "a cycle");
         }
     }
 }
@@ -96,8 +96,8 @@ async fn invitation_ends_by_expiry_and_deactivation() {
 
 /// Returns the status of the newest invitation, and its `ETag` parts.
 async fn standing(world: &TestServices, id: EmployeeId) -> (String, (Option<Version>, u64)) {
-    let shown = invitations::get(&world.services, &world.admin(), id).await.unwrap();
-    (member(&shown, "status"), (shown.version, shown.etag_extra))
+    let invitation = invitations::get(&world.services, &world.admin(), id).await.unwrap();
+    (member(&invitation, "status"), (invitation.version, invitation.etag_extra))
 }
 
 #[tokio::test]
@@ -137,11 +137,11 @@ async fn manage(world: &TestServices, connector: ConnectorId, people: &[Employee
     let tenant = context.caller.tenant;
     let connector = world.store.row::<Connector>(tenant, connector).await.unwrap().unwrap().value;
     for id in people {
-        let at = crate::support::NOON;
-        let stored = world.store.row::<Employee>(tenant, *id).await.unwrap().unwrap();
-        let decision = connector.manage(&stored.value, at).unwrap();
-        let mut change = ChangeSet::new(context.audit(world.services.id(at), decision.audit, at));
-        change.writes.push(Write::employee(&Row::expecting(decision.state, stored.version), None));
+        let now = crate::support::NOON;
+        let employee = world.store.row::<Employee>(tenant, *id).await.unwrap().unwrap();
+        let decision = connector.manage(&employee.value, now).unwrap();
+        let mut change = ChangeSet::new(context.audit(world.services.id(now), decision.audit, now));
+        change.writes.push(Write::employee(&Row::expecting(decision.state, employee.version), None));
         world.store.commit(tenant, change).await.unwrap();
     }
 }
@@ -159,11 +159,12 @@ async fn managed_person_is_read_only_until_released() {
     for text in [r#"{"role":"manager"}"#, r#"{"custom_fields":{"team":"a"}}"#, r#"{"first_name":"ada"}"#] {
         assert_eq!(kind(patch(text).await), "done", "{text}");
     }
-    let released = connectors::release(&world.services, &world.admin(), connector, Object::new()).await.unwrap();
-    assert_eq!(json(&released)["released"], 1);
-    let after = json(&patch(r#"{"last_name":"X"}"#).await.unwrap());
+    let release_answer =
+        connectors::release(&world.services, &world.admin(), connector, Object::new()).await.unwrap();
+    assert_eq!(json(&release_answer)["released"], 1);
+    let person_after = json(&patch(r#"{"last_name":"X"}"#).await.unwrap());
     assert_eq!(
-        (&after["is_hris_managed"], &after["hris_source"], &after["first_name"]),
+        (&person_after["is_hris_managed"], &person_after["hris_source"], &person_after["first_name"]),
         (&false.into(), &"manual".into(), &"ada".into())
     );
 }
@@ -178,10 +179,10 @@ async fn connector_release_covers_every_person_once() {
     }
     manage(&world, connector, &people).await;
     let context = world.with_idempotency_key("release", "release");
-    let released = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
-    assert_eq!(json(&released)["released"], 405);
-    let again = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
-    assert_eq!((again.replayed, &again.body), (true, &released.body));
+    let release_answer = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
+    assert_eq!(json(&release_answer)["released"], 405);
+    let second_answer = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
+    assert_eq!((second_answer.replayed, &second_answer.body), (true, &release_answer.body));
     let more = connectors::release(&world.services, &world.admin(), connector, Object::new()).await.unwrap();
     assert_eq!(json(&more)["released"], 0);
 }
@@ -190,12 +191,12 @@ async fn connector_release_covers_every_person_once() {
 async fn change_applies_only_to_the_version_read() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
-    let seen = employees::get(&world.services, &world.admin(), person, crate::support::params(&[]))
+    let employee = employees::get(&world.services, &world.admin(), person, crate::support::params(&[]))
         .await
         .unwrap()
         .version;
     let mut context = world.admin();
-    context.precondition = Some(Precondition::OneOf(seen.into_iter().collect()));
+    context.precondition = Some(Precondition::OneOf(employee.into_iter().collect()));
     let rename = async |name: &str| {
         let text = format!(r#"{{"first_name":"{name}"}}"#);
         kind(employees::update(&world.services, &context, person, body(&text)).await)

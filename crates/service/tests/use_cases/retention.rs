@@ -48,8 +48,8 @@ async fn nothing_is_removed_while_clocks_differ_by_over_an_hour() {
     let own = candor_port_clock::Clock::now(&*world.clock);
     for apart in [-40 * DAY, -3_601, 3_601, 40 * DAY] {
         world.store.set_time(own.plus_seconds(apart));
-        let ahead = retention::clock_difference(&*world.services.store, &*world.clock).await.unwrap();
-        assert_eq!(ahead, Some(-apart * 1000));
+        let difference = retention::clock_difference(&*world.services.store, &*world.clock).await.unwrap();
+        assert_eq!(difference, Some(-apart * 1000));
         sweep::run_once(&world.services).await.unwrap();
         assert_eq!(events(&world).await, 1, "{apart}");
     }
@@ -59,9 +59,9 @@ async fn nothing_is_removed_while_clocks_differ_by_over_an_hour() {
 async fn sqlite_retention_waits_for_an_hour_of_steady_clock() {
     let world = TestServices::new().await;
     happened(&world, 31).await;
-    let begun = process(&world.clock, &world.store, Arc::clone(&world.services.webhook_transport), 3);
+    let start_process = process(&world.clock, &world.store, Arc::clone(&world.services.webhook_transport), 3);
     let swept = async || {
-        sweep::run_once(&begun).await.unwrap();
+        sweep::run_once(&start_process).await.unwrap();
         events(&world).await
     };
     assert_eq!(swept().await, 1, "it has just begun");
@@ -115,9 +115,13 @@ async fn notifications_expire_90_days_after_read_or_after_a_year() {
         world.clock.advance_seconds((now.millis() - candor_port_clock::Clock::now(&*world.clock).millis()) / 1000);
         world.store.set_time(candor_port_clock::Clock::now(&*world.clock));
         sweep::run_once(&world.services).await.unwrap();
-        let there = async |notification: &Notification| {
+        let is_stored = async |notification: &Notification| {
             world.store.row::<Notification>(tenant, notification.id).await.unwrap().is_some()
         };
-        assert_eq!((there(&unread).await, there(&read).await), (unread_is_there, read_is_there), "day {day}");
+        assert_eq!(
+            (is_stored(&unread).await, is_stored(&read).await),
+            (unread_is_there, read_is_there),
+            "day {day}"
+        );
     }
 }

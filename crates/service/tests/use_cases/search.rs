@@ -42,8 +42,8 @@ async fn hanging_search_ends_at_the_deadline_with_advice() {
         assert!(message.contains("filter") && message.contains("words"), "{message}");
     }
 
-    let found = json(&search_of(&world.services).await.unwrap());
-    assert_eq!(found["data"][0]["id"], ada.to_string(), "the next one finds");
+    let page = json(&search_of(&world.services).await.unwrap());
+    assert_eq!(page["data"][0]["id"], ada.to_string(), "the next one finds");
 }
 
 #[tokio::test]
@@ -89,10 +89,10 @@ async fn search_cost(world: &TestServices, person: EmployeeId, query: &[(&str, &
     let caller = Caller { person, level: AccessLevel::Standard, ..Caller::clone(&world.admin().caller) };
     // A new process, with an empty cache of the index.
     let services = process(&world.clock, &world.store, Arc::new(Receivers), 12);
-    let before = reads(world);
-    let found = json(&search::search(&services, &world.call(caller), params(query)).await.unwrap());
-    let after = reads(world);
-    ([0, 1, 2].map(|at| after[at] - before[at]), found["data"].as_array().unwrap().len())
+    let reads_before = reads(world);
+    let page = json(&search::search(&services, &world.call(caller), params(query)).await.unwrap());
+    let reads_after = reads(world);
+    ([0, 1, 2].map(|at| reads_after[at] - reads_before[at]), page["data"].as_array().unwrap().len())
 }
 
 #[tokio::test]
@@ -100,10 +100,11 @@ async fn bound_search_reads_the_same_for_a_hidden_match() {
     let world = TestServices::new().await;
     let lead = world.hire("lead", None).await;
     let (member, stranger) = (world.hire("member", Some(lead)).await, world.hire("stranger", None).await);
-    let written = async |about: EmployeeId, word: &str, number: usize| {
+    let write_observation = async |about: EmployeeId, word: &str, number: usize| {
         let text = format!("Kept {word} in week {number}.");
-        let by = stranger;
-        let summary = serde_json::json!({"employee_id": about, "author_id": by, "title": "Review", "body": text});
+        let author = stranger;
+        let summary =
+            serde_json::json!({"employee_id": about, "author_id": author, "title": "Review", "body": text});
         summaries::create(&world.services, &world.admin(), body(&summary.to_string())).await.unwrap();
         let dates = ("2026-01-01", "2026-06-30");
         let objective = serde_json::json!({
@@ -114,10 +115,10 @@ async fn bound_search_reads_the_same_for_a_hidden_match() {
             .unwrap();
     };
     for number in 0..60 {
-        written(stranger, "hidden", number).await;
+        write_observation(stranger, "hidden", number).await;
     }
     for number in 0..3 {
-        written(member, "shown", number).await;
+        write_observation(member, "shown", number).await;
     }
     while search_index::index_pending(&world.services, || true).await.unwrap() > 0 {}
 
@@ -129,8 +130,8 @@ async fn bound_search_reads_the_same_for_a_hidden_match() {
                 [("q", word), ("types", types)].into_iter().chain(subject).collect::<Vec<_>>()
             };
             let absent = search_cost(&world, lead, &query("absent")).await;
-            let hidden = search_cost(&world, lead, &query("hidden")).await;
-            assert_eq!(hidden, absent, "{types} about {narrowed:?}");
+            let cost_of_hidden = search_cost(&world, lead, &query("hidden")).await;
+            assert_eq!(cost_of_hidden, absent, "{types} about {narrowed:?}");
             let (_, hits) = search_cost(&world, lead, &query("shown")).await;
             let is_about_member = narrowed.is_none_or(|person| person == member);
             assert_eq!(hits, if is_about_member { shown } else { 0 }, "{types} about {narrowed:?}");
@@ -157,6 +158,6 @@ async fn search_of_long_texts_ends_at_the_deadline_between_pieces() {
     assert!(matches!(search_of(&hasty, "漢字", "summaries").await, Err(Error::TooSlow(_))));
     drop(turns);
 
-    let found = json(&search_of(&world.services, "漢字", "summaries").await.unwrap());
-    assert_eq!(found["data"].as_array().map(Vec::len), Some(2));
+    let page = json(&search_of(&world.services, "漢字", "summaries").await.unwrap());
+    assert_eq!(page["data"].as_array().map(Vec::len), Some(2));
 }

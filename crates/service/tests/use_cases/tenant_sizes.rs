@@ -10,14 +10,14 @@ async fn size_round_counts_stored_rows_of_each_organization() {
     let organization = world.admin().caller.tenant.organization;
     assert_eq!(world.services.tenant_sizes.largest(), []);
     measure_all(&world.services, || true).await.unwrap();
-    let before = world.services.tenant_sizes.largest();
-    assert_eq!(before[0].organization, organization);
+    let sizes_before = world.services.tenant_sizes.largest();
+    assert_eq!(sizes_before[0].organization, organization);
     world.hire("ada", None).await;
     measure_all(&world.services, || false).await.unwrap();
-    assert_eq!(world.services.tenant_sizes.largest(), before, "a round that is broken off shows nothing");
+    assert_eq!(world.services.tenant_sizes.largest(), sizes_before, "a round that is broken off shows nothing");
     measure_all(&world.services, || true).await.unwrap();
-    let after = world.services.tenant_sizes.largest();
+    let sizes_after = world.services.tenant_sizes.largest();
     // Three rows: a person, an event and an audit entry.
-    assert_eq!(after[0].rows, before[0].rows + 3);
-    assert!(after[0].bytes > before[0].bytes + 100, "{after:?}");
+    assert_eq!(sizes_after[0].rows, sizes_before[0].rows + 3);
+    assert!(sizes_after[0].bytes > sizes_before[0].bytes + 100, "{sizes_after:?}");
 }

@@ -54,8 +54,8 @@ async fn long_test_data_reset_reports_a_rest_and_resumes() {
         assert!(answers.len() < 10, "it ends");
     }
     assert!(answers.len() > 1, "{answers:?}");
-    let listed = json(&departments::list(&world.services, &context, params(&[])).await.unwrap());
-    assert_eq!(listed["data"], serde_json::json!([]));
-    let listed = json(&attributes::list(&world.services, &context, params(&[])).await.unwrap());
-    assert!(listed["data"].as_array().unwrap().len() > 10, "the starter set is put back once, at the end");
+    let departments = json(&departments::list(&world.services, &context, params(&[])).await.unwrap());
+    assert_eq!(departments["data"], serde_json::json!([]));
+    let attributes = json(&attributes::list(&world.services, &context, params(&[])).await.unwrap());
+    assert!(attributes["data"].as_array().unwrap().len() > 10, "the starter set is put back once, at the end");
 }

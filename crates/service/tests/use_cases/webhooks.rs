@@ -56,8 +56,8 @@ async fn stored(world: &TestServices, tenant: Tenant, id: WebhookId) -> Subscrip
 
 /// Decrypts the newest secret of a subscription with this ring; `None` if the ring lacks the key.
 async fn newest(world: &TestServices, tenant: Tenant, id: WebhookId, ring: &str) -> Option<String> {
-    let sealed = stored(world, tenant, id).await.secrets.last()?.sealed.clone();
-    opened(tenant, id, ring, &sealed)
+    let sealed_secret = stored(world, tenant, id).await.secrets.last()?.sealed.clone();
+    opened(tenant, id, ring, &sealed_secret)
 }
 
 /// Decrypts a secret of a subscription with this ring.
@@ -83,7 +83,7 @@ async fn rekey_moves_every_secret_of_every_tenant_to_the_first_key() {
         let (id, secret) = subscribe(&world.services, context).await;
         all.push((context.caller.tenant, id, secret));
     }
-    let shown = webhooks::get(&world.services, &live, all[1].1).await.unwrap().body;
+    let webhook_json = webhooks::get(&world.services, &live, all[1].1).await.unwrap().body;
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     let (_, before) = subscribe(&both, &live).await;
     world.clock.advance_seconds(1);
@@ -92,12 +92,19 @@ async fn rekey_moves_every_secret_of_every_tenant_to_the_first_key() {
         assert_eq!(newest(&world, *tenant, *id, NEW).await.as_ref(), Some(secret));
         assert_eq!(newest(&world, *tenant, *id, OLD).await, None);
     }
-    assert_eq!(webhooks::get(&world.services, &live, all[1].1).await.unwrap().body, shown);
+    assert_eq!(webhooks::get(&world.services, &live, all[1].1).await.unwrap().body, webhook_json);
     assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 });
-    let alone = with_ring(&world, NEW);
-    assert_eq!(webhooks::rekey(&alone).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 });
-    let entries =
-        audit_log::list(&alone, &live, params(&[("filter[action]", "webhook.rekey"), ("limit", "1")])).await;
+    let services_with_new_key = with_ring(&world, NEW);
+    assert_eq!(
+        webhooks::rekey(&services_with_new_key).await.unwrap(),
+        Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 }
+    );
+    let entries = audit_log::list(
+        &services_with_new_key,
+        &live,
+        params(&[("filter[action]", "webhook.rekey"), ("limit", "1")]),
+    )
+    .await;
     let entry = json(&entries.unwrap())["data"][0].clone();
     assert_eq!(entry["actor"], json!({"type": "system", "id": null, "name": "rekey"}));
     assert_eq!(entry["changes"], json!({}));
@@ -117,8 +124,8 @@ async fn rekey_moves_rotated_secrets_and_drops_expired_ones() {
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
     let it = stored(&world, context.caller.tenant, id).await;
-    let opened = it.secrets.iter().map(|secret| opened(context.caller.tenant, id, NEW, &secret.sealed).unwrap());
-    assert_eq!(opened.collect::<Vec<_>>(), [first, second]);
+    let secrets = it.secrets.iter().map(|secret| opened(context.caller.tenant, id, NEW, &secret.sealed).unwrap());
+    assert_eq!(secrets.collect::<Vec<_>>(), [first, second]);
     assert_eq!(it.secrets[0].ends_at, Some(NOON.plus_seconds(86_400)));
     rotate(&world.services).await;
     world.clock.advance_seconds(86_400);
@@ -135,7 +142,7 @@ async fn rekey_names_an_unopenable_secret_and_leaves_the_row_alone() {
     world.clock.advance_seconds(1);
     let (lost, secret) = subscribe(&with_ring(&world, third), &context).await;
     let tenant = context.caller.tenant;
-    let before = stored(&world, tenant, lost).await;
+    let row_before = stored(&world, tenant, lost).await;
     for _ in 0..2 {
         let both = with_ring(&world, &format!("{NEW},{OLD}"));
         match webhooks::rekey(&both).await {
@@ -143,7 +150,7 @@ async fn rekey_names_an_unopenable_secret_and_leaves_the_row_alone() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(stored(&world, tenant, lost).await, before);
+    assert_eq!(stored(&world, tenant, lost).await, row_before);
     assert!(newest(&world, tenant, first, NEW).await.is_some(), "what came before it is done");
     let all = with_ring(&world, &format!("{NEW},{OLD},{third}"));
     assert_eq!(webhooks::rekey(&all).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 1, lost: 0 });
@@ -202,9 +209,9 @@ impl Clock for AdvancingClock {
 /// Stores `count` events that are `apart` milliseconds apart.
 async fn happened(world: &TestServices, tenant: Tenant, count: i64, apart: i64) {
     let event = |number: i64| {
-        let at = Timestamp::from_millis(NOON.millis() + number * apart);
-        let id = EventId::from_ulid(Ulid::from_parts(at.millis().cast_unsigned(), 1));
-        Event { id, kind: EventType::EmployeeCreated, created_at: at, data: "{}".to_owned(), request_id: None }
+        let time = Timestamp::from_millis(NOON.millis() + number * apart);
+        let id = EventId::from_ulid(Ulid::from_parts(time.millis().cast_unsigned(), 1));
+        Event { id, kind: EventType::EmployeeCreated, created_at: time, data: "{}".to_owned(), request_id: None }
     };
     let mut change = ChangeSet::new(AuditEntry {
         id: AuditId::from_ulid(Ulid(77)),
@@ -232,13 +239,17 @@ async fn replay_over_its_time_budget_returns_a_continuation() {
     let order = |since: &str| body(&format!(r#"{{"since": "{since}", "only": "all"}}"#));
     let hasty = process(&world, OLD, Arc::new(AdvancingClock(AtomicI64::new(NOON.plus_seconds(60).millis()))));
     let first = webhooks::replay(&hasty, &context, id, order(&NOON.to_string())).await.unwrap();
-    let enqueued = json(&first)["enqueued"].as_i64().unwrap();
-    assert!(enqueued > 0 && enqueued < EVENTS, "{enqueued}");
+    let enqueued_count = json(&first)["enqueued"].as_i64().unwrap();
+    assert!(enqueued_count > 0 && enqueued_count < EVENTS, "{enqueued_count}");
     let next = member(&first, "continue_since");
-    assert_eq!(next, Timestamp::from_millis(NOON.millis() + enqueued).to_string(), "the first that is not queued");
+    assert_eq!(
+        next,
+        Timestamp::from_millis(NOON.millis() + enqueued_count).to_string(),
+        "the first that is not queued"
+    );
     let rest = webhooks::replay(&world.services, &context, id, order(&next)).await.unwrap();
     assert_eq!(rest.outcome, Outcome::Accepted);
-    assert_eq!(json(&rest), json!({"enqueued": EVENTS - enqueued, "continue_since": null}));
+    assert_eq!(json(&rest), json!({"enqueued": EVENTS - enqueued_count, "continue_since": null}));
 }
 
 #[tokio::test]

@@ -95,7 +95,7 @@ impl Limits {
     /// Counts a request of a key in its class, or refuses it. The result is that of the key, or that of the
     /// organization if all keys together have used up its quota.
     pub async fn admit(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
-        let together = |act: fn(&mut Window, Timestamp, u32) -> RateLimitStatus| {
+        let count_in_both = |act: fn(&mut Window, Timestamp, u32) -> RateLimitStatus| {
             let (bucket, now) = (Bucket::Organization(caller.tenant.organization, class), self.steady());
             let act = |counter: &mut Counter| {
                 if counter.window.is_idle(now) {
@@ -106,7 +106,7 @@ impl Limits {
             };
             self.windows.with(bucket, now, act).shown_at(at)
         };
-        let of_all = together(Window::look);
+        let of_all = count_in_both(Window::look);
         if !of_all.admitted {
             return of_all;
         }
@@ -115,19 +115,19 @@ impl Limits {
             return of_key;
         }
         // Others may have taken the rest meanwhile. Refused requests of a key must not use up the quota of all.
-        let of_all = together(Window::admit);
+        let of_all = count_in_both(Window::admit);
         if of_all.admitted { of_key } else { of_all }
     }
 
     async fn admit_key(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
         let limit = caller.quotas.for_class(class);
         let bucket = Bucket::Key(caller.key, class);
-        let here = || self.count(bucket, at, |window, now| window.admit(now, limit));
+        let count_here = || self.count(bucket, at, |window, now| window.admit(now, limit));
         let steady = self.steady();
         let record = || self.windows.with(bucket, steady, |counter| counter.window.record(steady));
         match &self.shared {
-            None => here(),
-            Some(shared) => shared.admit(caller.key, class, limit, here, record).await,
+            None => count_here(),
+            Some(shared) => shared.admit(caller.key, class, limit, count_here, record).await,
         }
     }
 

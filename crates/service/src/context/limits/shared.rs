@@ -60,29 +60,29 @@ impl SharedLimits {
     ) -> RateLimitStatus {
         let Some(attempt) = self.breaker.attempt(self.clock.steady()) else { return self.alone(here) };
         // Counted locally first: the store must not count a request that is refused here.
-        let counted = self.was_alone().then(&here);
-        let is_refused = counted.is_some_and(|answer| !answer.admitted);
-        if let Some(status) = counted.filter(|_| is_refused && attempt == Attempt::Usual) {
+        let local_count = self.was_alone().then(&here);
+        let is_refused = local_count.is_some_and(|answer| !answer.admitted);
+        if let Some(status) = local_count.filter(|_| is_refused && attempt == Attempt::Usual) {
             return status;
         }
         // A limit of 0 counts nothing in the store, and still probes it.
-        let asked = if is_refused { 0 } else { limit };
-        let answer = within(self.budget, self.store.admit(key, class, asked)).await;
-        match (answer, counted) {
-            (Ok(shared), counted) => {
+        let limit_to_ask = if is_refused { 0 } else { limit };
+        let answer = within(self.budget, self.store.admit(key, class, limit_to_ask)).await;
+        match (answer, local_count) {
+            (Ok(shared), local_count) => {
                 self.answered(attempt);
-                self.agreed(shared, counted, here, record)
+                self.agreed(shared, local_count, here, record)
             }
-            (Err(RateLimitStoreError::TooSlow), counted) if !self.breaker.is_slow(attempt) => {
+            (Err(RateLimitStoreError::TooSlow), local_count) if !self.breaker.is_slow(attempt) => {
                 // Counted alone, and the store stays in use: it may have counted this request, or not.
                 metrics::counter!(FAILURES).increment(1);
                 self.breaker.decided_alone(self.clock.steady());
-                counted.unwrap_or_else(here)
+                local_count.unwrap_or_else(here)
             }
-            (Err(error), counted) => {
+            (Err(error), local_count) => {
                 self.failed(&error);
                 self.breaker.decided_alone(self.clock.steady());
-                counted.unwrap_or_else(here)
+                local_count.unwrap_or_else(here)
             }
         }
     }
@@ -105,7 +105,7 @@ impl SharedLimits {
         here: impl Fn() -> RateLimitStatus,
         record: impl Fn(),
     ) -> RateLimitStatus {
-        let counted = match counted {
+        let local_status = match counted {
             Some(counted) => Some(counted),
             // Admitted requests also count locally, for an outage that may begin or has begun meanwhile.
             None if shared.admitted => {
@@ -120,7 +120,7 @@ impl SharedLimits {
             }
             None => None,
         };
-        match counted {
+        match local_status {
             Some(own) if !own.admitted || (shared.admitted && own.remaining < shared.remaining) => own,
             Some(_) | None => shared,
         }

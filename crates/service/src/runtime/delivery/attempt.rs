@@ -89,10 +89,10 @@ impl Engine {
         };
         let Attempt { response_status: status, duration, outcome, retry_after, failure_detail } = attempt;
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
-        let answered = AttemptResponse { status, duration_ms, outcome, retry_after };
+        let response = AttemptResponse { status, duration_ms, outcome, retry_after };
         let url = ready.receiver.url.clone();
         let (mut finished, answer) =
-            finish_attempt(&self.settings, job, (id, url), answered, (begun_at, self.services.clock.now()));
+            finish_attempt(&self.settings, job, (id, url), response, (begun_at, self.services.clock.now()));
         add_cause(&mut finished, &ready.message);
         add_detail(&mut finished, failure_detail);
         self.metrics.attempted(outcome, duration);
@@ -103,8 +103,8 @@ impl Engine {
     /// Reads the data of the attempt. Returns the result to record if the delivery must not be sent.
     async fn prepare(&self, begun: &StartedAttempt<Waiting>) -> Result<Ready, AttemptResult> {
         let (queue, now) = (begun.place.queue, self.now());
-        let found = self.subscription_cache.get(&self.services, queue, now).await;
-        let receiver = found.map_err(|error| self.not_found_out(&error))?;
+        let subscription = self.subscription_cache.get(&self.services, queue, now).await;
+        let receiver = subscription.map_err(|error| self.not_found_out(&error))?;
         let Some(receiver) = receiver else {
             self.metrics.subscription_gone.increment(1);
             return Err(AttemptResult::Gone);
@@ -137,8 +137,8 @@ impl Engine {
             return Ok(Arc::new(message));
         }
         let events = self.services.store.events_by_id(&[(job.tenant, job.event_id)]).await;
-        let found = events.map_err(|error| self.not_found_out(&error))?.pop();
-        found.map(|(tenant, event)| Arc::new(Message::new(tenant, event))).ok_or_else(|| {
+        let due_event = events.map_err(|error| self.not_found_out(&error))?.pop();
+        due_event.map(|(tenant, event)| Arc::new(Message::new(tenant, event))).ok_or_else(|| {
             tracing::debug!(webhook = %job.webhook_id, event = %job.event_id, "the event is not there any more");
             self.metrics.event_gone.increment(1);
             AttemptResult::Gone
@@ -152,17 +152,17 @@ impl Engine {
 
     /// Signs and sends the delivery. Returns `None` if the engine was stopped meanwhile.
     async fn send(&self, job: &Job, id: DeliveryId, ready: &Ready) -> Option<Attempt> {
-        let at = self.services.clock.now();
+        let now = self.services.clock.now();
         let Ready { receiver, message, secrets } = ready;
         if job.attempt == 1 && job.origin == DeliveryOrigin::Event {
-            self.metrics.begun_after(at.millis() - message.event.created_at.millis());
+            self.metrics.begun_after(now.millis() - message.event.created_at.millis());
         }
         let replay = job.origin == DeliveryOrigin::Replay;
         let body = message.body(receiver.payload, &self.services.settings.public_url);
         let request = WebhookRequest {
             organization: message.tenant.organization,
             url: receiver.url.clone(),
-            headers: webhook::headers(&message.event, id, secrets, at, &body, replay),
+            headers: webhook::headers(&message.event, id, secrets, now, &body, replay),
             custom_headers: receiver.headers.clone(),
             body,
             deadline: self.settings.timeout,
@@ -188,15 +188,15 @@ impl Engine {
     /// Creates the result of a delivery that was not sent. Logs it if the delivery was dropped for being too
     /// late.
     async fn not_sent(&self, job: Job, result: AttemptResult) -> DeliveryResult {
-        let mut finished = unsent(job, result);
-        if matches!(finished.result, AttemptResult::Settled(_)) {
+        let mut result_without_request = unsent(job, result);
+        if matches!(result_without_request.result, AttemptResult::Settled(_)) {
             if let Ok(message) = self.message(&job).await {
-                add_cause(&mut finished, &message);
+                add_cause(&mut result_without_request, &message);
             }
             self.metrics.too_late.increment(1);
-            log(&finished, AttemptOutcome::Failed(FailureReason::TooLate));
+            log(&result_without_request, AttemptOutcome::Failed(FailureReason::TooLate));
         }
-        finished
+        result_without_request
     }
 }
 

@@ -21,32 +21,33 @@ impl Engine {
             self.with_dispatcher(|dispatcher, now| (dispatcher.next_claim(now), dispatcher.take_forgotten()));
         self.metrics.forgotten.increment(u64::try_from(forgotten).unwrap_or_default());
         let Some(order) = order else { return Ok(false) };
-        let claimed = self.claim_by(order).await;
+        let claim_result = self.claim_by(order).await;
         // Reported last: the engine must not end before the claimed deliveries are in the dispatcher.
         self.with_dispatcher(|machine, _| machine.claim_ended());
-        claimed.map(|()| true)
+        claim_result.map(|()| true)
     }
 
     async fn claim_by(self: &Arc<Self>, order: ClaimOrder) -> Read<()> {
-        let claimed = match self.services.store.claim(order.lease, order.at.wall, &order.claim).await {
+        let claimed_jobs = match self.services.store.claim(order.lease, order.at.wall, &order.claim).await {
             Ok(claimed) => claimed,
             Err(error) => {
                 self.with_dispatcher(|dispatcher, now| dispatcher.claim_failed(now));
                 return Err(error);
             }
         };
-        match claimed.jobs.len() {
+        match claimed_jobs.jobs.len() {
             0 => tracing::trace!("no delivery is due"),
             deliveries => tracing::debug!(deliveries, "took deliveries from the queue"),
         }
-        let kept = self.with_dispatcher(|dispatcher, now| dispatcher.handle_claimed(&order, claimed, now));
-        let messages = self.messages(&kept).await;
-        let resumed = matches!(order.claim, Claim::Parked(_));
+        let taken_jobs =
+            self.with_dispatcher(|dispatcher, now| dispatcher.handle_claimed(&order, claimed_jobs, now));
+        let messages = self.messages(&taken_jobs).await;
+        let is_of_parked = matches!(order.claim, Claim::Parked(_));
         let waiting = |job: Job| {
             let message = messages.get(&(job.tenant, job.event_id)).cloned();
-            WaitingDelivery { job, message, resumed }
+            WaitingDelivery { job, message, resumed: is_of_parked }
         };
-        let deliveries = kept.into_iter().map(waiting).collect();
+        let deliveries = taken_jobs.into_iter().map(waiting).collect();
         self.with_dispatcher(|dispatcher, now| dispatcher.take_in(deliveries, order.ends, 0, now));
         self.start_ready_attempts();
         Ok(())
@@ -55,20 +56,20 @@ impl Engine {
     /// Returns the messages of these deliveries. Events that cannot be read now are read again by the attempt.
     async fn messages(&self, jobs: &[Job]) -> HashMap<(Tenant, EventId), Arc<Message>> {
         let mut messages = HashMap::new();
-        let mut wanted = vec![];
+        let mut event_ids = vec![];
         for job in jobs {
             let key = (job.tenant, job.event_id);
             match Message::for_test(job) {
                 Some(message) => drop(messages.insert(key, Arc::new(message))),
-                None => wanted.push(key),
+                None => event_ids.push(key),
             }
         }
-        wanted.sort_unstable();
-        wanted.dedup();
-        if wanted.is_empty() {
+        event_ids.sort_unstable();
+        event_ids.dedup();
+        if event_ids.is_empty() {
             return messages;
         }
-        match self.services.store.events_by_id(&wanted).await {
+        match self.services.store.events_by_id(&event_ids).await {
             Ok(events) => {
                 let message =
                     |(tenant, event): (Tenant, Event)| ((tenant, event.id), Arc::new(Message::new(tenant, event)));

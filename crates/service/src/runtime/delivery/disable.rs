@@ -40,12 +40,13 @@ pub(super) async fn disable(services: &Services, queue: QueueKey, why: &DisableR
 
 async fn try_to(services: &Services, (tenant, id): QueueKey, why: &DisableReason) -> Result<bool, Error> {
     let plan = async |at: Timestamp| {
-        let Some(stored) = services.store.row::<Subscription>(tenant, id).await? else {
+        let Some(subscription) = services.store.row::<Subscription>(tenant, id).await? else {
             return Ok(Attempt::Done(false));
         };
-        let Some(decision) = stored.value.disable(why, at) else { return Ok(Attempt::Done(false)) };
+        let Some(decision) = subscription.value.disable(why, at) else { return Ok(Attempt::Done(false)) };
         let events = services.events(&decision.events, &render(&decision.state.for_events())?, at);
-        let change = services.change_of_system(tenant, DELIVERIES, decision, events, stored.version, at).await?;
+        let change =
+            services.change_of_system(tenant, DELIVERIES, decision, events, subscription.version, at).await?;
         Ok(Attempt::Commit(tenant, Box::new(change), true))
     };
     services.retry(plan).await

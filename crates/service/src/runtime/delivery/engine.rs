@@ -89,8 +89,8 @@ impl Engine {
             quiet: Notify::new(),
             runtime: OnceLock::new(),
         });
-        let registered: Weak<dyn LocalEngine> = Arc::<Self>::downgrade(&engine);
-        services.deliveries.register(registered);
+        let weak_engine: Weak<dyn LocalEngine> = Arc::<Self>::downgrade(&engine);
+        services.deliveries.register(weak_engine);
         engine
     }
 
@@ -105,12 +105,12 @@ impl Engine {
     pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>, grace: Duration) {
         let _ = self.runtime.set(Handle::current());
         self.start_ready_attempts();
-        let stopped = async {
+        let engine_end = async {
             stop.await;
             self.stop(grace).await;
         };
         tokio::join!(
-            stopped,
+            engine_end,
             self.claim_until_stopped(),
             self.record_until_stopped(),
             self.report_failing_until_stopped(),
@@ -125,17 +125,17 @@ impl Engine {
     /// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
     pub async fn run_once(self: &Arc<Self>) -> Result<usize, Error> {
         self.with_dispatcher(|dispatcher, _| dispatcher.request_full_scan());
-        let mut done = 0;
+        let mut is_active = 0;
         loop {
-            let claimed = self.claim().await?;
-            let ended = self.work_off().await;
-            let recorded = self.record().await?;
-            done += ended;
-            if !claimed && !recorded && ended == 0 {
+            let has_claimed = self.claim().await?;
+            let has_attempted = self.work_off().await;
+            let has_recorded = self.record().await?;
+            is_active += has_attempted;
+            if !has_claimed && !has_recorded && has_attempted == 0 {
                 if self.failing.notified().now_or_never().is_some() {
                     operational_events::failing_webhooks(&self.services, || true).await?;
                 }
-                return Ok(done);
+                return Ok(is_active);
             }
         }
     }
@@ -143,8 +143,8 @@ impl Engine {
     async fn work_off(&self) -> usize {
         let (mut running, mut ended) = (FuturesUnordered::new(), 0);
         loop {
-            while let Some(begun) = self.next_attempt() {
-                running.push(self.attempt_one(begun));
+            while let Some(attempt) = self.next_attempt() {
+                running.push(self.attempt_one(attempt));
             }
             if running.next().await.is_none() {
                 return ended;
@@ -183,16 +183,16 @@ impl Engine {
 
     pub(super) fn start_ready_attempts(self: &Arc<Self>) {
         let Some(runtime) = self.runtime.get() else { return };
-        while let Some(begun) = self.next_attempt() {
-            runtime.spawn(Arc::clone(self).work(begun));
+        while let Some(attempt) = self.next_attempt() {
+            runtime.spawn(Arc::clone(self).work(attempt));
         }
     }
 
     /// Makes one attempt, then further ones while there are any.
     async fn work(self: Arc<Self>, begun: StartedAttempt<Waiting>) {
         let mut next = Some(begun);
-        while let Some(begun) = next {
-            self.attempt_one(begun).await;
+        while let Some(attempt) = next {
+            self.attempt_one(attempt).await;
             next = self.next_attempt();
             // The result may have made room for more attempts than the next one of this task.
             self.start_ready_attempts();

@@ -76,12 +76,21 @@ impl LocalEngine for Engine {
         if !due && changed.is_empty() {
             return None;
         }
-        let leased = (1..=MOST)
+        let reserved_room = (1..=MOST)
             .contains(&count)
             .then(|| ReservedRoom::take(&self, tenant, count, &change.events))
             .flatten();
-        change.lease = leased.as_ref().map(|lease| Lease { worker: self.worker, until: lease.ends.deadline() });
-        Some(Box::new(PreparedHandOver { engine: self, tenant, changed, queued, due, sooner, leased }))
+        change.lease =
+            reserved_room.as_ref().map(|lease| Lease { worker: self.worker, until: lease.ends.deadline() });
+        Some(Box::new(PreparedHandOver {
+            engine: self,
+            tenant,
+            changed,
+            queued,
+            due,
+            sooner,
+            leased: reserved_room,
+        }))
     }
 }
 
@@ -114,9 +123,11 @@ impl PreparedHandOver {
             return;
         }
         let events = std::mem::take(&mut leased.events).into_iter();
-        let wanted = |event: &Event| pairs.iter().any(|(_, id)| *id == event.id);
-        let messages: HashMap<EventId, Arc<Message>> =
-            events.filter(wanted).map(|event| (event.id, Arc::new(Message::new(self.tenant, event)))).collect();
+        let is_of_pairs = |event: &Event| pairs.iter().any(|(_, id)| *id == event.id);
+        let messages: HashMap<EventId, Arc<Message>> = events
+            .filter(is_of_pairs)
+            .map(|event| (event.id, Arc::new(Message::new(self.tenant, event))))
+            .collect();
         let waiting =
             pairs.iter().filter_map(|(webhook, event)| self.waiting(*webhook, *event, &messages)).collect();
         let room = std::mem::take(&mut leased.room);

@@ -32,10 +32,11 @@ impl Metrics {
     pub(super) fn new() -> Self {
         let attempts = |outcome: &'static str| counter!("candor_webhook_attempts_total", "outcome" => outcome);
         let unsent = |reason: &'static str| counter!("candor_webhook_unsent_total", "reason" => reason);
-        let sent = FailureReason::ALL.iter().filter(|failure_reason| **failure_reason != FailureReason::TooLate);
+        let reasons_with_request =
+            FailureReason::ALL.iter().filter(|failure_reason| **failure_reason != FailureReason::TooLate);
         Self {
             acknowledged: attempts("success"),
-            failed: sent.map(|reason| (*reason, attempts(reason.word()))).collect(),
+            failed: reasons_with_request.map(|reason| (*reason, attempts(reason.word()))).collect(),
             secret: attempts("secret"),
             attempt_seconds: histogram!("candor_webhook_attempt_seconds"),
             latency_seconds: histogram!("candor_webhook_latency_seconds"),

@@ -19,13 +19,13 @@ impl Engine {
         let is_failing = health.iter().any(|(_, delta)| delta.fails_from(Streak::default()).is_some());
         let error = match self.services.store.record(self.worker, results, health).await {
             Ok(recorded) => {
-                let completed =
+                let completion =
                     self.with_dispatcher(|dispatcher, now| dispatcher.handle_recorded(batch, recorded, now));
-                self.metrics.lost.increment(completed.lost);
+                self.metrics.lost.increment(completion.lost);
                 if is_failing {
                     self.failing.notify_one();
                 }
-                for (queue, why) in completed.to_disable {
+                for (queue, why) in completion.to_disable {
                     disable(&self.services, queue, &why).await;
                 }
                 return Ok(true);

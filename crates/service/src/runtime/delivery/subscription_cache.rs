@@ -119,13 +119,13 @@ impl SubscriptionCache {
     /// # Errors
     /// Errors of the store.
     pub(super) async fn get(&self, services: &Services, queue: QueueKey, now: Now) -> Read<Option<Arc<Receiver>>> {
-        let known = self.known(queue, now);
+        let cached_subscription = self.known(queue, now);
         let look = || async {
             let (tenant, webhook) = queue;
-            let stored = services.store.row::<Subscription>(tenant, webhook).await?;
-            Ok(stored.map(|row| Arc::new(Receiver::new(queue, row.value, &services.vault))))
+            let subscription = services.store.row::<Subscription>(tenant, webhook).await?;
+            Ok(subscription.map(|row| Arc::new(Receiver::new(queue, row.value, &services.vault))))
         };
-        known.found.get_or_try_init(look).await.cloned()
+        cached_subscription.found.get_or_try_init(look).await.cloned()
     }
 
     /// Removes a changed subscription from the cache.
@@ -135,8 +135,8 @@ impl SubscriptionCache {
 
     fn known(&self, queue: QueueKey, now: Now) -> Arc<CachedSubscription> {
         let mut all = self.lock();
-        if let Some(known) = all.get(&queue).filter(|receiver| receiver.is_fresh(now)) {
-            return Arc::clone(known);
+        if let Some(subscription) = all.get(&queue).filter(|receiver| receiver.is_fresh(now)) {
+            return Arc::clone(subscription);
         }
         if all.len() >= MOST {
             all.retain(|_, receiver| receiver.is_fresh(now));
@@ -144,9 +144,9 @@ impl SubscriptionCache {
         if all.len() >= MOST {
             all.clear();
         }
-        let known = Arc::new(CachedSubscription { since: now, found: OnceCell::new() });
-        all.insert(queue, Arc::clone(&known));
-        known
+        let subscription = Arc::new(CachedSubscription { since: now, found: OnceCell::new() });
+        all.insert(queue, Arc::clone(&subscription));
+        subscription
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<QueueKey, Arc<CachedSubscription>>> {

@@ -54,41 +54,41 @@ struct Job<'a> {
 pub async fn run_due(services: &Services, goes_on: impl Fn() -> bool + Sync) -> Result<u64, Error> {
     let running = services.store.due(RUNNING, services.clock.now(), MOST).await?;
     let hides_others = running.len() == usize::from(MOST);
-    let mut completed = 0;
-    let mut worked: HashMap<OrganizationId, Duration> = HashMap::new();
-    let mut later: BTreeMap<Tenant, Vec<SqlValue>> = BTreeMap::new();
+    let mut completed_count = 0;
+    let mut work_by_organization: HashMap<OrganizationId, Duration> = HashMap::new();
+    let mut late_erasures: BTreeMap<Tenant, Vec<SqlValue>> = BTreeMap::new();
     for (tenant, stored) in running {
         if !goes_on() {
-            return Ok(completed);
+            return Ok(completed_count);
         }
-        let worked = worked.entry(tenant.organization).or_default();
-        if *worked >= SHARE {
-            later.entry(tenant).or_default().push(stored.value.id.into());
+        let work_of_organization = work_by_organization.entry(tenant.organization).or_default();
+        if *work_of_organization >= SHARE {
+            late_erasures.entry(tenant).or_default().push(stored.value.id.into());
             continue;
         }
-        let since = services.clock.steady();
+        let start = services.clock.steady();
         match run(services, tenant, &stored, &goes_on).await {
-            Ok(is_completed) => completed += u64::from(is_completed),
+            Ok(is_completed) => completed_count += u64::from(is_completed),
             Err(error) => {
                 let erasure = stored.value.id;
                 tracing::warn!(%erasure, %error, "cannot continue an erasure; the next run retries");
             }
         }
-        *worked += services.clock.steady().saturating_sub(since);
+        *work_of_organization += services.clock.steady().saturating_sub(start);
     }
     if hides_others {
-        for (tenant, erasures) in later {
+        for (tenant, erasures) in late_erasures {
             put_behind_others(services, tenant, erasures).await?;
         }
     }
-    Ok(completed)
+    Ok(completed_count)
 }
 
 /// Moves erasures to the end of the queue. Their receipts stay as they are.
 async fn put_behind_others(services: &Services, tenant: Tenant, erasures: Vec<SqlValue>) -> Result<(), Error> {
     let set = vec![(Column::new("running_since", Type::Time), SqlValue::Time(services.clock.now()))];
-    let behind = ErasureChange::Overwrite { table: Erasure::TABLE.name, by: ID, values: erasures, set };
-    Ok(services.store.apply_erasure(tenant, &[behind]).await?)
+    let postponement = ErasureChange::Overwrite { table: Erasure::TABLE.name, by: ID, values: erasures, set };
+    Ok(services.store.apply_erasure(tenant, &[postponement]).await?)
 }
 
 /// Returns `true` if an erasure is running.
@@ -107,17 +107,17 @@ async fn run(
 ) -> Result<bool, Error> {
     let erasure = &stored.value;
     let job = Job { services, tenant, erasure, person: erasure.employee_id, goes_on };
-    let Some(mut kept) = job.remove_rows().await? else { return Ok(false) };
-    if !job.keep_conversations(&mut kept).await? {
+    let Some(mut kept_ids) = job.remove_rows().await? else { return Ok(false) };
+    if !job.keep_conversations(&mut kept_ids).await? {
         return Ok(false);
     }
-    let sealed = erasure.sealed_email.as_deref().unwrap_or_default();
-    let names = erasing::open_names(services, tenant, erasure.id, sealed);
+    let sealed_email = erasure.sealed_email.as_deref().unwrap_or_default();
+    let names = erasing::open_names(services, tenant, erasure.id, sealed_email);
     let ids = job.recorded().await?.into_iter().map(|row| row.id);
     let mentions = Mentions::new(job.person, ids, names.first().map(String::as_str))
-        .except(kept.ids.iter().copied())
+        .except(kept_ids.ids.iter().copied())
         .named(&names);
-    if !job.scan(&mentions, &names, &kept).await? {
+    if !job.scan(&mentions, &names, &kept_ids).await? {
         return Ok(false);
     }
     let is_clean = !job.clean_index().await?;
@@ -132,8 +132,8 @@ async fn run(
     // Also what was removed beside data that a hold keeps leaves the files. A failure leaves the erasure running, so that
     // the next run repeats it.
     finish_files(services, now).await?;
-    if !kept.ids.is_empty() {
-        job.wait_for_holds(u32::try_from(kept.ids.len()).unwrap_or(u32::MAX), now).await?;
+    if !kept_ids.ids.is_empty() {
+        job.wait_for_holds(u32::try_from(kept_ids.ids.len()).unwrap_or(u32::MAX), now).await?;
         return Ok(false);
     }
     job.complete(stored, now).await
@@ -185,18 +185,18 @@ impl Job<'_> {
     /// Writes the receipt. Returns `false` if another worker was faster.
     async fn complete(&self, stored: &Versioned<Erasure>, now: Timestamp) -> Result<bool, Error> {
         let mut counts = self.erasure.counts.clone();
-        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        let mut counts_by_kind: BTreeMap<String, u64> = BTreeMap::new();
         for row in self.recorded().await? {
-            *found.entry(row.kind).or_default() += 1;
+            *counts_by_kind.entry(row.kind).or_default() += 1;
         }
-        counts.extend(found);
+        counts.extend(counts_by_kind);
         let decision = self.erasure.complete(counts, now);
         let events = self.services.events(&decision.events, &render(&decision.state)?, now);
-        let committed =
+        let is_committed =
             self.services.commit_of_system(self.tenant, ERASER, decision, events, stored.version, now).await?;
-        if committed {
+        if is_committed {
             self.removal().forget_recorded().await?;
         }
-        Ok(committed)
+        Ok(is_committed)
     }
 }

@@ -51,26 +51,30 @@ impl Job<'_> {
     /// Removes the resources about the person, piece by piece. Returns `None` if it was stopped.
     pub(super) async fn remove_rows(&self) -> Result<Option<Kept>, Error> {
         let person = self.person;
-        let mut kept = Kept::default();
+        let mut kept_ids = Kept::default();
         let is_done = self
-            .remove("observations", &mut kept, |page| person_data::observations(person, page))
+            .remove("observations", &mut kept_ids, |page| person_data::observations(person, page))
             .await?
-            && self.remove("summaries", &mut kept, |page| person_data::summaries(person, page)).await?
-            && self.remove("assignments", &mut kept, |page| person_data::assignments(person, page)).await?
+            && self.remove("summaries", &mut kept_ids, |page| person_data::summaries(person, page)).await?
+            && self.remove("assignments", &mut kept_ids, |page| person_data::assignments(person, page)).await?
             && self
-                .remove("objectives", &mut kept, |page| person_data::objectives(person, Family::Employees, page))
+                .remove("objectives", &mut kept_ids, |page| {
+                    person_data::objectives(person, Family::Employees, page)
+                })
                 .await?
             && self
-                .remove("objectives", &mut kept, |page| person_data::objectives(person, Family::Managers, page))
+                .remove("objectives", &mut kept_ids, |page| {
+                    person_data::objectives(person, Family::Managers, page)
+                })
                 .await?
             && self.remove_own_notifications().await?
-            && self.blank_conversations(&mut kept).await?
-            && self.blank_conversations_about_removed(&mut kept).await?;
+            && self.blank_conversations(&mut kept_ids).await?
+            && self.blank_conversations_about_removed(&mut kept_ids).await?;
         if !is_done {
             return Ok(None);
         }
         self.remove_accounts().await?;
-        Ok(Some(kept))
+        Ok(Some(kept_ids))
     }
 
     /// Removes the rows of a list with the values of their audit entries, except those that a legal hold keeps.
@@ -89,8 +93,9 @@ impl Job<'_> {
             request.after = page.items.last().and_then(person_data::position);
             let is_last = !page.more;
             let candidates = self.candidates(page.items).await?;
-            let held = HeldPeople::find(self.services, self.tenant, &candidates).await?;
-            let (stay, go): (Vec<_>, Vec<_>) = candidates.iter().partition(|candidate| held.keep(*candidate));
+            let held_people = HeldPeople::find(self.services, self.tenant, &candidates).await?;
+            let (stay, go): (Vec<_>, Vec<_>) =
+                candidates.iter().partition(|candidate| held_people.keep(*candidate));
             kept.ids.extend(stay.into_iter().map(|candidate| candidate.row.id().to_bytes()));
             let ids: Vec<_> = go.iter().map(|candidate| candidate.row.id().to_bytes()).collect();
             if T::NAME == Objective::NAME && !self.leave_objectives(&ids).await? {
@@ -182,18 +187,18 @@ impl Job<'_> {
     /// Removes title and subject of the conversations about removed resources. No index finds them by many subjects, so all
     /// are read.
     async fn blank_conversations_about_removed(&self, kept: &mut Kept) -> Result<bool, Error> {
-        let removed: HashSet<_> = self.recorded().await?.into_iter().map(|row| row.id).collect();
-        let mut after = [0; 16];
+        let removed_ids: HashSet<_> = self.recorded().await?.into_iter().map(|row| row.id).collect();
+        let mut last_id = [0; 16];
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
-            let list = TypedListing::<Conversation>::after_id(after, PIECE);
+            let list = TypedListing::<Conversation>::after_id(last_id, PIECE);
             let page = self.services.store.entries(self.tenant, list).await?;
             let Some(last) = page.last() else { return Ok(true) };
-            after = last.value.id.to_bytes();
+            last_id = last.value.id.to_bytes();
             let is_about_removed =
-                |row: &Conversation| row.about.is_some_and(|about| removed.contains(&about.to_bytes()));
+                |row: &Conversation| row.about.is_some_and(|about| removed_ids.contains(&about.to_bytes()));
             let theirs: Vec<_> = page.into_iter().map(|row| row.value).filter(is_about_removed).collect();
             self.blank(&theirs, kept).await?;
         }
@@ -201,8 +206,8 @@ impl Job<'_> {
 
     /// Removes title and subject of some conversations, except those that a legal hold keeps.
     async fn blank(&self, conversations: &[Conversation], kept: &mut Kept) -> Result<(), Error> {
-        let held = HeldPeople::find(self.services, self.tenant, conversations).await?;
-        let (stay, go): (Vec<_>, Vec<_>) = conversations.iter().partition(|row| held.keep(*row));
+        let held_people = HeldPeople::find(self.services, self.tenant, conversations).await?;
+        let (stay, go): (Vec<_>, Vec<_>) = conversations.iter().partition(|row| held_people.keep(*row));
         kept.ids.extend(stay.into_iter().map(|row| row.id.to_bytes()));
         if go.is_empty() {
             return Ok(());
@@ -254,11 +259,11 @@ impl Job<'_> {
     /// Removes notifications to others about the person, removed resources, and messages of the person. It
     /// compares the texts of the messages, so it precedes [`Job::blank_messages`].
     pub(super) async fn remove_notifications(&self, mentions: &Mentions) -> Result<bool, Error> {
-        let quoted = self.quoted_messages().await?;
+        let quoted_messages = self.quoted_messages().await?;
         let keys = person_data::keys_of(self.services, self.tenant, self.person).await?;
         let keys: HashSet<String> = keys.iter().map(|key| key.value.id.to_string()).collect();
         let is_theirs = |row: &Notification| {
-            let is_quoted = quoted.contains(&quotation(&row.target.id, &row.body));
+            let is_quoted = quoted_messages.contains(&quotation(&row.target.id, &row.body));
             let names_person = mentions.names_person(&row.title) || mentions.names_person(&row.body);
             mentions.has_id(&row.target.id)
                 || keys.contains(&row.target.id)
@@ -269,7 +274,7 @@ impl Job<'_> {
 
     /// Returns a digest of the conversation and the excerpt of each message of the person.
     async fn quoted_messages(&self) -> Result<HashSet<[u8; 16]>, Error> {
-        let mut quoted = HashSet::new();
+        let mut message_ids = HashSet::new();
         let mut page = PageRequest::ALL;
         loop {
             let rows = self
@@ -277,14 +282,14 @@ impl Job<'_> {
                 .store
                 .page(self.tenant, rows::conversations::messages_of(self.person, &page))
                 .await?;
-            quoted.extend(
+            message_ids.extend(
                 rows.items
                     .iter()
                     .map(|row: &Message| quotation(&row.conversation_id.to_string(), &excerpt(&row.body))),
             );
             page.after = rows.items.last().and_then(person_data::position);
             if !rows.more || page.after.is_none() {
-                return Ok(quoted);
+                return Ok(message_ids);
             }
         }
     }
@@ -299,9 +304,10 @@ impl Job<'_> {
             }
             let list = rows::conversations::messages_of(self.person, &page);
             let rows = self.services.store.page(self.tenant, list).await?;
-            let within = self.conversations_of(rows.items.iter()).await?;
-            let held = HeldPeople::find(self.services, self.tenant, &within).await?;
-            kept.ids.extend(within.iter().filter(|row| held.keep(*row)).map(|row| row.id.to_bytes()));
+            let conversations = self.conversations_of(rows.items.iter()).await?;
+            let held_people = HeldPeople::find(self.services, self.tenant, &conversations).await?;
+            kept.ids
+                .extend(conversations.iter().filter(|row| held_people.keep(*row)).map(|row| row.id.to_bytes()));
             page.after = rows.items.last().and_then(person_data::position);
             if !rows.more || page.after.is_none() {
                 return Ok(true);
@@ -337,12 +343,12 @@ impl Job<'_> {
                 |row: &&Message| row.body != ERASED_BODY && !kept.ids.contains(&row.conversation_id.to_bytes());
             let go: Vec<_> = rows.items.iter().filter(goes).collect();
             if !go.is_empty() {
-                let within = self.conversations_of(go.iter().copied()).await?;
+                let conversations = self.conversations_of(go.iter().copied()).await?;
                 let ids: Vec<_> = go.iter().map(|row| row.id.to_bytes()).collect();
                 let values = ids.iter().copied().map(SqlValue::Id).collect();
                 let set = vec![(Column::new("body", Type::Text), SqlValue::Text(ERASED_BODY.to_owned()))];
                 let blank = ErasureChange::Overwrite { table: Message::TABLE.name, by: ID, values, set };
-                let condition = unheld(&within);
+                let condition = unheld(&conversations);
                 self.apply(&[condition, self.record("messages", ids), blank]).await?;
             }
             page.after = rows.items.last().and_then(person_data::position);

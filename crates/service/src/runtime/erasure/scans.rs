@@ -44,15 +44,15 @@ impl Job<'_> {
     /// Removes the data of events about the person or removed resources. Their positions stay, so that cursors
     /// remain valid.
     async fn erase_events(&self, mentions: &Mentions) -> Result<bool, Error> {
-        let mut after = [0; 16];
+        let mut last_id = [0; 16];
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
-            let list = TypedListing::<Event>::after_id(after, PAGE);
+            let list = TypedListing::<Event>::after_id(last_id, PAGE);
             let page = self.services.store.entries(self.tenant, list).await?;
             let Some(last) = page.last() else { return Ok(true) };
-            after = last.value.id.to_bytes();
+            last_id = last.value.id.to_bytes();
             let mut changes = vec![];
             let mut ids = vec![];
             for event in page.iter().map(|row| &row.value) {
@@ -75,21 +75,22 @@ impl Job<'_> {
     /// Removes stored responses that name the person or a removed resource. The response to the request for the
     /// erasure stays.
     async fn remove_answers(&self, mentions: &Mentions) -> Result<bool, Error> {
-        let mut after = String::new();
+        let mut last_key = String::new();
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
-            let page = self.services.store.stored_answers(self.tenant, &after, PAGE).await?;
+            let page = self.services.store.stored_answers(self.tenant, &last_key, PAGE).await?;
             let Some((last, _)) = page.last() else { return Ok(true) };
-            after.clone_from(last);
+            last_key.clone_from(last);
             let own = self.erasure.id.to_string();
             let is_named = |key: &str, answer| {
                 let text = answer_text(self.services, self.tenant, key, answer);
                 text.is_some_and(|text| mentions.are_in(&text) && !text.contains(&own))
             };
-            let named = page.iter().filter(|(key, kept)| kept.status != REMOVED_ANSWER && is_named(key, kept));
-            let keys: Vec<_> = named.map(|(key, _)| key.clone()).collect();
+            let named_replays =
+                page.iter().filter(|(key, kept)| kept.status != REMOVED_ANSWER && is_named(key, kept));
+            let keys: Vec<_> = named_replays.map(|(key, _)| key.clone()).collect();
             if keys.is_empty() {
                 continue;
             }
@@ -99,8 +100,8 @@ impl Job<'_> {
                 (Column::new("sealed", Type::Bytes), SqlValue::Bytes(vec![])),
             ];
             let values = keys.into_iter().map(SqlValue::Text).collect();
-            let by = Column::new("key", Type::Text);
-            let remove = ErasureChange::Overwrite { table: "replays", by, values, set };
+            let key_column = Column::new("key", Type::Text);
+            let remove = ErasureChange::Overwrite { table: "replays", by: key_column, values, set };
             self.apply(&[self.record("stored_responses", ids), remove]).await?;
         }
     }
@@ -144,17 +145,17 @@ impl Job<'_> {
         is_selected: impl Fn(&AuditEntry) -> bool,
         set: &[(Column, SqlValue)],
     ) -> Result<bool, Error> {
-        let mut after = None;
+        let mut last_position = None;
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
             let (entries, next) =
-                person_data::audit_page(self.services, self.tenant, filter, after, ENTRIES).await?;
-            let selected = entries.iter().filter(|entry| is_selected(entry)).map(|entry| entry.id.to_bytes());
-            self.overwrite_entries(selected.collect(), set.to_vec()).await?;
+                person_data::audit_page(self.services, self.tenant, filter, last_position, ENTRIES).await?;
+            let selected_ids = entries.iter().filter(|entry| is_selected(entry)).map(|entry| entry.id.to_bytes());
+            self.overwrite_entries(selected_ids.collect(), set.to_vec()).await?;
             let Some(next) = next else { return Ok(true) };
-            after = Some(next);
+            last_position = Some(next);
         }
     }
 
@@ -178,15 +179,15 @@ impl Job<'_> {
     /// Removes key name, address and user agent from entries of connectors that a key of the person made. No index
     /// finds these entries, so all are read.
     async fn blank_used_keys(&self, keys: &[String]) -> Result<bool, Error> {
-        let mut after = [0; 16];
+        let mut last_id = [0; 16];
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
-            let list = TypedListing::<AuditEntry>::after_id(after, PAGE);
+            let list = TypedListing::<AuditEntry>::after_id(last_id, PAGE);
             let page = self.services.store.entries(self.tenant, list).await?;
             let Some(last) = page.last() else { return Ok(true) };
-            after = last.value.id.to_bytes();
+            last_id = last.value.id.to_bytes();
             let is_theirs = |entry: &AuditEntry| {
                 entry
                     .context
@@ -214,15 +215,15 @@ impl Job<'_> {
     /// Removes issues and results of connectors that contain the address of the person, or a name of theirs in another
     /// system. Others who had the same name have such issues.
     async fn erase_syncs(&self, mentions: &Mentions, names: &[String]) -> Result<bool, Error> {
-        let mut after = [0; 16];
+        let mut last_id = [0; 16];
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
-            let list = TypedListing::<SyncIssue>::after_id(after, PAGE);
+            let list = TypedListing::<SyncIssue>::after_id(last_id, PAGE);
             let page = self.services.store.entries(self.tenant, list).await?;
             let Some(last) = page.last() else { break };
-            after = last.value.id.to_bytes();
+            last_id = last.value.id.to_bytes();
             let is_theirs = |issue: &SyncIssue| {
                 let user_name = issue.user_name.as_deref().unwrap_or_default();
                 let external_id = issue.external_id.as_deref().unwrap_or_default();

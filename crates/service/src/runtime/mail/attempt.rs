@@ -41,12 +41,12 @@ impl MailEnding {
 
     /// Creates the ending of an attempt that tried to hand the mail to the server.
     pub(super) const fn attempted(result: MailResult, outcome: Result<(), MailFailure>) -> Self {
-        let reached = match outcome {
+        let is_reachable = match outcome {
             Ok(()) | Err(MailFailure::Deferred | MailFailure::Refused) => Some(true),
             Err(failure) if failure.is_of_the_server() => Some(false),
             Err(_) => None,
         };
-        Self { result: Some(result), reached }
+        Self { result: Some(result), reached: is_reachable }
     }
 }
 
@@ -69,29 +69,29 @@ impl MailerShared {
             }
         };
         let Versioned { value: invitation, version } = &ready.invitation;
-        let changed = |value| MailResult::Changed(Box::new(Versioned { value, version: *version }));
-        let sealed = match invitation.token_to_send(ready.person.status, self.services.clock.now()) {
+        let changed_invitation = |value| MailResult::Changed(Box::new(Versioned { value, version: *version }));
+        let sealed_token = match invitation.token_to_send(ready.person.status, self.services.clock.now()) {
             Ok(sealed) => sealed,
             Err(ended) if *ended == *invitation => return MailEnding::not_attempted(MailResult::Released),
-            Err(ended) => return MailEnding::not_attempted(changed(*ended)),
+            Err(ended) => return MailEnding::not_attempted(changed_invitation(*ended)),
         };
         match self.find_reached_limit(mail, &ready).await {
             Ok(None) => {}
             Ok(Some(failure)) => {
-                let after = invitation.clone().over_mail_limit(failure, self.services.clock.now());
-                return MailEnding::not_attempted(changed(after));
+                let invitation_after = invitation.clone().over_mail_limit(failure, self.services.clock.now());
+                return MailEnding::not_attempted(changed_invitation(invitation_after));
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot count the mails of the day; retrying soon");
                 return MailEnding::nothing();
             }
         }
-        let begun = Instant::now();
-        let outcome = self.send(mail, sealed, &ready).await;
-        self.metrics.attempted(outcome, begun.elapsed());
+        let start = Instant::now();
+        let outcome = self.send(mail, sealed_token, &ready).await;
+        self.metrics.attempted(outcome, start.elapsed());
         log(mail, outcome);
-        let after = invitation.mail_attempted(outcome, self.services.clock.now());
-        MailEnding::attempted(changed(after), outcome)
+        let invitation_after = invitation.mail_attempted(outcome, self.services.clock.now());
+        MailEnding::attempted(changed_invitation(invitation_after), outcome)
     }
 
     async fn look_up(&self, (tenant, id): MailKey) -> Read<Option<Ready>> {

@@ -29,8 +29,8 @@ pub async fn give_up_expired(services: &Services) -> Result<usize, Error> {
         let mails = services.store.claim_mails(lease, now.plus_seconds(-VALID_SECONDS), BATCH, &[]).await?;
         let count = mails.len();
         for mail in &mails {
-            if let Some(ended) = ended(services, *mail).await? {
-                given_up += usize::from(save(services, *mail, &ended).await?);
+            if let Some(expired_invitation) = ended(services, *mail).await? {
+                given_up += usize::from(save(services, *mail, &expired_invitation).await?);
             }
         }
         release(services, worker, mails).await?;
@@ -45,6 +45,6 @@ async fn ended(services: &Services, (tenant, id): MailKey) -> Result<Option<Vers
         return Ok(None);
     };
     // The invitation has expired, so the current status of the person does not matter.
-    let ended = value.token_to_send(Status::PendingInvite, services.clock.now()).err();
-    Ok(ended.map(|invitation| Versioned { value: *invitation, version }))
+    let failed_invitation = value.token_to_send(Status::PendingInvite, services.clock.now()).err();
+    Ok(failed_invitation.map(|invitation| Versioned { value: *invitation, version }))
 }

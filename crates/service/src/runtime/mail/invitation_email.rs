@@ -28,12 +28,12 @@ impl InvitationEmail {
             printable_name(first_name).map_or_else(|| "Hello,".to_owned(), |name| format!("Hello {name},"));
         let name = printable_name(organization).unwrap_or_else(|| "Your organization".to_owned());
         let invites = format!("{name} invites you to join it in Candor.");
-        let until = until(expires_at);
+        let end_text = until(expires_at);
         let text = format!(
             "{greeting}\n\n\
              {invites} To accept, open this link:\n\n\
              {link}\n\n\
-             It can be used once, until {until}. If you did not expect this mail, there is nothing you need to \
+             It can be used once, until {end_text}. If you did not expect this mail, there is nothing you need to \
              do.\n"
         );
         let (title, greeting, invites) = (escaped(SUBJECT), escaped(&greeting), escaped(&invites));
@@ -45,7 +45,7 @@ impl InvitationEmail {
              <p>{invites}</p>\n\
              <p><a href=\"{to}\">Accept the invitation</a></p>\n\
              <p>If the link does not open, copy this address into a browser:<br>{to}</p>\n\
-             <p>It can be used once, until {until}. If you did not expect this mail, there is nothing you need to \
+             <p>It can be used once, until {end_text}. If you did not expect this mail, there is nothing you need to \
              do.</p>\n\
              </body>\n</html>\n"
         );

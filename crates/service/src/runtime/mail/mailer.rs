@@ -111,11 +111,11 @@ impl Mailer {
     /// Sends mails until `stop`. Then starts no more attempts, releases the waiting mails and gives the others
     /// `grace` to finish. Cancels the rest, and returns when all results are recorded.
     pub async fn run(mut self, stop: impl Future<Output = ()>, grace: Duration) {
-        let over = watch::Sender::new(false);
-        let (parts, measured) = (Arc::clone(&self.parts), over.subscribe());
+        let stop_sender = watch::Sender::new(false);
+        let (parts, measured) = (Arc::clone(&self.parts), stop_sender.subscribe());
         let sending = async {
             self.send_until(stop, grace).await;
-            over.send_replace(true);
+            stop_sender.send_replace(true);
         };
         tokio::join!(sending, measure_until_over(&parts, measured));
         parts.transport.rest().await;
@@ -129,8 +129,8 @@ impl Mailer {
         let mut attempts = 0;
         loop {
             self.record_and_claim().await;
-            let Some(ended) = self.jobs.join_next().await else { return attempts };
-            attempts += usize::from(self.take_ended(ended));
+            let Some(finished_job) = self.jobs.join_next().await else { return attempts };
+            attempts += usize::from(self.take_ended(finished_job));
         }
     }
 

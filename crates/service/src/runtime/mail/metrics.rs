@@ -25,10 +25,10 @@ impl Metrics {
         let attempts = |outcome: &'static str| counter!("candor_mail_attempts_total", "outcome" => outcome);
         // These two failures end a mail before it is attempted.
         let without_attempt = [MailFailure::Expired, MailFailure::RecipientLimit];
-        let attempted = MailFailure::ALL.iter().filter(|failure| !without_attempt.contains(failure));
+        let failures_with_attempt = MailFailure::ALL.iter().filter(|failure| !without_attempt.contains(failure));
         Self {
             sent: attempts("sent"),
-            failed: attempted.map(|failure| (*failure, attempts(failure.word()))).collect(),
+            failed: failures_with_attempt.map(|failure| (*failure, attempts(failure.word()))).collect(),
             attempt_seconds: histogram!("candor_mail_attempt_seconds"),
             in_flight: gauge!("candor_mail_attempts_in_flight"),
             queue_due: gauge!("candor_mail_queue_due"),
@@ -40,10 +40,11 @@ impl Metrics {
     /// Counts an attempt that ended.
     pub(super) fn attempted(&self, outcome: Result<(), MailFailure>, took: Duration) {
         self.attempt_seconds.record(took.as_secs_f64());
-        let of = |failure| self.failed.iter().find(|(known, _)| *known == failure).map(|(_, counter)| counter);
+        let counter_of =
+            |failure| self.failed.iter().find(|(known, _)| *known == failure).map(|(_, counter)| counter);
         let counter = match outcome {
             Ok(()) => Some(&self.sent),
-            Err(failure) => of(failure),
+            Err(failure) => counter_of(failure),
         };
         if let Some(counter) = counter {
             counter.increment(1);

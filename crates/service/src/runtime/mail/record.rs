@@ -29,17 +29,17 @@ pub(super) async fn save(
     (tenant, id): MailKey,
     changed: &Versioned<Invitation>,
 ) -> Result<bool, Error> {
-    let Some(before) = services.store.row::<Invitation>(tenant, id).await? else { return Ok(false) };
-    if before.version != changed.version {
+    let Some(row_before) = services.store.row::<Invitation>(tenant, id).await? else { return Ok(false) };
+    if row_before.version != changed.version {
         return Ok(false);
     }
-    let person = services.store.row::<Employee>(tenant, before.value.employee_id).await?;
+    let person = services.store.row::<Employee>(tenant, row_before.value.employee_id).await?;
     let status = person.map_or(Status::PendingInvite, |person| person.value.status);
-    let at = services.clock.now();
+    let now = services.clock.now();
     let target = Target { kind: "invitation".to_owned(), id: id.to_string() };
     let draft = AuditDraft { action: "invitation.mail", target, changes: Changes::new(), comment: None };
-    let mut change = ChangeSet::new(services.entry_of_system(MAILER, draft, at));
-    change.events = invitation_events::events(services, Some(&before.value), &changed.value, status, at)?;
+    let mut change = ChangeSet::new(services.entry_of_system(MAILER, draft, now));
+    change.events = invitation_events::events(services, Some(&row_before.value), &changed.value, status, now)?;
     change.writes = vec![Write::put(&Row::expecting(changed.value.clone(), changed.version))];
     services.commit_unless_stale(tenant, change).await
 }
@@ -49,8 +49,8 @@ pub(super) async fn save(
 /// # Errors
 /// Errors of the store.
 pub(super) async fn release(services: &Services, worker: WorkerId, mails: Vec<MailKey>) -> Result<(), Error> {
-    let released = mails.into_iter().map(|mail| (mail, MailResult::Released)).collect();
-    services.store.record_mails(worker, released).await?;
+    let releases = mails.into_iter().map(|mail| (mail, MailResult::Released)).collect();
+    services.store.record_mails(worker, releases).await?;
     Ok(())
 }
 
@@ -60,11 +60,11 @@ impl MailerShared {
     /// # Errors
     /// Returns the results that were not recorded if the store is unavailable.
     pub(super) async fn record(&self, batch: Batch) -> Result<(), Batch> {
-        let mut recorded = vec![];
+        let mut records = vec![];
         let mut rest = batch.into_iter();
         while let Some((mail, result)) = rest.next() {
             match self.record_one(mail, &result).await {
-                Ok(()) => recorded.push(mail),
+                Ok(()) => records.push(mail),
                 Err(error @ (Error::Unavailable(_) | Error::TooSlow(_))) => {
                     tracing::warn!(%error, "cannot record the results of mails; retrying soon");
                     return Err(std::iter::once((mail, result)).chain(rest).collect());
@@ -76,7 +76,7 @@ impl MailerShared {
                 ),
             }
         }
-        if let Err(error) = release(&self.services, self.worker, recorded).await {
+        if let Err(error) = release(&self.services, self.worker, records).await {
             // The leases end by themselves, and recorded mails are due later or not at all.
             tracing::warn!(%error, "cannot release the leases of mails; the leases expire on their own");
         }
@@ -88,8 +88,8 @@ impl MailerShared {
         if save(&self.services, mail, changed).await? {
             return Ok(());
         }
-        if let Some(anew) = self.sent_all_the_same(mail, &changed.value).await?
-            && save(&self.services, mail, &anew).await?
+        if let Some(sent_invitation) = self.sent_all_the_same(mail, &changed.value).await?
+            && save(&self.services, mail, &sent_invitation).await?
         {
             return Ok(());
         }
@@ -107,14 +107,18 @@ impl MailerShared {
         let Some(mail) = sent.mail.as_ref().filter(|mail| mail.status == MailStatus::Sent) else {
             return Ok(None);
         };
-        let at = mail.attempted_at.unwrap_or_else(|| self.services.clock.now());
-        let stored = self.services.store.row::<Invitation>(tenant, id).await?;
+        let attempt_time = mail.attempted_at.unwrap_or_else(|| self.services.clock.now());
+        let current_invitation = self.services.store.row::<Invitation>(tenant, id).await?;
         let is_stored = |invitation: &Invitation| {
-            invitation.mail.as_ref().is_some_and(|stored| {
-                stored.status == MailStatus::Sent && stored.attempted_at == mail.attempted_at
-            })
+            invitation
+                .mail
+                .as_ref()
+                .is_some_and(|row| row.status == MailStatus::Sent && row.attempted_at == mail.attempted_at)
         };
-        let open = stored.filter(|stored| !is_stored(&stored.value));
-        Ok(open.map(|Versioned { value, version }| Versioned { value: value.mail_attempted(Ok(()), at), version }))
+        let open = current_invitation.filter(|row| !is_stored(&row.value));
+        Ok(open.map(|Versioned { value, version }| Versioned {
+            value: value.mail_attempted(Ok(()), attempt_time),
+            version,
+        }))
     }
 }

@@ -60,11 +60,11 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<Attribute>(context, id).await?;
-        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
+        let attribute = services.find_stored::<Attribute>(context, id).await?;
+        let patch = context.validate_update(attribute.version, || update.against(&attribute.value))?;
         let holder = holder(services, context, rows::attributes::BY_NAME, patch.name.as_deref()).await?;
-        let decision = stored.value.update(patch, holder, at)?;
-        Ok((stored, decision.map(PendingChange::new)))
+        let decision = attribute.value.update(patch, holder, at)?;
+        Ok((attribute, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await
 }

@@ -61,11 +61,11 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let update = parse_patch(body);
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<Department>(context, id).await?;
-        let name = context.validate_update(stored.version, || update.against(&stored.value))?;
+        let department = services.find_stored::<Department>(context, id).await?;
+        let name = context.validate_update(department.version, || update.against(&department.value))?;
         let holder = holder(services, context, rows::departments::BY_NAME, name.as_deref()).await?;
-        let decision = stored.value.rename(name, holder, at)?;
-        Ok((stored, decision.map(PendingChange::new)))
+        let decision = department.value.rename(name, holder, at)?;
+        Ok((department, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await
 }
@@ -76,11 +76,11 @@ pub async fn update(
 /// Not found, not an admin, archived already, has members; see [`Error`].
 pub async fn archive(services: &Services, context: &RequestContext, id: DepartmentId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<Department>(context, id).await?;
-        context.validate_action(stored.version)?;
+        let department = services.find_stored::<Department>(context, id).await?;
+        context.validate_action(department.version)?;
         let member = services.store.first(context.caller.tenant, rows::employees::members_of(id, 1)).await?;
-        let decision = stored.value.archive(member.is_some(), at)?;
-        Ok((stored, PendingChange::new(decision).with_requirements([Require::DepartmentVacant(id)])))
+        let decision = department.value.archive(member.is_some(), at)?;
+        Ok((department, PendingChange::new(decision).with_requirements([Require::DepartmentVacant(id)])))
     };
     services.act(context, decide).await
 }

@@ -45,17 +45,17 @@ pub async fn resolve_issue(
     issue: SyncIssueId,
 ) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<SyncIssue>(context, issue).await?;
-        if stored.value.connector_id != id {
+        let issue_row = services.find_stored::<SyncIssue>(context, issue).await?;
+        if issue_row.value.connector_id != id {
             return Err(DomainError::NotFound.into());
         }
-        context.validate_action(stored.version)?;
-        let Some(state) = stored.value.resolved(at) else {
-            return Err(DomainError::transition("resolved_at", stored.value.resolved_at, "resolve").into());
+        context.validate_action(issue_row.version)?;
+        let Some(state) = issue_row.value.resolved(at) else {
+            return Err(DomainError::transition("resolved_at", issue_row.value.resolved_at, "resolve").into());
         };
-        let audit = AuditDraft::new(&state, "connector.resolve_issue").with_changes(&stored.value, &state);
+        let audit = AuditDraft::new(&state, "connector.resolve_issue").with_changes(&issue_row.value, &state);
         let decision = Decision { state, events: vec![], audit, notices: vec![] };
-        Ok((stored, PendingChange::new(decision)))
+        Ok((issue_row, PendingChange::new(decision)))
     };
     services.act(context, decide).await
 }

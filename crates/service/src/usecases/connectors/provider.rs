@@ -71,13 +71,13 @@ pub async fn count_deactivation(
     at: Timestamp,
 ) -> Result<Option<Write>, Error> {
     let tenant = context.caller.tenant;
-    let stored = services.store.row::<BrakeCount>(tenant, connector.id).await?;
-    let version = stored.as_ref().map(|stored| stored.version);
-    let count = stored.map_or_else(|| BrakeCount::new(connector.id), |stored| stored.value);
+    let count_row = services.store.row::<BrakeCount>(tenant, connector.id).await?;
+    let version = count_row.as_ref().map(|row| row.version);
+    let count = count_row.map_or_else(|| BrakeCount::new(connector.id), |row| row.value);
     let mut answer = connector.brake_deactivation(&count, earlier, None, at);
     if answer == BrakeAnswer::CountPeople {
-        let since = connector.brake_since(at);
-        let people = services.store.linked_people(tenant, connector.id, since).await?;
+        let period_start = connector.brake_since(at);
+        let people = services.store.linked_people(tenant, connector.id, period_start).await?;
         answer = connector.brake_deactivation(&count, earlier, Some(people), at);
     }
     let others = match answer {
@@ -107,14 +107,14 @@ async fn pause(
 ) -> Result<(), Error> {
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
-        let stored = or_not_found(services.store.row::<Connector>(tenant, id).await?)?;
+        let connector = or_not_found(services.store.row::<Connector>(tenant, id).await?)?;
         // Another request may have paused it.
-        let Some(decision) = stored.value.pause(deactivated, at) else { return Ok(Attempt::Done(())) };
-        let audit = context.audit_of_connector(&stored.value, services.id(at), decision.audit, at);
+        let Some(decision) = connector.value.pause(deactivated, at) else { return Ok(Attempt::Done(())) };
+        let audit = context.audit_of_connector(&connector.value, services.id(at), decision.audit, at);
         let mut change = ChangeSet::new(audit);
         change.events = services.events(&decision.events, &render(&decision.state)?, at);
         change.notices = addressed(services, tenant, &decision.notices, at).await?;
-        change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
+        change.writes = vec![Write::put(&Row::expecting(decision.state, connector.version))];
         Ok(Attempt::Commit(tenant, Box::new(change), ()))
     };
     services.retry(plan).await
@@ -144,8 +144,8 @@ pub async fn issue_change(
 ) -> Result<IssueChange, Error> {
     let (tenant, at) = (context.caller.tenant, services.clock.now());
     if let Some(open) = open_issue(services, tenant, connector, &draft).await? {
-        let repeated = open.value.repeated(draft.message, at);
-        let writes = vec![Write::put(&Row::expecting(repeated, open.version))];
+        let repeated_issue = open.value.repeated(draft.message, at);
+        let writes = vec![Write::put(&Row::expecting(repeated_issue, open.version))];
         return Ok(IssueChange { writes, ..IssueChange::default() });
     }
     let issue = SyncIssue::open(services.id(at), connector.id, draft, at);
@@ -159,8 +159,8 @@ async fn open_issue(
     draft: &IssueDraft,
 ) -> Result<Option<Versioned<SyncIssue>>, Error> {
     let key = SyncIssue::occurrence_key(connector.id, draft);
-    let found = services.store.rows_by(tenant, rows::sync_issues::BY_OPEN_KEY, &[key]).await?;
-    Ok(found.into_iter().next())
+    let open_issues = services.store.rows_by(tenant, rows::sync_issues::BY_OPEN_KEY, &[key]).await?;
+    Ok(open_issues.into_iter().next())
 }
 
 async fn new_issue(

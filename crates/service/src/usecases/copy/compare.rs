@@ -20,13 +20,14 @@ pub(super) async fn compared(
     let (mut same, mut different) = (vec![], vec![]);
     for table in tables {
         watch.compares(table.name);
-        let there = async { checksum(target, table, |_| ()).await.map_err(CopyError::Target) };
-        let here = async { checksum(source, table, |rows| watch.goes_on(rows)).await.map_err(CopyError::Source) };
-        let (here, there) = tokio::try_join!(here, there)?;
-        if here == there {
-            same.push(CopiedTable { name: table.name, checksum: here });
+        let target_checksum = async { checksum(target, table, |_| ()).await.map_err(CopyError::Target) };
+        let source_checksum =
+            async { checksum(source, table, |rows| watch.goes_on(rows)).await.map_err(CopyError::Source) };
+        let (source_checksum, target_checksum) = tokio::try_join!(source_checksum, target_checksum)?;
+        if source_checksum == target_checksum {
+            same.push(CopiedTable { name: table.name, checksum: source_checksum });
         } else {
-            different.push(Difference { table: table.name, source: here, target: there });
+            different.push(Difference { table: table.name, source: source_checksum, target: target_checksum });
         }
     }
     if different.is_empty() { Ok(same) } else { Err(CopyError::Differs(different)) }

@@ -21,8 +21,8 @@ pub(super) struct TableProgress {
 impl TableProgress {
     /// Returns the stored progress of a table, or no progress if its copy has not begun.
     pub(super) fn parse(progress: &CopyProgress, table: &CopyTable) -> Self {
-        let written = progress.get(&name(table)).and_then(|progress| serde_json::from_str(progress).ok());
-        written.unwrap_or_default()
+        let table_progress = progress.get(&name(table)).and_then(|progress| serde_json::from_str(progress).ok());
+        table_progress.unwrap_or_default()
     }
 
     /// Returns the progress entry to store.
@@ -102,8 +102,8 @@ mod tests {
             let mut progress = TableProgress::default();
             assert_eq!(progress.last_key(&table).unwrap(), None);
             progress.add(&table, &[row.clone(), row.clone()]);
-            let written = CopyProgress::from([progress.step(&table)]);
-            let read = TableProgress::parse(&written, &table);
+            let stored_progress = CopyProgress::from([progress.step(&table)]);
+            let read = TableProgress::parse(&stored_progress, &table);
             assert_eq!((&read, read.rows), (&progress, 2), "{}", table.name);
             assert_eq!(read.last_key(&table).unwrap(), Some(table.key_of(&row)), "{}", table.name);
         }
@@ -112,13 +112,13 @@ mod tests {
     #[test]
     fn malformed_progress_key_is_refused() {
         let all = tables();
-        let of = |last: &[&str]| TableProgress {
+        let progress_of = |last: &[&str]| TableProgress {
             last: Some(last.iter().map(ToString::to_string).collect()),
             ..TableProgress::default()
         };
         let organizations = &all[0];
         for wrong in [&["00"][..], &["x", "00"], &[]] {
-            assert!(of(wrong).last_key(organizations).is_err(), "{wrong:?}");
+            assert!(progress_of(wrong).last_key(organizations).is_err(), "{wrong:?}");
         }
     }
 }

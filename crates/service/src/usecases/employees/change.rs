@@ -35,20 +35,20 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
-        let wanted = ReferencedRows {
+        let rows_to_read = ReferencedRows {
             person: None,
             manager: draft.manager.as_ref(),
             department: draft.department.as_ref(),
             email: Some(&draft.content.email),
             external_id: draft.content.external_id.as_deref(),
         };
-        let known = wanted.load(services, context.caller.tenant).await?.references;
-        let invited = draft.send_invite;
-        let decision = Employee::create(services.id(at), draft, &known, at)?;
+        let references = rows_to_read.load(services, context.caller.tenant).await?.references;
+        let is_invited = draft.send_invite;
+        let decision = Employee::create(services.id(at), draft, &references, at)?;
         let person = &decision.state;
         let lines = person.manager_id.map(|_| ReportingLineChange { seen: None });
         let requires = person.department_id.map(Require::open::<Department>);
-        let invitation = if invited {
+        let invitation = if is_invited {
             Some(invitations::with_employee(services, context.caller.tenant, person, at).await?)
         } else {
             None
@@ -59,8 +59,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         };
         let invitation = invitation.map(|invitation| Write::put(&Row::new(invitation)));
         Employee::authorize_admin_change(None, person, context.caller.is_data_admin())?;
-        let planned = PendingChange::new(decision).with_lines(lines).with_requirements(requires);
-        Ok(planned.with_writes(invitation).with_events(events))
+        let pending_change = PendingChange::new(decision).with_lines(lines).with_requirements(requires);
+        Ok(pending_change.with_writes(invitation).with_events(events))
     };
     services.create(context, decide).await
 }
@@ -80,15 +80,15 @@ pub async fn update(
         if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<Employee>(context, id).await?;
-        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
-        let known = wanted_by(&patch, &stored.value).load(services, context.caller.tenant).await?;
-        let Some(decision) = stored.value.update(&patch, &known.references, at)? else {
-            return Ok((stored, None));
+        let employee = services.find_stored::<Employee>(context, id).await?;
+        let patch = context.validate_update(employee.version, || update.against(&employee.value))?;
+        let rows_read = wanted_by(&patch, &employee.value).load(services, context.caller.tenant).await?;
+        let Some(decision) = employee.value.update(&patch, &rows_read.references, at)? else {
+            return Ok((employee, None));
         };
-        let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
-        let planned = planned(&stored.value, decision, known.tree).with_requirements(other_admin);
-        Ok((stored, Some(planned)))
+        let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
+        let pending_change = planned(&employee.value, decision, rows_read.tree).with_requirements(other_admin);
+        Ok((employee, Some(pending_change)))
     };
     services.update(context, decide).await
 }
@@ -108,13 +108,13 @@ pub async fn rehire(
         if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
     let update = Rehire::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<Employee>(context, id).await?;
-        let rehire = context.validate_update(stored.version, || update.against(&stored.value))?;
-        let known = wanted_by(rehire.patch(), &stored.value).load(services, context.caller.tenant).await?;
-        let decision = stored.value.rehire(&rehire, &known.references, at)?;
-        let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
-        let planned = planned(&stored.value, decision, known.tree).with_requirements(other_admin);
-        Ok((stored, planned))
+        let employee = services.find_stored::<Employee>(context, id).await?;
+        let rehire = context.validate_update(employee.version, || update.against(&employee.value))?;
+        let rows_read = wanted_by(rehire.patch(), &employee.value).load(services, context.caller.tenant).await?;
+        let decision = employee.value.rehire(&rehire, &rows_read.references, at)?;
+        let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
+        let pending_change = planned(&employee.value, decision, rows_read.tree).with_requirements(other_admin);
+        Ok((employee, pending_change))
     };
     services.act(context, decide).await
 }
@@ -130,24 +130,25 @@ fn takes_turn(context: &RequestContext, body: &Object) -> bool {
 /// Not found, a caller without write access to people, deactivated already; see [`Error`].
 pub async fn deactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<Employee>(context, id).await?;
-        context.validate_action(stored.version)?;
-        let decision = stored.value.deactivate(at)?;
-        let invitation = match stored.value.status {
+        let employee = services.find_stored::<Employee>(context, id).await?;
+        context.validate_action(employee.version)?;
+        let decision = employee.value.deactivate(at)?;
+        let invitation = match employee.value.status {
             Status::PendingInvite => {
                 services.store.first(context.caller.tenant, rows::invitations::newest(id)).await?
             }
             Status::Active | Status::Deactivated => None,
         };
-        let left = decision.state.status;
-        let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
-        let mut planned = PendingChange::new(decision).with_requirements(other_admin);
+        let status_after = decision.state.status;
+        let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
+        let mut pending_change = PendingChange::new(decision).with_requirements(other_admin);
         if let Some(Versioned { value, version }) = invitation {
-            let revoked = value.revoke(at);
-            let events = invitation_events::events(services, Some(&value), &revoked, left, at)?;
-            planned = planned.with_writes([Write::put(&Row::expecting(revoked, version))]).with_events(events);
+            let revocation = value.revoke(at);
+            let events = invitation_events::events(services, Some(&value), &revocation, status_after, at)?;
+            pending_change =
+                pending_change.with_writes([Write::put(&Row::expecting(revocation, version))]).with_events(events);
         }
-        Ok((stored, planned))
+        Ok((employee, pending_change))
     };
     services.act(context, decide).await
 }
@@ -158,12 +159,12 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
 /// Not found, a caller without write access to people, not deactivated; see [`Error`].
 pub async fn reactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<Employee>(context, id).await?;
-        context.validate_action(stored.version)?;
-        let decision = stored.value.reactivate(at)?;
-        let other_admin = guard_admins(services, context, &stored.value, &decision.state).await?;
-        let planned = planned(&stored.value, decision, None).with_requirements(other_admin);
-        Ok((stored, planned))
+        let employee = services.find_stored::<Employee>(context, id).await?;
+        context.validate_action(employee.version)?;
+        let decision = employee.value.reactivate(at)?;
+        let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
+        let pending_change = planned(&employee.value, decision, None).with_requirements(other_admin);
+        Ok((employee, pending_change))
     };
     services.act(context, decide).await
 }
@@ -190,8 +191,8 @@ pub(crate) async fn org_admins(services: &Services, tenant: Tenant) -> Result<Ve
     let admins = services.store.page(tenant, rows::employees::org_admins(MOST_ADMINS)).await?;
     let ids: Vec<_> = admins.items.iter().map(|admin| admin.id).collect();
     // The list has no versions. An admin may have left between the two reads.
-    let stored = services.store.rows::<Employee>(tenant, &ids).await?;
-    let active = stored.into_iter().filter(|admin| admin.value.is_active_org_admin());
+    let people = services.store.rows::<Employee>(tenant, &ids).await?;
+    let active = people.into_iter().filter(|admin| admin.value.is_active_org_admin());
     Ok(active.map(|admin| (admin.value.id, admin.version)).collect())
 }
 
@@ -208,10 +209,13 @@ pub(crate) async fn other_admin(
 
 /// Creates the change of a record, with the conditions that its references need at commit time.
 fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version>) -> PendingChange<Employee> {
-    let after = &decision.state;
-    let lines = (before.manager_id != after.manager_id).then_some(ReportingLineChange { seen: tree });
-    let joined = after.department_id.filter(|department_id| before.department_id != Some(*department_id));
-    PendingChange::new(decision).with_lines(lines).with_requirements(joined.map(Require::open::<Department>))
+    let state_after = &decision.state;
+    let lines = (before.manager_id != state_after.manager_id).then_some(ReportingLineChange { seen: tree });
+    let new_department =
+        state_after.department_id.filter(|department_id| before.department_id != Some(*department_id));
+    PendingChange::new(decision)
+        .with_lines(lines)
+        .with_requirements(new_department.map(Require::open::<Department>))
 }
 
 /// Rows that a body refers to, and unique values that it may collide with.
@@ -247,9 +251,10 @@ async fn depth_under(
     person: Option<EmployeeId>,
     manager: EmployeeId,
 ) -> Result<u32, Error> {
-    let above = services.store.lines_above(tenant, &[manager]).await?.lines.len();
-    let below = services.store.heights(tenant, person.as_slice()).await?.pop().map_or(0, |(_, height)| height);
-    Ok(u32::try_from(above).unwrap_or(u32::MAX).saturating_add(1 + below))
+    let depth_above = services.store.lines_above(tenant, &[manager]).await?.lines.len();
+    let height_below =
+        services.store.heights(tenant, person.as_slice()).await?.pop().map_or(0, |(_, height)| height);
+    Ok(u32::try_from(depth_above).unwrap_or(u32::MAX).saturating_add(1 + height_below))
 }
 
 impl ReferencedRows<'_> {
@@ -287,14 +292,14 @@ impl ReferencedRows<'_> {
         let external_ids = async {
             let mut holders = ExternalIdHolders::default();
             let Some(external_id) = self.external_id else { return Ok(holders) };
-            let by = rows::employees::BY_EXTERNAL_ID;
-            if let Some(holder) = store.id_by(tenant, by, external_id.to_owned()).await? {
+            let external_id_column = rows::employees::BY_EXTERNAL_ID;
+            if let Some(holder) = store.id_by(tenant, external_id_column, external_id.to_owned()).await? {
                 // Every caller sees all people.
                 holders.add(external_id, holder, true);
             }
             Ok::<_, Error>(holders)
         };
-        let managed = async {
+        let managed_fields = async {
             let Some(id) = self.person.and_then(|person| person.connector_id) else {
                 return Ok(ManagedFields::default());
             };
@@ -302,10 +307,16 @@ impl ReferencedRows<'_> {
             let connector = store.row::<Connector>(Tenant::live(tenant.organization), id).await?;
             Ok::<_, Error>(connector.map(|connector| connector.value.managed_fields()).unwrap_or_default())
         };
-        let ((manager, tree), department_archived, email_holder, external_ids, managed) =
-            tokio::try_join!(manager, department, email, external_ids, managed)?;
-        let references =
-            References { manager, department_archived, email_holder, external_ids, managed, acting: None };
+        let ((manager, tree), department_archived, email_holder, external_ids, managed_fields) =
+            tokio::try_join!(manager, department, email, external_ids, managed_fields)?;
+        let references = References {
+            manager,
+            department_archived,
+            email_holder,
+            external_ids,
+            managed: managed_fields,
+            acting: None,
+        };
         Ok(StoredReferences { references, tree })
     }
 }

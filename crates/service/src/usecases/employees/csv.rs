@@ -93,14 +93,14 @@ pub async fn upsert(
         turn = Some(services.uploads.turn(context.caller.tenant).await?);
     }
     let connector = connector(services, context, request.connector.as_deref()).await?;
-    let asked = UploadSettings {
+    let settings = UploadSettings {
         file,
         connector,
         clear_empty: request.clear_empty,
         is_admin: context.caller.is_data_admin(),
         shows_stored: context.caller.scopes.has(Permission::EmployeesRead),
     };
-    let upload = Upload { services, context, asked: Arc::new(asked) };
+    let upload = Upload { services, context, asked: Arc::new(settings) };
     let reply = if request.dry_run { upload.preview().await } else { upload.carry_out().await };
     drop(turn);
     reply
@@ -134,13 +134,13 @@ async fn connector(
     text: Option<&str>,
 ) -> Result<Option<Connector>, Error> {
     let Some(text) = text else { return Ok(None) };
-    let wanted: Reference<ConnectorKind> = Reference { text: text.to_owned(), id: text.parse().ok() };
-    let found = match wanted.id {
+    let reference: Reference<ConnectorKind> = Reference { text: text.to_owned(), id: text.parse().ok() };
+    let matching_connector = match reference.id {
         Some(id) => services.store.row::<Connector>(context.caller.tenant, id).await?,
         None => None,
     };
-    let unknown = || DomainError::unprocessable("connector_id", wanted.not_found());
-    let connector = found.ok_or_else(unknown)?.value;
+    let unknown = || DomainError::unprocessable("connector_id", reference.not_found());
+    let connector = matching_connector.ok_or_else(unknown)?.value;
     connector.require_uploads()?;
     Ok(Some(connector))
 }
@@ -175,13 +175,13 @@ impl<'a> Upload<'a> {
         let (mut stalls, mut stalled_at) = (0, Instant::now());
         loop {
             let turn = if stalls < PATIENT_STALLS { None } else { Some(self.turn().await) };
-            let at = self.services.clock.now();
-            let (loaded, plan) = self.plan(ends.keys().copied().collect(), at).await?;
-            let before = ends.len();
-            if let Some(reply) = self.apply(&loaded, plan, &mut ends, turn, at).await? {
+            let now = self.services.clock.now();
+            let (loaded, plan) = self.plan(ends.keys().copied().collect(), now).await?;
+            let count_before = ends.len();
+            if let Some(reply) = self.apply(&loaded, plan, &mut ends, turn, now).await? {
                 return Ok(reply);
             }
-            if ends.len() > before {
+            if ends.len() > count_before {
                 (stalls, stalled_at) = (0, Instant::now());
                 continue;
             }
@@ -214,23 +214,25 @@ impl<'a> Upload<'a> {
 
     /// Loads the rows that the file refers to, and plans all rows of the file except the `applied` ones.
     async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<LoadedRows>, Plan), Error> {
-        let loaded = Arc::new(load::load(self.services, self.context.caller.tenant, &self.asked.file).await?);
-        let (asked, known, ids) = (Arc::clone(&self.asked), Arc::clone(&loaded), Arc::clone(&self.services.ids));
+        let loaded_rows = Arc::new(load::load(self.services, self.context.caller.tenant, &self.asked.file).await?);
+        let (asked, known, ids) =
+            (Arc::clone(&self.asked), Arc::clone(&loaded_rows), Arc::clone(&self.services.ids));
         let plan =
             move || csv::plan(&asked.file, &known.known, &applied, &asked.options(at), &mut || ids.ulid(at));
         let plan = off_thread(self.services, self.context, plan).await?;
-        Ok((loaded, plan))
+        Ok((loaded_rows, plan))
     }
 
     /// Returns the reply of a dry run.
     async fn preview(&self) -> Result<Reply, Error> {
-        let at = self.services.clock.now();
-        let (loaded, plan) = self.plan(HashSet::new(), at).await?;
+        let now = self.services.clock.now();
+        let (loaded, plan) = self.plan(HashSet::new(), now).await?;
         let names = load::names(self.services, self.context.caller.tenant, &loaded.known).await?;
-        let asked = Arc::clone(&self.asked);
+        let settings = Arc::clone(&self.asked);
         let report = off_thread(self.services, self.context, move || {
-            let rows = plan.rows(&asked.file, &loaded.known, &asked.options(at), names, asked.shows_stored)?;
-            let report = Report::from_outcomes(&asked.file, plan.outcomes.iter()).with_warnings(&plan.warnings);
+            let rows =
+                plan.rows(&settings.file, &loaded.known, &settings.options(now), names, settings.shows_stored)?;
+            let report = Report::from_outcomes(&settings.file, plan.outcomes.iter()).with_warnings(&plan.warnings);
             Ok(Report { plan: Some(rows), ..report })
         });
         let report = report.await?.map_err(|error| refused_later(&error))?;
@@ -262,8 +264,8 @@ impl<'a> Upload<'a> {
         while let Some(mut piece) = next {
             if piece.is_last {
                 piece.change.replay = self.services.replay_of(self.context, &reply, at)?;
-                if let Some(synced) = self.synced(&report, at).await? {
-                    piece.change.append(synced);
+                if let Some(sync_change) = self.synced(&report, at).await? {
+                    piece.change.append(sync_change);
                 }
             }
             let _turn = match turn.take() {

@@ -18,9 +18,9 @@ use crate::context::services::{Services, or_not_found, render};
 /// # Errors
 /// Not found, without a hold too; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
-    let stored = services.find_stored::<Employee>(context, id).await?;
+    let employee = services.find_stored::<Employee>(context, id).await?;
     context.authorize()?;
-    shown(stored.value.legal_hold())
+    shown(employee.value.legal_hold())
 }
 
 /// `PUT /employees/{id}/legal-hold`: sets a hold, or gives it another reason.
@@ -35,13 +35,13 @@ pub async fn put(
 ) -> Result<Reply, Error> {
     let draft = HoldDraft::parse(body);
     let plan = async |at: Timestamp| {
-        let stored = services.find_stored::<Employee>(context, id).await?;
-        let draft = context.validate_update(stored.version, || draft.clone())?;
-        let Some(decision) = stored.value.set_hold(draft, at)? else {
-            return Ok(ChangePlan::Unchanged(shown(stored.value.legal_hold())?));
+        let employee = services.find_stored::<Employee>(context, id).await?;
+        let draft = context.validate_update(employee.version, || draft.clone())?;
+        let Some(decision) = employee.value.set_hold(draft, at)? else {
+            return Ok(ChangePlan::Unchanged(shown(employee.value.legal_hold())?));
         };
         let hold = shown(decision.state.legal_hold())?;
-        Ok(ChangePlan::Commit(written(services, context, decision, stored.version, at)?, hold))
+        Ok(ChangePlan::Commit(written(services, context, decision, employee.version, at)?, hold))
     };
     services.change(context, plan).await
 }
@@ -52,10 +52,10 @@ pub async fn put(
 /// Not found, without a hold too; no admin-level key; see [`Error`].
 pub async fn delete(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = services.find_stored::<Employee>(context, id).await?;
-        context.validate_action(stored.version)?;
-        let decision = stored.value.release_hold(at)?;
-        Ok(ChangePlan::Commit(written(services, context, decision, stored.version, at)?, Reply::removed()))
+        let employee = services.find_stored::<Employee>(context, id).await?;
+        context.validate_action(employee.version)?;
+        let decision = employee.value.release_hold(at)?;
+        Ok(ChangePlan::Commit(written(services, context, decision, employee.version, at)?, Reply::removed()))
     };
     services.change(context, plan).await
 }
@@ -67,8 +67,8 @@ fn written(
     seen: Version,
     at: Timestamp,
 ) -> Result<Box<ChangeSet>, Error> {
-    let rendered = render(&decision.state)?;
-    let (mut change, person) = services.change_set(context, decision, &rendered, at);
+    let state_json = render(&decision.state)?;
+    let (mut change, person) = services.change_set(context, decision, &state_json, at);
     change.writes = vec![Write::put(&Row::expecting(person, seen))];
     Ok(Box::new(change))
 }

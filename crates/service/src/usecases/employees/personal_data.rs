@@ -74,12 +74,12 @@ pub async fn begin(
     context: &RequestContext,
     person: EmployeeId,
 ) -> Result<PersonalData, Error> {
-    let stored = check(services, context, person).await?;
+    let employee = check(services, context, person).await?;
     let tenant = context.caller.tenant;
     let permit = services.export_permits.take(tenant.organization).ok_or(Error::TooManyExports)?;
-    let at = services.clock.now();
-    let audit = AuditDraft::new(&stored, "employee.read_personal_data");
-    let change = ChangeSet::new(context.audit(services.id(at), audit, at));
+    let now = services.clock.now();
+    let audit = AuditDraft::new(&employee, "employee.read_personal_data");
+    let change = ChangeSet::new(context.audit(services.id(now), audit, now));
     services.save(tenant, change).await?;
     let keys = person_data::keys_of(services, tenant, person).await?;
     let actors =
@@ -104,9 +104,9 @@ pub async fn begin(
 /// # Errors
 /// Not found, no admin-level key of the organization; see [`Error`].
 pub async fn check(services: &Services, context: &RequestContext, person: EmployeeId) -> Result<Employee, Error> {
-    let stored = services.find_stored::<Employee>(context, person).await?;
+    let employee = services.find_stored::<Employee>(context, person).await?;
     context.authorize()?;
-    Ok(stored.value)
+    Ok(employee.value)
 }
 
 impl PersonalData {
@@ -175,8 +175,8 @@ impl PersonalData {
     }
 
     async fn record(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let stored = self.services.store.row::<Employee>(self.tenant, self.person).await?;
-        for person in stored.into_iter().map(|row| row.value) {
+        let employee = self.services.store.row::<Employee>(self.tenant, self.person).await?;
+        for person in employee.into_iter().map(|row| row.value) {
             let from = person.connector_id.map(DataSource::from_connector);
             self.line(PersonalDataType::Employee, &person, from, out)?;
         }
@@ -313,8 +313,9 @@ impl PersonalData {
     /// Writes the next entries of the audit log about the first of the targets, the oldest ones first.
     async fn entries_about(&mut self, target: String, out: &mut Vec<u8>) -> Result<(), Error> {
         let filter = audit::Filter { target_id: Some(target), ..audit::Filter::default() };
-        let after = self.after_entry.take();
-        let (entries, next) = person_data::audit_page(&self.services, self.tenant, &filter, after, PAGE).await?;
+        let last_entry = self.after_entry.take();
+        let (entries, next) =
+            person_data::audit_page(&self.services, self.tenant, &filter, last_entry, PAGE).await?;
         for entry in &entries {
             self.entry(entry, true, out)?;
         }
@@ -328,8 +329,9 @@ impl PersonalData {
     /// Writes the next entries of the audit log by an actor, except for those about the person.
     async fn actions(&mut self, actor: String, out: &mut Vec<u8>) -> Result<bool, Error> {
         let filter = audit::Filter { actor_id: Some(actor), ..audit::Filter::default() };
-        let after = self.after.take();
-        let (entries, next) = person_data::audit_page(&self.services, self.tenant, &filter, after, PAGE).await?;
+        let last_entry = self.after.take();
+        let (entries, next) =
+            person_data::audit_page(&self.services, self.tenant, &filter, last_entry, PAGE).await?;
         let person = self.person.to_string();
         for entry in entries.iter().filter(|entry| entry.target.id != person) {
             self.entry(entry, false, out)?;
@@ -340,8 +342,8 @@ impl PersonalData {
 
     fn entry(&mut self, entry: &AuditEntry, is_about: bool, out: &mut Vec<u8>) -> Result<(), Error> {
         let is_by = entry.actor.id.as_ref().is_some_and(|actor| self.actors.contains(actor));
-        let Some(shown) = PersonalAuditEntry::from_entry(entry, is_about, is_by) else { return Ok(()) };
-        self.line(PersonalDataType::AuditEntry, &shown, Some(DataSource::from_actor(&entry.actor)), out)
+        let Some(audit_entry) = PersonalAuditEntry::from_entry(entry, is_about, is_by) else { return Ok(()) };
+        self.line(PersonalDataType::AuditEntry, &audit_entry, Some(DataSource::from_actor(&entry.actor)), out)
     }
 
     fn line(

@@ -98,15 +98,15 @@ async fn reports(services: &Services, context: &RequestContext, managers: &[Empl
     let ids: Vec<_> = managers.iter().map(|manager| manager.id).collect();
     let pairs = services.store.direct_reports(tenant, &ids, MAX_DIRECT_REPORTS).await?;
     // In the order of the page, so that what is left out belongs to its last people.
-    let ordered = || ids.iter().flat_map(|manager| pairs.iter().filter(move |pair| pair.0 == *manager));
-    let reports: Vec<_> = ordered().map(|(_, report)| *report).collect();
+    let ordered_pairs = || ids.iter().flat_map(|manager| pairs.iter().filter(move |pair| pair.0 == *manager));
+    let reports: Vec<_> = ordered_pairs().map(|(_, report)| *report).collect();
     let (rows, read) = services.store.rows_within::<Employee>(tenant, &reports, MAX_PAGE_BYTES).await?;
-    let incomplete = ordered().nth(read).and_then(|(manager, _)| ids.iter().position(|id| id == manager));
+    let incomplete = ordered_pairs().nth(read).and_then(|(manager, _)| ids.iter().position(|id| id == manager));
     let mut people: Vec<_> = rows.into_iter().map(|row| row.value).collect();
     visible::narrow(services, context, &mut people).await?;
     let mut people: HashMap<_, _> = people.into_iter().map(|person| (person.id, person)).collect();
     let mut by_manager: BTreeMap<_, Vec<_>> = BTreeMap::new();
-    for (manager, report) in ordered().take(read) {
+    for (manager, report) in ordered_pairs().take(read) {
         by_manager.entry(*manager).or_default().extend(people.remove(report));
     }
     Ok(Reports { by_manager, covered: incomplete.unwrap_or(ids.len()) })

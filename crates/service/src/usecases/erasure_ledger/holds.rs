@@ -39,11 +39,11 @@ struct SealedHold {
 impl HoldEntry {
     /// Opens the seal, and returns the hold. `None` if another master key wrote the line, or it was altered.
     fn hold(&self, services: &Services) -> Option<Hold> {
-        let sealed = services.vault.open(&place(self.organization_id), &self.seal).ok()?;
-        let sealed: SealedHold = serde_json::from_slice(&sealed).ok()?;
-        let is_own = sealed.employee_id == self.employee_id.to_string();
-        let is_whole = is_own && sealed.held_at == self.held_at.to_string();
-        is_whole.then_some(Hold { reason: sealed.reason, held_at: self.held_at })
+        let opened_seal = services.vault.open(&place(self.organization_id), &self.seal).ok()?;
+        let hold_data: SealedHold = serde_json::from_slice(&opened_seal).ok()?;
+        let is_own = hold_data.employee_id == self.employee_id.to_string();
+        let is_whole = is_own && hold_data.held_at == self.held_at.to_string();
+        is_whole.then_some(Hold { reason: hold_data.reason, held_at: self.held_at })
     }
 }
 
@@ -56,13 +56,13 @@ pub(super) async fn read(services: &Services, tenant: Tenant, holds: &mut Vec<Ho
         for person in &rows.items {
             let Some(hold) = &person.hold else { continue };
             let (employee_id, held_at) = (person.id, hold.held_at);
-            let sealed = SealedHold {
+            let hold_data = SealedHold {
                 employee_id: employee_id.to_string(),
                 held_at: held_at.to_string(),
                 reason: hold.reason.clone(),
             };
             let place = place(tenant.organization);
-            let seal = services.vault.seal(&*services.ids, &place, &render(&sealed)?)?;
+            let seal = services.vault.seal(&*services.ids, &place, &render(&hold_data)?)?;
             holds.push(HoldEntry { organization_id: tenant.organization, employee_id, held_at, seal });
         }
         page.after = rows.items.last().and_then(person_data::position);
@@ -91,13 +91,13 @@ pub async fn hold_again(services: &Services, entry: &HoldEntry) -> Result<Repeat
     let tenant = Tenant::live(entry.organization_id);
     let Some(hold) = entry.hold(services) else { return Ok(RepeatedHold::NotSealed) };
     let plan = async |at: Timestamp| {
-        let stored = services.store.row::<Employee>(tenant, entry.employee_id).await?;
-        let decision = stored.as_ref().and_then(|person| person.value.hold_again(hold.clone(), at));
-        let (Some(stored), Some(decision)) = (stored, decision) else {
+        let employee_row = services.store.row::<Employee>(tenant, entry.employee_id).await?;
+        let decision = employee_row.as_ref().and_then(|person| person.value.hold_again(hold.clone(), at));
+        let (Some(employee_row), Some(decision)) = (employee_row, decision) else {
             return Ok(Attempt::Done(RepeatedHold::Unchanged));
         };
         let events = services.events(&decision.events, &render(&decision.state)?, at);
-        let writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
+        let writes = vec![Write::put(&Row::expecting(decision.state, employee_row.version))];
         let entry = services.entry_of_system(ACTOR, decision.audit, at);
         let change = ChangeSet { writes, events, ..ChangeSet::new(entry) };
         Ok(Attempt::Commit(tenant, Box::new(change), RepeatedHold::Set))

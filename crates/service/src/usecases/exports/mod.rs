@@ -74,10 +74,10 @@ pub async fn begin(services: &Arc<Services>, context: &RequestContext, params: P
     let permit = services.export_permits.take(tenant.organization).ok_or(Error::TooManyExports)?;
     let is_continued = request.from.is_some();
     let action = if is_continued { "organization.continue_export" } else { "organization.export" };
-    let at = record(services, context, &request.resources, action).await?;
+    let started_at = record(services, context, &request.resources, action).await?;
     let cursor = match request.from {
         Some(cursor) => cursor,
-        None => first_cursor(services, tenant, &request.resources, at).await?,
+        None => first_cursor(services, tenant, &request.resources, started_at).await?,
     };
     Ok(Export {
         services: Arc::clone(services),
@@ -118,14 +118,14 @@ async fn record(
     action: &'static str,
 ) -> Result<Timestamp, Error> {
     let tenant = context.caller.tenant;
-    let at = services.clock.now();
+    let now = services.clock.now();
     let organization = organization::load(services, context).await?.value;
     let mut audit = AuditDraft::new(&organization, action);
     let words: Vec<_> = resources.iter().map(|resource| resource.word()).collect();
     audit.changes.insert("resources".to_owned(), Change { from: Value::Null, to: json!(words) });
-    let change = ChangeSet::new(context.audit(services.id(at), audit, at));
+    let change = ChangeSet::new(context.audit(services.id(now), audit, now));
     services.save(tenant, change).await?;
-    Ok(at)
+    Ok(now)
 }
 
 /// Returns the point before the first row of a new export.
@@ -187,8 +187,8 @@ impl Export {
         if self.unmarked >= checkpoint_rows {
             self.unmarked = 0;
             let text = self.cursor.to_text(self.tenant, &self.resources);
-            let sealed = sealed_cursor::seal(&self.services, self.tenant, &text)?;
-            line(&mut page.text, &ExportCheckpoint::new(sealed))?;
+            let sealed_text = sealed_cursor::seal(&self.services, self.tenant, &text)?;
+            line(&mut page.text, &ExportCheckpoint::new(sealed_text))?;
         }
         Ok(page.text.into())
     }

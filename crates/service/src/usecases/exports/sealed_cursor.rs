@@ -15,13 +15,13 @@ fn place(tenant: Tenant) -> SealContext<'static> {
 
 /// Seals the cursor of a data set.
 pub(super) fn seal(services: &Services, tenant: Tenant, cursor: &str) -> Result<String, Error> {
-    let sealed = services.vault.seal(&*services.ids, &place(tenant), cursor.as_bytes());
-    sealed.map(|sealed| URL_SAFE_NO_PAD.encode(sealed)).map_err(Error::from)
+    let sealed_cursor = services.vault.seal(&*services.ids, &place(tenant), cursor.as_bytes());
+    sealed_cursor.map(|bytes| URL_SAFE_NO_PAD.encode(bytes)).map_err(Error::from)
 }
 
 /// Returns the cursor in a sealed one; `None` if it was not sealed for this data set with a key of the ring.
 pub(super) fn open(services: &Services, tenant: Tenant, sealed: &str) -> Option<String> {
-    let sealed = URL_SAFE_NO_PAD.decode(sealed).ok()?;
-    let cursor = services.vault.open(&place(tenant), &sealed).ok()?;
+    let sealed_bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
+    let cursor = services.vault.open(&place(tenant), &sealed_bytes).ok()?;
     String::from_utf8(cursor).ok()
 }

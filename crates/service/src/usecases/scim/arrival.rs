@@ -70,8 +70,8 @@ pub(super) fn new_names(
     known: Option<&ScimLink>,
     provisioned: &ProvisionedUser,
 ) -> Vec<String> {
-    let known = known.and_then(|link| link.external_id.as_ref());
-    let external_id = provisioned.link.external_id.as_ref().filter(|id| known != Some(*id));
+    let external_id_before = known.and_then(|link| link.external_id.as_ref());
+    let external_id = provisioned.link.external_id.as_ref().filter(|id| external_id_before != Some(*id));
     let email = provisioned.person(before).map(|person| &person.email);
     let email = email.filter(|email| before.map(|before| &before.email) != Some(*email));
     external_id.into_iter().chain(email).cloned().collect()

@@ -51,11 +51,11 @@ impl ScimContext {
         let request = &self.request;
         let mut turn = None;
         for _ in 0..ATTEMPTS {
-            let at = services.clock.now();
-            let (mut change, reply, arrival) = match plan(Attempt { at, assumes_new }).await {
+            let now = services.clock.now();
+            let (mut change, reply, arrival) = match plan(Attempt { at: now, assumes_new }).await {
                 Ok(WritePlan::Commit(change, reply, arrival)) => (change, reply, arrival),
                 Ok(WritePlan::Unchanged(reply)) => {
-                    return Ok(services.store_reply(request, reply, at).await?.into());
+                    return Ok(services.store_reply(request, reply, now).await?.into());
                 }
                 // A known person may be changed as the new one may not be created.
                 Ok(WritePlan::Refuse(_)) | Err(ScimFailure::Refused(_)) if assumes_new => {
@@ -71,7 +71,7 @@ impl ScimContext {
                 turn = Some(services.move_lock(self.tenant()).await);
                 continue;
             }
-            change.replay = services.replay_of(request, &reply, at)?;
+            change.replay = services.replay_of(request, &reply, now)?;
             match services.save_piece(request, *change).await? {
                 SavedPiece::Saved => return Ok(WrittenUser { reply, arrival }),
                 SavedPiece::Replayed(earlier) => return Ok(earlier.into()),

@@ -62,8 +62,8 @@ impl<'a> ScimChange<'a> {
 
     /// Adds the events and the audit entry of a decision, and returns its state.
     fn add<T: Resource>(&mut self, decision: Decision<T>) -> Result<T, ScimFailure> {
-        let rendered = render(&decision.state)?;
-        let (one, state) = self.services.change_set(&self.context.request, decision, &rendered, self.at);
+        let state_json = render(&decision.state)?;
+        let (one, state) = self.services.change_set(&self.context.request, decision, &state_json, self.at);
         self.merge(one);
         Ok(state)
     }
@@ -87,36 +87,39 @@ impl<'a> ScimChange<'a> {
         stored: &StoredRows<'_>,
         references: &ResolvedReferences,
     ) -> Result<(), ScimFailure> {
-        let before = stored.person.map(|person| &person.value);
-        let after = provisioned.person(before).cloned();
-        let department = after.as_ref().and_then(|person| person.department_id);
-        let joined = department.filter(|id| before.and_then(|person| person.department_id) != Some(*id));
+        let stored_person = stored.person.map(|person| &person.value);
+        let changed_person = provisioned.person(stored_person).cloned();
+        let department = changed_person.as_ref().and_then(|person| person.department_id);
+        let new_department =
+            department.filter(|id| stored_person.and_then(|person| person.department_id) != Some(*id));
         if let Some(decision) = &provisioned.department {
-            let created = self.add(decision.clone())?;
-            self.writes.push(Write::put(&Row::new(created)));
+            let creation_result = self.add(decision.clone())?;
+            self.writes.push(Write::put(&Row::new(creation_result)));
         } else {
-            self.requires.extend(joined.map(Require::open::<Department>));
+            self.requires.extend(new_department.map(Require::open::<Department>));
         }
         for decision in &provisioned.decisions {
             self.add(decision.clone())?;
         }
-        let Some(after) = after else { return Ok(()) };
+        let Some(person_after) = changed_person else { return Ok(()) };
         if provisioned.decisions.is_empty() {
-            self.add_link_entry(&after);
+            self.add_link_entry(&person_after);
         } else {
-            let is_moved = before.and_then(|person| person.manager_id) != after.manager_id;
-            let seen =
-                before.and(after.manager_id).and(references.position.as_ref()).map(|position| position.tree);
-            let lines = is_moved.then_some(ReportingLineChange { seen });
+            let is_moved = stored_person.and_then(|person| person.manager_id) != person_after.manager_id;
+            let tree_version = stored_person
+                .and(person_after.manager_id)
+                .and(references.position.as_ref())
+                .map(|position| position.tree);
+            let lines = is_moved.then_some(ReportingLineChange { seen: tree_version });
             let row = match stored.person {
-                Some(person) => Row::expecting(after.clone(), person.version),
-                None => Row::new(after.clone()),
+                Some(person) => Row::expecting(person_after.clone(), person.version),
+                None => Row::new(person_after.clone()),
             };
             self.writes.push(Write::employee(&row, lines));
         }
         self.write_link(provisioned.link.clone(), stored.link);
-        if let Some(before) = before {
-            self.end_invitation(before, &after).await?;
+        if let Some(person_before) = stored_person {
+            self.end_invitation(person_before, &person_after).await?;
         }
         Ok(())
     }
@@ -128,9 +131,9 @@ impl<'a> ScimChange<'a> {
     pub(super) async fn count_deactivation(&mut self, link: Option<&ScimLink>) -> Result<(), ScimFailure> {
         let earlier = link.and_then(|link| link.deactivated_at);
         let request = &self.context.request;
-        let counted =
+        let count_result =
             provider::count_deactivation(self.services, request, self.connector, earlier, self.at).await?;
-        self.writes.push(counted.ok_or_else(paused)?);
+        self.writes.push(count_result.ok_or_else(paused)?);
         Ok(())
     }
 
@@ -153,9 +156,9 @@ impl<'a> ScimChange<'a> {
         let Some(person) = stored.person else { return Ok(()) };
         match decision {
             Some(decision) => {
-                let after = self.add(decision)?;
-                self.writes.push(Write::put(&Row::expecting(after.clone(), person.version)));
-                self.end_invitation(&person.value, &after).await?;
+                let state_after = self.add(decision)?;
+                self.writes.push(Write::put(&Row::expecting(state_after.clone(), person.version)));
+                self.end_invitation(&person.value, &state_after).await?;
             }
             None => self.add_link_entry(&person.value),
         }
@@ -171,13 +174,16 @@ impl<'a> ScimChange<'a> {
             return Ok(());
         }
         let newest = rows::invitations::newest(before.id);
-        let Some(stored) = self.services.store.first(self.context.tenant(), newest).await? else { return Ok(()) };
-        let revoked = stored.value.revoke(self.at);
-        let events = invitation_events::events(self.services, Some(&stored.value), &revoked, status, self.at)?;
+        let Some(invitation) = self.services.store.first(self.context.tenant(), newest).await? else {
+            return Ok(());
+        };
+        let revocation = invitation.value.revoke(self.at);
+        let events =
+            invitation_events::events(self.services, Some(&invitation.value), &revocation, status, self.at)?;
         if let Some(change) = self.batch.so_far() {
             change.events.extend(events);
         }
-        self.writes.push(Write::put(&Row::expecting(revoked, stored.version)));
+        self.writes.push(Write::put(&Row::expecting(revocation, invitation.version)));
         Ok(())
     }
 
@@ -206,11 +212,11 @@ impl<'a> ScimChange<'a> {
         if waiting.is_empty() {
             return Ok(false);
         }
-        let stored = match position {
+        let new_position = match position {
             None => Some(self.context.position(self.services, person.id).await?),
             Some(_) => None,
         };
-        let Some(position) = position.or(stored.as_ref()) else { return Ok(false) };
+        let Some(position) = position.or(new_position.as_ref()) else { return Ok(false) };
         let ids: Vec<EmployeeId> = waiting.iter().map(|link| link.value.id).collect();
         let people = store.rows::<Employee>(tenant, &ids).await?;
         for link in waiting {
@@ -220,8 +226,8 @@ impl<'a> ScimChange<'a> {
             }
             self.resolve_one(report, &link, person.id, position).await?;
         }
-        let resolved = self.context.resolved_issues(self.services, &ids, is_not_pending, self.at).await?;
-        self.writes.extend(resolved.iter().map(EndedIssue::write));
+        let resolved_issues = self.context.resolved_issues(self.services, &ids, is_not_pending, self.at).await?;
+        self.writes.extend(resolved_issues.iter().map(EndedIssue::write));
         Ok(has_more)
     }
 
@@ -238,9 +244,9 @@ impl<'a> ScimChange<'a> {
         let set = resolve_manager(&report.value, &link.value, manager, is_below, depth, self.at);
         match set.decision {
             Some(decision) => {
-                let after = self.add(decision)?;
+                let state_after = self.add(decision)?;
                 let lines = ReportingLineChange { seen: Some(position.tree) };
-                let row = Row::expecting(after, report.version);
+                let row = Row::expecting(state_after, report.version);
                 self.writes.push(Write::employee(&row, Some(lines)));
             }
             None => self.add_link_entry(&report.value),
@@ -258,9 +264,9 @@ impl<'a> ScimChange<'a> {
         person: EmployeeId,
         issues: &[IssueDraft],
     ) -> Result<(), ScimFailure> {
-        let ended =
+        let ended_issues =
             self.context.resolved_issues(self.services, &[person], |issue| recurs(issue, issues), self.at).await?;
-        for issue in ended {
+        for issue in ended_issues {
             let draft = AuditDraft::new(&issue.state, "connector.resolve_issue");
             let draft = draft.with_changes(&issue.stored.value, &issue.state);
             let audit = self.context.request.audit(self.services.id(self.at), draft, self.at);
@@ -272,8 +278,8 @@ impl<'a> ScimChange<'a> {
 
     /// Uses up the confirmation that this change needed.
     pub(super) fn use_confirmation(&mut self, issue: Option<Versioned<SyncIssue>>) {
-        let used = issue.and_then(|stored| stored.value.used().map(|state| EndedIssue { stored, state }));
-        self.writes.extend(used.iter().map(EndedIssue::write));
+        let used_issue = issue.and_then(|stored| stored.value.used().map(|state| EndedIssue { stored, state }));
+        self.writes.extend(used_issue.iter().map(EndedIssue::write));
     }
 
     /// Returns the change set of a request that changes no attribute of its person. `None` if nothing was added.
@@ -293,10 +299,11 @@ impl<'a> ScimChange<'a> {
     ) -> Result<Option<ChangeSet>, ScimFailure> {
         let Self { services, context, connector, at, batch, mut writes, requires } = self;
         let Some(mut change) = batch.finish() else { return Ok(None) };
-        let known = known.as_slice();
-        let ended = context.resolved_issues(services, known, |issue| recurs(issue, &issues), at).await?;
+        let linked_people = known.as_slice();
+        let ended_issues =
+            context.resolved_issues(services, linked_people, |issue| recurs(issue, &issues), at).await?;
         writes.append(&mut change.writes);
-        writes.extend(ended.iter().map(EndedIssue::write));
+        writes.extend(ended_issues.iter().map(EndedIssue::write));
         change.writes = writes;
         change.requires = requires;
         context.add_issues(services, connector, issues, &mut change).await?;

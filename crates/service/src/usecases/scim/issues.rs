@@ -65,8 +65,9 @@ impl ScimContext {
         services: &Services,
         person: Option<&Employee>,
     ) -> Result<Vec<Versioned<SyncIssue>>, ScimFailure> {
-        let concerned = person.filter(|person| person.connector_id.is_none() || person.role == Role::OrgAdmin);
-        let Some(person) = concerned else { return Ok(vec![]) };
+        let person_to_confirm =
+            person.filter(|person| person.connector_id.is_none() || person.role == Role::OrgAdmin);
+        let Some(person) = person_to_confirm else { return Ok(vec![]) };
         let list = rows::sync_issues::confirmed_adoptions(person.id, MOST);
         Ok(services.store.entries(self.tenant(), list).await?)
     }
@@ -79,13 +80,13 @@ impl ScimContext {
         recurs: impl Fn(&SyncIssue) -> bool,
         at: Timestamp,
     ) -> Result<Vec<EndedIssue>, ScimFailure> {
-        let stored = self.issues_about(services, people).await?;
-        let own = stored.into_iter().filter(|issue| issue.value.connector_id == self.connector);
+        let issues = self.issues_about(services, people).await?;
+        let own = issues.into_iter().filter(|issue| issue.value.connector_id == self.connector);
         let own = own.filter(|issue| issue.value.ends_by_itself());
-        let ended = own
+        let ended_issues = own
             .filter(|issue| !recurs(&issue.value))
             .filter_map(|issue| issue.value.resolved(at).map(|state| EndedIssue { stored: issue, state }));
-        Ok(ended.collect())
+        Ok(ended_issues.collect())
     }
 }
 

@@ -39,16 +39,16 @@ pub(super) struct TreePosition {
 
 /// Returns the people above a person, from the lowest.
 fn chain(ancestors: &Ancestors, person: EmployeeId) -> Vec<EmployeeId> {
-    let mut above = Vec::new();
-    let mut at = person;
-    while let Some((_, manager)) = ancestors.lines.iter().find(|(report, _)| *report == at) {
-        if above.contains(manager) {
+    let mut managers_above = Vec::new();
+    let mut current = person;
+    while let Some((_, manager)) = ancestors.lines.iter().find(|(report, _)| *report == current) {
+        if managers_above.contains(manager) {
             break;
         }
-        above.push(*manager);
-        at = *manager;
+        managers_above.push(*manager);
+        current = *manager;
     }
-    above
+    managers_above
 }
 
 impl ScimContext {
@@ -110,12 +110,12 @@ impl ScimContext {
             Some(id) => store.row::<Employee>(tenant, id).await?.and_then(|person| person.value.connector_id),
             None => None,
         };
-        let addressed = match holders.user_name_link {
+        let holder_of_address = match holders.user_name_link {
             Some(_) => None,
             None if user.user_name_key() == address_key(&user.email) => holders.email,
             None => store.id_by(tenant, rows::employees::BY_EMAIL, user.user_name_key()).await?,
         };
-        Ok(holders.candidates(owner, addressed))
+        Ok(holders.candidates(owner, holder_of_address))
     }
 
     /// Returns the person that a reference to a manager names: by id, else by the `externalId` of a link of the
@@ -154,18 +154,18 @@ impl ScimContext {
         let position = match manager {
             Some(manager) => {
                 let ancestors = services.store.lines_above(self.tenant(), &[manager, id]).await?;
-                let above = chain(&ancestors, manager);
-                Some((manager, TreePosition { tree: ancestors.tree, above }))
+                let managers_above = chain(&ancestors, manager);
+                Some((manager, TreePosition { tree: ancestors.tree, above: managers_above }))
             }
             None => None,
         };
-        let above = position.as_ref().map_or(&[][..], |(_, position)| &position.above);
-        let stored = stored.map(|person| person.id);
-        let height = match stored.filter(|_| manager.is_some()) {
+        let managers_above = position.as_ref().map_or(&[][..], |(_, position)| &position.above);
+        let stored_id = stored.map(|person| person.id);
+        let height = match stored_id.filter(|_| manager.is_some()) {
             Some(person) => self.height(services, person).await?,
             None => 0,
         };
-        let target = ManagerTarget::new(user.manager.as_ref(), manager, above, stored, height);
+        let target = ManagerTarget::new(user.manager.as_ref(), manager, managers_above, stored_id, height);
         let position = position.map(|(manager, mut position)| {
             position.above.push(manager);
             position
@@ -194,13 +194,13 @@ impl ScimContext {
     ) -> Result<(DepartmentTarget, Option<String>), ScimFailure> {
         let Some(name) = name else { return Ok((DepartmentTarget::Absent, None)) };
         let keys = [name_key(name)];
-        let stored = services.store.rows_by(self.tenant(), rows::departments::BY_NAME, &keys).await?.pop();
-        if let Some(Versioned { value: department, .. }) = stored {
+        let department_row = services.store.rows_by(self.tenant(), rows::departments::BY_NAME, &keys).await?.pop();
+        if let Some(Versioned { value: department, .. }) = department_row {
             let is_archived = department.archived_at.is_some();
             return Ok((DepartmentTarget::Known { id: department.id, is_archived }, Some(department.name)));
         }
-        let created = Department::create(services.id(at), name.to_owned(), None, at).map_err(Error::from)?;
-        Ok((DepartmentTarget::New(Box::new(created)), Some(name.to_owned())))
+        let creation = Department::create(services.id(at), name.to_owned(), None, at).map_err(Error::from)?;
+        Ok((DepartmentTarget::New(Box::new(creation)), Some(name.to_owned())))
     }
 
     /// Returns the condition that another active org admin stays as they are. `None` if there is no other one.

@@ -88,23 +88,23 @@ pub async fn list(
         context.visible_page(services, request).await?
     };
     let resource = |user: &LoadedUser| request.projection.apply(context.resource(&connector.mappings, user));
-    let rendered = context.render_users(services, page.people, resource).await?;
+    let rendered_users = context.render_users(services, page.people, resource).await?;
     let mut body = Object::new();
     body.push("schemas", Value::List(vec![Value::Text(LIST_SCHEMA.to_owned())]));
     body.push("totalResults", Value::Number(page.total.into()));
-    body.push("itemsPerPage", Value::Number(rendered.count.into()));
+    body.push("itemsPerPage", Value::Number(rendered_users.count.into()));
     if let UserListStart::Index(start) = request.start {
         body.push("startIndex", Value::Number(start.into()));
     }
-    let after = rendered.last.filter(|_| page.is_cursor && (page.has_more || rendered.is_full));
-    if let Some(after) = after {
-        let next = UserCursor { after, total: page.total };
+    let cursor_id = rendered_users.last.filter(|_| page.is_cursor && (page.has_more || rendered_users.is_full));
+    if let Some(last_id) = cursor_id {
+        let next = UserCursor { after: last_id, total: page.total };
         body.push("nextCursor", Value::Text(next.encode(&request.filter)));
     }
     let mut json = vec![];
-    let mut shown = JsonObjectWriter::begin(&mut json, &body)?;
-    shown.written_list("Resources", &rendered.json);
-    shown.end();
+    let mut writer = JsonObjectWriter::begin(&mut json, &body)?;
+    writer.written_list("Resources", &rendered_users.json);
+    writer.end();
     Ok(Reply::ok(json.into(), None))
 }
 
@@ -139,13 +139,13 @@ impl ScimContext {
         people: PagePeople,
         resource: impl Fn(&LoadedUser) -> Object,
     ) -> Result<RenderedUsers, ScimFailure> {
-        let mut rendered = RenderedUsers::default();
+        let mut rendered_users = RenderedUsers::default();
         let ids = match people {
             PagePeople::Loaded(users) => {
                 for user in &users {
-                    rendered.add(user.person.value.id, &resource(user))?;
+                    rendered_users.add(user.person.value.id, &resource(user))?;
                 }
-                return Ok(rendered);
+                return Ok(rendered_users);
             }
             PagePeople::Ids(ids) => ids,
         };
@@ -161,18 +161,18 @@ impl ScimContext {
             users.retain(|user| self.sees(user));
             users.sort_by_key(|user| user.person.value.id);
             for user in &users {
-                if !rendered.is_full {
-                    rendered.add(user.person.value.id, &resource(user))?;
-                    pieces.let_others_go_first(rendered.json.len()).await?;
+                if !rendered_users.is_full {
+                    rendered_users.add(user.person.value.id, &resource(user))?;
+                    pieces.let_others_go_first(rendered_users.json.len()).await?;
                 }
             }
-            if rendered.is_full {
-                return Ok(rendered);
+            if rendered_users.is_full {
+                return Ok(rendered_users);
             }
-            rendered.last = part.last().copied();
-            at_once = (BYTES_AT_ONCE * rendered.count / rendered.json.len().max(1)).max(1);
+            rendered_users.last = part.last().copied();
+            at_once = (BYTES_AT_ONCE * rendered_users.count / rendered_users.json.len().max(1)).max(1);
         }
-        Ok(rendered)
+        Ok(rendered_users)
     }
 
     fn sees(&self, user: &LoadedUser) -> bool {
@@ -196,10 +196,10 @@ impl ScimContext {
             }
             Some(UserCondition::UserName(name)) => {
                 let key = ScimLink::user_name_key(self.connector, name);
-                let linked = self.users_by_link(services, rows::scim_users::BY_USER_NAME, key).await?;
+                let linked_users = self.users_by_link(services, rows::scim_users::BY_USER_NAME, key).await?;
                 // A person without an account has their e-mail address as the name.
-                if linked.iter().any(|user| self.sees(user)) {
-                    linked
+                if linked_users.iter().any(|user| self.sees(user)) {
+                    linked_users
                 } else {
                     self.users_by_email(services, name).await?
                 }
@@ -222,8 +222,8 @@ impl ScimContext {
     }
 
     async fn users_by_email(&self, services: &Services, email: &str) -> Result<Vec<LoadedUser>, ScimFailure> {
-        let by = rows::employees::BY_EMAIL;
-        let person = services.store.row_by(self.tenant(), by, address_key(email)).await?;
+        let email_column = rows::employees::BY_EMAIL;
+        let person = services.store.row_by(self.tenant(), email_column, address_key(email)).await?;
         self.load_users(services, person.into_iter().collect()).await
     }
 
@@ -233,7 +233,7 @@ impl ScimContext {
         users.retain(|user| request.filter.selects(&user.person.value, user.live_link(self.connector), manager));
         users.sort_by_key(|user| user.person.value.id);
         let total = users.len();
-        let skipped = match &request.start {
+        let skipped_count = match &request.start {
             UserListStart::Index(start) => usize::try_from(start.saturating_sub(1)).unwrap_or(usize::MAX),
             UserListStart::Cursor(None) => 0,
             UserListStart::Cursor(Some(text)) => {
@@ -242,7 +242,7 @@ impl ScimContext {
             }
         };
         let count = usize::try_from(request.count).unwrap_or(usize::MAX);
-        let users = users.into_iter().skip(skipped).take(count).collect();
+        let users = users.into_iter().skip(skipped_count).take(count).collect();
         let total = u64::try_from(total).unwrap_or(u64::MAX);
         Ok(UserPage { people: PagePeople::Loaded(users), total, has_more: false, is_cursor: false })
     }

@@ -70,17 +70,17 @@ pub(super) fn resource(
     version: UserVersion,
 ) -> Object {
     let employee = user.employee;
-    let changed = link.map_or(employee.updated_at, |link| link.updated_at.max(employee.updated_at));
+    let last_change = link.map_or(employee.updated_at, |link| link.updated_at.max(employee.updated_at));
     let tag = format!("W/{}", (context.tag)(version.person, version.link));
-    user.resource(&Meta { created: employee.created_at, last_modified: changed, version: &tag })
+    user.resource(&Meta { created: employee.created_at, last_modified: last_change, version: &tag })
 }
 
 impl ScimContext {
     /// Returns the resource of a loaded person.
     pub(super) fn resource(&self, mappings: &[CustomMapping], user: &LoadedUser) -> Object {
         let link = user.live_link(self.connector);
-        let stored = stored_user(self, mappings, &user.person.value, link, user.department.as_deref());
-        resource(self, &stored, link, user.version())
+        let user_document = stored_user(self, mappings, &user.person.value, link, user.department.as_deref());
+        resource(self, &user_document, link, user.version())
     }
 
     /// Loads the links and departments of people.
@@ -142,9 +142,9 @@ fn joined(
     let mut links: HashMap<_, _> = links.into_iter().map(|link| (link.value.id, link)).collect();
     let names: HashMap<_, _> =
         departments.into_iter().map(|department| (department.value.id, department.value.name)).collect();
-    let loaded = people.into_iter().map(|person| {
+    let loaded_users = people.into_iter().map(|person| {
         let department = person.value.department_id.and_then(|id| names.get(&id).cloned());
         LoadedUser { link: links.remove(&person.value.id), department, person }
     });
-    loaded.collect()
+    loaded_users.collect()
 }

@@ -63,28 +63,28 @@ pub async fn create(
                 Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
             }
         };
-        let stored = match matched {
+        let loaded_user = match matched {
             Some(id) => context.load_person(services, id).await?,
             None => None,
         };
-        if let Some(stored) = &stored {
-            let link = stored.link.as_ref().map(|link| &link.value);
-            if let Err(refused) = admit_match(&user, &stored.person.value, link, context.connector) {
+        if let Some(existing_user) = &loaded_user {
+            let link = existing_user.link.as_ref().map(|link| &link.value);
+            if let Err(refused) = admit_match(&user, &existing_user.person.value, link, context.connector) {
                 return Ok(WritePlan::Refuse(Box::new(refused)));
             }
         }
         // A known person keeps the names that the document omits.
-        let known = stored.as_ref().map(|stored| &stored.person.value);
-        let user = ScimUser::read(&document, &connector.mappings, known)?;
+        let known_person = loaded_user.as_ref().map(|user| &user.person.value);
+        let user = ScimUser::read(&document, &connector.mappings, known_person)?;
         let id = matched.unwrap_or_else(|| services.id(at));
-        let write = Write { kind: WriteKind::Create, user: &user, id, stored: stored.as_ref(), holders };
+        let write = Write { kind: WriteKind::Create, user: &user, id, stored: loaded_user.as_ref(), holders };
         context.plan(services, &connector, &write, projection, at).await
     };
     // A provider looks a person up before it creates them, so they are new. If an identifier is taken, the commit
     // fails, and the next attempt looks for the holders. A name that is not the address has no unique key.
     let assumes_new = user.user_name_key() == address_key(&user.email);
-    let written = context.run(services, &connector.connector, assumes_new, plan).await?;
-    Ok(context.settle(services, &connector.connector, written).await)
+    let change = context.run(services, &connector.connector, assumes_new, plan).await?;
+    Ok(context.settle(services, &connector.connector, change).await)
 }
 
 /// `PUT /Users/{id}`: replaces the managed attributes of a person.
@@ -124,19 +124,21 @@ pub async fn patch(
 pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) -> Result<Reply, ScimFailure> {
     let connector = context.load_for_change(services).await?;
     let plan = async |Attempt { at, .. }: Attempt| {
-        let stored = context.load_user(services, id).await?;
-        let Some(link) = stored.live_link(context.connector) else { return Err(ScimError::not_found().into()) };
-        context.check_precondition(stored.version())?;
-        let other = context.other_admin(services, &stored.person.value).await?;
-        let removed = match decide_removal(&stored.person.value, link, other.is_some(), at) {
+        let loaded_user = context.load_user(services, id).await?;
+        let Some(link) = loaded_user.live_link(context.connector) else {
+            return Err(ScimError::not_found().into());
+        };
+        context.check_precondition(loaded_user.version())?;
+        let other = context.other_admin(services, &loaded_user.person.value).await?;
+        let removal = match decide_removal(&loaded_user.person.value, link, other.is_some(), at) {
             Ok(removed) => removed,
             Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
         };
         let mut change = ScimChange::new(services, context, &connector.connector, at).await?;
-        if removed.decision.is_some() {
+        if removal.decision.is_some() {
             change.count_deactivation(Some(link)).await?;
         }
-        change.add_removal(removed.decision, removed.link, &StoredRows::of_user(Some(&stored))).await?;
+        change.add_removal(removal.decision, removal.link, &StoredRows::of_user(Some(&loaded_user))).await?;
         change.require(other);
         let change = change.finish(Some(id), vec![]).await?.ok_or_else(no_change)?;
         Ok(WritePlan::Commit(Box::new(change), Reply::removed(), None))
@@ -166,9 +168,9 @@ struct Write<'a> {
 impl ScimContext {
     /// Loads the connector for a change.
     async fn load_for_change(&self, services: &Services) -> Result<LoadedConnector, ScimFailure> {
-        let loaded = self.load_connector(services).await?;
-        let is_accepted = loaded.connector.accepts_changes(self.tenant().environment);
-        if is_accepted { Ok(loaded) } else { Err(paused().into()) }
+        let loaded_connector = self.load_connector(services).await?;
+        let is_accepted = loaded_connector.connector.accepts_changes(self.tenant().environment);
+        if is_accepted { Ok(loaded_connector) } else { Err(paused().into()) }
     }
 
     fn check_precondition(&self, version: UserVersion) -> Result<(), ScimFailure> {
@@ -186,30 +188,30 @@ impl ScimContext {
     ) -> Result<Reply, ScimFailure> {
         let connector = self.load_for_change(services).await?;
         let plan = async |Attempt { at, .. }: Attempt| {
-            let stored = self.load_user(services, id).await?;
-            self.check_precondition(stored.version())?;
-            let person = &stored.person.value;
+            let loaded_user = self.load_user(services, id).await?;
+            self.check_precondition(loaded_user.version())?;
+            let person = &loaded_user.person.value;
             let document = match body {
                 ChangeBody::Replacement(document) => document.clone(),
                 ChangeBody::Operations(operations) => {
-                    let department = stored.department.as_deref();
+                    let department = loaded_user.department.as_deref();
                     let form = stored_user(
                         self,
                         &connector.mappings,
                         person,
-                        stored.live_link(self.connector),
+                        loaded_user.live_link(self.connector),
                         department,
                     );
                     form.patched(operations)?
                 }
             };
             let user = ScimUser::read(&document, &connector.mappings, Some(person))?;
-            let holders = self.holders(services, &user, Some(&stored)).await?;
-            let write = Write { kind: body.kind(), user: &user, id, stored: Some(&stored), holders };
+            let holders = self.holders(services, &user, Some(&loaded_user)).await?;
+            let write = Write { kind: body.kind(), user: &user, id, stored: Some(&loaded_user), holders };
             self.plan(services, &connector, &write, projection, at).await
         };
-        let written = self.run(services, &connector.connector, false, plan).await?;
-        Ok(self.settle(services, &connector.connector, written).await)
+        let change = self.run(services, &connector.connector, false, plan).await?;
+        Ok(self.settle(services, &connector.connector, change).await)
     }
 
     /// Decides a write and builds its change set.
@@ -221,29 +223,29 @@ impl ScimContext {
         projection: &Projection,
         at: Timestamp,
     ) -> Result<WritePlan, ScimFailure> {
-        let before = write.stored.map(|stored| &stored.person.value);
-        let references = self.resolve(services, write.user, write.id, before, at).await?;
-        let other_admin = match before {
+        let person_before = write.stored.map(|stored| &stored.person.value);
+        let references = self.resolve(services, write.user, write.id, person_before, at).await?;
+        let other_admin = match person_before {
             Some(person) if write.user.active == Some(false) => self.other_admin(services, person).await?,
             Some(_) | None => None,
         };
-        let confirmed = self.confirmed_adoptions(services, before).await?;
-        let issues: Vec<_> = confirmed.iter().map(|issue| issue.value.clone()).collect();
+        let confirmed_issues = self.confirmed_adoptions(services, person_before).await?;
+        let issues: Vec<_> = confirmed_issues.iter().map(|issue| issue.value.clone()).collect();
         let input = write.input(&connector.connector, &references, (other_admin.is_some(), &issues), at);
         let confirmation = input.confirmation().map(|issue| issue.id);
-        let provisioned = match input.decide() {
+        let provision = match input.decide() {
             Ok(provisioned) => provisioned,
             Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
         };
-        let deactivates = before.is_some_and(|person| provisioned.deactivates(person));
-        let reply = self.reply(connector, write, &provisioned, &references, projection)?;
+        let deactivates = person_before.is_some_and(|person| provision.deactivates(person));
+        let reply = self.reply(connector, write, &provision, &references, projection)?;
         let mut change = ScimChange::new(services, self, &connector.connector, at).await?;
         let external_id = write.user.external_id.as_deref();
         let mut has_more = false;
-        if let (true, Some(person)) = (provisioned.is_unchanged(), before) {
+        if let (true, Some(person)) = (provision.is_unchanged(), person_before) {
             has_more = change.resolve_waiting(person, external_id, references.position.as_ref()).await?;
-            change.end_issues(write.id, &provisioned.issues).await?;
-            for issue in provisioned.issues {
+            change.end_issues(write.id, &provision.issues).await?;
+            for issue in provision.issues {
                 provider::report_refusal(services, &self.request, &connector.connector, issue).await?;
             }
             return Ok(match change.finish_unchanged() {
@@ -257,18 +259,19 @@ impl ScimContext {
         if deactivates {
             change.count_deactivation(write.stored.and_then(|stored| stored.live_link(self.connector))).await?;
         }
-        change.add_user(&provisioned, &StoredRows::of_user(write.stored), &references).await?;
+        change.add_user(&provision, &StoredRows::of_user(write.stored), &references).await?;
         change.require(other_admin.filter(|_| deactivates));
-        change.use_confirmation(confirmed.into_iter().find(|issue| Some(issue.value.id) == confirmation));
-        let known = write.stored.and_then(|stored| stored.live_link(self.connector));
+        change.use_confirmation(confirmed_issues.into_iter().find(|issue| Some(issue.value.id) == confirmation));
+        let link = write.stored.and_then(|stored| stored.live_link(self.connector));
         // Replacements of a whole cycle find people who still wait, so other changes of attributes need not search.
-        let may_be_awaited = write.kind != WriteKind::Change || !new_names(before, known, &provisioned).is_empty();
-        if let Some(person) = provisioned.person(before).filter(|_| may_be_awaited) {
+        let may_be_awaited =
+            write.kind != WriteKind::Change || !new_names(person_before, link, &provision).is_empty();
+        if let Some(person) = provision.person(person_before).filter(|_| may_be_awaited) {
             has_more = change.resolve_waiting(person, external_id, references.position.as_ref()).await?;
         }
-        let arrival = Arrival::of_change(before, known, &provisioned, has_more);
+        let arrival = Arrival::of_change(person_before, link, &provision, has_more);
         let change =
-            change.finish(before.map(|person| person.id), provisioned.issues).await?.ok_or_else(no_change)?;
+            change.finish(person_before.map(|person| person.id), provision.issues).await?.ok_or_else(no_change)?;
         Ok(WritePlan::Commit(Box::new(change), reply, arrival))
     }
 
@@ -281,9 +284,10 @@ impl ScimContext {
         references: &ResolvedReferences,
         projection: &Projection,
     ) -> Result<Reply, ScimFailure> {
-        let before = write.stored.map(|stored| &stored.person.value);
-        let person = provisioned.person(before).ok_or_else(no_change)?;
-        let is_same = before.is_some_and(|before| before.department_id == person.department_id);
+        let person_before = write.stored.map(|stored| &stored.person.value);
+        let person = provisioned.person(person_before).ok_or_else(no_change)?;
+        let is_same =
+            person_before.is_some_and(|person_before| person_before.department_id == person.department_id);
         let stored_name = write.stored.and_then(|stored| stored.department.as_deref());
         let name = if is_same { stored_name } else { references.department_name.as_deref() };
         let name = name.filter(|_| person.department_id.is_some());

@@ -81,8 +81,8 @@ impl<'a> Candidates<'a> {
         segments: &'a [Segment],
         blocks: &'a mut Blocks,
     ) -> Self {
-        let mut unopened: Vec<_> = segments.iter().collect();
-        unopened.sort_by_key(|segment| std::cmp::Reverse(segment.newest));
+        let mut closed_segments: Vec<_> = segments.iter().collect();
+        closed_segments.sort_by_key(|segment| std::cmp::Reverse(segment.newest));
         Self {
             index,
             query,
@@ -90,7 +90,7 @@ impl<'a> Candidates<'a> {
             blocks,
             behind: None,
             not_before: None,
-            unopened: unopened.into(),
+            unopened: closed_segments.into(),
             documents: FIRST_DOCUMENTS,
             opened: vec![],
             known: BinaryHeap::new(),
@@ -165,8 +165,8 @@ impl<'a> Candidates<'a> {
 
     /// Reads the terms of the next segments until they give `count` matching documents.
     async fn open(&mut self, count: usize) -> Read<()> {
-        let mut found = 0;
-        while found < count && !self.unopened.is_empty() {
+        let mut candidate_count = 0;
+        while candidate_count < count && !self.unopened.is_empty() {
             let mut segments = self.of_next_segments();
             if let Some(visible) = self.visible {
                 segments = self.look_up_visible(segments, visible).await?;
@@ -183,16 +183,16 @@ impl<'a> Candidates<'a> {
                 segments = self.look_up_prefix(many, prefix).await?;
                 segments.extend(few);
             }
-            let before = found;
+            let count_before = candidate_count;
             for (segment, numbers) in segments {
                 let mut numbers = numbers.unwrap_or_default();
                 let from = self.behind.map_or(0, |key| segment.first_behind(&key));
                 numbers.drain(..numbers.partition_point(|number| *number < from));
-                found += numbers.len();
+                candidate_count += numbers.len();
                 self.opened.push(OpenedSegment { segment: segment.id, numbers, read: 0, last: None });
             }
             // Rare matches are looked up in all remaining segments at once.
-            let is_rare = (found - before) * 4 < count;
+            let is_rare = (candidate_count - count_before) * 4 < count;
             self.documents = if is_rare { u32::MAX } else { self.documents.saturating_mul(4) };
         }
         Ok(())
@@ -216,20 +216,20 @@ impl<'a> Candidates<'a> {
         visible: &VisibleTerms,
     ) -> Read<Vec<Numbered<'s>>> {
         self.read_blocks(segments.iter().map(|(segment, _)| segment.id), visible.terms()).await?;
-        let numbered =
+        let numbers_in =
             |(segment, _): Numbered<'s>| (segment, Some(visible.numbers(|term| self.blocks_of(segment, term))));
-        Ok(segments.into_iter().map(numbered).filter(has_any).collect())
+        Ok(segments.into_iter().map(numbers_in).filter(has_any).collect())
     }
 
     /// Returns the documents of each segment that have all terms, restricted to the given numbers. Drops
     /// segments without any.
     async fn look_up<'s>(&mut self, segments: Vec<Numbered<'s>>, terms: &[Term]) -> Read<Vec<Numbered<'s>>> {
         self.read_blocks(segments.iter().map(|(segment, _)| segment.id), terms).await?;
-        let found = segments.into_iter().map(|(segment, among)| {
+        let lookups = segments.into_iter().map(|(segment, among)| {
             let blocks = terms.iter().map(|term| (term, self.blocks_of(segment, term)));
             (segment, Some(with_all(among, blocks)))
         });
-        Ok(found.filter(has_any).collect())
+        Ok(lookups.filter(has_any).collect())
     }
 
     /// Returns the documents of each segment with a word that begins with the prefix, restricted to the given
@@ -240,11 +240,11 @@ impl<'a> Candidates<'a> {
         prefix: &PrefixTerm,
     ) -> Read<Vec<Numbered<'s>>> {
         self.read_blocks(segments.iter().map(|(segment, _)| segment.id), &prefix.terms).await?;
-        let found = segments.into_iter().map(|(segment, among)| {
+        let lookups = segments.into_iter().map(|(segment, among)| {
             let blocks = prefix.terms.each_ref().map(|term| self.blocks_of(segment, term));
             (segment, Some(prefix.among(among.as_deref(), blocks)))
         });
-        Ok(found.filter(has_any).collect())
+        Ok(lookups.filter(has_any).collect())
     }
 
     fn blocks_of(&self, segment: &Segment, term: &Term) -> &[Block] {
@@ -259,17 +259,17 @@ impl<'a> Candidates<'a> {
         segments: impl Iterator<Item = [u8; 16]>,
         terms: impl IntoIterator<Item = &'t Term> + Clone,
     ) -> Read<()> {
-        let mut wanted = vec![];
+        let mut blocks_to_read = vec![];
         for segment in segments {
             let read = self.blocks.get(&segment).map_or(&[][..], Vec::as_slice);
             let missing =
                 terms.clone().into_iter().filter(|term| read.iter().all(|(range, _)| *range != term.read));
-            wanted.extend(missing.map(|range| WantedBlocks { segment, range: range.read.clone() }));
+            blocks_to_read.extend(missing.map(|range| WantedBlocks { segment, range: range.read.clone() }));
         }
-        if !wanted.is_empty() {
+        if !blocks_to_read.is_empty() {
             let Index { store, tenant, cache } = self.index;
-            let found = cache.blocks((store, tenant), &wanted).await?;
-            for (it, blocks) in wanted.into_iter().zip(found) {
+            let block_lists = cache.blocks((store, tenant), &blocks_to_read).await?;
+            for (it, blocks) in blocks_to_read.into_iter().zip(block_lists) {
                 self.blocks.entry(it.segment).or_default().push((it.range, blocks));
             }
         }
@@ -280,33 +280,35 @@ impl<'a> Candidates<'a> {
     async fn read_keys(&mut self, count: usize, before: Option<&DocumentKey>) -> Read<()> {
         let next =
             |opened: &OpenedSegment| opened.numbers[opened.read..].iter().take(count).copied().collect::<Vec<_>>();
-        let of: Vec<_> = (0..).zip(&self.opened).filter(|(_, segment)| segment.may_precede(before)).collect();
-        let of: Vec<(usize, Vec<u32>)> = of.into_iter().map(|(at, segment)| (at, next(segment))).collect();
-        let mut wanted: Vec<([u8; 16], u32)> = vec![];
-        for (at, numbers) in &of {
+        let next_segments: Vec<_> =
+            (0..).zip(&self.opened).filter(|(_, segment)| segment.may_precede(before)).collect();
+        let next_numbers: Vec<(usize, Vec<u32>)> =
+            next_segments.into_iter().map(|(at, segment)| (at, next(segment))).collect();
+        let mut keys_to_read: Vec<([u8; 16], u32)> = vec![];
+        for (at, numbers) in &next_numbers {
             let chunks = numbers.iter().map(|number| (self.opened[*at].segment, number / CHUNK));
             chunks.for_each(|chunk| {
-                if wanted.last() != Some(&chunk) {
-                    wanted.push(chunk)
+                if keys_to_read.last() != Some(&chunk) {
+                    keys_to_read.push(chunk)
                 }
             });
         }
         let Index { store, tenant, cache } = self.index;
-        let chunks = cache.keys((store, tenant), &wanted).await?;
-        let mut chunks = wanted.iter().zip(&chunks).peekable();
-        for (at, numbers) in of {
-            let opened = &mut self.opened[at];
+        let chunks = cache.keys((store, tenant), &keys_to_read).await?;
+        let mut chunks = keys_to_read.iter().zip(&chunks).peekable();
+        for (at, numbers) in next_numbers {
+            let open_segment = &mut self.opened[at];
             for number in &numbers {
-                let of = (opened.segment, number / CHUNK);
-                while chunks.next_if(|(chunk, _)| **chunk != of).is_some() {}
+                let key_chunk = (open_segment.segment, number / CHUNK);
+                while chunks.next_if(|(chunk, _)| **chunk != key_chunk).is_some() {}
                 let key = chunks.peek().and_then(|(_, keys)| keys.get((number % CHUNK) as usize));
-                opened.last = key.copied().or(opened.last);
+                open_segment.last = key.copied().or(open_segment.last);
                 self.known.extend(key.filter(|key| {
                     self.behind.is_none_or(|behind| **key < behind)
                         && self.not_before.is_none_or(|from| key.created_at >= from)
                 }));
             }
-            opened.read += numbers.len();
+            open_segment.read += numbers.len();
         }
         Ok(())
     }

@@ -138,13 +138,13 @@ impl Search<'_> {
         }
         let mut hits = vec![];
         for tier in Score::ALL.into_iter().filter_map(|score| self.tier(score)) {
-            let mut found = vec![];
+            let mut search_hits = vec![];
             for it in &mut parts {
                 let visible = visible.as_ref().filter(|_| it.kind.is_narrowed());
-                found.extend(self.found(it, &tier, visible).await?);
+                search_hits.extend(self.found(it, &tier, visible).await?);
             }
-            found.sort_by_key(|hit| std::cmp::Reverse(place(hit)));
-            hits.extend(found);
+            search_hits.sort_by_key(|hit| std::cmp::Reverse(place(hit)));
+            hits.extend(search_hits);
             if hits.len() > self.request.list.page.limit.into() {
                 break;
             }
@@ -171,14 +171,14 @@ impl Search<'_> {
 
     /// Returns the tier of a score; `None` if it cannot have hits after the cursor.
     fn tier(&self, score: Score) -> Option<ScoreTier> {
-        let behind = match &self.request.list.page.after {
+        let last_key = match &self.request.list.page.after {
             Some(Position { key: Key::Scored(last, _), .. }) if score > *last => return None,
             Some(Position { key: Key::Scored(last, created_at), id }) if score == *last => {
                 Some(DocumentKey { created_at: *created_at, id: *id })
             }
             Some(_) | None => None,
         };
-        Some(ScoreTier { score, words: self.request.query.lookup(score)?, behind })
+        Some(ScoreTier { score, words: self.request.query.lookup(score)?, behind: last_key })
     }
 
     async fn part(&self, kind: Type) -> Result<Part, Error> {
@@ -258,9 +258,9 @@ impl Search<'_> {
     async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<MatchedRows, Error> {
         let tenant = self.context.caller.tenant;
         let rows = self.services.store.entries(tenant, list).await?;
-        let mut found: Vec<_> = rows.into_iter().map(|row| row.value).collect();
-        visible::narrow(self.services, self.context, &mut found).await?;
-        let rows: Vec<_> = found.into_iter().map(|row| (text_bytes(&row), row)).collect();
+        let mut resources: Vec<_> = rows.into_iter().map(|row| row.value).collect();
+        visible::narrow(self.services, self.context, &mut resources).await?;
+        let rows: Vec<_> = resources.into_iter().map(|row| (text_bytes(&row), row)).collect();
         let bytes = rows.iter().map(|(bytes, _)| bytes).sum();
         if bytes <= PIECE_BYTES {
             let hits =

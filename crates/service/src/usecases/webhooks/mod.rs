@@ -104,25 +104,27 @@ pub async fn update(
     let judgement = UrlVerdict::default();
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let stored = services.find_stored::<Subscription>(context, id).await?;
-        let patch = context.validate_update(stored.version, || update.against(&stored.value))?;
+        let subscription = services.find_stored::<Subscription>(context, id).await?;
+        let patch = context.validate_update(subscription.version, || update.against(&subscription.value))?;
         let verdict = match &patch.url {
             Some(url) => Some(judgement.judge(services, context, url).await),
             None => None,
         };
         let owner = (context.caller.tenant, id);
         let (secret, sealed) = if patch.rotate_secret { Some(new_secret(services, owner)?) } else { None }.unzip();
-        let before = &stored.value.headers;
+        let headers_before = &subscription.value.headers;
         let headers =
-            webhook_secrets::seal_headers(&services.vault, &*services.ids, owner, before, &patch.headers)?;
-        let Some(decision) = stored.value.update(&context.caller, patch, verdict, sealed, headers, at)? else {
-            return Ok((stored, None));
+            webhook_secrets::seal_headers(&services.vault, &*services.ids, owner, headers_before, &patch.headers)?;
+        let Some(decision) = subscription.value.update(&context.caller, patch, verdict, sealed, headers, at)?
+        else {
+            return Ok((subscription, None));
         };
-        let reset = stored.value.resets_streak(&decision.state).then_some(Write::StreakReset(id));
+        let reset = subscription.value.resets_streak(&decision.state).then_some(Write::StreakReset(id));
         let answer = secret.map(|secret| render(&decision.state.with_secret(&secret))).transpose()?;
-        let planned = PendingChange::new(decision).with_writes(reset);
-        let answered = answer.into_iter().fold(planned, |planned, answer| planned.with_body(answer, MADE_MEMBERS));
-        Ok((stored, Some(answered)))
+        let pending_change = PendingChange::new(decision).with_writes(reset);
+        let change_with_body =
+            answer.into_iter().fold(pending_change, |change, answer| change.with_body(answer, MADE_MEMBERS));
+        Ok((subscription, Some(change_with_body)))
     };
     services.update(context, decide).await
 }
@@ -130,8 +132,8 @@ pub async fn update(
 /// Creates a secret; returns it with its sealed form.
 fn new_secret(services: &Services, owner: webhook_secrets::Owner) -> Result<(Secret, Vec<u8>), Error> {
     let secret = webhook_secrets::make(&*services.ids)?;
-    let sealed = webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret)?;
-    Ok((secret, sealed))
+    let sealed_secret = webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret)?;
+    Ok((secret, sealed_secret))
 }
 
 /// `DELETE /webhooks/{id}`: removes a subscription with its queued deliveries. Delivery stops at once.
@@ -140,11 +142,12 @@ fn new_secret(services: &Services, owner: webhook_secrets::Owner) -> Result<(Sec
 /// Not found; see [`Error`].
 pub async fn remove(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = services.find_stored::<Subscription>(context, id).await?;
-        context.check_preconditions(stored.version)?;
-        let happened = at.strictly_after(stored.value.updated_at);
-        let mut change = ChangeSet::new(context.audit(services.id(at), stored.value.removed(), happened));
-        change.writes = vec![Write::WebhookRemoved(id, stored.version)];
+        let subscription = services.find_stored::<Subscription>(context, id).await?;
+        context.check_preconditions(subscription.version)?;
+        let removal_time = at.strictly_after(subscription.value.updated_at);
+        let mut change =
+            ChangeSet::new(context.audit(services.id(at), subscription.value.removed(), removal_time));
+        change.writes = vec![Write::WebhookRemoved(id, subscription.version)];
         Ok(ChangePlan::Commit(Box::new(change), Reply::removed()))
     };
     services.change(context, plan).await

@@ -69,12 +69,12 @@ pub struct ReplayAnswer {
 /// Not found; [`Error::Bug`] if no key of this process opens a signing secret, so that nothing could be sent.
 pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let stored = services.find_stored::<Subscription>(context, id).await?;
-        context.check_preconditions(stored.version)?;
-        webhook_secrets::check(&services.vault, context.caller.tenant, &stored.value, at)?;
+        let subscription = services.find_stored::<Subscription>(context, id).await?;
+        context.check_preconditions(subscription.version)?;
+        webhook_secrets::check(&services.vault, context.caller.tenant, &subscription.value, at)?;
         let event = (services.id(at), EventType::TestPing);
         let (change, body) =
-            promise(services, context, &stored.value, "webhook.test", event, DeliveryOrigin::Test, at)?;
+            promise(services, context, &subscription.value, "webhook.test", event, DeliveryOrigin::Test, at)?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     services.change(context, plan).await
@@ -93,17 +93,17 @@ pub async fn redeliver(
 ) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
-        let stored = services.find_stored::<Subscription>(context, id).await?;
+        let subscription = services.find_stored::<Subscription>(context, id).await?;
         let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
-        context.check_preconditions(stored.version)?;
-        stored.value.sends("redeliver")?;
-        stored.value.may_be_sent_by(&context.caller, attempt.event_type)?;
+        context.check_preconditions(subscription.version)?;
+        subscription.value.sends("redeliver")?;
+        subscription.value.may_be_sent_by(&context.caller, attempt.event_type)?;
         let (change, body) =
-            match attempt.redeliver(whereabouts(services, tenant, &stored.value, &attempt).await?)? {
-                Some(queued) => sooner(services, context, &stored.value, &queued, at)?,
+            match attempt.redeliver(whereabouts(services, tenant, &subscription.value, &attempt).await?)? {
+                Some(queued) => sooner(services, context, &subscription.value, &queued, at)?,
                 None => {
                     let event = (attempt.event_id, attempt.event_type);
-                    promise(services, context, &stored.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
+                    promise(services, context, &subscription.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
                 }
             };
         Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(body)))
@@ -137,10 +137,11 @@ fn sooner(
     at: Timestamp,
 ) -> Result<(ChangeSet, Bytes), Error> {
     let delivery_id = queued.delivery_id.unwrap_or_else(|| services.id(at));
-    let promised = Some((queued.attempt, delivery_id));
-    let sooner = ExpediteDelivery { webhook_id: subscription.id, event_id: queued.event_id, promised };
+    let announced_attempt = Some((queued.attempt, delivery_id));
+    let expedition =
+        ExpediteDelivery { webhook_id: subscription.id, event_id: queued.event_id, promised: announced_attempt };
     let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::new(subscription, REDELIVER), at));
-    change.writes = vec![Write::BringForward(vec![sooner], at)];
+    change.writes = vec![Write::BringForward(vec![expedition], at)];
     Ok((
         change,
         render(&RedeliveryAnswer { delivery_id, event_id: public_id(queued.event_type, queued.event_id) })?,
@@ -167,13 +168,13 @@ async fn whereabouts(
     subscription: &Subscription,
     attempt: &Delivery,
 ) -> Result<AttemptState, Error> {
-    let kept = services.store.events_by_id(&[(tenant, attempt.event_id)]).await?;
-    let Some((_, event)) = kept.first() else { return Ok(AttemptState::Removed) };
+    let kept_events = services.store.events_by_id(&[(tenant, attempt.event_id)]).await?;
+    let Some((_, event)) = kept_events.first() else { return Ok(AttemptState::Removed) };
     if !subscription.may_get(event) {
         return Ok(AttemptState::Own);
     }
-    let queued = services.store.queued(tenant, subscription.id, attempt.event_id).await?;
-    Ok(queued.map_or(AttemptState::Kept, AttemptState::Queued))
+    let queued_jobs = services.store.queued(tenant, subscription.id, attempt.event_id).await?;
+    Ok(queued_jobs.map_or(AttemptState::Kept, AttemptState::Queued))
 }
 
 /// `POST /webhooks/{id}/replay`: delivers all events of a period again.
@@ -192,22 +193,24 @@ pub async fn replay(
     if let Some(reply) = services.stored_reply(context).await? {
         return Ok(reply);
     }
-    let begun = services.clock.now();
-    let stored = services.find_stored::<Subscription>(context, id).await?;
-    context.check_preconditions(stored.version)?;
-    let order = ReplayOrder::parse(body, begun)?;
-    stored.value.sends("replay")?;
+    let start = services.clock.now();
+    let subscription = services.find_stored::<Subscription>(context, id).await?;
+    context.check_preconditions(subscription.version)?;
+    let order = ReplayOrder::parse(body, start)?;
+    subscription.value.sends("replay")?;
     let which = RedeliveryFilter {
         since: order.since,
         // Every slice up to `until` costs a query, so an `until` far in the future is cut off. The margin of one
         // slice covers events of processes whose clocks are ahead.
-        until: order.until.min(begun.plus_seconds(SLICE_SECONDS)),
-        types: order.types(&stored.value, &context.caller)?,
+        until: order.until.min(start.plus_seconds(SLICE_SECONDS)),
+        types: order.types(&subscription.value, &context.caller)?,
         only_failed: order.only == ReplaySelection::Failed,
-        now: begun,
+        now: start,
     };
-    let until = services.clock.steady() + WORK;
-    ReplayProgress { services, context, subscription: &stored.value, which, until }.carry_out().await
+    let deadline = services.clock.steady() + WORK;
+    ReplayProgress { services, context, subscription: &subscription.value, which, until: deadline }
+        .carry_out()
+        .await
 }
 
 /// A replay in progress.
@@ -299,11 +302,11 @@ impl ReplayProgress<'_> {
         let read: Vec<_> =
             self.services.store.events_by_id(&read).await?.into_iter().map(|(_, event)| event).collect();
         let own = read.iter().filter(|event| !self.subscription.may_get(event)).map(|event| event.id);
-        let mut refused: BTreeSet<_> = own.collect();
+        let mut refused_ids: BTreeSet<_> = own.collect();
         if is_filtered {
-            refused.extend(self.filtered_out(&read).await?);
+            refused_ids.extend(self.filtered_out(&read).await?);
         }
-        events.retain(|event| !refused.contains(&event.event_id));
+        events.retain(|event| !refused_ids.contains(&event.event_id));
         Ok(events)
     }
 
@@ -311,12 +314,12 @@ impl ReplayProgress<'_> {
     async fn filtered_out(&self, events: &[Event]) -> Result<Vec<EventId>, Error> {
         let facts: Vec<_> = events.iter().map(EventFacts::from_event).collect();
         let people: Vec<_> = EventFacts::people_to_read(&facts, &self.subscription.filter).into_iter().collect();
-        let found = self.services.store.rows::<Employee>(self.context.caller.tenant, &people).await?;
+        let people_rows = self.services.store.rows::<Employee>(self.context.caller.tenant, &people).await?;
         let departments: BTreeMap<_, _> =
-            found.iter().map(|row| (row.value.id, row.value.department_id)).collect();
+            people_rows.iter().map(|row| (row.value.id, row.value.department_id)).collect();
         let facts = facts.into_iter().map(|facts| facts.completed(&departments));
-        let refused = events.iter().zip(facts).filter(|(_, facts)| !self.subscription.permits(facts));
-        Ok(refused.map(|(event, _)| event.id).collect())
+        let refused_events = events.iter().zip(facts).filter(|(_, facts)| !self.subscription.permits(facts));
+        Ok(refused_events.map(|(event, _)| event.id).collect())
     }
 
     /// Returns which events were sent again, for the audit log.
@@ -338,7 +341,7 @@ impl ReplayProgress<'_> {
         let job = |resend: EventToRedeliver| {
             Job::new(tenant, id, (resend.event_id, resend.event_type), at, DeliveryOrigin::Replay)
         };
-        let sooner = |resend: EventToRedeliver| ExpediteDelivery {
+        let expedition = |resend: EventToRedeliver| ExpediteDelivery {
             webhook_id: id,
             event_id: resend.event_id,
             promised: None,
@@ -347,7 +350,7 @@ impl ReplayProgress<'_> {
         let mut change = enqueueing(self.services, self.context, self.subscription, "webhook.replay", jobs, at);
         change.audit.changes = self.described(events.len());
         if !queued.is_empty() {
-            change.writes.push(Write::BringForward(queued.into_iter().map(sooner).collect(), at));
+            change.writes.push(Write::BringForward(queued.into_iter().map(expedition).collect(), at));
         }
         change
     }

@@ -99,15 +99,15 @@ async fn reseal(
 /// was removed.
 async fn one(services: &Services, tenant: Tenant, id: WebhookId) -> Result<Option<bool>, Unsealable> {
     let plan = async |at: Timestamp| {
-        let Some(stored) = services.store.row::<Subscription>(tenant, id).await.map_err(Error::from)? else {
+        let Some(subscription) = services.store.row::<Subscription>(tenant, id).await.map_err(Error::from)? else {
             return Ok(Attempt::Done(None));
         };
-        let Some((secrets, headers)) = resealed(services, tenant, &stored.value)? else {
+        let Some((secrets, headers)) = resealed(services, tenant, &subscription.value)? else {
             return Ok(Attempt::Done(Some(false)));
         };
-        let decision = stored.value.resealed(secrets, headers);
+        let decision = subscription.value.resealed(secrets, headers);
         let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
-        change.writes = vec![Write::put(&Row::expecting(decision.state, stored.version))];
+        change.writes = vec![Write::put(&Row::expecting(decision.state, subscription.version))];
         Ok(Attempt::Commit(tenant, Box::new(change), Some(true)))
     };
     services.retry(plan).await
@@ -122,22 +122,22 @@ fn resealed(
 ) -> Result<Option<(Vec<SealedSecret>, CustomHeaders)>, Unsealable> {
     let no_key = |_: UnsealError| Unsealable::NoKey(subscription.id);
     let owner = (tenant, subscription.id);
-    let mut before = false;
-    let mut anew = Vec::new();
+    let mut has_former = false;
+    let mut new_secrets = Vec::new();
     for it in subscription.signing(services.clock.now()) {
         let secret = webhook_secrets::open(&services.vault, owner, &it.sealed).map_err(no_key)?;
-        before |= !services.vault.is_current(&it.sealed);
-        let sealed =
+        has_former |= !services.vault.is_current(&it.sealed);
+        let sealed_secret =
             webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret).map_err(Error::from)?;
-        anew.push(SealedSecret { sealed, ends_at: it.ends_at });
+        new_secrets.push(SealedSecret { sealed: sealed_secret, ends_at: it.ends_at });
     }
     let mut headers = CustomHeaders::default();
     for (name, header) in &subscription.headers.0 {
         let (vault, ids) = (&services.vault, &*services.ids);
         let value = webhook_secrets::open_header(vault, owner, name, header).map_err(no_key)?;
-        before |= !vault.is_current(&header.sealed);
+        has_former |= !vault.is_current(&header.sealed);
         let header = webhook_secrets::seal_header(vault, ids, owner, name, &value).map_err(Error::from)?;
         headers.0.insert(name.clone(), header);
     }
-    Ok(before.then_some((anew, headers)))
+    Ok(has_former.then_some((new_secrets, headers)))
 }

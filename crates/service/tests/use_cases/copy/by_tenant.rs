@@ -15,10 +15,10 @@ use super::feed::{happen, page};
 async fn copy_to_the_cluster_layout_and_back_changes_nothing() {
     let Some(database) = server_by_tenant().await else { return };
     let (first, last) = (File::full().await, File::new());
-    let there = copied(&first.source(), &filled(&database).await).await.unwrap();
-    assert!(there.tables.iter().all(|table| table.checksum.rows > 0), "{there:?}");
-    let back = copied(&read(&database).await, &last.target()).await.unwrap();
-    assert_eq!(back, there);
+    let report_of_copy = copied(&first.source(), &filled(&database).await).await.unwrap();
+    assert!(report_of_copy.tables.iter().all(|table| table.checksum.rows > 0), "{report_of_copy:?}");
+    let report_of_return = copied(&read(&database).await, &last.target()).await.unwrap();
+    assert_eq!(report_of_return, report_of_copy);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,8 +48,8 @@ async fn keys_and_cursors_stay_valid_in_the_cluster_layout() {
     copied(&file.source(), &filled(&database).await).await.unwrap();
     {
         let store = store(&database).await;
-        let known = store.key_by_hash(key.hash).await.unwrap().map(|record| record.key.id);
-        assert_eq!(known, Some(key.id), "whose a key is stands in a table of its own");
+        let key_id = store.key_by_hash(key.hash).await.unwrap().map(|record| record.key.id);
+        assert_eq!(key_id, Some(key.id), "whose a key is stands in a table of its own");
         happen(&store, &make, tenant, 2).await;
         assert_eq!(
             page(&store, tenant, Some(cursor.clone()), 50).await.0.len(),
@@ -58,13 +58,13 @@ async fn keys_and_cursors_stay_valid_in_the_cluster_layout() {
         );
         happen(&store, &make, other, 1).await;
     }
-    let there = page(&store(&database).await, tenant, None, 50).await;
+    let page_in_cluster = page(&store(&database).await, tenant, None, 50).await;
     copied(&read(&database).await, &back.target()).await.unwrap();
     let store = back.store();
-    assert_eq!(page(&store, tenant, None, 50).await.0, there.0);
-    assert_eq!(page(&store, tenant, Some(cursor), 50).await.0, there.0[seen.len()..]);
+    assert_eq!(page(&store, tenant, None, 50).await.0, page_in_cluster.0);
+    assert_eq!(page(&store, tenant, Some(cursor), 50).await.0, page_in_cluster.0[seen.len()..]);
     happen(&store, &make, tenant, 1).await;
-    assert_eq!(page(&store, tenant, Some(there.1), 50).await.0.len(), 1);
+    assert_eq!(page(&store, tenant, Some(page_in_cluster.1), 50).await.0.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,6 +82,6 @@ async fn copied_subscription_receives_events_in_the_cluster_layout() {
     let event = make.event(EventType::ObservationCreated);
     let lease = Lease { worker: make.worker(), until: event.created_at.plus_seconds(60) };
     let change = ChangeSet { events: vec![event.clone()], lease: Some(lease), ..make.change(vec![]) };
-    let leased = store(&database).await.commit(tenant, change).await.unwrap().leased;
-    assert_eq!(leased, [(subscription.id, event.id)]);
+    let leased_jobs = store(&database).await.commit(tenant, change).await.unwrap().leased;
+    assert_eq!(leased_jobs, [(subscription.id, event.id)]);
 }

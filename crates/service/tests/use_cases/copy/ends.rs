@@ -70,14 +70,14 @@ pub(crate) fn server() -> Option<TestDatabase> {
     if !is_spread() {
         return TestDatabase::empty().unwrap();
     }
-    let distributed = |url: &str| {
+    let distribute_at = |url: &str| {
         let options = PostgresOptions::new(url, 1);
         tokio::runtime::Runtime::new().unwrap().block_on(async {
             migrate(&options).await?;
             distribute(&options, SHARDS).await.map(drop)
         })
     };
-    TestDatabase::create(&template("_copy").unwrap(), distributed).unwrap()
+    TestDatabase::create(&template("_copy").unwrap(), distribute_at).unwrap()
 }
 
 /// Creates an empty database with the table layout of a cluster, also on a single server.

@@ -117,14 +117,14 @@ async fn new_events_come_behind_a_cursor_of_expired_events() {
     }
     let cursor = Position { key: Key::Rank(far), id: make.event(EventType::ObservationCreated).id.to_bytes() };
     copied(&file.source(), &filled(&database).await).await.unwrap();
-    let back = File::new();
+    let last_file = File::new();
     {
         let store = store(&database).await;
         happen(&store, &make, tenant, 1).await;
         assert_eq!(page(&store, tenant, Some(cursor.clone()), 50).await.0.len(), 1);
     }
-    copied(&read(&database).await, &back.target()).await.unwrap();
-    let store = back.store();
+    copied(&read(&database).await, &last_file.target()).await.unwrap();
+    let store = last_file.store();
     let (seen, last) = page(&store, tenant, Some(cursor), 50).await;
     happen(&store, &make, tenant, 1).await;
     assert_eq!((seen.len(), page(&store, tenant, Some(last), 50).await.0.len()), (1, 1));

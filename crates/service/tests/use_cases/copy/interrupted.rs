@@ -75,7 +75,7 @@ async fn step_by_step(source: &dyn CopyTarget, target: &dyn CopyTarget, is_done_
     let (mut times, mut takes) = (0, 1);
     loop {
         times += 1;
-        let before = target.progress().await.unwrap();
+        let progress_before = target.progress().await.unwrap();
         match copied(source, &InterruptedTarget::new(target, takes, is_done_first)).await {
             Err(CopyError::Target(StorageError::Unavailable(_))) => {}
             Ok(done) => {
@@ -84,11 +84,11 @@ async fn step_by_step(source: &dyn CopyTarget, target: &dyn CopyTarget, is_done_
             }
             Err(other) => panic!("{other}"),
         }
-        let after = target.progress().await.unwrap();
-        if after.is_none() && before.is_some() {
+        let progress_after = target.progress().await.unwrap();
+        if progress_after.is_none() && progress_before.is_some() {
             return times;
         }
-        takes = if after == before { takes + 1 } else { 1 };
+        takes = if progress_after == progress_before { takes + 1 } else { 1 };
     }
 }
 

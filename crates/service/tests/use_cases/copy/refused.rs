@@ -13,14 +13,14 @@ use super::rows::everything;
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_into_a_target_with_rows_is_refused() {
     let (source, file) = (File::full().await, File::full().await);
-    let refused = copied(&source.source(), &file.target()).await.unwrap_err();
-    assert!(matches!(refused, CopyError::NotEmpty("organizations")), "{refused}");
+    let file_error = copied(&source.source(), &file.target()).await.unwrap_err();
+    assert!(matches!(file_error, CopyError::NotEmpty("organizations")), "{file_error}");
     assert_eq!(progress(&file.path()).await, None);
     let Some(database) = server() else { return };
     let target = filled(&database).await;
     fill(&target).await;
-    let refused = copied(&source.source(), &target).await.unwrap_err();
-    assert!(matches!(refused, CopyError::NotEmpty("organizations")), "{refused}");
+    let error = copied(&source.source(), &target).await.unwrap_err();
+    assert!(matches!(error, CopyError::NotEmpty("organizations")), "{error}");
     assert_eq!(target.progress().await.unwrap(), None);
 }
 
@@ -29,8 +29,8 @@ async fn copy_resumes_with_its_own_source_only() {
     let (source, file) = (File::full().await, File::new());
     let target = file.target();
     target.begin(("source".to_owned(), "another one".to_owned())).await.unwrap();
-    let refused = copied(&source.source(), &target).await.unwrap_err();
-    assert!(matches!(&refused, CopyError::Other(from) if from == "another one"), "{refused}");
+    let error = copied(&source.source(), &target).await.unwrap_err();
+    assert!(matches!(&error, CopyError::Other(from) if from == "another one"), "{error}");
     assert!(copy(&source.source(), &target, "another one", &NoProgress).await.is_ok());
 }
 
@@ -57,9 +57,9 @@ async fn copied_master_key_replaces_one_recorded_before() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_with_a_dangling_reference_is_refused() {
-    let broken = File::new();
+    let damaged_file = File::new();
     {
-        let target = broken.target();
+        let target = damaged_file.target();
         target.begin(("source".to_owned(), FROM.to_owned())).await.unwrap();
         for (table, rows) in everything().into_iter().filter(|(table, _)| table.name != "employees") {
             target.write(&table, rows, (table.name.to_owned(), String::new())).await.unwrap();
@@ -67,12 +67,12 @@ async fn copy_with_a_dangling_reference_is_refused() {
         target.accept().await.unwrap();
     }
     let file = File::new();
-    let refused = copied(&broken.source(), &file.target()).await.unwrap_err();
-    assert!(refused.to_string().contains("refer to none of employees"), "{refused}");
+    let error = copied(&damaged_file.source(), &file.target()).await.unwrap_err();
+    assert!(error.to_string().contains("refer to none of employees"), "{error}");
     assert!(progress(&file.path()).await.is_some(), "nobody serves it");
     let Some(database) = server() else { return };
-    let refused = copied(&broken.source(), &filled(&database).await).await.unwrap_err();
-    assert!(refused.to_string().contains("foreign key"), "{refused}");
+    let server_error = copied(&damaged_file.source(), &filled(&database).await).await.unwrap_err();
+    assert!(server_error.to_string().contains("foreign key"), "{server_error}");
     assert!(is_copy_unfinished(&options(&database)).await.unwrap());
 }
 
@@ -89,11 +89,11 @@ async fn copy_names_tables_that_changed_meanwhile() {
     let CopyError::Differs(found) = copied(&source.source(), &target).await.unwrap_err() else {
         panic!("no difference")
     };
-    let found: Vec<_> = found
+    let table_counts: Vec<_> = found
         .iter()
         .map(|difference| (difference.table, difference.source.rows, difference.target.rows))
         .collect();
-    assert_eq!(found, [("notifications", 3, 0)]);
+    assert_eq!(table_counts, [("notifications", 3, 0)]);
     assert!(target.progress().await.unwrap().is_some());
 }
 
@@ -112,8 +112,8 @@ async fn source_with_incomplete_reporting_lines_is_refused() {
         target.write(trees, vec![row.collect()], (trees.name.to_owned(), String::new())).await.unwrap();
         target.finish(0).await.unwrap();
     }
-    let refused = SqliteCopy::source(&file.path()).unwrap_err().to_string();
-    assert!(refused.contains("start the service and copy again"), "{refused}");
+    let error = SqliteCopy::source(&file.path()).unwrap_err().to_string();
+    assert!(error.contains("start the service and copy again"), "{error}");
     drop(file.store());
     assert!(SqliteCopy::source(&file.path()).is_ok(), "a service that starts completes them");
 }

@@ -9,20 +9,20 @@ use super::ends::{File, copied, filled, progress, read, server};
 async fn copy_to_postgres_and_back_changes_nothing() {
     let Some(database) = server() else { return };
     let (first, last) = (File::full().await, File::new());
-    let there = {
+    let report_of_copy = {
         let target = filled(&database).await;
         copied(&first.source(), &target).await.unwrap()
     };
-    assert!(there.tables.iter().all(|table| table.checksum.rows > 0), "{there:?}");
-    assert_eq!(there.from_before, 0);
-    let back = copied(&read(&database).await, &last.target()).await.unwrap();
-    assert_eq!(back, there);
+    assert!(report_of_copy.tables.iter().all(|table| table.checksum.rows > 0), "{report_of_copy:?}");
+    assert_eq!(report_of_copy.from_before, 0);
+    let report_of_return = copied(&read(&database).await, &last.target()).await.unwrap();
+    assert_eq!(report_of_return, report_of_copy);
     assert_eq!(progress(&last.path()).await, None, "nothing of the copy is left but its rows");
     assert_eq!(read(&database).await.progress().await.unwrap(), None);
-    let left = last.store().index_backlog(None, 10).await.unwrap();
+    let backlog = last.store().index_backlog(None, 10).await.unwrap();
     assert!(
-        left.iter().any(|difference| difference.table == "observations"),
-        "the words are indexed by the service: {left:?}"
+        backlog.iter().any(|difference| difference.table == "observations"),
+        "the words are indexed by the service: {backlog:?}"
     );
 }
 

@@ -34,19 +34,22 @@ async fn interrupted_upload_keeps_whole_rows_and_resumes() {
         let world = TestServices::new().await;
         world.store.fail(FaultyCall::Commit, piece, fault);
         let file = file(people, "Ada");
-        let once = || world.with_idempotency_key("key", "file");
-        assert_eq!(kind(send(&world, once(), &[], &file).await), "unavailable");
-        let there = everybody(&world).await;
-        let saved = if fault == Fault::After { piece } else { piece - 1 };
-        assert_eq!(there.len(), saved * PIECE);
-        assert!(there.values().all(|person| person.department_id.is_some() && person.first_name == "Ada"));
-        let again = send(&world, once(), &[], &file).await.unwrap();
-        let (created, _, _, skipped, errors) = counts(&json(&again));
+        let with_key = || world.with_idempotency_key("key", "file");
+        assert_eq!(kind(send(&world, with_key(), &[], &file).await), "unavailable");
+        let people_before = everybody(&world).await;
+        let saved_pieces = if fault == Fault::After { piece } else { piece - 1 };
+        assert_eq!(people_before.len(), saved_pieces * PIECE);
+        assert!(people_before.values().all(|person| person.department_id.is_some() && person.first_name == "Ada"));
+        let second_answer = send(&world, with_key(), &[], &file).await.unwrap();
+        let (created, _, _, skipped, errors) = counts(&json(&second_answer));
         assert!(errors.is_empty());
-        if again.replayed {
-            assert_eq!((saved, created, skipped), (3, people as u64, 0), "the kept answer");
+        if second_answer.replayed {
+            assert_eq!((saved_pieces, created, skipped), (3, people as u64, 0), "the kept answer");
         } else {
-            assert_eq!((created, skipped), ((people - saved * PIECE) as u64, (saved * PIECE) as u64));
+            assert_eq!(
+                (created, skipped),
+                ((people - saved_pieces * PIECE) as u64, (saved_pieces * PIECE) as u64)
+            );
         }
         assert_eq!(everybody(&world).await.len(), people);
         assert_tree(&world).await;
@@ -118,12 +121,12 @@ async fn truncated_csv_applies_whole_rows_and_the_rest_follows() {
 async fn described(world: &TestServices) -> Vec<(String, String, Option<String>, Option<String>)> {
     let all = everybody(world).await;
     let email = |id: EmployeeId| all.values().find(|person| person.id == id).map(|person| person.email.clone());
-    let mut described = vec![];
+    let mut descriptions = vec![];
     for it in all.values() {
         let department = super::department_of(world, it).await;
-        described.push((it.email.clone(), it.first_name.clone(), it.manager_id.and_then(email), department));
+        descriptions.push((it.email.clone(), it.first_name.clone(), it.manager_id.and_then(email), department));
     }
-    described
+    descriptions
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,13 +137,13 @@ async fn concurrent_overlapping_uploads_end_in_one_state() {
         let world = Arc::clone(&world);
         tokio::spawn(async move { counts(&upload(&world, &file).await) })
     });
-    let mut created = 0;
+    let mut created_count = 0;
     for it in uploads {
         let answer = it.await.unwrap();
         assert_eq!(answer.4, vec![]);
-        created += answer.0;
+        created_count += answer.0;
     }
-    assert_eq!(created, PIECE as u64 * 3, "each person is created once");
+    assert_eq!(created_count, PIECE as u64 * 3, "each person is created once");
     assert_eq!(everybody(&world).await.len(), PIECE * 3);
     assert_tree(&world).await;
 }
@@ -157,10 +160,10 @@ async fn upload_succeeds_while_its_people_are_being_moved() {
             for step in 0..60 {
                 let (person, manager) = (ids[step * 5 % ids.len()], ids[step * 3 % ids.len()]);
                 let body = crate::support::body(&format!(r#"{{"manager_id":"{manager}"}}"#));
-                let moved =
+                let move_result =
                     candor_service::usecases::employees::update(&world.services, &world.admin(), person, body)
                         .await;
-                assert!(["done", "unprocessable"].contains(&kind(moved)));
+                assert!(["done", "unprocessable"].contains(&kind(move_result)));
             }
         })
     };

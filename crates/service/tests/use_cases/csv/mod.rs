@@ -88,13 +88,13 @@ async fn assert_tree(world: &TestServices) {
     let manager = |id| all.values().find(|person| person.id == id).and_then(|person| person.manager_id);
     for person in all.values() {
         let (mut at, mut steps) = (person.id, 0);
-        while let Some(above) = manager(at) {
-            at = above;
+        while let Some(manager_id) = manager(at) {
+            at = manager_id;
             steps += 1;
             assert!(at != person.id && steps <= all.len(), "{} is on a cycle", person.email);
         }
-        if let Some(above) = person.manager_id {
-            let line = world.store.reporting(tenant, above, person.id).await.unwrap();
+        if let Some(manager_id) = person.manager_id {
+            let line = world.store.reporting(tenant, manager_id, person.id).await.unwrap();
             assert!(line.is_below, "{} is not below their manager", person.email);
         }
     }

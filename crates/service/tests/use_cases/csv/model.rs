@@ -76,12 +76,12 @@ async fn is_applied(world: &TestServices, all: &BTreeMap<String, Employee>, line
     let [email, first_name, _, manager, department, status, external_id, desk] = line.cells();
     let Some(it) = all.get(&email) else { return Err(format!("{email} is not there")) };
     let holds = |wanted: &str, found: Option<&str>| wanted.is_empty() || found == Some(wanted);
-    let above = it.manager_id.and_then(|id| all.values().find(|person| person.id == id));
+    let manager_of_row = it.manager_id.and_then(|id| all.values().find(|person| person.id == id));
     let own_desk = it.custom_fields.0.get("desk").map(KeyedValue::canonical);
     let own_department = department_of(world, it).await;
     let checks = [
         holds(&first_name, Some(&it.first_name)),
-        holds(&manager, above.map(|person| person.email.as_str())),
+        holds(&manager, manager_of_row.map(|person| person.email.as_str())),
         holds(&department, own_department.as_deref()),
         holds(&status, Some(it.status.word())),
         holds(&external_id, it.external_id.as_deref()),
@@ -96,15 +96,15 @@ async fn is_applied(world: &TestServices, all: &BTreeMap<String, Employee>, line
 
 /// Returns the rows that were neither rejected nor overridden by a later row.
 fn accepted<'a>(lines: &'a [Line], answer: &Value) -> Vec<&'a Line> {
-    let failed: BTreeSet<u64> = counts(answer).4.into_iter().map(|count| count.0).collect();
-    let mut seen = BTreeSet::new();
-    let mut accepted = vec![];
+    let failed_rows: BTreeSet<u64> = counts(answer).4.into_iter().map(|count| count.0).collect();
+    let mut addresses = BTreeSet::new();
+    let mut accepted_rows = vec![];
     for (row, line) in (2..).zip(lines).collect::<Vec<_>>().into_iter().rev() {
-        if (line.email == 0 || seen.insert(line.email)) && !failed.contains(&row) {
-            accepted.push(line);
+        if (line.email == 0 || addresses.insert(line.email)) && !failed_rows.contains(&row) {
+            accepted_rows.push(line);
         }
     }
-    accepted
+    accepted_rows
 }
 
 async fn check(before: &[Line], lines: &[Line], clear: bool) -> Result<(), TestCaseError> {
@@ -123,9 +123,9 @@ async fn check(before: &[Line], lines: &[Line], clear: bool) -> Result<(), TestC
         is_applied(&world, &all, line).await.map_err(TestCaseError::fail)?;
     }
     assert_tree(&world).await;
-    let again = counts(&upload_with(&world, query, &text).await);
+    let second_counts = counts(&upload_with(&world, query, &text).await);
     let rest = lines.len() as u64 - errors.len() as u64;
-    prop_assert_eq!(again, (0, 0, 0, rest, errors), "the second time changes nothing");
+    prop_assert_eq!(second_counts, (0, 0, 0, rest, errors), "the second time changes nothing");
     prop_assert_eq!(everybody(&world).await, all);
     Ok(())
 }

@@ -17,8 +17,8 @@ fn failed(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
 
 async fn events(world: &TestServices) -> Vec<EventType> {
     let tenant = world.admin().caller.tenant;
-    let since = Timestamp::from_millis(0);
-    let page = world.store.feed(tenant, &FeedFilter::default(), since, &FeedStart::Oldest, 1000).await.unwrap();
+    let start = Timestamp::from_millis(0);
+    let page = world.store.feed(tenant, &FeedFilter::default(), start, &FeedStart::Oldest, 1000).await.unwrap();
     page.events.into_iter().map(|event| event.kind).collect()
 }
 
@@ -42,8 +42,8 @@ async fn csv_rows_reference_each_other_in_any_order() {
         (b.external_id.as_deref(), b.custom_fields.0.get("desk")),
         (Some("hr-2"), Some(&Custom::Text("7".to_owned())))
     );
-    let hired = EventType::EmployeeCreated;
-    assert_eq!(events(&world).await, [EventType::DepartmentCreated, hired, hired, hired]);
+    let hire_event = EventType::EmployeeCreated;
+    assert_eq!(events(&world).await, [EventType::DepartmentCreated, hire_event, hire_event, hire_event]);
     assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 3, vec![]));
     assert_eq!(events(&world).await.len(), 4, "the second time changes nothing");
 }
@@ -60,11 +60,11 @@ async fn managers_and_reports_swap_in_one_csv_file() {
     let answer = upload_with(&world, &[("empty", "clear")], swap).await;
     assert_eq!(counts(&answer), (0, 3, 0, 0, vec![]));
     let managers = ["a", "b", "c"].map(|name| format!("{name}@example.com"));
-    let mut found = vec![];
+    let mut manager_pairs = vec![];
     for it in &managers {
-        found.push(person(&world, it).await.manager_id);
+        manager_pairs.push(person(&world, it).await.manager_id);
     }
-    assert_eq!(found, [Some(b), Some(c), None]);
+    assert_eq!(manager_pairs, [Some(b), Some(c), None]);
     super::assert_tree(&world).await;
 }
 
@@ -80,14 +80,14 @@ async fn csv_rows_on_a_cycle_fail_with_their_dependents_only() {
         f@example.com,F,Example,e@example.com\n\
         g@example.com,G,Example,nobody@example.com\n";
     let answer = counts(&upload(&world, file).await);
-    let wanted = [
+    let expected_failures = [
         (2, "reporting_cycle"),
         (3, "reporting_cycle"),
         (4, "not_found_in_organization"),
         (5, "reporting_cycle"),
         (8, "not_found_in_organization"),
     ];
-    assert_eq!(answer, (2, 0, 0, 0, failed(&wanted)));
+    assert_eq!(answer, (2, 0, 0, 0, failed(&expected_failures)));
 }
 
 #[tokio::test]
@@ -97,8 +97,8 @@ async fn last_csv_row_of_an_address_wins_and_failing_rows_do_nothing() {
     let file = "email,first_name,role\n\
         a@example.com,First,manager\nA@example.com,Last,manager\n\
         a2@example.com,,\n,x,\nnonsense,x,y\n";
-    let wanted = [(4, "required"), (5, "required"), (6, "invalid_format")];
-    assert_eq!(counts(&upload(&world, file).await), (0, 1, 0, 1, failed(&wanted)));
+    let expected_failures = [(4, "required"), (5, "required"), (6, "invalid_format")];
+    assert_eq!(counts(&upload(&world, file).await), (0, 1, 0, 1, failed(&expected_failures)));
     assert_eq!(person(&world, "a@example.com").await.first_name, "Last");
     let bad = "email,first_name,role\na@example.com,Changed,boss\n";
     assert_eq!(counts(&upload(&world, bad).await), (0, 0, 0, 0, failed(&[(2, "invalid_enum")])));
@@ -111,36 +111,39 @@ async fn csv_status_changes_fire_events_of_single_writes() {
     world.hire("a", None).await;
     let text = r#"{"email":"p@example.com","first_name":"P","last_name":"Example","send_invite":true}"#;
     employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
-    let before = events(&world).await.len();
+    let count_before = events(&world).await.len();
     let file = "email,first_name,last_name,status\n\
         a@example.com,Ada,,deactivated\np@example.com,,,active\nn@example.com,N,Example,deactivated\n\
         x@example.com,X,Example,pending_invite\n";
     assert_eq!(counts(&upload(&world, file).await), (1, 1, 1, 0, failed(&[(5, "invalid_enum")])));
-    let mut fired = events(&world).await.split_off(before);
-    fired.sort();
+    let mut new_events = events(&world).await.split_off(count_before);
+    new_events.sort();
     use EventType::{EmployeeCreated, EmployeeDeactivated, EmployeeReactivated, EmployeeUpdated};
     assert_eq!(
-        fired,
+        new_events,
         [EmployeeCreated, EmployeeUpdated, EmployeeUpdated, EmployeeDeactivated, EmployeeDeactivated]
     );
     assert_eq!(person(&world, "p@example.com").await.status, Status::Active);
     assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 3, failed(&[(5, "invalid_enum")])));
-    let back = "email,status\na@example.com,active\n";
-    assert_eq!(counts(&upload(&world, back).await), (0, 1, 0, 0, vec![]));
+    let return_file = "email,status\na@example.com,active\n";
+    assert_eq!(counts(&upload(&world, return_file).await), (0, 1, 0, 0, vec![]));
     assert_eq!(events(&world).await.last(), Some(&EmployeeReactivated));
 }
 
 #[tokio::test]
 async fn csv_creates_departments_for_admins_and_finds_no_archived() {
     let world = TestServices::new().await;
-    let made = departments::create(&world.services, &world.admin(), body(r#"{"name":"Old"}"#)).await.unwrap();
-    departments::archive(&world.services, &world.admin(), member(&made, "id").parse().unwrap()).await.unwrap();
+    let department =
+        departments::create(&world.services, &world.admin(), body(r#"{"name":"Old"}"#)).await.unwrap();
+    departments::archive(&world.services, &world.admin(), member(&department, "id").parse().unwrap())
+        .await
+        .unwrap();
     let file = "email,first_name,last_name,department_name\n\
         a@example.com,A,Example,New\nb@example.com,B,Example,old\nc@example.com,C,Example,\n";
     let answer = json(&send(&world, standard(&world), &[], file).await.unwrap());
-    let wanted = [(2, "permission_denied"), (3, "not_found_in_organization")];
-    assert_eq!(counts(&answer), (1, 0, 0, 0, failed(&wanted)));
-    assert_eq!(counts(&upload(&world, file).await), (1, 0, 0, 1, failed(&wanted[1..])));
+    let expected_failures = [(2, "permission_denied"), (3, "not_found_in_organization")];
+    assert_eq!(counts(&answer), (1, 0, 0, 0, failed(&expected_failures)));
+    assert_eq!(counts(&upload(&world, file).await), (1, 0, 0, 1, failed(&expected_failures[1..])));
     assert_eq!(department_of(&world, &person(&world, "a@example.com").await).await.as_deref(), Some("New"));
 }
 
@@ -176,8 +179,8 @@ async fn csv_external_id_identifies_first_and_emails_stay_unique() {
     let world = TestServices::new().await;
     let first = "email,first_name,last_name,external_id\na@example.com,A,Example,1\nb@example.com,B,Example,2\n";
     upload(&world, first).await;
-    let renamed = "email,first_name,external_id\nada@example.com,Ada,1\n";
-    assert_eq!(counts(&upload(&world, renamed).await), (0, 1, 0, 0, vec![]));
+    let rename_file = "email,first_name,external_id\nada@example.com,Ada,1\n";
+    assert_eq!(counts(&upload(&world, rename_file).await), (0, 1, 0, 0, vec![]));
     assert_eq!(everybody(&world).await.keys().collect::<Vec<_>>(), ["ada@example.com", "b@example.com"]);
     let chain = "email,external_id\nb@example.com,1\nnew@example.com,2\n";
     for _ in 0..2 {
@@ -186,8 +189,11 @@ async fn csv_external_id_identifies_first_and_emails_stay_unique() {
             (0, 0, 0, 0, failed(&[(2, "conflict"), (3, "conflict")]))
         );
     }
-    let twice = "email,external_id\nx@example.com,1\nada@example.com,\n";
-    assert_eq!(counts(&upload(&world, twice).await), (0, 0, 0, 0, failed(&[(2, "conflict"), (3, "conflict")])));
+    let duplicate_file = "email,external_id\nx@example.com,1\nada@example.com,\n";
+    assert_eq!(
+        counts(&upload(&world, duplicate_file).await),
+        (0, 0, 0, 0, failed(&[(2, "conflict"), (3, "conflict")]))
+    );
 }
 
 #[tokio::test]
@@ -203,8 +209,8 @@ async fn managed_fields_are_written_by_their_connector_only() {
     assert_eq!(counts(&upload_with(&world, &query, file).await), (0, 0, 0, 2, vec![]));
     assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 2, vec![]), "equal values are no write");
     let other = "email,first_name,custom.grade,custom.free\na@example.com,Eva,,\nb@example.com,,,x\n";
-    let wanted = failed(&[(2, "field_managed_externally")]);
-    assert_eq!(counts(&upload(&world, other).await), (0, 1, 0, 0, wanted));
+    let expected_failures = failed(&[(2, "field_managed_externally")]);
+    assert_eq!(counts(&upload(&world, other).await), (0, 1, 0, 0, expected_failures));
     assert_eq!(counts(&upload_with(&world, &query, other).await), (0, 1, 0, 1, vec![]));
     let unknown = send(&world, world.admin(), &[("connector_id", "con_nonsense")], file).await;
     assert_eq!(kind(unknown), "unprocessable");
@@ -221,14 +227,14 @@ async fn failing_row_names_managed_columns_beside_wrong_cells() {
     let file = "email,first_name,role,manager_email\na@example.com,Eva,boss,gone@example.com\n";
     let answer = upload(&world, file).await;
     let problems = answer["data"]["errors"][0]["problems"].as_array().unwrap().iter();
-    let named: Vec<_> =
+    let field_codes: Vec<_> =
         problems.map(|entry| [&entry["field"], &entry["code"]].map(|text| text.as_str().unwrap())).collect();
-    let wanted = [
+    let expected_codes = [
         ["role", "invalid_enum"],
         ["manager_email", "not_found_in_organization"],
         ["first_name", "field_managed_externally"],
     ];
-    assert_eq!(named, wanted);
+    assert_eq!(field_codes, expected_codes);
     assert_eq!(counts(&answer), (0, 0, 0, 0, failed(&[(2, "invalid_enum")])));
 }
 
@@ -261,11 +267,11 @@ async fn connector_upload_requires_admin_and_audits_the_key() {
     let log = audit_log::list(&world.services, &world.admin(), params(&[("limit", "3")])).await.unwrap();
     let log = json(&log)["data"].clone();
     let key = world.admin().caller.key.to_string();
-    let by = |entry: &serde_json::Value| (entry["actor"].clone(), entry["context"].clone());
+    let actor_of = |entry: &serde_json::Value| (entry["actor"].clone(), entry["context"].clone());
     let plain = serde_json::json!({"ip": null, "user_agent": null});
-    assert_eq!(by(&log[0]), (serde_json::json!({"type": "api_key", "id": key, "name": "Admin"}), plain));
+    assert_eq!(actor_of(&log[0]), (serde_json::json!({"type": "api_key", "id": key, "name": "Admin"}), plain));
     for entry in [&log[1], &log[2]] {
-        let (actor, context) = by(entry);
+        let (actor, context) = actor_of(entry);
         assert_eq!((&actor["type"], &actor["name"]), (&"connector".into(), &"acme".into()), "{entry}");
         assert_eq!(context["api_key"], serde_json::json!({"id": key, "name": "Admin"}), "{entry}");
     }
@@ -287,13 +293,13 @@ async fn csv_dry_run_writes_nothing_and_plans_the_real_result() {
     let actions: Vec<_> =
         dry["plan"].as_array().unwrap().iter().map(|item| item["action"].as_str().unwrap()).collect();
     assert_eq!(actions, ["skip", "create", "reject", "deactivate"]);
-    let wanted = serde_json::json!({
+    let expected_changes = serde_json::json!({
         "first_name": {"from": "a", "to": "Eva"},
         "manager_email": {"from": null, "to": "b@example.com"},
         "department_name": {"from": null, "to": "Care"},
         "status": {"from": "active", "to": Status::Deactivated.word()},
     });
-    assert_eq!(dry["plan"][3]["changes"], wanted);
+    assert_eq!(dry["plan"][3]["changes"], expected_changes);
 }
 
 #[tokio::test]

@@ -17,9 +17,9 @@ const NEW_KEY: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 async fn delivered(desk: &DeliveryTest) -> SentAttempt {
     desk.hire().await;
     desk.run_once_after(2).await;
-    let mut sent = desk.script.take();
-    assert_eq!(sent.len(), 1);
-    sent.pop().unwrap()
+    let mut attempts = desk.script.take();
+    assert_eq!(attempts.len(), 1);
+    attempts.pop().unwrap()
 }
 
 fn custom(attempt: &SentAttempt) -> Vec<(&str, &str)> {
@@ -58,9 +58,9 @@ async fn rekey_moves_custom_headers_to_the_first_key() {
     assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
     assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 1, lost: 0 });
     desk.queue(1).await;
-    let alone = super::Engine::new(&desk.process_with(NEW_KEY, 6), super::Settings::default());
+    let engine_with_new_key = super::Engine::new(&desk.process_with(NEW_KEY, 6), super::Settings::default());
     desk.world.clock.advance_seconds(2);
-    alone.run_once().await.unwrap();
+    engine_with_new_key.run_once().await.unwrap();
     assert_eq!(custom(&desk.script.take()[0]), [("authorization", "Bearer 1234")]);
 }
 
@@ -88,8 +88,8 @@ async fn thin_test_delivery_keeps_its_message() {
     desk.update(id, json!({"payload": "thin"})).await;
     webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
     desk.run_once_after(2).await;
-    let sent = desk.script.take();
-    assert!(sent[0].body["data"]["message"].is_string(), "{}", sent[0].body);
+    let attempts = desk.script.take();
+    assert!(attempts[0].body["data"]["message"].is_string(), "{}", attempts[0].body);
 }
 
 #[tokio::test]

@@ -29,11 +29,11 @@ async fn fifth_failure_is_told_to_another_subscription() {
     let desk = failed_four_times().await;
     desk.run_once_after(3_600).await;
     desk.run_once().await;
-    let mut sent = desk.script.take();
-    sent.retain(|sent| sent.body["event"] == "webhook.failing");
-    let urls: Vec<_> = sent.iter().map(|sent| sent.url.as_str()).collect();
+    let mut attempts = desk.script.take();
+    attempts.retain(|attempt| attempt.body["event"] == "webhook.failing");
+    let urls: Vec<_> = attempts.iter().map(|attempt| attempt.url.as_str()).collect();
     assert_eq!(urls, [OTHER], "once, and not to the failing one");
-    assert_eq!(sent[0].body["data"]["url"], "https://receiver.example");
+    assert_eq!(attempts[0].body["data"]["url"], "https://receiver.example");
 }
 
 #[tokio::test]

@@ -23,17 +23,20 @@ async fn delivery_is_dropped_after_seven_attempts_over_31_hours() {
     }
     assert_eq!(desk.run_once_after(1_000_000).await, 0);
 
-    let since: Vec<_> =
+    let seconds_after_event: Vec<_> =
         desk.script.take().iter().map(|request| (request.at.millis() - NOON.millis()) / 1000).collect();
-    assert_eq!(since, [0, 30, 150, 750, 4_350, 25_950, 112_350]);
+    assert_eq!(seconds_after_event, [0, 30, 150, 750, 4_350, 25_950, 112_350]);
     let log = desk.log(id).await;
     assert_eq!(members(&log, "attempt"), (1..=7).map(|number| json!(number)).collect::<Vec<_>>());
     let statuses = ["failed"; 6].into_iter().chain(["dropped"]).map(|seconds| json!(seconds));
     assert_eq!(members(&log, "status"), statuses.collect::<Vec<_>>());
     let next = [30, 150, 750, 4_350, 25_950, 112_350].map(|seconds| json!(NOON.plus_seconds(seconds)));
     assert_eq!(members(&log, "next_attempt_at"), next.into_iter().chain([json!(null)]).collect::<Vec<_>>());
-    let shown = desk.subscription(id).await;
-    assert_eq!((&shown["last_delivery_status"], &shown["active"]), (&json!("dropped"), &json!(true)));
+    let subscription = desk.subscription(id).await;
+    assert_eq!(
+        (&subscription["last_delivery_status"], &subscription["active"]),
+        (&json!("dropped"), &json!(true))
+    );
     assert_eq!(desk.engine.held(), 0);
 }
 
@@ -45,10 +48,13 @@ async fn attempts_share_the_event_but_have_their_own_ids() {
     desk.hire().await;
     desk.run_once().await;
     desk.run_once_after(30).await;
-    let sent = desk.script.take();
-    assert_eq!((sent.len(), sent[0].event(), &sent[0].raw), (2, sent[1].event(), &sent[1].raw));
-    assert_ne!(sent[0].headers["X-Service-Delivery-Id"], sent[1].headers["X-Service-Delivery-Id"]);
-    assert_ne!(sent[0].headers["X-Service-Signature"], sent[1].headers["X-Service-Signature"]);
+    let attempts = desk.script.take();
+    assert_eq!(
+        (attempts.len(), attempts[0].event(), &attempts[0].raw),
+        (2, attempts[1].event(), &attempts[1].raw)
+    );
+    assert_ne!(attempts[0].headers["X-Service-Delivery-Id"], attempts[1].headers["X-Service-Delivery-Id"]);
+    assert_ne!(attempts[0].headers["X-Service-Signature"], attempts[1].headers["X-Service-Signature"]);
 }
 
 /// Creates a subscription with this many failed deliveries, all attempted at noon.
@@ -86,9 +92,9 @@ async fn fifty_failures_over_a_day_disable_and_49_do_not() {
     assert!(notified(&desk).await.is_empty());
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], false);
-    let told = notified(&desk).await;
-    assert_eq!(members(&told, "type"), [json!("webhook.disabled"), json!("webhook.disabled")]);
-    assert_ne!(told[0]["recipient_id"], told[1]["recipient_id"]);
+    let notices = notified(&desk).await;
+    assert_eq!(members(&notices, "type"), [json!("webhook.disabled"), json!("webhook.disabled")]);
+    assert_ne!(notices[0]["recipient_id"], notices[1]["recipient_id"]);
     desk.queue(1).await;
     assert_eq!(desk.run_once().await, 0, "and nothing is attempted any more");
 }
@@ -157,19 +163,22 @@ async fn gone_receiver_disables_its_subscription_at_once() {
     desk.script.answer(URL, FakeResponse::Status(410));
     desk.queue(1).await;
     desk.run_once().await;
-    let shown = desk.subscription(id).await;
-    assert_eq!((&shown["active"], &shown["last_delivery_status"]), (&json!(false), &json!("dropped")));
+    let webhook_subscription = desk.subscription(id).await;
+    assert_eq!(
+        (&webhook_subscription["active"], &webhook_subscription["last_delivery_status"]),
+        (&json!(false), &json!("dropped"))
+    );
     assert_eq!(members(&desk.log(id).await, "failure"), ["gone"]);
-    let told = notified(&desk).await;
-    assert_eq!(members(&told, "type"), [json!("webhook.disabled"), json!("webhook.disabled")]);
-    assert!(told[0]["body"].as_str().unwrap().contains("410"), "{told:?}");
+    let notices = notified(&desk).await;
+    assert_eq!(members(&notices, "type"), [json!("webhook.disabled"), json!("webhook.disabled")]);
+    assert!(notices[0]["body"].as_str().unwrap().contains("410"), "{notices:?}");
     desk.run_once().await;
-    let mut sent = desk.script.take();
-    sent.retain(|sent| sent.body["event"] == "webhook.disabled");
-    let urls: Vec<_> = sent.iter().map(|sent| sent.url.as_str()).collect();
+    let mut attempts = desk.script.take();
+    attempts.retain(|attempt| attempt.body["event"] == "webhook.disabled");
+    let urls: Vec<_> = attempts.iter().map(|attempt| attempt.url.as_str()).collect();
     assert_eq!(urls, [OTHER], "only the other subscription is told");
-    let data = &sent[0].body["data"];
-    assert_eq!((&data["id"], &data["active"]), (&shown["id"], &json!(false)));
+    let data = &attempts[0].body["data"];
+    assert_eq!((&data["id"], &data["active"]), (&webhook_subscription["id"], &json!(false)));
     assert_eq!(data["url"], "https://receiver.example");
     assert_eq!(desk.subscription(other).await["active"], true);
 }

@@ -110,10 +110,10 @@ async fn several_engines_attempt_each_delivery_once() {
     let engines = [Arc::clone(&desk.engine), desk.another(3), desk.another(4)];
     let running = engines.each_ref().map(|engine| desk.start(engine, pending(), Duration::ZERO));
     until(async || desk.script.sent() >= 2_000 && engines.iter().all(|engine| engine.held() == 0)).await;
-    let mut sent: Vec<_> =
+    let mut attempts: Vec<_> =
         desk.script.take().into_iter().map(|request| (request.url.clone(), request.event())).collect();
-    sent.sort_unstable();
-    sent.dedup();
-    assert_eq!(sent.len(), 2_000);
+    attempts.sort_unstable();
+    attempts.dedup();
+    assert_eq!(attempts.len(), 2_000);
     running.iter().for_each(tokio::task::JoinHandle::abort);
 }

@@ -110,7 +110,7 @@ impl WebhookTransport for Script {
     async fn send(&self, request: WebhookRequest) -> Attempt {
         let WebhookRequest { url, headers, custom_headers, body, .. } = request;
         let manner = self.manners.lock().unwrap().get(&url).copied().unwrap_or(FakeResponse::Status(200));
-        let sent = SentAttempt {
+        let attempt = SentAttempt {
             at: self.clock.now(),
             url,
             headers: headers.into_iter().collect(),
@@ -118,7 +118,7 @@ impl WebhookTransport for Script {
             body: serde_json::from_slice(&body).unwrap(),
             raw: body.to_vec(),
         };
-        self.sent.lock().unwrap().push(sent);
+        self.sent.lock().unwrap().push(attempt);
         let (response_status, outcome, millis) = match manner {
             FakeResponse::Status(status) | FakeResponse::RetryAfter(status, _) => {
                 (status, AttemptOutcome::from_status(status), 3)
@@ -159,14 +159,14 @@ impl DeliveryTest {
     pub(super) async fn with(schedule: Schedule) -> Self {
         let mut script = None;
         let world = TestServices::with_receivers(|clock| {
-            let made = Arc::new(Script {
+            let new_script = Arc::new(Script {
                 clock: Arc::clone(clock),
                 manners: Mutex::default(),
                 sent: Mutex::default(),
                 gate: Semaphore::new(0),
             });
-            script = Some(Arc::clone(&made));
-            made
+            script = Some(Arc::clone(&new_script));
+            new_script
         });
         let world = world.await;
         let engine = Engine::new(&world.services, Settings { schedule, ..Settings::default() });
@@ -244,10 +244,10 @@ impl DeliveryTest {
     /// Queues `count` events in one commit without handing them to the engine, as if another process had
     /// committed them.
     pub(super) async fn queue(&self, count: usize) {
-        let at = self.world.clock.now();
+        let now = self.world.clock.now();
         let mut change = ChangeSet::new(AuditEntry {
-            id: self.world.services.id(at),
-            occurred_at: at,
+            id: self.world.services.id(now),
+            occurred_at: now,
             action: "employee.create".to_owned(),
             actor: Actor::system("test"),
             target: AuditTarget { kind: "employee".to_owned(), id: String::new() },
@@ -257,9 +257,9 @@ impl DeliveryTest {
             context: Origin::default(),
         });
         let event = || Event {
-            id: self.world.services.id(at),
+            id: self.world.services.id(now),
             kind: EventType::EmployeeCreated,
-            created_at: at,
+            created_at: now,
             data: "{}".to_owned(),
             request_id: None,
         };
@@ -296,10 +296,10 @@ pub(super) fn members(entries: &[Value], name: &str) -> Vec<Value> {
 
 /// Waits for a condition.
 pub(super) async fn until(wanted: impl AsyncFn() -> bool) {
-    let waited = tokio::time::timeout(Duration::from_secs(60), async {
+    let wait_result = tokio::time::timeout(Duration::from_secs(60), async {
         while !wanted().await {
             tokio::task::yield_now().await;
         }
     });
-    assert!(waited.await.is_ok(), "it did not come about");
+    assert!(wait_result.await.is_ok(), "it did not come about");
 }

@@ -55,8 +55,8 @@ async fn pause_by_another_process_applies_within_a_second() {
     desk.queue(1).await;
     desk.run_once().await;
     desk.queue(2).await;
-    let paused = body(r#"{"active": false}"#);
-    webhooks::update(&desk.process(3), &desk.world.admin(), id, paused).await.unwrap();
+    let pause_body = body(r#"{"active": false}"#);
+    webhooks::update(&desk.process(3), &desk.world.admin(), id, pause_body).await.unwrap();
     desk.script.take();
     desk.run_once_after(1).await;
     assert_eq!(desk.script.take().len(), 0);

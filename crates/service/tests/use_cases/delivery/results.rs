@@ -24,7 +24,7 @@ async fn event_arrives_signed_and_is_logged() {
     );
     assert_eq!(verify(&secret, &sent.headers["X-Service-Signature"], &sent.raw, sent.at), Ok(()));
     let log = desk.log(id).await;
-    let wanted = json!([{
+    let expected_log = json!([{
         "id": sent.headers["X-Service-Delivery-Id"],
         "subscription_id": id,
         "event_id": sent.event(),
@@ -41,9 +41,9 @@ async fn event_arrives_signed_and_is_logged() {
         "failure_detail": null,
         "request_id": log[0]["request_id"],
     }]);
-    assert_eq!(json!(log), wanted);
-    let shown = desk.subscription(id).await;
-    assert_eq!(shown["last_delivery_status"], "success");
+    assert_eq!(json!(log), expected_log);
+    let subscription = desk.subscription(id).await;
+    assert_eq!(subscription["last_delivery_status"], "success");
     assert_eq!((desk.run_once_after(100_000).await, desk.engine.held()), (0, 0));
 }
 
@@ -57,10 +57,10 @@ async fn subscription_receives_each_wanted_event_once() {
     desk.hire().await;
     desk.queue(40).await;
     assert_eq!(desk.run_once().await, 3 * 41);
-    let sent = desk.script.take();
+    let attempts = desk.script.take();
     for url in urls {
         let mut events: Vec<_> =
-            sent.iter().filter(|request| request.url == url).map(super::SentAttempt::event).collect();
+            attempts.iter().filter(|request| request.url == url).map(super::SentAttempt::event).collect();
         events.sort_unstable();
         events.dedup();
         assert_eq!(events.len(), 41, "{url}");
@@ -71,8 +71,8 @@ async fn subscription_receives_each_wanted_event_once() {
 async fn both_secrets_sign_for_a_day_after_a_rotation() {
     let desk = DeliveryTest::new().await;
     let (id, first) = desk.subscribe(URL).await;
-    let rotated = desk.update(id, json!({"rotate_secret": true})).await;
-    let second = rotated["secret"].as_str().unwrap();
+    let update_answer = desk.update(id, json!({"rotate_secret": true})).await;
+    let second = update_answer["secret"].as_str().unwrap();
     for (later, firsts) in [(0, Ok(())), (86_399, Ok(())), (1, Err(()))] {
         desk.world.clock.advance_seconds(later);
         desk.hire().await;
@@ -123,14 +123,14 @@ async fn test_delivery_is_sent_at_once_under_the_announced_id() {
     desk.update(id, json!({"active": false})).await;
     for status in [200, 500] {
         desk.script.answer(URL, FakeResponse::Status(status));
-        let told = webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
+        let answer = webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
         assert_eq!(desk.run_once().await, 1);
         assert_eq!(desk.run_once_after(100_000).await, 0, "it is attempted once");
         let [sent] = desk.script.take().try_into().unwrap();
-        assert_eq!(sent.headers["X-Service-Delivery-Id"], member(&told, "delivery_id"));
+        assert_eq!(sent.headers["X-Service-Delivery-Id"], member(&answer, "delivery_id"));
         assert_eq!(
             (sent.event(), &sent.headers["X-Service-Event"]),
-            (member(&told, "event_id"), &"test.ping".into())
+            (member(&answer, "event_id"), &"test.ping".into())
         );
         assert!(sent.event().starts_with("evt_test_") && sent.body["data"]["message"].is_string());
     }
@@ -146,10 +146,10 @@ async fn redelivery_is_marked_and_keeps_its_event() {
     desk.run_once().await;
     let [first] = desk.script.take().try_into().unwrap();
     let delivery = first.headers["X-Service-Delivery-Id"].parse().unwrap();
-    let told = webhooks::redeliver(&desk.world.services, &desk.world.admin(), id, delivery).await.unwrap();
+    let answer = webhooks::redeliver(&desk.world.services, &desk.world.admin(), id, delivery).await.unwrap();
     assert_eq!(desk.run_once().await, 1);
     let [again] = desk.script.take().try_into().unwrap();
     assert_eq!((&again.raw, again.headers["X-Service-Replay"].as_str()), (&first.raw, "true"));
-    assert_eq!(json!(again.headers["X-Service-Delivery-Id"]), json_of(&told)["delivery_id"]);
+    assert_eq!(json!(again.headers["X-Service-Delivery-Id"]), json_of(&answer)["delivery_id"]);
     assert!(!first.headers.contains_key("X-Service-Replay"));
 }

@@ -29,8 +29,8 @@ async fn each_attempt_of_a_mail_fires_one_event() {
         stage.post.answers(Err(MailFailure::Deferred));
         let mut mailer = stage.mailer();
         assert_eq!(mailer.run_once().await, 1);
-        let deferred = mail_events(&stage).await;
-        assert_eq!(deferred.iter().map(data).collect::<Vec<_>>(), [stage.invitation_of(person).await]);
+        let deferred_events = mail_events(&stage).await;
+        assert_eq!(deferred_events.iter().map(data).collect::<Vec<_>>(), [stage.invitation_of(person).await]);
         stage.post.answers(Ok(()));
         stage.world.clock.advance_millis(60_000);
         if let Some(fault) = fault {

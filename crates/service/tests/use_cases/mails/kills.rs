@@ -53,9 +53,9 @@ async fn dies(stage: &MailTest, point: KillPoint) {
         KillPoint::AfterTheRecord => store.fail(FaultyCall::Commit, 1, Fault::After),
         KillPoint::WhileItIsSent => {
             let (begun, is_begun) = tokio::sync::oneshot::channel::<()>();
-            let begun = std::sync::Mutex::new(Some(begun));
+            let start_sender = std::sync::Mutex::new(Some(begun));
             stage.post.on_send(move |_| {
-                drop(begun.lock().unwrap().take());
+                drop(start_sender.lock().unwrap().take());
                 Box::pin(std::future::pending())
             });
             tokio::select! {

@@ -30,8 +30,8 @@ async fn another_admin(world: &TestServices, name: &str) -> RequestContext {
 async fn invited(stage: &MailTest, context: &RequestContext, email: &str) -> EmployeeId {
     let text =
         json!({"email": email, "first_name": "Ada", "last_name": "Example", "send_invite": true}).to_string();
-    let made = employees::create(&stage.world.services, context, body(&text)).await.unwrap();
-    member(&made, "id").parse().unwrap()
+    let creation = employees::create(&stage.world.services, context, body(&text)).await.unwrap();
+    member(&creation, "id").parse().unwrap()
 }
 
 async fn mail(stage: &MailTest, context: &RequestContext, person: EmployeeId) -> Value {
@@ -56,8 +56,8 @@ async fn resend_within_60_seconds_is_a_conflict_that_ends() {
 async fn resend_without_a_mail_server_has_no_limit() {
     let world = TestServices::new().await;
     let text = r#"{"email":"a@example.com","first_name":"A","last_name":"A","send_invite":true}"#;
-    let made = employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
-    let person: EmployeeId = member(&made, "id").parse().unwrap();
+    let creation = employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let person: EmployeeId = member(&creation, "id").parse().unwrap();
     for _ in 0..7 {
         assert_eq!(kind(invitations::invite(&world.services, &world.admin(), person).await), "done");
     }
@@ -76,13 +76,13 @@ async fn sixth_mail_to_a_mailbox_on_a_day_is_not_sent() {
     }
     let context = another_admin(&stage.world, "Last").await;
     let person = invited(&stage, &context, "Ada+x@Example.com").await;
-    let shown = mail(&stage, &context, person).await;
-    assert_eq!((&shown["status"], &shown["failure"]), (&json!("failed"), &json!("recipient_limit")));
+    let mail_json = mail(&stage, &context, person).await;
+    assert_eq!((&mail_json["status"], &mail_json["failure"]), (&json!("failed"), &json!("recipient_limit")));
     assert_eq!(stage.mailer().run_once().await, 0);
     // At noon, the next day begins in twelve hours.
     for (context, person) in invitations_made.iter().chain([&(context, person)]) {
-        let again = invitations::invite(&stage.world.services, context, *person).await;
-        assert_eq!(retry_after(again), Some(43_200));
+        let second_result = invitations::invite(&stage.world.services, context, *person).await;
+        assert_eq!(retry_after(second_result), Some(43_200));
     }
     assert_eq!(stage.post.all().len(), 5);
     stage.world.clock.advance_seconds(43_200);
@@ -94,24 +94,24 @@ async fn sixth_mail_to_a_mailbox_on_a_day_is_not_sent() {
 #[tokio::test]
 async fn mails_queued_at_once_stay_within_the_limit() {
     let stage = MailTest::new().await;
-    let mut queued = vec![];
+    let mut queued_people = vec![];
     for number in 0..8 {
         let context = another_admin(&stage.world, &format!("Org {number}")).await;
         let person = invited(&stage, &context, "ada@example.com").await;
         assert_eq!(mail(&stage, &context, person).await["status"], "queued");
-        queued.push((context, person));
+        queued_people.push((context, person));
     }
     stage.mailer().run_once().await;
     assert_eq!(stage.post.all().len(), 5);
-    let mut limited = 0;
-    for (context, person) in &queued {
-        let shown = mail(&stage, context, *person).await;
-        if shown["status"] == "failed" {
-            assert_eq!((&shown["failure"], &shown["attempts"]), (&json!("recipient_limit"), &json!(0)));
-            limited += 1;
+    let mut limited_count = 0;
+    for (context, person) in &queued_people {
+        let mail_json = mail(&stage, context, *person).await;
+        if mail_json["status"] == "failed" {
+            assert_eq!((&mail_json["failure"], &mail_json["attempts"]), (&json!("recipient_limit"), &json!(0)));
+            limited_count += 1;
         }
     }
-    assert_eq!(limited, 3);
+    assert_eq!(limited_count, 3);
 }
 
 #[tokio::test]
@@ -124,16 +124,16 @@ async fn mail_that_is_tried_again_is_counted_once() {
         mailer.run_once().await;
         stage.world.clock.advance_seconds(3_600);
     }
-    let shown = stage.mail_of(person).await;
-    assert_eq!((&shown["status"], &shown["failure"]), (&json!("queued"), &json!("deferred")));
+    let mail_json = stage.mail_of(person).await;
+    assert_eq!((&mail_json["status"], &mail_json["failure"]), (&json!("queued"), &json!("deferred")));
 }
 
 /// Sends all mails that are due.
 async fn send_all(stage: &MailTest) -> usize {
-    let before = stage.post.all().len();
+    let count_before = stage.post.all().len();
     let mut mailer = stage.mailer();
     while mailer.run_once().await > 0 {}
-    stage.post.all().len() - before
+    stage.post.all().len() - count_before
 }
 
 /// Accepts the invitation of the last mail.
@@ -159,17 +159,17 @@ async fn domain_is_limited_until_an_invitation_is_accepted() {
         people.push(invited(&stage, &one, &format!("one-{number}@bank.example")).await);
     }
     assert_eq!(send_all(&stage).await, 50, "50 of one organization, also of one with a larger budget");
-    let mut limited = vec![];
+    let mut limited_people = vec![];
     for person in people {
-        let shown = mail(&stage, &one, person).await;
-        if shown["status"] == "failed" {
-            assert_eq!(shown["failure"], json!("recipient_limit"));
-            limited.push(person);
+        let mail_json = mail(&stage, &one, person).await;
+        if mail_json["status"] == "failed" {
+            assert_eq!(mail_json["failure"], json!("recipient_limit"));
+            limited_people.push(person);
         }
     }
-    assert_eq!(limited.len(), 3, "mails are sent at the same time, so these need not be the last");
-    let again = invitations::invite(&stage.world.services, &one, limited[0]).await;
-    assert_eq!(retry_after(again), Some(43_200));
+    assert_eq!(limited_people.len(), 3, "mails are sent at the same time, so these need not be the last");
+    let second_result = invitations::invite(&stage.world.services, &one, limited_people[0]).await;
+    assert_eq!(retry_after(second_result), Some(43_200));
     for number in 0..25 {
         invited(&stage, &two, &format!("two-{number}@bank.example")).await;
     }
@@ -197,10 +197,10 @@ async fn organization_sends_a_budget_of_mails_a_day_that_grows() {
     assert_eq!(send_all(&stage).await, 50);
     let mut waiting = vec![];
     for person in &people {
-        let shown = mail(&stage, &admin, *person).await;
-        if shown["status"] == "queued" {
-            assert_eq!((&shown["failure"], &shown["attempts"]), (&json!("organization_limit"), &json!(0)));
-            assert_eq!(shown["next_attempt_at"].as_str().unwrap().get(11..19), Some("00:00:00"));
+        let mail_json = mail(&stage, &admin, *person).await;
+        if mail_json["status"] == "queued" {
+            assert_eq!((&mail_json["failure"], &mail_json["attempts"]), (&json!("organization_limit"), &json!(0)));
+            assert_eq!(mail_json["next_attempt_at"].as_str().unwrap().get(11..19), Some("00:00:00"));
             waiting.push(*person);
         }
     }

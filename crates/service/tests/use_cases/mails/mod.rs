@@ -30,22 +30,25 @@ async fn invitation_mail_has_a_working_link_and_its_token_is_erased() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let admin = stage.world.admin();
-    let shown = || invitations::get(&stage.world.services, &admin, person);
-    let before = shown().await.unwrap();
-    assert_eq!(parsed(&before)["mail"]["status"], "queued");
+    let read_invitation = || invitations::get(&stage.world.services, &admin, person);
+    let invitation_before = read_invitation().await.unwrap();
+    assert_eq!(parsed(&invitation_before)["mail"]["status"], "queued");
     assert_eq!(stage.mailer().run_once().await, 1);
-    assert_ne!(shown().await.unwrap().version, before.version, "whoever knows the tag is told that it changed");
+    assert_ne!(
+        read_invitation().await.unwrap().version,
+        invitation_before.version,
+        "whoever knows the tag is told that it changed"
+    );
     let mail = stage.post.single_mail();
     assert_eq!((mail.to.as_str(), mail.subject.as_str()), ("ada@example.com", "An invitation to Candor"));
-    let shown = stage.mail_of(person).await;
-    let at = stage.world.clock.now().to_string();
-    let wanted =
-        json!({"status": "sent", "attempts": 1, "last_attempt_at": at, "next_attempt_at": null, "failure": null});
-    assert_eq!(shown, wanted);
+    let mail_json = stage.mail_of(person).await;
+    let attempt_time = stage.world.clock.now().to_string();
+    let expected_mail = json!({"status": "sent", "attempts": 1, "last_attempt_at": attempt_time, "next_attempt_at": null, "failure": null});
+    assert_eq!(mail_json, expected_mail);
     assert_eq!(stage.stored_tokens().await, 0);
-    let accepted = format!(r#"{{"token":"{}"}}"#, token_of(&mail));
+    let accept_body = format!(r#"{{"token":"{}"}}"#, token_of(&mail));
     let request = RequestId::from_ulid(Ulid(3));
-    let answer = invitations::accept(&stage.world.services, request, Default::default(), body(&accepted)).await;
+    let answer = invitations::accept(&stage.world.services, request, Default::default(), body(&accept_body)).await;
     assert_eq!(kind(answer), "done");
     assert_eq!(stage.mailer().run_once().await, 0, "nothing more is sent");
 }
@@ -55,12 +58,15 @@ async fn resent_invitation_replaces_the_mail_and_its_link() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     stage.world.clock.advance_seconds(60);
-    let again = invitations::invite(&stage.world.services, &stage.world.admin(), person).await.unwrap();
-    let again = parsed(&again);
-    assert_eq!((again.get("accept_url"), again["mail"]["status"].as_str()), (None, Some("queued")));
+    let second_answer = invitations::invite(&stage.world.services, &stage.world.admin(), person).await.unwrap();
+    let second_invitation = parsed(&second_answer);
+    assert_eq!(
+        (second_invitation.get("accept_url"), second_invitation["mail"]["status"].as_str()),
+        (None, Some("queued"))
+    );
     assert_eq!(stage.mailer().run_once().await, 1, "the one before was canceled");
     let mail = stage.post.single_mail();
-    assert_eq!(Value::from(mail.id), again["id"]);
+    assert_eq!(Value::from(mail.id), second_invitation["id"]);
 }
 
 #[tokio::test]
@@ -71,8 +77,8 @@ async fn deferred_mail_is_retried_with_growing_pauses_then_given_up() {
     let mut mailer = stage.mailer();
     for (attempts, minutes) in [(1, 1), (2, 5), (3, 15), (4, 60)] {
         assert_eq!(mailer.run_once().await, 1);
-        let shown = stage.mail_of(person).await;
-        assert_eq!((&shown["attempts"], &shown["failure"]), (&json!(attempts), &json!("deferred")));
+        let mail_json = stage.mail_of(person).await;
+        assert_eq!((&mail_json["attempts"], &mail_json["failure"]), (&json!(attempts), &json!("deferred")));
         stage.world.clock.advance_millis(minutes * 60_000 - 1);
         assert_eq!(mailer.run_once().await, 0, "not before its time");
         stage.world.clock.advance_millis(1);
@@ -81,8 +87,8 @@ async fn deferred_mail_is_retried_with_growing_pauses_then_given_up() {
         mailer.run_once().await;
         stage.world.clock.advance_millis(3_600_000);
     }
-    let shown = stage.mail_of(person).await;
-    assert_eq!((&shown["status"], &shown["next_attempt_at"]), (&json!("failed"), &Value::Null));
+    let final_mail = stage.mail_of(person).await;
+    assert_eq!((&final_mail["status"], &final_mail["next_attempt_at"]), (&json!("failed"), &Value::Null));
     assert_eq!((stage.stored_tokens().await, stage.post.accepted_mails().len()), (0, 0));
     let ids: Vec<_> = stage.post.all().into_iter().map(|mail| mail.id).collect();
     assert!(ids.len() > 10 && ids.iter().all(|id| *id == ids[0]), "one Message-ID: {ids:?}");
@@ -95,8 +101,8 @@ async fn refused_mail_is_not_sent_again() {
         let person = stage.invite("ada").await;
         stage.post.answers(Err(failure));
         assert_eq!(stage.mailer().run_once().await, 1);
-        let shown = stage.mail_of(person).await;
-        assert_eq!((&shown["status"], &shown["attempts"]), (&json!("failed"), &json!(1)));
+        let mail_json = stage.mail_of(person).await;
+        assert_eq!((&mail_json["status"], &mail_json["attempts"]), (&json!("failed"), &json!(1)));
         stage.world.clock.advance_millis(86_400_000);
         assert_eq!((stage.mailer().run_once().await, stage.stored_tokens().await), (0, 0));
     }
@@ -110,9 +116,9 @@ async fn canceled_or_expired_invitation_sends_no_mail() {
     assert_eq!(stage.mail_of(left).await["status"], "canceled");
     stage.world.clock.advance_millis(VALID_SECONDS * 1000);
     stage.mailer().run_once().await;
-    let shown = stage.mail_of(late).await;
+    let mail_json = stage.mail_of(late).await;
     assert_eq!(
-        (&shown["status"], &shown["failure"], &shown["attempts"]),
+        (&mail_json["status"], &mail_json["failure"], &mail_json["attempts"]),
         (&json!("failed"), &json!("expired"), &json!(0))
     );
     assert_eq!((stage.post.all().len(), stage.stored_tokens().await), (0, 0));
@@ -140,10 +146,10 @@ async fn test_data_sends_no_mail_and_returns_the_link() {
     let tenant = Tenant { environment: Environment::Test, ..caller.tenant };
     let context = stage.world.call(Caller { tenant, ..(*caller).clone() });
     let text = r#"{"email":"t@example.com","first_name":"T","last_name":"T","send_invite":true}"#;
-    let made = employees::create(&stage.world.services, &context, body(text)).await.unwrap();
-    let person = parsed(&made)["id"].as_str().unwrap().parse().unwrap();
-    let sent = parsed(&invitations::invite(&stage.world.services, &context, person).await.unwrap());
-    assert!(sent["mail"].is_null() && sent["accept_url"].is_string(), "{sent}");
+    let creation = employees::create(&stage.world.services, &context, body(text)).await.unwrap();
+    let person = parsed(&creation)["id"].as_str().unwrap().parse().unwrap();
+    let invitation = parsed(&invitations::invite(&stage.world.services, &context, person).await.unwrap());
+    assert!(invitation["mail"].is_null() && invitation["accept_url"].is_string(), "{invitation}");
     assert_eq!((stage.mailer().run_once().await, stage.post.all().len()), (0, 0));
 }
 
@@ -213,8 +219,8 @@ async fn invitation_accepted_during_sending_has_a_sent_mail() {
         })
     });
     assert_eq!(stage.mailer().run_once().await, 1);
-    let shown = stage.invitation_of(person).await;
-    assert_eq!((&shown["status"], &shown["mail"]["status"]), (&json!("accepted"), &json!("sent")));
+    let invitation = stage.invitation_of(person).await;
+    assert_eq!((&invitation["status"], &invitation["mail"]["status"]), (&json!("accepted"), &json!("sent")));
 }
 
 #[tokio::test]
@@ -243,11 +249,11 @@ async fn shutdown_finishes_mails_in_flight_and_returns_the_rest() {
         Box::pin(async {})
     });
     stage.mailer().run(async move { drop(stopped.await) }, DEADLINE).await;
-    let sent = stage.post.accepted_mails().len();
-    assert!((1..30).contains(&sent), "{sent}");
+    let accepted_count = stage.post.accepted_mails().len();
+    assert!((1..30).contains(&accepted_count), "{accepted_count}");
     // The leases were returned, so another process can send the rest immediately.
     stage.post.on_send(|_| Box::pin(async {}));
-    assert_eq!(stage.mailer().run_once().await, 30 - sent);
+    assert_eq!(stage.mailer().run_once().await, 30 - accepted_count);
 }
 
 #[tokio::test]

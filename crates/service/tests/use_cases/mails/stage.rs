@@ -60,9 +60,9 @@ impl Post {
 
     /// Returns the accepted mail, and asserts that there is exactly one.
     pub(super) fn single_mail(&self) -> Mail {
-        let mut taken = self.accepted_mails();
-        assert_eq!(taken.len(), 1);
-        taken.remove(0)
+        let mut mails = self.accepted_mails();
+        assert_eq!(mails.len(), 1);
+        mails.remove(0)
     }
 
     pub(super) fn most_at_once(&self) -> usize {
@@ -73,13 +73,13 @@ impl Post {
 #[async_trait]
 impl MailTransport for Post {
     async fn send(&self, mail: Mail) -> Result<(), MailFailure> {
-        let meanwhile = {
+        let outcome_wait = {
             let mut state = self.0.lock().unwrap();
             state.under_way += 1;
             state.most = state.most.max(state.under_way);
             state.meanwhile.clone()
         };
-        match meanwhile {
+        match outcome_wait {
             Some(act) => act(mail.clone()).await,
             None => tokio::task::yield_now().await,
         }
@@ -166,7 +166,7 @@ impl MailTest {
     pub(super) async fn stored_tokens(&self) -> usize {
         let tenant = self.world.admin().caller.tenant;
         let ids = self.invited.lock().unwrap().clone();
-        let sealed =
+        let has_token =
             |invitation: &&Invitation| invitation.mail.as_ref().is_some_and(|mail| mail.sealed_token.is_some());
         let mut count = 0;
         for id in ids {
@@ -176,7 +176,7 @@ impl MailTest {
                 .page(tenant, rows::invitations::list_for_person(id, &PageRequest::ALL))
                 .await
                 .unwrap();
-            count += all.items.iter().filter(sealed).count();
+            count += all.items.iter().filter(has_token).count();
         }
         count
     }

@@ -61,13 +61,13 @@ fn text(stage: &SearchTest) -> String {
 fn query(stage: &SearchTest) -> String {
     loop {
         let count = 1 + stage.random.below(3);
-        let mut asked: String = (0..count).map(|_| format!("{} ", stage.random.pick(&WORDS))).collect();
-        asked.pop();
+        let mut words: String = (0..count).map(|_| format!("{} ", stage.random.pick(&WORDS))).collect();
+        words.pop();
         if stage.random.chance(40) {
-            asked.pop();
+            words.pop();
         }
-        if SearchQuery::parse(&asked).is_ok() {
-            return asked;
+        if SearchQuery::parse(&words).is_ok() {
+            return words;
         }
     }
 }
@@ -101,9 +101,9 @@ fn wanted(
 
 async fn must_find(stage: &SearchTest, all: &[Observation], asked: &str, filter: &Filter, limit: u16) {
     let reader = stage.random.maybe(50, &stage.people);
-    let found = stage.find(reader, asked, filter, limit).await;
-    let wanted = wanted(all, reader, asked, filter, stage);
-    assert_eq!(found, wanted, "{asked:?} {filter:?} for {reader:?}, {limit} a page");
+    let page = stage.find(reader, asked, filter, limit).await;
+    let expected_ids = wanted(all, reader, asked, filter, stage);
+    assert_eq!(page, expected_ids, "{asked:?} {filter:?} for {reader:?}, {limit} a page");
 }
 
 /// Creates an observation, or changes one in a random way.
@@ -113,9 +113,9 @@ async fn change(stage: &SearchTest, all: &mut Vec<Observation>) {
         all.push(stage.write(person, &text(stage)).await);
         return;
     }
-    let at = stage.random.below(all.len());
-    let it = all[at].clone();
-    all[at] = match it.archived_at {
+    let index = stage.random.below(all.len());
+    let it = all[index].clone();
+    all[index] = match it.archived_at {
         Some(_) => stage.restored(&it).await,
         None if stage.random.chance(50) => stage.archived(&it).await,
         None => stage.changed(&it, &text(stage)).await,
@@ -166,17 +166,17 @@ async fn concurrent_indexers_lose_nothing(stage: SearchTest) {
         for _ in 0..20 {
             all.push(stage.write(*stage.random.pick(&stage.people), &text(&stage)).await);
         }
-        let at = stage.random.below(all.len());
+        let index = stage.random.below(all.len());
         let (one, other) = (stage.another_instance(round), stage.another_instance(round + 100));
-        let changed = async { stage.changed(&all[at].clone(), "Changed meanwhile.").await };
-        let (changed, one, other) = tokio::join!(
-            changed,
+        let change = async { stage.changed(&all[index].clone(), "Changed meanwhile.").await };
+        let (change, one, other) = tokio::join!(
+            change,
             search_index::index_pending(&one, || true),
             search_index::index_pending(&other, || true)
         );
         one.unwrap();
         other.unwrap();
-        all[at] = changed;
+        all[index] = change;
     }
     search_index::index_pending(&stage.services, || true).await.unwrap();
     assert_eq!(stage.index().await.pending, []);
@@ -195,8 +195,8 @@ async fn piece_of_the_index_has_a_bounded_size(stage: SearchTest) {
         stage.write(stage.people[0], &text).await;
     }
     let is_first = std::cell::Cell::new(true);
-    let indexed = search_index::index_pending(&stage.services, || is_first.replace(false)).await.unwrap();
-    assert_eq!(indexed, 200, "two reads of 100 rows");
+    let indexed_count = search_index::index_pending(&stage.services, || is_first.replace(false)).await.unwrap();
+    assert_eq!(indexed_count, 200, "two reads of 100 rows");
     assert_eq!(stage.index().await.pending.len(), 100);
     assert_eq!(search_index::index_pending(&stage.services, || true).await.unwrap(), 100);
     assert_eq!(stage.index().await.pending, []);

@@ -64,14 +64,14 @@ impl SearchTest {
 
     /// Creates the service on PostgreSQL. Prints a notice and returns `None` without a server.
     pub(crate) async fn on_postgres() -> Option<Self> {
-        let migrated = |url: &str| {
+        let migrate_at = |url: &str| {
             let options = PostgresOptions::new(url, 1);
             tokio::runtime::Runtime::new().unwrap().block_on(async {
                 migrate(&options).await?;
                 if is_spread() { distribute(&options, SHARDS).await.map(drop) } else { Ok(()) }
             })
         };
-        let database = TestDatabase::create(&template("_search").unwrap(), migrated).unwrap()?;
+        let database = TestDatabase::create(&template("_search").unwrap(), migrate_at).unwrap()?;
         let options = PostgresOptions::new(database.url(), 6);
         let store = PostgresStore::connect(&options).await.unwrap();
         Some(Self::on(Arc::new(store), Box::new(database)).await)
@@ -88,8 +88,8 @@ impl SearchTest {
             let mut person = serde_json::json!({
                 "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example",
             });
-            if let Some(at) = manager {
-                let manager: EmployeeId = stage.people[at];
+            if let Some(manager_index) = manager {
+                let manager: EmployeeId = stage.people[manager_index];
                 person["manager_id"] = manager.to_string().into();
             }
             let reply = employees::create(&stage.services, &stage.call(), object(&person)).await.unwrap();
@@ -180,13 +180,13 @@ impl SearchTest {
         let end = self.now_in(1).millis() - NOON.millis();
         let time = || NOON.millis() + self.random.below(usize::try_from(end).unwrap()) as i64;
         let (one, other) = (time(), time());
-        let bound = |time| self.random.chance(30).then_some(Timestamp::from_millis(time));
+        let time_bound = |time| self.random.chance(30).then_some(Timestamp::from_millis(time));
         Filter {
             about: self.random.maybe(30, &self.people),
             below: self.random.maybe(30, &self.people),
             kind: self.random.maybe(30, &[Type::Strength, Type::Opportunity]),
-            from: bound(one.min(other)),
-            to: bound(one.max(other)),
+            from: time_bound(one.min(other)),
+            to: time_bound(one.max(other)),
         }
     }
 

@@ -90,9 +90,9 @@ impl SharedLimitsTest {
 
     async fn ask(&self, instance: usize) -> RateLimitStatus {
         let Instance { limits, window } = &self.instances[instance];
-        let here = || window.lock().unwrap().admit(self.clock.now(), LIMIT);
+        let count_here = || window.lock().unwrap().admit(self.clock.now(), LIMIT);
         let record = || window.lock().unwrap().record(self.clock.now());
-        limits.admit(KeyId::from_ulid(ulid::Ulid(1)), QuotaClass::Read, LIMIT, here, record).await
+        limits.admit(KeyId::from_ulid(ulid::Ulid(1)), QuotaClass::Read, LIMIT, count_here, record).await
     }
 
     /// Restarts the store with an empty window.
@@ -153,8 +153,9 @@ fn admitted(steps: &[Step]) -> Vec<i64> {
 
 /// Returns the largest number of requests admitted within one window.
 fn most(times: &[i64]) -> usize {
-    let within = |from: &i64| times.iter().filter(|time| (*from..from + WINDOW_MILLIS).contains(time)).count();
-    times.iter().map(within).max().unwrap_or_default()
+    let count_within =
+        |from: &i64| times.iter().filter(|time| (*from..from + WINDOW_MILLIS).contains(time)).count();
+    times.iter().map(count_within).max().unwrap_or_default()
 }
 
 proptest! {
@@ -209,8 +210,8 @@ async fn failing_store_is_asked_once_a_second_until_recovery() {
     assert_eq!(world.store.asked.load(Ordering::Relaxed), 3, "nobody asks again at once");
     world.set_down(false);
     world.clock.advance_millis(1_000);
-    let back = world.ask(0).await;
-    assert_eq!((back.admitted, back.remaining), (true, 0), "what was decided alone counts");
+    let status = world.ask(0).await;
+    assert_eq!((status.admitted, status.remaining), (true, 0), "what was decided alone counts");
     assert!(!world.ask(0).await.admitted);
     assert_eq!(world.ask(1).await.remaining, 1, "the other one had noticed nothing");
 }
@@ -261,13 +262,13 @@ async fn hanging_store_costs_at_most_the_budget_per_request() {
 #[tokio::test]
 async fn single_late_answer_leaves_the_store_in_use() {
     let world = SharedLimitsTest::new(2);
-    let mut admitted = 0;
+    let mut admitted_count = 0;
     for request in 0..4 * LIMIT {
         world.store.is_late.store(request % 4 == 1, Ordering::Relaxed);
-        admitted += u32::from(world.ask(request as usize % 2).await.admitted);
+        admitted_count += u32::from(world.ask(request as usize % 2).await.admitted);
     }
     // Instance 1 decides alone in each late answer, and admits no more than its own window has room for.
-    assert!((LIMIT..=2 * LIMIT).contains(&admitted), "{admitted}");
+    assert!((LIMIT..=2 * LIMIT).contains(&admitted_count), "{admitted_count}");
     assert!(
         world
             .instances
@@ -280,11 +281,11 @@ async fn single_late_answer_leaves_the_store_in_use() {
 async fn request_whose_answer_is_late_counts_once_on_both_sides() {
     let world = SharedLimitsTest::new(2);
     world.store.is_late.store(true, Ordering::Relaxed);
-    let mut admitted = 0;
+    let mut admitted_count = 0;
     for request in 0..3 * LIMIT as usize {
-        admitted += u32::from(world.ask(request % 2).await.admitted);
+        admitted_count += u32::from(world.ask(request % 2).await.admitted);
     }
-    assert_eq!(admitted, LIMIT, "neither more nor less than the limit");
+    assert_eq!(admitted_count, LIMIT, "neither more nor less than the limit");
 }
 
 #[tokio::test]

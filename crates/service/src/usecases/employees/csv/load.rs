@@ -47,37 +47,43 @@ pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Re
         return Err(csv::too_much_stored(MAX_STORED_BYTES).into());
     };
     yield_now().await;
-    let mut known = StoredRows {
+    let mut stored_rows = StoredRows {
         departments: departments.into_iter().map(|department| department.value).collect(),
         ..StoredRows::default()
     };
     let mut versions = HashMap::with_capacity(by_email.len());
-    let mut once = |versioned: Versioned<Employee>| {
+    let mut is_new_row = |versioned: Versioned<Employee>| {
         versions.insert(versioned.value.id, versioned.version).is_none().then_some(versioned.value)
     };
     // `collect` reuses the allocation of `by_email`, so that thousands of rows are not copied to a second one.
-    known.people = by_email.into_iter().filter_map(&mut once).collect();
-    known.people.extend(by_external_id.into_iter().filter_map(&mut once));
+    stored_rows.people = by_email.into_iter().filter_map(&mut is_new_row).collect();
+    stored_rows.people.extend(by_external_id.into_iter().filter_map(&mut is_new_row));
     // Each of these steps takes a millisecond or more for a large file; other requests run in between.
     yield_now().await;
-    let ids: Vec<_> = known.people.iter().map(|person| person.id).collect();
+    let ids: Vec<_> = stored_rows.people.iter().map(|person| person.id).collect();
     let pending =
-        known.people.iter().filter(|person| person.status == Status::PendingInvite).map(|person| person.id);
+        stored_rows.people.iter().filter(|person| person.status == Status::PendingInvite).map(|person| person.id);
     let pending: Vec<_> = pending.collect();
-    let above = store.lines_above(tenant, &ids).await?;
-    known.lines = above.lines.into_iter().collect();
-    known.heights = store.heights(tenant, &ids).await?.into_iter().collect();
+    let managers_above = store.lines_above(tenant, &ids).await?;
+    stored_rows.lines = managers_above.lines.into_iter().collect();
+    stored_rows.heights = store.heights(tenant, &ids).await?.into_iter().collect();
     yield_now().await;
-    let connectors: Vec<_> = known.people.iter().filter_map(|person| person.connector_id).collect();
+    let connectors: Vec<_> = stored_rows.people.iter().filter_map(|person| person.connector_id).collect();
     let (connectors, invitations) = tokio::try_join!(
         store.rows::<Connector>(tenant, &connectors),
         store.newest_by(tenant, rows::invitations::BY_EMPLOYEE, &pending),
     )?;
     let keys = connectors.into_iter().map(|connector| (connector.value.id, connector.value.managed_fields()));
-    known.managed = keys.collect();
+    stored_rows.managed = keys.collect();
     let admins: HashMap<_, _> = org_admins(services, tenant).await?.into_iter().collect();
-    known.org_admins = admins.keys().copied().collect();
-    Ok(LoadedRows { known, versions, tree: above.tree, admins, invitations: by_person(invitations) })
+    stored_rows.org_admins = admins.keys().copied().collect();
+    Ok(LoadedRows {
+        known: stored_rows,
+        versions,
+        tree: managers_above.tree,
+        admins,
+        invitations: by_person(invitations),
+    })
 }
 
 fn by_person(newest: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versioned<Invitation>> {

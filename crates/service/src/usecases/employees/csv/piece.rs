@@ -58,9 +58,9 @@ struct ChangeParts<'a> {
 impl ChangeParts<'_> {
     /// Adds the events and the audit entry of a decision, and returns its state.
     fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: Decision<T>, at: Timestamp) -> Result<T, Error> {
-        let rendered = render(&decision.state)?;
-        self.bytes += rendered.len();
-        let (mut one, state) = upload.services.change_set(upload.context, decision, &rendered, at);
+        let state_json = render(&decision.state)?;
+        self.bytes += state_json.len();
+        let (mut one, state) = upload.services.change_set(upload.context, decision, &state_json, at);
         if let Some(connector) = &upload.asked.connector {
             one.audit.act_as(connector);
         }
@@ -116,9 +116,9 @@ impl<'a> PieceBuilder<'a> {
                 Plan::decisions(&upload.asked.file, &self.loaded.known, &upload.asked.options(self.at), step)
                     .map_err(|error| refused_later(&error))?;
             let department = decisions.last().and_then(|decision| decision.state.department_id);
-            let before = step.before.and_then(|before| self.loaded.known.people.get(before));
+            let person_before = step.before.and_then(|before| self.loaded.known.people.get(before));
             if let Some(id) =
-                department.filter(|department| before.and_then(|id| id.department_id) != Some(*department))
+                department.filter(|department| person_before.and_then(|id| id.department_id) != Some(*department))
             {
                 match self.plan.departments.get(&id) {
                     Some(decision) if self.created.insert(id) => {
@@ -129,14 +129,14 @@ impl<'a> PieceBuilder<'a> {
                     _ => drop(joined.insert(id)),
                 }
             }
-            let mut after = None;
+            let mut last_state = None;
             for decision in decisions {
-                after = Some(parts.add(upload, decision, self.at)?);
+                last_state = Some(parts.add(upload, decision, self.at)?);
             }
-            if let Some(after) = after {
-                loses_admin |= Employee::ceases_as_admin(before, &after);
-                self.revoke_invitation(&mut parts, &after, &mut people)?;
-                self.write(before, after, &mut people);
+            if let Some(state_after) = last_state {
+                loses_admin |= Employee::ceases_as_admin(person_before, &state_after);
+                self.revoke_invitation(&mut parts, &state_after, &mut people)?;
+                self.write(person_before, state_after, &mut people);
             }
         }
         let mut change =
@@ -157,8 +157,8 @@ impl<'a> PieceBuilder<'a> {
 
     fn write(&self, before: Option<&Employee>, after: Employee, writes: &mut Vec<Write>) {
         let is_changed = before.and_then(|person| person.manager_id) != after.manager_id;
-        let seen = before.and(after.manager_id).map(|_| self.tree);
-        let lines = is_changed.then_some(ReportingLineChange { seen });
+        let tree_version = before.and(after.manager_id).map(|_| self.tree);
+        let lines = is_changed.then_some(ReportingLineChange { seen: tree_version });
         let version = before.and_then(|person| self.loaded.versions.get(&person.id));
         let row = match version {
             Some(version) => Row::expecting(after, *version),
@@ -176,16 +176,16 @@ impl<'a> PieceBuilder<'a> {
     ) -> Result<(), Error> {
         let invitation = self.loaded.invitations.get(&after.id);
         let Some(invitation) = invitation.filter(|_| after.status == Status::Deactivated) else { return Ok(()) };
-        let revoked = invitation.value.revoke(self.at);
+        let revocation = invitation.value.revoke(self.at);
         let events = invitation_events::events(
             self.upload.services,
             Some(&invitation.value),
-            &revoked,
+            &revocation,
             after.status,
             self.at,
         )?;
         parts.fire(events);
-        writes.push(Write::put(&Row::expecting(revoked, invitation.version)));
+        writes.push(Write::put(&Row::expecting(revocation, invitation.version)));
         Ok(())
     }
 }

@@ -25,12 +25,12 @@ async fn synced(
     sync: Sync,
     at: Timestamp,
 ) -> Result<Option<ChangeSet>, Error> {
-    let Some(stored) = services.store.row::<Connector>(context.caller.tenant, id).await? else {
+    let Some(connector_row) = services.store.row::<Connector>(context.caller.tenant, id).await? else {
         return Ok(None);
     };
-    let decision = stored.value.synced(sync, at);
+    let decision = connector_row.value.synced(sync, at);
     Ok(Some(ChangeSet {
-        writes: vec![Write::put(&Row::expecting(decision.state.clone(), stored.version))],
+        writes: vec![Write::put(&Row::expecting(decision.state.clone(), connector_row.version))],
         notices: addressed(services, context.caller.tenant, &decision.notices, at).await?,
         events: services.events(&decision.events, &render(&decision.state)?, at),
         ..ChangeSet::new(context.audit(services.id(at), decision.audit, at))
