@@ -80,13 +80,14 @@ pub async fn unknown_migrations(options: &PostgresOptions) -> Result<Vec<String>
         return Ok(vec![]);
     }
     let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
-    let known: HashSet<String> = all.iter().map(|migration| migration.name().version().to_string()).collect();
+    let known_versions: HashSet<String> =
+        all.iter().map(|migration| migration.name().version().to_string()).collect();
     let (_, applied) = blocking(connection, |harness| {
-        let applied = harness.applied_migrations().map_err(text)?;
-        Ok(applied.iter().map(ToString::to_string).collect::<Vec<_>>())
+        let applied_migrations = harness.applied_migrations().map_err(text)?;
+        Ok(applied_migrations.iter().map(ToString::to_string).collect::<Vec<_>>())
     })
     .await?;
-    Ok(applied.into_iter().filter(|version| !known.contains(version)).collect())
+    Ok(applied.into_iter().filter(|version| !known_versions.contains(version)).collect())
 }
 
 /// Distributes undistributed tables over the nodes of a Citus cluster, and returns the steps taken. No service may
@@ -143,12 +144,12 @@ async fn blocking<T: Send + 'static>(
     connection: AsyncPgConnection,
     work: impl FnOnce(&mut Blocking) -> Result<T, SchemaError> + Send + 'static,
 ) -> Result<(AsyncPgConnection, T), SchemaError> {
-    let done = tokio::task::spawn_blocking(move || {
+    let task_result = tokio::task::spawn_blocking(move || {
         let mut harness = Blocking::from(connection);
-        let done = work(&mut harness)?;
-        Ok((harness.into_inner(), done))
+        let result = work(&mut harness)?;
+        Ok((harness.into_inner(), result))
     });
-    done.await.map_err(text)?
+    task_result.await.map_err(text)?
 }
 
 /// Query that returns `true` if the newest events have a position that this server's transactions have not
@@ -244,8 +245,8 @@ mod tests {
         if rows(&options, "SELECT extname::text FROM pg_extension").await.iter().any(|name| name == "citus") {
             return;
         }
-        let refused = distribute(&options, 4).await.unwrap_err().to_string();
-        assert!(refused.contains("no Citus"), "{refused}");
+        let error = distribute(&options, 4).await.unwrap_err().to_string();
+        assert!(error.contains("no Citus"), "{error}");
         assert_eq!(pending(&options).await.unwrap(), [""; 0]);
     }
 }

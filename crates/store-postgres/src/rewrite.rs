@@ -47,7 +47,7 @@ pub async fn rewrite_erased(
         begin(table);
         execute(&connection, &format!("VACUUM FULL {table}")).await?;
     }
-    let mut done = REWRITTEN.to_vec();
+    let mut tables_to_rewrite = REWRITTEN.to_vec();
     let text = |row: &mut dyn CellReader| row.text().map_err(Failure::Other);
     let removals = run(&connection, &Sql::plain(REMOVE_STATISTICS), text).await.map_err(failed)?;
     for removal in removals.into_iter().flatten() {
@@ -60,9 +60,9 @@ pub async fn rewrite_erased(
         if one(&connection, CAN_DISTRIBUTE, flag).await? {
             execute(&connection, &format!("SELECT run_command_on_workers('{rewrite}')")).await?;
         }
-        done.push(STATISTICS);
+        tables_to_rewrite.push(STATISTICS);
     }
-    Ok(done)
+    Ok(tables_to_rewrite)
 }
 
 async fn execute(mut connection: &AsyncPgConnection, statement: &str) -> Result<(), SchemaError> {

@@ -52,19 +52,20 @@ impl SearchIndex for PostgresStore {
         let segments = sql.ids(wanted.iter().map(|block| block.segment));
         let from = sql.many(Type::Bytes, wanted.iter().map(|block| SqlValue::Bytes(block.range.from.clone())));
         let to = sql.many(Type::Bytes, wanted.iter().map(|block| SqlValue::Bytes(block.range.to.clone())));
-        let of = format!("FROM search_blocks AS b WHERE b.tenant_id = {tenant} AND b.segment_id = w.segment_id");
+        let block_source =
+            format!("FROM search_blocks AS b WHERE b.tenant_id = {tenant} AND b.segment_id = w.segment_id");
         sql.push(&format!(
             "SELECT w.number, f.first_key, f.body FROM UNNEST({numbers}, {segments}, {from}, {to}) \
-             AS w (number, segment_id, first, last) CROSS JOIN LATERAL (SELECT b.first_key, b.body {of} \
-             AND b.first_key >= coalesce((SELECT b.first_key {of} AND b.first_key <= w.first \
+             AS w (number, segment_id, first, last) CROSS JOIN LATERAL (SELECT b.first_key, b.body {block_source} \
+             AND b.first_key >= coalesce((SELECT b.first_key {block_source} AND b.first_key <= w.first \
              ORDER BY b.first_key DESC LIMIT 1), ''::bytea) AND b.first_key <= w.last ORDER BY b.first_key \
              OFFSET 0) AS f"
         ));
         let read = |row: &mut dyn CellReader| Ok((place(row)?, Block { first: bytes(row)?, body: bytes(row)? }));
-        let found =
+        let read_blocks =
             if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
         let mut blocks: Vec<Vec<Block>> = vec![vec![]; wanted.len()];
-        for (at, block) in found {
+        for (at, block) in read_blocks {
             if let Some(it) = blocks.get_mut(at) {
                 it.push(block);
             }
@@ -85,10 +86,10 @@ impl SearchIndex for PostgresStore {
              AND segment_id = w.segment_id AND number = w.chunk OFFSET 0) AS c"
         ));
         let read = |row: &mut dyn CellReader| Ok((place(row)?, bytes(row)?));
-        let found =
+        let read_chunks =
             if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
         let mut chunks = vec![vec![]; wanted.len()];
-        for (at, body) in found {
+        for (at, body) in read_chunks {
             if let Some(it) = chunks.get_mut(at) {
                 *it = body;
             }
@@ -98,8 +99,8 @@ impl SearchIndex for PostgresStore {
 
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
         let statements = statements(tenant, table, &change);
-        let sent = send(&self.nodes, &Transaction::from_marked(statements), |_| Ok(())).await;
-        match sent {
+        let result = send(&self.nodes, &Transaction::from_marked(statements), |_| Ok(())).await;
+        match result {
             Ok(_) => Ok(true),
             Err(Failure::Check(word)) if word == OVERTAKEN => Ok(false),
             Err(failure) => Err(failure.into_storage()),
@@ -108,13 +109,13 @@ impl SearchIndex for PostgresStore {
 
     async fn next_pending(&self, after: Option<&(Tenant, String)>) -> Read<Option<(Tenant, String)>> {
         let mut sql = Sql::default();
-        let behind = after.map(|(tenant, table)| {
+        let resume_condition = after.map(|(tenant, table)| {
             let (tenant, table) = (sql.id(tenant.to_bytes()), sql.bind(SqlValue::Text(table.clone())));
             format!("WHERE (tenant_id, table_name) > ({tenant}, {table})")
         });
-        let behind = behind.unwrap_or_default();
+        let start_condition = resume_condition.unwrap_or_default();
         sql.push(&format!(
-            "SELECT tenant_id, table_name FROM search_pending {behind} ORDER BY tenant_id, table_name LIMIT 1"
+            "SELECT tenant_id, table_name FROM search_pending {start_condition} ORDER BY tenant_id, table_name LIMIT 1"
         ));
         let next =
             self.apart(&sql, |row| Ok((owner(row)?, row.text().map_err(Failure::Other)?.unwrap_or_default())));
@@ -129,8 +130,8 @@ impl SearchIndex for PostgresStore {
             "SELECT tenant_id, id FROM search_segments WHERE replaced_at < {before} ORDER BY replaced_at \
              LIMIT {most}"
         ));
-        let gone = self.apart(&sql, |row| Ok((owner(row)?, id(row)?))).await?;
-        for (tenant, segment) in &gone {
+        let removed_segments = self.apart(&sql, |row| Ok((owner(row)?, id(row)?))).await?;
+        for (tenant, segment) in &removed_segments {
             let tables =
                 [("search_blocks", "segment_id"), ("search_chunks", "segment_id"), ("search_segments", "id")];
             let removal = tables.map(|(table, key)| {
@@ -142,7 +143,7 @@ impl SearchIndex for PostgresStore {
             let removal = Transaction::from_marked(removal.into());
             send(&self.nodes, &removal, |_| Ok(())).await.map_err(Failure::into_storage)?;
         }
-        Ok(gone.len() as u64)
+        Ok(removed_segments.len() as u64)
     }
 
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<UnindexedTable>> {

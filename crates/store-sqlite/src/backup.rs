@@ -102,9 +102,9 @@ fn expect_integrity(db: &mut Db) -> Read<()> {
     let text = |db: &mut Db, pragma: &'static str| {
         db.first(Sql::new(pragma), |row| row.text().map_err(StorageError::Failed))
     };
-    let found = text(db, "PRAGMA integrity_check(1)")?.flatten().unwrap_or_default();
-    if found != "ok" {
-        return Err(StorageError::Failed(format!("it is damaged: {found}")));
+    let check_result = text(db, "PRAGMA integrity_check(1)")?.flatten().unwrap_or_default();
+    if check_result != "ok" {
+        return Err(StorageError::Failed(format!("it is damaged: {check_result}")));
     }
     match text(db, "PRAGMA foreign_key_check")?.flatten() {
         None => Ok(()),

@@ -89,9 +89,9 @@ impl SqliteCopy {
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce(&mut Db) -> Read<T> + Send + 'static) -> Read<T> {
         let db = Arc::clone(&self.db);
-        let done =
+        let task_result =
             tokio::task::spawn_blocking(move || work(&mut db.lock().unwrap_or_else(PoisonError::into_inner)));
-        done.await.map_err(|error| StorageError::Failed(error.to_string()))?
+        task_result.await.map_err(|error| StorageError::Failed(error.to_string()))?
     }
 }
 

@@ -79,9 +79,9 @@ impl SqliteStore {
     pub fn open(options: &SqliteOptions) -> Result<Self, StorageError> {
         let source = Source::new(&options.place)?;
         let mut db = source.writer()?;
-        let applied = migrate::apply(&mut db)?;
-        if let Some(last) = applied.last() {
-            tracing::info!(count = applied.len(), last = last.as_str(), "the database was migrated");
+        let migration_report = migrate::apply(&mut db)?;
+        if let Some(last) = migration_report.last() {
+            tracing::info!(count = migration_report.len(), last = last.as_str(), "the database was migrated");
         }
         db.lines_at_once = options.lines_at_once;
         commit::rebuild::complete_all(&mut db)?;
@@ -112,16 +112,18 @@ impl SqliteStore {
             store.start("candor-slow", move || connection::readers::work(db, &reads, gate))?;
         }
         let log = Arc::new(Gate::default());
-        let written = if source.in_memory() {
+        let checkpoint_sender = if source.in_memory() {
             None
         } else {
-            let (told, written) = sync_channel(TOLD_AHEAD);
+            let (told, checkpoint_sender) = sync_channel(TOLD_AHEAD);
             let db = source.checkpointer()?;
-            let between = Arc::clone(&log);
-            store.start("candor-checkpoint", move || connection::checkpoint::work(db, &written, &between))?;
+            let log_of_checkpoints = Arc::clone(&log);
+            store.start("candor-checkpoint", move || {
+                connection::checkpoint::work(db, &checkpoint_sender, &log_of_checkpoints)
+            })?;
             Some(told)
         };
-        let writer = Writer { db, tasks: Arc::clone(&store.tasks), gate, written, log };
+        let writer = Writer { db, tasks: Arc::clone(&store.tasks), gate, written: checkpoint_sender, log };
         store.start("candor-write", move || writer.work())?;
         Ok(store)
     }

@@ -105,9 +105,14 @@ pub(crate) fn pending(db: &mut Db) -> Result<Vec<String>, StorageError> {
 /// Returns the versions of applied migrations that this program does not have.
 pub(crate) fn unknown(db: &mut Db) -> Result<Vec<String>, StorageError> {
     let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken)?;
-    let known: HashSet<String> = all.iter().map(|migration| migration.name().version().to_string()).collect();
-    let applied = db.connection().applied_migrations().map_err(broken)?;
-    Ok(applied.iter().map(ToString::to_string).filter(|version| !known.contains(version)).collect())
+    let known_versions: HashSet<String> =
+        all.iter().map(|migration| migration.name().version().to_string()).collect();
+    let applied_migrations = db.connection().applied_migrations().map_err(broken)?;
+    Ok(applied_migrations
+        .iter()
+        .map(ToString::to_string)
+        .filter(|version| !known_versions.contains(version))
+        .collect())
 }
 
 fn broken(error: impl std::fmt::Display) -> StorageError {

@@ -82,21 +82,21 @@ impl SearchIndex for SqliteStore {
     }
 
     async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
-        let wanted = wanted.to_vec();
-        self.look_up_all(tenant, wanted.len(), move |db| {
+        let block_keys = wanted.to_vec();
+        self.look_up_all(tenant, block_keys.len(), move |db| {
             // One read transaction for all lookups: otherwise each statement would open its own.
             let moment = db.moment()?;
-            let blocks = wanted.iter().map(|block| blocks(moment.0, tenant, block));
+            let blocks = block_keys.iter().map(|block| blocks(moment.0, tenant, block));
             blocks.collect()
         })
         .await
     }
 
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>> {
-        let wanted = wanted.to_vec();
-        self.look_up_all(tenant, wanted.len(), move |db| {
+        let chunk_keys = wanted.to_vec();
+        self.look_up_all(tenant, chunk_keys.len(), move |db| {
             let moment = db.moment()?;
-            let chunks = wanted.iter().map(|(segment, number)| {
+            let chunks = chunk_keys.iter().map(|(segment, number)| {
                 let sql = Sql::new(CHUNK).bind(tenant).bind(*segment).bind(i64::from(*number));
                 Ok(moment.0.first(sql, bytes)?.unwrap_or_default())
             });
@@ -107,8 +107,9 @@ impl SearchIndex for SqliteStore {
 
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
         let table = table.to_owned();
-        let done = writer::ask_for(&self.tasks, tenant, true, move |db| write(db, tenant, &table, &change)).await;
-        match done {
+        let write_result =
+            writer::ask_for(&self.tasks, tenant, true, move |db| write(db, tenant, &table, &change)).await;
+        match write_result {
             Ok(()) => Ok(true),
             Err(CommitError::Stale) => Ok(false),
             Err(CommitError::Storage(error)) => Err(error),
@@ -135,13 +136,13 @@ impl SearchIndex for SqliteStore {
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
         writer::ask_for(&self.tasks, None, true, move |db| {
             let sql = Sql::new(GONE).bind(before).bind(i64::from(most));
-            let gone = db.rows(sql, |row| Ok((tenant_of(row, "search_segments")?, id(row)?)))?;
-            for (tenant, segment) in &gone {
+            let removed_segments = db.rows(sql, |row| Ok((tenant_of(row, "search_segments")?, id(row)?)))?;
+            for (tenant, segment) in &removed_segments {
                 for text in REMOVALS {
                     db.execute(&Sql::new(text).bind(*tenant).bind(*segment)).map_err(|error| failed(&error))?;
                 }
             }
-            Ok(gone.len() as u64)
+            Ok(removed_segments.len() as u64)
         })
         .await
     }
@@ -158,15 +159,15 @@ impl SearchIndex for SqliteStore {
 /// Returns the blocks that overlap a range. Usually that is only the last block that starts before the end of
 /// the range, so it is read first.
 fn blocks(db: &mut Db, tenant: Tenant, wanted_blocks: &WantedBlocks) -> Result<Vec<Block>, StorageError> {
-    let of = |text| Sql::new(text).bind(tenant).bind(wanted_blocks.segment);
+    let block_query = |text| Sql::new(text).bind(tenant).bind(wanted_blocks.segment);
     let read = |row: &mut dyn CellReader| Ok(Block { first: bytes(row)?, body: bytes(row)? });
-    let Some(last) = db.first(of(LAST_BLOCK).bind(wanted_blocks.range.to.as_slice()), read)? else {
+    let Some(last) = db.first(block_query(LAST_BLOCK).bind(wanted_blocks.range.to.as_slice()), read)? else {
         return Ok(vec![]);
     };
     if last.first <= wanted_blocks.range.from {
         return Ok(vec![last]);
     }
-    let sql = of(BLOCKS_BEFORE).bind(wanted_blocks.range.from.as_slice()).bind(last.first.as_slice());
+    let sql = block_query(BLOCKS_BEFORE).bind(wanted_blocks.range.from.as_slice()).bind(last.first.as_slice());
     let mut blocks = db.rows(sql, read)?;
     blocks.push(last);
     Ok(blocks)

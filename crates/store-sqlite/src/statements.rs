@@ -17,13 +17,14 @@ impl Statements {
     pub(crate) fn new(table: &Table) -> Self {
         let name = table.name;
         let version = table.versioned.then_some("version");
-        let written: Vec<_> = names(table.columns).chain(names(table.derived)).chain(version).collect();
+        let written_columns: Vec<_> = names(table.columns).chain(names(table.derived)).chain(version).collect();
         let columns = columns(table, "");
-        let values = vec!["?"; written.len()].join(", ");
-        let changes: Vec<_> = written.iter().skip(1).map(|column| format!("{column} = ?")).collect();
+        let values = vec!["?"; written_columns.len()].join(", ");
+        let changes: Vec<_> = written_columns.iter().skip(1).map(|column| format!("{column} = ?")).collect();
         Self {
             get: format!("SELECT {columns} FROM {name} WHERE tenant_id = ? AND id = ?").into(),
-            insert: format!("INSERT INTO {name} (tenant_id, {}) VALUES (?, {values})", written.join(", ")).into(),
+            insert: format!("INSERT INTO {name} (tenant_id, {}) VALUES (?, {values})", written_columns.join(", "))
+                .into(),
             update: format!(
                 "UPDATE {name} SET {} WHERE tenant_id = ? AND id = ? AND version = ?",
                 changes.join(", ")
@@ -53,11 +54,11 @@ pub(crate) fn columns(table: &Table, prefix: &str) -> String {
 /// Returns the expression that reads the related ids of a row from a side table.
 fn related(it: &Related, row: &str) -> String {
     let Related { members: MemberTable { name, .. }, by, ids, table, archived, .. } = *it;
-    let archived = i32::from(archived);
+    let archived_flag = i32::from(archived);
     format!(
         "coalesce((SELECT unhex(group_concat(hex(l.{ids}), '')) FROM {name} l \
          WHERE l.tenant_id = {row}tenant_id AND l.{by} = {row}id AND EXISTS (SELECT 1 FROM {table} o \
-         WHERE o.tenant_id = l.tenant_id AND o.id = l.{ids} AND o.archived = {archived})), x'')"
+         WHERE o.tenant_id = l.tenant_id AND o.id = l.{ids} AND o.archived = {archived_flag})), x'')"
     )
 }
 

@@ -62,9 +62,10 @@ pub(crate) fn due(
     most: u16,
 ) -> Result<Vec<(Tenant, AnyStored)>, StorageError> {
     let (columns, name) = (&db.statements(kind.table()).columns, kind.table().name);
-    let by = by.name;
-    let text =
-        format!("SELECT tenant_id, {columns} FROM {name} WHERE {by} <= ? ORDER BY {by}, tenant_id, id LIMIT ?");
+    let column_name = by.name;
+    let text = format!(
+        "SELECT tenant_id, {columns} FROM {name} WHERE {column_name} <= ? ORDER BY {column_name}, tenant_id, id LIMIT ?"
+    );
     db.rows(Sql::new(text).bind(until).bind(i64::from(most)), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
 }
 
@@ -84,15 +85,15 @@ pub(crate) fn by_values(
 ) -> Result<Vec<AnyStored>, StorageError> {
     let (statements, name) = (db.statements(kind.table()), kind.table().name);
     // Most values match one row each. A vector that grows step by step would hold a long list twice.
-    let mut found = Vec::with_capacity(values.len());
+    let mut rows = Vec::with_capacity(values.len());
     let mut values = values.into_iter().peekable();
     while values.peek().is_some() {
         let mut draft = Draft::default();
         draft.add("SELECT ").add(&statements.columns).add(" FROM ").add(name);
         draft.with(" WHERE tenant_id = ", tenant).add(" AND ").any_of(by.name, values.by_ref().take(AT_ONCE));
-        found.extend(db.rows(draft.finish(), |row| Ok(kind.read(row)?))?);
+        rows.extend(db.rows(draft.finish(), |row| Ok(kind.read(row)?))?);
     }
-    Ok(found)
+    Ok(rows)
 }
 
 /// Returns the newest row of each of these values in a column.
@@ -110,12 +111,12 @@ pub(crate) fn newest_by_values(
         by.name
     )
     .into();
-    let mut found = vec![];
+    let mut rows = vec![];
     for value in values {
         let sql = Sql::new(Arc::clone(&text)).bind(tenant).bind(value);
-        found.extend(db.first(sql, |row| Ok(kind.read(row)?))?);
+        rows.extend(db.first(sql, |row| Ok(kind.read(row)?))?);
     }
-    Ok(found)
+    Ok(rows)
 }
 
 /// Inserts a row, or updates it if it has the version that was seen.
@@ -132,21 +133,21 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
         Some(seen) => {
             // Skips the first cell, the id, which an update does not change.
             let sql = Sql::new(Arc::clone(&statements.update)).bind_all(cells.iter().skip(1)).bind_all(next);
-            let changed =
+            let changed_count =
                 db.execute(&sql.bind(tenant).bind(row.id()).bind(seen.0)).map_err(|error| commit_error(&error))?;
-            if changed == 0 {
+            if changed_count == 0 {
                 return Err(CommitError::Stale);
             }
         }
     }
     search::wait(db, tenant, row)?;
     for (at, side) in table.members.iter().enumerate() {
-        let stored = match row.seen() {
+        let members_before = match row.seen() {
             None => BTreeSet::new(),
             Some(_) => members(db, tenant, *side, row.id())?,
         };
-        let wanted = row.members(at).iter().copied().collect();
-        write_members(db, tenant, *side, row.id(), &stored, &wanted)?;
+        let members_after = row.members(at).iter().copied().collect();
+        write_members(db, tenant, *side, row.id(), &members_before, &members_after)?;
     }
     Ok(())
 }
@@ -160,8 +161,8 @@ fn members(
     let MemberTable { name, owner, member } = side;
     let text = format!("SELECT {member} FROM {name} WHERE tenant_id = ? AND {owner} = ?");
     let corrupt = |reason| StorageError::Corrupt { table: name, column: member, reason };
-    let stored = db.rows(Sql::new(text).bind(tenant).bind(id), |row| row.id().map_err(corrupt))?;
-    Ok(stored.into_iter().flatten().collect())
+    let member_ids = db.rows(Sql::new(text).bind(tenant).bind(id), |row| row.id().map_err(corrupt))?;
+    Ok(member_ids.into_iter().flatten().collect())
 }
 
 /// Updates a side table by writing only the differences.
@@ -176,9 +177,9 @@ fn write_members(
     let MemberTable { name, owner, member } = side;
     let delete = format!("DELETE FROM {name} WHERE tenant_id = ? AND {member} = ? AND {owner} = ?");
     let insert = format!("INSERT INTO {name} (tenant_id, {member}, {owner}) VALUES (?, ?, ?)");
-    let gone = stored.difference(wanted).map(|value| (&delete, value));
-    let added = wanted.difference(stored).map(|value| (&insert, value));
-    for (text, tag) in gone.chain(added) {
+    let removals = stored.difference(wanted).map(|value| (&delete, value));
+    let additions = wanted.difference(stored).map(|value| (&insert, value));
+    for (text, tag) in removals.chain(additions) {
         let sql = Sql::new(text.as_str()).bind(tenant).bind(*tag).bind(id);
         db.execute(&sql).map_err(|error| commit_error(&error))?;
     }

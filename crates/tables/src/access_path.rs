@@ -93,8 +93,8 @@ fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
         return Some(AccessPath { index: Some(index), unanswered: vec![] });
     }
     let sort = listing.sort.name;
-    let fixed = index.columns.iter().take_while(|column| **column != sort && is_fixed(column)).count();
-    let (leading, rest) = index.columns.split_at_checked(fixed)?;
+    let fixed_count = index.columns.iter().take_while(|column| **column != sort && is_fixed(column)).count();
+    let (leading, rest) = index.columns.split_at_checked(fixed_count)?;
     if rest.first() != Some(&sort) {
         return None;
     }
@@ -110,11 +110,11 @@ fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
 #[must_use]
 pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>) -> Vec<String> {
     let listings: Vec<_> = listings.into_iter().collect();
-    let unanswered = |listing: &Listing| {
+    let unanswered_names = |listing: &Listing| {
         let columns = AccessPath::new(listing).unanswered;
         columns.iter().map(|column| parameter(listing.table(), column.name)).collect::<Vec<_>>()
     };
-    let mut names: Vec<String> = listings.iter().copied().flat_map(unanswered).collect();
+    let mut names: Vec<String> = listings.iter().copied().flat_map(unanswered_names).collect();
     if names.is_empty() {
         names = listings
             .iter()
@@ -128,8 +128,9 @@ pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>
 
 /// Returns the name of the filter on a column.
 fn parameter(table: &Table, column: &str) -> String {
-    let named = table.parameters.iter().find(|(parameter, _)| *parameter == column).map(|(_, name)| *name);
-    let name = named.unwrap_or_else(|| column.strip_suffix("_key").unwrap_or(column));
+    let parameter_name =
+        table.parameters.iter().find(|(parameter, _)| *parameter == column).map(|(_, name)| *name);
+    let name = parameter_name.unwrap_or_else(|| column.strip_suffix("_key").unwrap_or(column));
     format!("filter[{name}]")
 }
 

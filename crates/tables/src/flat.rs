@@ -152,8 +152,8 @@ impl Cells {
         match serde_json::to_string(value) {
             Ok(text) => self.put(SqlValue::Text(text)),
             Err(error) => {
-                let at = self.cells.len();
-                self.unwritable.get_or_insert_with(|| (at, error.to_string()));
+                let index = self.cells.len();
+                self.unwritable.get_or_insert_with(|| (index, error.to_string()));
                 self.put(SqlValue::Null(Type::Text));
             }
         }
@@ -244,10 +244,10 @@ pub trait Stored: Sized + Send + Sync + 'static {
     /// [`RowWriteError`] naming the column.
     fn cells(&self) -> Result<Vec<SqlValue>, RowWriteError> {
         let columns = Self::TABLE.columns.len() + Self::TABLE.derived.len();
-        let mut out = Cells { cells: Vec::with_capacity(columns), unwritable: None };
-        self.write(&mut out);
-        debug_assert_eq!(out.cells.len(), columns, "{}", Self::TABLE.name);
-        let Some((at, reason)) = out.unwritable else { return Ok(out.cells) };
+        let mut cells = Cells { cells: Vec::with_capacity(columns), unwritable: None };
+        self.write(&mut cells);
+        debug_assert_eq!(cells.cells.len(), columns, "{}", Self::TABLE.name);
+        let Some((at, reason)) = cells.unwritable else { return Ok(cells.cells) };
         let column =
             Self::TABLE.columns.iter().chain(Self::TABLE.derived).nth(at).map_or("", |column| column.name);
         Err(RowWriteError { table: Self::TABLE.name, column, reason })

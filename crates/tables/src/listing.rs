@@ -122,12 +122,12 @@ pub const fn sort_column(by: SortBy) -> Column {
 
 /// Returns `true` if a table has the columns of all orders of its list.
 const fn has_sorts<T: Sortable>(table: &Table) -> bool {
-    let mut at = 0;
-    while at < T::ORDERS.len() {
-        if !table.has(&sort_column(T::ORDERS[at].by)) {
+    let mut index = 0;
+    while index < T::ORDERS.len() {
+        if !table.has(&sort_column(T::ORDERS[index].by)) {
             return false;
         }
-        at += 1;
+        index += 1;
     }
     true
 }
@@ -146,7 +146,7 @@ impl Listing {
     /// Creates a page without conditions. An order without a column in the table does not compile.
     pub(crate) fn new<T: Stored + Sortable>(sort: Sort, page: &PageRequest) -> Self {
         const { assert!(has_sorts::<T>(T::TABLE), "a table lacks the column of an order of its list") };
-        let after = page.after.as_ref().map(|position| (cell(&position.key), position.id));
+        let start = page.after.as_ref().map(|position| (cell(&position.key), position.id));
         let (sort, descending) = (sort_column(sort.by), sort.descending);
         Self {
             kind: RowKind::new::<T>(),
@@ -154,7 +154,7 @@ impl Listing {
             conditions: vec![],
             sort,
             descending,
-            after,
+            after: start,
             limit: page.limit,
         }
     }
@@ -166,8 +166,8 @@ impl Listing {
 
     /// Creates a page without conditions, in ascending order of a column.
     pub(crate) fn ordered_after<T: Stored>(sort: Column, page: &PageRequest) -> Self {
-        let after = page.after.as_ref().map(|position| (cell(&position.key), position.id));
-        Self { after, ..Self::ordered::<T>(sort, false, page.limit) }
+        let start = page.after.as_ref().map(|position| (cell(&position.key), position.id));
+        Self { after: start, ..Self::ordered::<T>(sort, false, page.limit) }
     }
 
     /// Creates a page of the rows that were changed within these bounds (decision D10).

@@ -226,10 +226,10 @@ pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
     {
         return ListPlan { first: source, then: None };
     }
-    let hashed = many.clone().map(|condition| condition.condition).collect();
+    let hashed_conditions = many.clone().map(|condition| condition.condition).collect();
     let then = least(listing, many).map(|(_, source)| source);
     let then = then.unwrap_or_else(|| RowSource::Scan(RowFilter::hashing_all(listing)));
-    ListPlan { first: RowSource::Scan(RowFilter { hashed }), then: Some(then) }
+    ListPlan { first: RowSource::Scan(RowFilter { hashed: hashed_conditions }), then: Some(then) }
 }
 
 /// Returns the source with the smallest count relative to its limit, and the quotient of count and limit.
@@ -342,7 +342,7 @@ mod tests {
     #[test]
     fn small_count_ends_the_counting_early() {
         let listing = observations(SortBy::CreatedAt);
-        let asked = |counts: &[usize]| {
+        let counts_until_end = |counts: &[usize]| {
             let (mut planner, mut counts, mut asked) = (ListPlanner::new(&listing), counts.iter(), 0);
             while planner.next_to_count().is_some() {
                 planner.add_count(*counts.next().unwrap());
@@ -350,8 +350,8 @@ mod tests {
             }
             (asked, planner.plan())
         };
-        assert_eq!(asked(&[200]), (1, choose(&listing, &[people(200)])));
-        assert_eq!(asked(&[201, 2_001]), (2, choose(&listing, &[people(201), tagged(2_001)])));
+        assert_eq!(counts_until_end(&[200]), (1, choose(&listing, &[people(200)])));
+        assert_eq!(counts_until_end(&[201, 2_001]), (2, choose(&listing, &[people(201), tagged(2_001)])));
         let plain = Listing { conditions: vec![], ..listing.clone() };
         assert_eq!(ListPlanner::new(&plain).plan(), ListPlan { first: scan(&[]), then: None });
     }

@@ -180,8 +180,8 @@ mod tests {
     #[test]
     fn value_without_a_form_is_an_error_with_its_column() {
         let row = AnyRow::from_row(&Row::new(TestRow));
-        let refused = row.cells().unwrap_err().to_string();
-        assert_eq!(refused, "cannot write the value of odd.shape: no form");
+        let error = row.cells().unwrap_err().to_string();
+        assert_eq!(error, "cannot write the value of odd.shape: no form");
         assert_eq!(row.id_of::<TestRow>(), Some(Id::from_bytes([7; 16])), "it is known all the same");
     }
 }

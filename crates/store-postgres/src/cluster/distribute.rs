@@ -42,18 +42,18 @@ const IS_COORDINATOR: &str = "SELECT groupid = 0 FROM pg_dist_local_group";
 /// [`SchemaError`], also if the server is no coordinator of a cluster.
 pub(crate) async fn distribute(connection: &AsyncPgConnection, shards: u16) -> Result<Vec<String>, SchemaError> {
     expect_a_coordinator(connection).await?;
-    let mut done = vec![];
+    let mut statements = vec![];
     if prepare(connection).await? {
-        done.push(PREPARATION.to_owned());
+        statements.push(PREPARATION.to_owned());
     }
     execute(connection, &format!("SET lock_timeout = 0; SET citus.shard_count = {shards}")).await?;
     for step in undistributed(connection).await? {
         for statement in step.statements() {
             execute(connection, &statement).await?;
         }
-        done.push(step.to_string());
+        statements.push(step.to_string());
     }
-    Ok(done)
+    Ok(statements)
 }
 
 /// Changes a server without Citus to the layout by tenant. All tables stay on that server; tests use this.
@@ -180,16 +180,16 @@ impl std::fmt::Display for Step {
 
 async fn undistributed(connection: &AsyncPgConnection) -> Result<Vec<Step>, SchemaError> {
     let text = |row: &mut dyn candor_tables::flat::CellReader| row.text().map_err(Failure::Other);
-    let known = format!(
+    let names_query = format!(
         "SELECT logicalrelid::regclass::text FROM pg_dist_partition \
          UNION ALL SELECT proname::text FROM pg_proc WHERE proname = '{NEXT_POSITION}' AND pronargs = 2"
     );
-    let known: Vec<String> =
-        run(connection, &Sql::plain(&known), text).await.map_err(failed)?.into_iter().flatten().collect();
+    let known_names: Vec<String> =
+        run(connection, &Sql::plain(&names_query), text).await.map_err(failed)?.into_iter().flatten().collect();
     let steps = by_tenant().map(Step::ByTenant);
     let steps = steps.chain(on_every_node().map(Step::Reference)).chain(on_coordinator().map(Step::Local));
     let steps = steps.chain([Step::NextPosition]);
-    let is_missing = |step: &Step| !known.iter().any(|known| known == step.name());
+    let is_missing = |step: &Step| !known_names.iter().any(|name| name == step.name());
     Ok(steps.filter(is_missing).collect())
 }
 

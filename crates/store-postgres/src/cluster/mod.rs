@@ -70,8 +70,8 @@ impl Layout for Cluster {
         match expected {
             IdempotencyKeyState::New => self.take_keys(statement, &[replay]),
             IdempotencyKeyState::Any => {
-                let taken = idempotency::take_or_fail(&mut statement.sql, &statement.tenant, replay);
-                statement.named_part("replay", "", &taken);
+                let key_row = idempotency::take_or_fail(&mut statement.sql, &statement.tenant, replay);
+                statement.named_part("replay", "", &key_row);
             }
         }
     }
@@ -80,8 +80,8 @@ impl Layout for Cluster {
     /// a plan of several steps at four times the cost. A lock timeout would not reach the node.
     fn take_keys(&self, statement: &mut Statement, replays: &[&IdempotencyRecord]) {
         if !replays.is_empty() {
-            let inserted = idempotency::insert(&mut statement.sql, &statement.tenant, replays);
-            statement.named_part("replay", "", &inserted);
+            let key_rows = idempotency::insert(&mut statement.sql, &statement.tenant, replays);
+            statement.named_part("replay", "", &key_rows);
         }
     }
 

@@ -10,13 +10,13 @@ use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
 pub(super) fn moved_lines(tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
     let mut sql = Sql::default();
     let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved.iter().copied()));
-    let below = format!(
+    let subordinates = format!(
         "SELECT u.id FROM UNNEST({moved}) AS u (id) UNION SELECT o.descendant_id FROM reporting_lines AS o \
          WHERE o.tenant_id = {tenant} AND o.ancestor_id = ANY({moved})"
     );
     let line = format!(
         "(WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (\
-         SELECT b.id, e.manager_id, 1::bigint FROM ({below}) AS b CROSS JOIN LATERAL {first} \
+         SELECT b.id, e.manager_id, 1::bigint FROM ({subordinates}) AS b CROSS JOIN LATERAL {first} \
          WHERE e.manager_id IS NOT NULL \
          UNION ALL SELECT s.descendant_id, e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN LATERAL {next} \
          WHERE e.manager_id IS NOT NULL AND s.depth < {MAX_DEPTH}) \
@@ -24,8 +24,8 @@ pub(super) fn moved_lines(tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
         first = manager_of(&tenant, "b.id"),
         next = manager_of(&tenant, "s.ancestor_id"),
     );
-    let gone = format!(
-        "DELETE FROM reporting_lines AS l WHERE l.tenant_id = {tenant} AND l.descendant_id IN ({below}) \
+    let removal = format!(
+        "DELETE FROM reporting_lines AS l WHERE l.tenant_id = {tenant} AND l.descendant_id IN ({subordinates}) \
          AND NOT EXISTS \
          (SELECT 1 FROM {line} WHERE n.descendant_id = l.descendant_id AND n.ancestor_id = l.ancestor_id)"
     );
@@ -35,5 +35,5 @@ pub(super) fn moved_lines(tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
          ON CONFLICT (tenant_id, ancestor_id, descendant_id) DO UPDATE SET depth = excluded.depth \
          WHERE l.depth <> excluded.depth"
     );
-    vec![sql.part(&gone), sql.part(&new)]
+    vec![sql.part(&removal), sql.part(&new)]
 }

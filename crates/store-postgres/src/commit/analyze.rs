@@ -32,17 +32,17 @@ impl AnalyzeTrigger {
         if !self.is_worth_asking(rows) {
             return;
         }
-        let Ok(held) = nodes.connection(None).await.map(PooledConnection::new) else { return };
-        match analyze_stale_tables(&held).await {
-            Ok(()) => held.give_back(),
+        let Ok(connection) = nodes.connection(None).await.map(PooledConnection::new) else { return };
+        match analyze_stale_tables(&connection).await {
+            Ok(()) => connection.give_back(),
             Err(failure) => tracing::debug!(reason = failure.text(), "cannot analyze the tables"),
         }
     }
 
     fn is_worth_asking(&self, rows: usize) -> bool {
-        let before = self.0.fetch_add(rows, Ordering::Relaxed);
+        let rows_before = self.0.fetch_add(rows, Ordering::Relaxed);
         let doublings = |rows: usize| (rows / MANY).checked_ilog2();
-        rows >= MANY || doublings(before) != doublings(before.saturating_add(rows))
+        rows >= MANY || doublings(rows_before) != doublings(rows_before.saturating_add(rows))
     }
 }
 
@@ -64,8 +64,8 @@ mod tests {
     #[test]
     fn analysis_is_due_at_each_doubling_and_large_change_set() {
         let growth = AnalyzeTrigger::default();
-        let asked = (1..=1_000).filter(|_| growth.is_worth_asking(1)).count();
-        assert_eq!(asked, 5, "at 50, 100, 200, 400 and 800");
+        let due_count = (1..=1_000).filter(|_| growth.is_worth_asking(1)).count();
+        assert_eq!(due_count, 5, "at 50, 100, 200, 400 and 800");
         assert!(growth.is_worth_asking(MANY));
         assert!(!growth.is_worth_asking(MANY - 1));
         assert!(growth.clone().is_worth_asking(600), "clones count together");

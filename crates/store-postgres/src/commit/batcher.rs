@@ -98,8 +98,8 @@ impl Batcher {
         let (answer, answered) = oneshot::channel();
         self.queue().waiting.push_back(PendingCommit { tenant, change, since: Instant::now(), answer });
         self.open_slot();
-        let stopped = |_| CommitError::Storage(StorageError::Unavailable("the service is stopping".to_owned()));
-        answered.await.map_err(stopped)?
+        let stopping = |_| CommitError::Storage(StorageError::Unavailable("the service is stopping".to_owned()));
+        answered.await.map_err(stopping)?
     }
 
     fn queue(&self) -> MutexGuard<'_, CommitQueue> {
@@ -169,16 +169,16 @@ impl CommitQueue {
     /// On a cluster, nor do those of different tenants or lease holders.
     fn next_batch(&mut self, layout: SharedLayout) -> Vec<PendingCommit> {
         let mut group: Vec<PendingCommit> = vec![];
-        let mut at = 0;
+        let mut index = 0;
         while group.len() < MOST {
-            let Some(next) = self.waiting.get(at) else { break };
+            let Some(next) = self.waiting.get(index) else { break };
             let is_apart = |pending_commit: &PendingCommit| {
                 !layout.spans_tenants() && pending_commit.statement() != next.statement()
             };
             if group.iter().any(|group| group.is_twin_of(next) || is_apart(group)) {
-                at += 1;
+                index += 1;
             } else {
-                group.extend(self.waiting.remove(at));
+                group.extend(self.waiting.remove(index));
             }
         }
         group
@@ -238,8 +238,8 @@ impl Batcher {
         let rows = group.iter().map(|pending| pending.change.writes.len()).sum();
         for pending in group {
             record_duration(pending.since);
-            let committed = Committed { leased: pending.leased_of(leased) };
-            pending.answer(Ok(committed));
+            let commit = Committed { leased: pending.leased_of(leased) };
+            pending.answer(Ok(commit));
         }
         self.executor.record_writes(rows).await;
     }
@@ -248,8 +248,8 @@ impl Batcher {
     /// each is committed alone.
     async fn divide(&self, group: Vec<PendingCommit>, failure: Failure) {
         self.executor.note_subscribers(&failure, group.iter().map(|pending| pending.tenant));
-        let answered = if is_replayed(&failure) { self.answered(&group).await } else { BTreeSet::new() };
-        if answered.is_empty() {
+        let keys = if is_replayed(&failure) { self.answered(&group).await } else { BTreeSet::new() };
+        if keys.is_empty() {
             tracing::debug!(
                 reason = failure.text(),
                 "a transaction of several change sets failed; each goes alone"
@@ -260,7 +260,7 @@ impl Batcher {
             }
             return;
         }
-        let is_retry = |pending: &PendingCommit| pending.place_of_key().is_some_and(|key| answered.contains(&key));
+        let is_retry = |pending: &PendingCommit| pending.place_of_key().is_some_and(|key| keys.contains(&key));
         let (retries, others): (Vec<_>, Vec<_>) = group.into_iter().partition(is_retry);
         retries.into_iter().for_each(|pending| pending.answer(Err(CommitError::Replayed)));
         if !others.is_empty() {
@@ -270,21 +270,23 @@ impl Batcher {
 
     /// Returns the idempotency keys of a batch that already have an answer. Empty if they cannot be read.
     async fn answered(&self, group: &[PendingCommit]) -> BTreeSet<(Tenant, String)> {
-        let mut wanted: BTreeMap<Tenant, Vec<&IdempotencyRecord>> = BTreeMap::new();
+        let mut keys_by_tenant: BTreeMap<Tenant, Vec<&IdempotencyRecord>> = BTreeMap::new();
         for pending in group {
-            wanted.entry(pending.tenant).or_default().extend(&pending.change.replay);
+            keys_by_tenant.entry(pending.tenant).or_default().extend(&pending.change.replay);
         }
-        let mut answered = BTreeSet::new();
-        for (tenant, keys) in wanted.into_iter().filter(|(_, keys)| !keys.is_empty()) {
-            let Some(found) = self.executor.answered_keys(tenant, &keys).await else { return BTreeSet::new() };
-            answered.extend(found.into_iter().map(|key| (tenant, key)));
+        let mut positions = BTreeSet::new();
+        for (tenant, keys) in keys_by_tenant.into_iter().filter(|(_, keys)| !keys.is_empty()) {
+            let Some(keys) = self.executor.answered_keys(tenant, &keys).await else {
+                return BTreeSet::new();
+            };
+            positions.extend(keys.into_iter().map(|key| (tenant, key)));
         }
-        answered
+        positions
     }
 
     async fn carry_out_alone(&self, pending: PendingCommit) {
-        let done = self.executor.commit_single(pending.tenant, &pending.change, pending.since).await;
-        pending.answer(done);
+        let result = self.executor.commit_single(pending.tenant, &pending.change, pending.since).await;
+        pending.answer(result);
     }
 }
 
@@ -374,13 +376,13 @@ mod tests {
         let make = Fixtures::new(3);
         let (person, at) = (make.employee(), candor_port_storage::Version::FIRST);
         let observation = make.observation(person.id);
-        let alone = [
+        let changes = [
             vec![Write::put(&Row::expecting(observation.clone(), at))],
             vec![candor_store_testkit::fixtures::joins(person.clone())],
             vec![Write::put(&Row::new(observation.clone())), Write::put(&Row::new(make.attribute()))],
             vec![],
         ];
-        for writes in alone {
+        for writes in changes {
             let events = vec![make.event(EventType::ObservationCreated)];
             assert!(!may_share(&ChangeSet { events, ..make.change(writes) }));
         }

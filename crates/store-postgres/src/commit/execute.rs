@@ -48,26 +48,26 @@ impl Executor {
         begun: Instant,
     ) -> Result<Committed, CommitError> {
         let mut variant = StatementVariant::first(self.subscribers.expected(tenant));
-        let ended = loop {
-            let built = build::single(self.layout, variant, tenant, change);
-            let (transaction, leases) = built.map_err(StorageError::from)?;
+        let result = loop {
+            let statement = build::single(self.layout, variant, tenant, change);
+            let (transaction, leases) = statement.map_err(StorageError::from)?;
             let read = |row: &mut dyn CellReader| if leases { read_leased(row) } else { Ok(None) };
-            let ended = send(&self.nodes, &transaction, read).await;
-            match ended.as_ref().err().map(|failure| interpret::refuted(variant, failure)) {
+            let result = send(&self.nodes, &transaction, read).await;
+            match result.as_ref().err().map(|failure| interpret::refuted(variant, failure)) {
                 Some(Interpretation::TryAgain(next)) => variant = next,
                 Some(Interpretation::Subscribed(next)) => {
                     self.subscribers.note(tenant);
                     variant = next;
                 }
-                Some(Interpretation::Final) | None => break ended,
+                Some(Interpretation::Final) | None => break result,
             }
         };
         record_duration(begun);
-        if ended.is_ok() {
+        if result.is_ok() {
             self.record_writes(change.writes.len()).await;
         }
-        let committed = |leased: Vec<_>| Committed { leased: leased.into_iter().flatten().collect() };
-        ended.map(committed).map_err(|failure| interpret::map_failure(failure, &change.requires))
+        let to_commit = |leased: Vec<_>| Committed { leased: leased.into_iter().flatten().collect() };
+        result.map(to_commit).map_err(|failure| interpret::map_failure(failure, &change.requires))
     }
 
     /// Sends the change sets of a batch as one transaction, once. Each statement holds the change sets of one
@@ -76,10 +76,10 @@ impl Executor {
         &self,
         statements: Vec<(Tenant, Vec<&ChangeSet>)>,
     ) -> TransactionOutcome<LeasedDelivery> {
-        let built = statements.into_iter().map(|(tenant, changes)| {
+        let batch_statements = statements.into_iter().map(|(tenant, changes)| {
             build::batch(self.layout, self.subscribers.expected(tenant), tenant, &changes)
         });
-        match built.collect::<Result<Vec<_>, _>>() {
+        match batch_statements.collect::<Result<Vec<_>, _>>() {
             Ok(statements) => {
                 let all = Transaction::from_marked(statements.into_iter().flatten().collect());
                 send_once(&self.nodes, &all, read_leased).await
@@ -99,9 +99,9 @@ impl Executor {
     /// Reads the idempotency keys of a tenant that already have an answer; `None` if they cannot be read.
     pub(super) async fn answered_keys(&self, tenant: Tenant, keys: &[&IdempotencyRecord]) -> Option<Vec<String>> {
         let query = Transaction::alone(answered_keys(tenant, keys));
-        let found = send_once(&self.nodes, &query, |row| row.text().map_err(Failure::Other)).await;
-        let TransactionOutcome::Done(found) = found else { return None };
-        Some(found.into_iter().flatten().collect())
+        let keys_result = send_once(&self.nodes, &query, |row| row.text().map_err(Failure::Other)).await;
+        let TransactionOutcome::Done(keys_result) = keys_result else { return None };
+        Some(keys_result.into_iter().flatten().collect())
     }
 
     /// Counts rows that were committed together, and triggers an ANALYZE of growing tables.

@@ -43,8 +43,8 @@ pub(super) fn is_replayed(failure: &Failure) -> bool {
 /// Maps a failure to the error of the commit, by the name of the failed check.
 pub(super) fn map_failure(failure: Failure, requires: &[Require]) -> CommitError {
     let Failure::Check(name) = failure else { return failure.into_commit() };
-    let broken = name.strip_prefix(requires::CHECK).and_then(|number| number.parse::<usize>().ok());
-    match (name.as_str(), broken.and_then(|number| requires.get(number))) {
+    let failed_requirement = name.strip_prefix(requires::CHECK).and_then(|number| number.parse::<usize>().ok());
+    match (name.as_str(), failed_requirement.and_then(|number| requires.get(number))) {
         (STALE, _) => CommitError::Stale,
         (REPLAYED, _) => CommitError::Replayed,
         (_, Some(require)) => CommitError::Broken(*require),
@@ -59,16 +59,16 @@ mod tests {
     #[test]
     fn each_wrong_assumption_triggers_exactly_one_fallback() {
         let variant = StatementVariant { subscribers: ExpectedSubscribers::None, key: IdempotencyKeyState::New };
-        let known = Failure::Unique { constraint: "replays_pkey_102345".to_owned(), text: String::new() };
-        let subscribed = Failure::Check("subscribed".to_owned());
+        let taken_key = Failure::Unique { constraint: "replays_pkey_102345".to_owned(), text: String::new() };
+        let other_subscribers = Failure::Check("subscribed".to_owned());
         let other = Failure::Unique { constraint: "observations_pkey_102345".to_owned(), text: String::new() };
         let any_key = StatementVariant { key: IdempotencyKeyState::Any, ..variant };
         let any_subscribers = StatementVariant { subscribers: ExpectedSubscribers::Any, ..variant };
-        assert_eq!(refuted(variant, &known), Interpretation::TryAgain(any_key));
-        assert_eq!(refuted(variant, &subscribed), Interpretation::Subscribed(any_subscribers));
+        assert_eq!(refuted(variant, &taken_key), Interpretation::TryAgain(any_key));
+        assert_eq!(refuted(variant, &other_subscribers), Interpretation::Subscribed(any_subscribers));
         assert_eq!(refuted(variant, &other), Interpretation::Final);
         let careful = StatementVariant { subscribers: ExpectedSubscribers::Any, key: IdempotencyKeyState::Any };
-        for failure in [&known, &subscribed, &other] {
+        for failure in [&taken_key, &other_subscribers, &other] {
             assert_eq!(refuted(careful, failure), Interpretation::Final);
         }
     }

@@ -103,8 +103,8 @@ mod tests {
                    &target_session_attrs=read-write&channel_binding=require&connect_timeout=1";
         let all = each(&url.parse().unwrap());
         for ((_, own), at) in all.iter().zip(["one:1", "two:2"]) {
-            let alone: Config = url.replace("one:1,two:2", at).parse().unwrap();
-            assert_eq!(*own, alone, "{at}");
+            let config: Config = url.replace("one:1,two:2", at).parse().unwrap();
+            assert_eq!(*own, config, "{at}");
         }
         assert_eq!(all.len(), 2);
     }

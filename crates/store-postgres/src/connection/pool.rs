@@ -58,9 +58,9 @@ impl Pool {
 
     /// Returns a free connection, or fails after [`WAIT`].
     pub(crate) async fn get(&self) -> Result<Pooled, Failure> {
-        let taken = timeout(WAIT, self.connections.get()).await;
+        let checkout = timeout(WAIT, self.connections.get()).await;
         self.report();
-        match taken {
+        match checkout {
             Ok(Ok(it)) => Ok(it),
             Ok(Err(PoolError::Backend(pooled_connection::PoolError::ConnectionError(
                 ConnectionError::BadConnection(it),

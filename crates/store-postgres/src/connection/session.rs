@@ -80,8 +80,8 @@ impl Session {
         let (url, wanted) = tls::take(url)?;
         let mut config: Config = url.parse().map_err(|error| unreadable(&url, &error))?;
         let over_network = config.get_hosts().iter().any(|host| matches!(host, Host::Tcp(_)));
-        let wanted = if over_network { wanted } else { tls::TlsSettings::without_tls() };
-        config.ssl_mode(wanted.mode);
+        let tls_settings = if over_network { wanted } else { tls::TlsSettings::without_tls() };
+        config.ssl_mode(tls_settings.mode);
         if config.get_application_name().is_none() {
             config.application_name(application);
         }
@@ -92,7 +92,7 @@ impl Session {
             config.tcp_user_timeout(UNCONFIRMED);
         }
         config.keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE));
-        let tls = MakeRustlsConnect::new(wanted.client()?);
+        let tls = MakeRustlsConnect::new(tls_settings.client()?);
         Ok(Self { config, tls, home: Handle::current(), statement_timeout: STATEMENT_TIMEOUT, standby_of: None })
     }
 
@@ -128,8 +128,8 @@ impl Session {
     /// Opens a connection that lives on the session's runtime.
     pub(crate) async fn connect(&self) -> Result<AsyncPgConnection, Failure> {
         let session = self.clone();
-        let made = self.home.spawn(async move { session.establish().await });
-        match tokio::time::timeout(CONNECT_TIMEOUT * 2, made).await {
+        let connection_result = self.home.spawn(async move { session.establish().await });
+        match tokio::time::timeout(CONNECT_TIMEOUT * 2, connection_result).await {
             Ok(Ok(connection)) => connection.map_err(|error| unconnected(&error)),
             Ok(Err(stopped)) => Err(Failure::Unconnected(format!("cannot connect: {stopped}"))),
             Err(_) => Err(Failure::Unconnected("cannot connect: no answer in time".to_owned())),
@@ -148,10 +148,10 @@ impl Session {
 
     /// Opens a connection of the driver itself, without a statement timeout.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
-        let refused = |error: tokio_postgres::Error| Failure::Unconnected(with_causes(&error));
-        let (client, connection) = self.opened().await.map_err(refused)?;
+        let to_failure = |error: tokio_postgres::Error| Failure::Unconnected(with_causes(&error));
+        let (client, connection) = self.opened().await.map_err(to_failure)?;
         tokio::spawn(connection);
-        client.batch_execute(LONG_SETTINGS).await.map_err(refused)?;
+        client.batch_execute(LONG_SETTINGS).await.map_err(to_failure)?;
         Ok(client)
     }
 
@@ -166,8 +166,8 @@ impl Session {
     }
 
     async fn establish(&self) -> ConnectionResult<AsyncPgConnection> {
-        let refused = |error: tokio_postgres::Error| ConnectionError::BadConnection(with_causes(&error));
-        let (client, connection) = self.opened().await.map_err(refused)?;
+        let to_error = |error: tokio_postgres::Error| ConnectionError::BadConnection(with_causes(&error));
+        let (client, connection) = self.opened().await.map_err(to_error)?;
         let mut connection = AsyncPgConnection::try_from_client_and_connection(client, connection).await?;
         connection.batch_execute(&self.settings()).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
         speak_english(&mut connection).await;
@@ -195,13 +195,14 @@ fn unreadable(url: &str, error: &tokio_postgres::Error) -> ConnectError {
 /// text. Only some roles may change `lc_messages`. In another language every failure that is not recognized is
 /// reported as a temporary one, since it may be a lock timeout.
 async fn speak_english(connection: &mut AsyncPgConnection) {
-    let asked = "SELECT current_setting('lc_messages') ~ '^(C|POSIX|en)' OR current_setting('lc_messages') = ''";
-    let understood = run(connection, &Sql::plain(asked), |row| row.flag().map_err(Failure::Other)).await;
-    let settled = match understood.as_deref() {
+    let language_query =
+        "SELECT current_setting('lc_messages') ~ '^(C|POSIX|en)' OR current_setting('lc_messages') = ''";
+    let understood = run(connection, &Sql::plain(language_query), |row| row.flag().map_err(Failure::Other)).await;
+    let is_english = match understood.as_deref() {
         Ok([Some(true)]) => true,
         _ => connection.batch_execute("SET lc_messages = 'C'").await.is_ok(),
     };
-    if !settled && !expect_translated_messages() {
+    if !is_english && !expect_translated_messages() {
         tracing::warn!(
             "cannot set lc_messages, and the messages of the database are not in English: internal errors of \
              the database get 503 instead of 500. As an administrator, run `ALTER ROLE … SET lc_messages = \
@@ -272,8 +273,8 @@ mod tests {
         let Some(database) = TestDatabase::empty().unwrap() else { return };
         let connection = Session::new(database.url(), "test").unwrap().connect().await.unwrap();
         let mut values = Values::read_by(|row: &mut dyn CellReader| row.int().map_err(Failure::Other));
-        let broken = Sql::plain("SELECT (6 / (3 - n))::bigint FROM generate_series(1, 3) AS n (n)");
-        assert!(run_into(&connection, &broken, &mut values).await.is_err());
+        let failing_query = Sql::plain("SELECT (6 / (3 - n))::bigint FROM generate_series(1, 3) AS n (n)");
+        assert!(run_into(&connection, &failing_query, &mut values).await.is_err());
         run_into(&connection, &Sql::plain("SELECT 7::bigint"), &mut values).await.unwrap();
         run_into(&connection, &Sql::plain("SELECT 8::bigint"), &mut values).await.unwrap();
         assert_eq!(values.into_vec(), [Some(8)]);

@@ -60,9 +60,9 @@ impl SharedConnection {
         if let Some(it) = self.current() {
             return Ok(it);
         }
-        let made = Arc::new(session.connect_here().await?);
-        self.replace(Some(Arc::clone(&made)));
-        Ok(made)
+        let new_connection = Arc::new(session.connect_here().await?);
+        self.replace(Some(Arc::clone(&new_connection)));
+        Ok(new_connection)
     }
 }
 
@@ -77,8 +77,8 @@ impl SharedConnections {
     fn own(&self) -> Option<&SharedConnection> {
         let runtime = Handle::current().id();
         let place = |runtimes: &[Id]| runtimes.iter().position(|id| *id == runtime);
-        let known = place(&self.runtimes.read().unwrap_or_else(PoisonError::into_inner));
-        let place = known.unwrap_or_else(|| {
+        let known_place = place(&self.runtimes.read().unwrap_or_else(PoisonError::into_inner));
+        let place = known_place.unwrap_or_else(|| {
             let mut runtimes = self.runtimes.write().unwrap_or_else(PoisonError::into_inner);
             place(&runtimes).unwrap_or_else(|| {
                 runtimes.push(runtime);

@@ -66,9 +66,10 @@ pub(crate) fn take(url: &str) -> Result<(String, TlsSettings), ConnectError> {
         ("verify-full", _) => (SslMode::Require, Check::ChainAndName),
         (other, _) => {
             // A value before the `@` may be part of a password, so the error omits it.
-            let given = if host_at > 0 || !url.contains('@') { format!("={other}") } else { String::new() };
+            let parameter_text =
+                if host_at > 0 || !url.contains('@') { format!("={other}") } else { String::new() };
             return Err(ConnectError::Url(format!(
-                "sslmode{given} is not one of disable, prefer, require, verify-ca, verify-full"
+                "sslmode{parameter_text} is not one of disable, prefer, require, verify-ca, verify-full"
             )));
         }
     };
@@ -110,8 +111,9 @@ impl TlsSettings {
             Some(path) => {
                 let unreadable = |error| ConnectError::Tls(format!("cannot read sslrootcert {path}: {error}"));
                 for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
-                    let added = roots.add(certificate.map_err(unreadable)?);
-                    added.map_err(|error| ConnectError::Tls(format!("{path} holds no authority: {error}")))?;
+                    let certificate_result = roots.add(certificate.map_err(unreadable)?);
+                    certificate_result
+                        .map_err(|error| ConnectError::Tls(format!("{path} holds no authority: {error}")))?;
                 }
             }
             None => {

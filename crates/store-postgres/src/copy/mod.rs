@@ -112,8 +112,8 @@ impl PostgresCopy {
         it.expect_no_service().await?;
         {
             let client = it.client.lock().await;
-            let locked = client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await.map_err(failed)?;
-            if !locked.get::<_, bool>(0) {
+            let lock_row = client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await.map_err(failed)?;
+            if !lock_row.get::<_, bool>(0) {
                 return Err(CopyRefusal::Locked);
             }
             let mut lacks = pending(options).await?;
@@ -154,8 +154,8 @@ impl PostgresCopy {
         let (own, begun) = (own.get::<_, String>(0), Instant::now());
         let services = if self.is_cluster { SERVICES_ON_NODES } else { SERVICES };
         loop {
-            let found = client.query_one(services, &[&own]).await.map_err(failed)?;
-            match found.get(0) {
+            let service_row = client.query_one(services, &[&own]).await.map_err(failed)?;
+            match service_row.get(0) {
                 0 => return Ok(()),
                 // A session briefly outlives the process that opened it.
                 _ if begun.elapsed() < PATIENCE => tokio::time::sleep(LOOK_AGAIN).await,
@@ -189,9 +189,9 @@ fn failed(error: tokio_postgres::Error) -> StorageError {
 impl CopySource for PostgresCopy {
     async fn count(&self, table: &CopyTable) -> Read<u64> {
         let client = self.client.lock().await;
-        let counted =
+        let count_row =
             client.query_one(&format!("SELECT count(*) FROM {}", table.name), &[]).await.map_err(failed)?;
-        Ok(counted.get::<_, i64>(0).unsigned_abs())
+        Ok(count_row.get::<_, i64>(0).unsigned_abs())
     }
 
     async fn rows(&self, table: &CopyTable, after: Option<Vec<SqlValue>>) -> Read<RowStream> {

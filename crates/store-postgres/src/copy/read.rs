@@ -16,9 +16,9 @@ use super::{binary, failed};
 /// Reads the rows after a key, on a connection of their own.
 pub(super) async fn rows(client: Client, table: CopyTable, after: Option<Vec<SqlValue>>) -> Read<RowStream> {
     let (mut sender, stream) = RowStream::new();
-    let sent = client.copy_out(&statement(&table, after.as_deref())).await.map_err(failed)?;
+    let copy_stream = client.copy_out(&statement(&table, after.as_deref())).await.map_err(failed)?;
     tokio::spawn(async move {
-        let read = send_all(sent, &table, &mut sender).await;
+        let read = send_all(copy_stream, &table, &mut sender).await;
         sender.end(read).await;
         drop(client);
     });
@@ -32,8 +32,8 @@ async fn send_all(sent: CopyOutStream, table: &CopyTable, sender: &mut RowSender
             let corrupt = |reason| StorageError::Corrupt { table: table.name, column: column.name, reason };
             binary::cell(&row, at, column.kind).map_err(corrupt)
         });
-        let sent = sender.send(cells.collect::<Read<_>>()?).await;
-        sent.map_err(|_| StorageError::Unavailable("nobody reads any more".to_owned()))?;
+        let send_result = sender.send(cells.collect::<Read<_>>()?).await;
+        send_result.map_err(|_| StorageError::Unavailable("nobody reads any more".to_owned()))?;
     }
     Ok(())
 }
@@ -46,11 +46,11 @@ fn statement(table: &CopyTable, after: Option<&[SqlValue]>) -> String {
         |name: &str, kind| if kind == Type::Text { format!("{name} COLLATE \"C\"") } else { name.to_owned() };
     let key: Vec<_> = table.key_columns().map(|column| in_order(column.name, column.kind)).collect();
     let (columns, key, name) = (columns.join(", "), key.join(", "), table.name);
-    let behind = after.map_or(String::new(), |cells| {
+    let start_condition = after.map_or(String::new(), |cells| {
         let values: Vec<_> = cells.iter().map(binary::literal).collect();
         format!(" WHERE ({key}) > ({})", values.join(", "))
     });
-    format!("COPY (SELECT {columns} FROM {name}{behind} ORDER BY {key}) TO STDOUT (FORMAT binary)")
+    format!("COPY (SELECT {columns} FROM {name}{start_condition} ORDER BY {key}) TO STDOUT (FORMAT binary)")
 }
 
 #[cfg(test)]
@@ -63,11 +63,11 @@ mod tests {
     fn copy_cursor_value_is_escaped_in_sql() {
         let all = tables();
         let find = |name: &str| all.iter().find(|table| table.name == name).unwrap();
-        let after = [SqlValue::Id([1; 16]), SqlValue::Text("it's '; DROP".to_owned())];
-        let text = statement(find("replays"), Some(&after));
-        let behind = text.split(" WHERE ").nth(1).unwrap();
+        let start_key = [SqlValue::Id([1; 16]), SqlValue::Text("it's '; DROP".to_owned())];
+        let text = statement(find("replays"), Some(&start_key));
+        let condition = text.split(" WHERE ").nth(1).unwrap();
         assert_eq!(
-            behind,
+            condition,
             "(tenant_id, key COLLATE \"C\") > ('01010101010101010101010101010101'::uuid, \
              convert_from('\\x6974277320273b2044524f50'::bytea, 'UTF8')) \
              ORDER BY tenant_id, key COLLATE \"C\") TO STDOUT (FORMAT binary)"

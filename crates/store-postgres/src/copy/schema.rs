@@ -78,8 +78,8 @@ pub(super) async fn begin(client: &mut Client, is_cluster: bool, first: (String,
     write_down(&transaction, &first).await?;
     for row in transaction.query(REFERENCES, &[]).await.map_err(failed)? {
         let [name, table, definition]: [String; 3] = [row.get(0), row.get(1), row.get(2)];
-        let again = format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}");
-        write_down(&transaction, &(format!("{REFERENCE}{name}"), again)).await?;
+        let recreation = format!("ALTER TABLE {table} ADD CONSTRAINT {name} {definition}");
+        write_down(&transaction, &(format!("{REFERENCE}{name}"), recreation)).await?;
         let drop = format!("ALTER TABLE {table} DROP CONSTRAINT {name}");
         transaction.batch_execute(&drop).await.map_err(failed)?;
     }
@@ -125,10 +125,10 @@ pub(super) async fn make_partition(transaction: &Transaction<'_>, name: &str, da
          FOR VALUES FROM ('{day} 00:00:00+00') TO ('{} 00:00:00+00')",
         day.next()
     );
-    let ended = match transaction.batch_execute(&text).await {
+    let savepoint_end = match transaction.batch_execute(&text).await {
         Ok(()) => "RELEASE SAVEPOINT day",
         Err(error) if matches!(Failure::from_driver(&error), Failure::Forbidden(_)) => "ROLLBACK TO SAVEPOINT day",
         Err(error) => return Err(failed(error)),
     };
-    transaction.batch_execute(ended).await.map_err(failed)
+    transaction.batch_execute(savepoint_end).await.map_err(failed)
 }

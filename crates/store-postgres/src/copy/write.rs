@@ -52,10 +52,11 @@ async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]
 /// Creates the daily partitions of the delivery log for these rows. Without the permission, the rows go into the
 /// default partition, as they do while a service runs.
 async fn make_days(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]) -> Read<()> {
-    let Some(at) = table.columns.iter().position(|column| column.name == "created_at") else {
+    let Some(time_index) = table.columns.iter().position(|column| column.name == "created_at") else {
         return Err(StorageError::Failed("the log of deliveries has no time".to_owned()));
     };
-    let day = |row: &CopyRow| if let Some(SqlValue::Time(it)) = row.get(at) { Some(it.date()) } else { None };
+    let day =
+        |row: &CopyRow| if let Some(SqlValue::Time(it)) = row.get(time_index) { Some(it.date()) } else { None };
     for day in rows.iter().filter_map(day).collect::<BTreeSet<Date>>() {
         schema::make_partition(transaction, &day_partition(day), day).await?;
     }

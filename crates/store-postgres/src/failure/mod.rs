@@ -96,8 +96,8 @@ impl Failure {
         let kind = kind_in_language(kind, info.message(), is_translated);
         if kind == Kind::Unique {
             // A cluster forwards only the message of its node, without the constraint name.
-            let quoted = || info.message().rsplit('"').nth(1);
-            let constraint = info.constraint_name().or_else(quoted).unwrap_or_default().to_owned();
+            let quoted_name = || info.message().rsplit('"').nth(1);
+            let constraint = info.constraint_name().or_else(quoted_name).unwrap_or_default().to_owned();
             return Self::Unique { constraint, text };
         }
         Self::of_kind(kind, info.message(), text)
@@ -118,8 +118,8 @@ impl Failure {
             Kind::Other => Self::Other(text),
             Kind::Check => {
                 let is_of_name = |sign: &char| sign.is_ascii_alphanumeric() || *sign == ':';
-                let behind = message.split_once(CHECK_PREFIX).map_or("", |(_, behind)| behind);
-                Self::Check(behind.chars().take_while(is_of_name).collect())
+                let check_name = message.split_once(CHECK_PREFIX).map_or("", |(_, behind)| behind);
+                Self::Check(check_name.chars().take_while(is_of_name).collect())
             }
         }
     }
@@ -209,8 +209,9 @@ impl Failure {
 /// Returns the unique value that the constraint protects.
 fn unique(constraint: &str) -> Option<Unique> {
     let constraint = without_number(constraint);
-    let named = UNIQUES.iter().find(|column| column.constraint == constraint).map(|column| column.unique);
-    named.or_else(|| constraint.ends_with("_pkey").then_some(Unique::Id))
+    let matching_unique =
+        UNIQUES.iter().find(|column| column.constraint == constraint).map(|column| column.unique);
+    matching_unique.or_else(|| constraint.ends_with("_pkey").then_some(Unique::Id))
 }
 
 /// Strips the shard number that a node of a cluster appends to constraint names.

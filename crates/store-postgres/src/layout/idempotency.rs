@@ -49,24 +49,24 @@ pub(crate) fn answered_keys(tenant: Tenant, keys: &[&IdempotencyRecord]) -> Sql 
 pub(crate) fn store_answer(tenant: Tenant, replay: &IdempotencyRecord) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(tenant);
-    let taken = take(&mut sql, &tenant, replay);
-    sql.push(&taken);
+    let key_row = take(&mut sql, &tenant, replay);
+    sql.push(&key_row);
     sql
 }
 
 /// Insert of an answer that returns a row if its key was free or has expired.
 pub(super) fn take(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
-    let inserted = insert(sql, tenant, &[replay]);
+    let key_rows = insert(sql, tenant, &[replay]);
     format!(
-        "{inserted} {REPLAY_TAKEN} excluded.status WHERE r.expires_at <= excluded.created_at RETURNING 1::bigint"
+        "{key_rows} {REPLAY_TAKEN} excluded.status WHERE r.expires_at <= excluded.created_at RETURNING 1::bigint"
     )
 }
 
 /// Insert of an answer that fails with [`REPLAYED`] if its key is neither free nor expired.
 pub(crate) fn take_or_fail(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
-    let inserted = insert(sql, tenant, &[replay]);
+    let key_rows = insert(sql, tenant, &[replay]);
     let status = "CASE WHEN r.expires_at <= excluded.created_at THEN excluded.status::text";
-    format!("{inserted} {REPLAY_TAKEN} ({status} ELSE '{CHECK_PREFIX}{REPLAYED}'::text END)::int")
+    format!("{key_rows} {REPLAY_TAKEN} ({status} ELSE '{CHECK_PREFIX}{REPLAYED}'::text END)::int")
 }
 
 /// Insert of answers whose keys are free.
@@ -75,10 +75,10 @@ pub(crate) fn insert(sql: &mut Sql, tenant: &str, replays: &[&IdempotencyRecord]
         let key = sql.bind(SqlValue::Text(replay.key.as_str().to_owned()));
         let fingerprint = sql.bind(SqlValue::Bytes(replay.fingerprint.to_bytes().to_vec()));
         let status = sql.bind(SqlValue::Int(i64::from(replay.status)));
-        let sealed = sql.bind(SqlValue::Bytes(replay.sealed.clone()));
+        let sealed_reply = sql.bind(SqlValue::Bytes(replay.sealed.clone()));
         let (at, until) =
             (sql.bind(SqlValue::Time(replay.created_at)), sql.bind(SqlValue::Time(replay.expires_at())));
-        format!("({tenant}, {key}, {fingerprint}, {status}, {sealed}, {at}, {until})")
+        format!("({tenant}, {key}, {fingerprint}, {status}, {sealed_reply}, {at}, {until})")
     };
     let rows: Vec<_> = replays.iter().map(row).collect();
     format!("INSERT INTO replays AS r (tenant_id, {REPLAY_COLUMNS}) VALUES {}", rows.join(", "))

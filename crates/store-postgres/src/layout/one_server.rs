@@ -64,8 +64,8 @@ impl Layout for OneServer {
     }
 
     fn take_key(&self, statement: &mut Statement, replay: &IdempotencyRecord, _: IdempotencyKeyState) {
-        let taken = take(&mut statement.sql, &statement.tenant, replay);
-        statement.named_part("replay", "", &taken);
+        let key_row = take(&mut statement.sql, &statement.tenant, replay);
+        statement.named_part("replay", "", &key_row);
         statement.gate(&assert_sql("(SELECT count(*) FROM replay) = 1", REPLAYED));
     }
 

@@ -33,9 +33,12 @@ impl PostgresStore {
 /// for each of these groups, not for each row.
 fn sql(tenant: Tenant, lists: &[&Listing], keys: &[GroupKey], most: usize) -> Sql {
     let mut page = PageSql::of_all_rows(tenant);
-    let by = (1..=keys.len()).map(|at| at.to_string()).collect::<Vec<_>>().join(", ");
-    let (grouped, order) =
-        if keys.is_empty() { Default::default() } else { (format!(" GROUP BY {by}"), format!(", {by}")) };
+    let group_columns = (1..=keys.len()).map(|at| at.to_string()).collect::<Vec<_>>().join(", ");
+    let (grouped, order) = if keys.is_empty() {
+        Default::default()
+    } else {
+        (format!(" GROUP BY {group_columns}"), format!(", {group_columns}"))
+    };
     let (columns, joins) = inner(keys, &page.tenant);
     let mut parts = vec![];
     for list in lists {

@@ -23,25 +23,25 @@ impl PostgresStore {
     pub(crate) async fn rows_of(&self, tenant: Tenant, listings: &[Listing]) -> Read<Vec<AnyStored>> {
         let listings: Vec<_> = listings.iter().filter(|listing| may_match(listing)).collect();
         let Some(limit) = listings.first().map(|listing| usize::from(listing.limit)) else { return Ok(vec![]) };
-        let asked = PageLists { tenant, listings: &listings };
+        let page_lists = PageLists { tenant, listings: &listings };
         let plans = try_join_all(listings.iter().map(|listing| self.plan(tenant, listing))).await?;
         let parts: Vec<_> = listings.iter().copied().zip(&plans).collect();
         let [(listing, plan)] = parts.as_slice() else {
-            return self.merged(&asked, &parts).await;
+            return self.merged(&page_lists, &parts).await;
         };
         let Some(then) = &plan.then else {
-            return self.answer(&asked, page::sql(tenant, &[Part::whole(listing, &plan.first)]), false).await;
+            return self.answer(&page_lists, page::sql(tenant, &[Part::whole(listing, &plan.first)]), false).await;
         };
         if listing.equals() {
-            return self.merged(&asked, &parts).await;
+            return self.merged(&page_lists, &parts).await;
         }
         let stride = page::first_stride(&plan.first);
-        let met = Part::with_stride(listing, &plan.first, stride);
-        let rows = self.answer(&asked, page::sql(tenant, &[met]), false).await?;
+        let plain_conditions = Part::with_stride(listing, &plan.first, stride);
+        let rows = self.answer(&page_lists, page::sql(tenant, &[plain_conditions]), false).await?;
         if rows.len() > limit {
             return Ok(rows);
         }
-        self.answer(&asked, page::sql(tenant, &[Part::whole(listing, then)]), true).await
+        self.answer(&page_lists, page::sql(tenant, &[Part::whole(listing, then)]), true).await
     }
 
     /// Reads the merged rows of several lists. No scan is bounded: a row beyond the bound of one list may precede
@@ -73,12 +73,12 @@ impl PostgresStore {
         sql: Sql,
     ) -> Read<Vec<AnyStored>> {
         let read = move |row: &mut dyn CellReader| Ok(kind.read(row)?);
-        let found = match self.row_sizes.are_large(tenant, kind.table(), count) {
+        let rows = match self.row_sizes.are_large(tenant, kind.table(), count) {
             false => self.read(&sql, read).await?,
             true => self.read_large(tenant, sql, read).await?,
         };
-        self.row_sizes.note_found(tenant, kind.table(), &found);
-        Ok(found)
+        self.row_sizes.note_found(tenant, kind.table(), &rows);
+        Ok(rows)
     }
 }
 

@@ -62,10 +62,10 @@ pub(super) fn sql(own: Tenant, parts: &[Part<'_>]) -> Sql {
     let tenant = sql.tenant(own);
     let rows = u32::from(listing.limit) + 1;
     let limit = sql.bind(SqlValue::Int(i64::from(rows)));
-    let after = listing.after.as_ref().map(|(place, id)| (sql.bind(place.clone()), sql.id(*id)));
-    let bound = BOUNDS.into_iter().find(|limit| rows <= *limit).unwrap_or(u32::MAX);
+    let start = listing.after.as_ref().map(|(place, id)| (sql.bind(place.clone()), sql.id(*id)));
+    let row_limit = BOUNDS.into_iter().find(|limit| rows <= *limit).unwrap_or(u32::MAX);
     let ids_first = parts.iter().any(Part::finds_ids);
-    let mut page = PageSql { sql, tenant, limit, after, bound, ids_first };
+    let mut page = PageSql { sql, tenant, limit, after: start, bound: row_limit, ids_first };
     page.write(listing, parts);
     page.sql
 }
@@ -91,8 +91,8 @@ impl PageSql {
     /// Conditions of all rows of a run.
     pub(super) fn conditions(&mut self, listing: &Listing, run: Option<(Column, SqlValue)>) -> String {
         let run = run.map(|(column, value)| format!("r.{} = {}", column.name, self.sql.bind(value)));
-        let met = self.plain(listing, run);
-        [met, self.looks(listing, &RowFilter::hashing_all(listing), None)].concat().join(" AND ")
+        let plain_conditions = self.plain(listing, run);
+        [plain_conditions, self.looks(listing, &RowFilter::hashing_all(listing), None)].concat().join(" AND ")
     }
 
     fn write(&mut self, first: &Listing, parts: &[Part<'_>]) {
@@ -126,29 +126,29 @@ impl PageSql {
         let (listing, bound, name) = (part.listing, self.bound, part.listing.table().name);
         let place = format!("r.{}", listing.sort.name);
         let order = order(listing, &place, "r.id");
-        let wanted = if self.ids_first { format!("r.id, {place} AS place") } else { "r.*".to_owned() };
-        let met = self.plain(listing, run);
+        let columns = if self.ids_first { format!("r.id, {place} AS place") } else { "r.*".to_owned() };
+        let plain_conditions = self.plain(listing, run);
         let filter = match part.source {
             RowSource::Scan(filter) => filter,
-            RowSource::Gather(from) => return self.gather(listing, *from, &met, false),
-            RowSource::GatherFirsts(from) => return self.gather(listing, *from, &met, true),
+            RowSource::Gather(from) => return self.gather(listing, *from, &plain_conditions, false),
+            RowSource::GatherFirsts(from) => return self.gather(listing, *from, &plain_conditions, true),
         };
         let looks = self.looks(listing, filter, None);
         let Some(stride) = part.stride else {
-            let all = [met, looks].concat().join(" AND ");
-            return format!("(SELECT {wanted} FROM {name} AS r WHERE {all} ORDER BY {order} LIMIT {bound})");
+            let all = [plain_conditions, looks].concat().join(" AND ");
+            return format!("(SELECT {columns} FROM {name} AS r WHERE {all} ORDER BY {order} LIMIT {bound})");
         };
-        let (met, looks) = (met.join(" AND "), looks.join(" AND "));
+        let (plain_conditions, looks) = (plain_conditions.join(" AND "), looks.join(" AND "));
         if !self.ids_first {
             return format!(
-                "(SELECT r.* FROM (SELECT * FROM {name} AS r WHERE {met} ORDER BY {order} LIMIT {stride}) AS r \
+                "(SELECT r.* FROM (SELECT * FROM {name} AS r WHERE {plain_conditions} ORDER BY {order} LIMIT {stride}) AS r \
                  WHERE {looks} ORDER BY {order} LIMIT {bound})"
             );
         }
         // The lookup is in the select list of the scan, which saves one plan step for each row.
         let outer = self::order(listing, "r.place", "r.id");
         format!(
-            "(SELECT r.id, r.place FROM (SELECT {wanted}, {looks} AS hit FROM {name} AS r WHERE {met} \
+            "(SELECT r.id, r.place FROM (SELECT {columns}, {looks} AS hit FROM {name} AS r WHERE {plain_conditions} \
              ORDER BY {order} LIMIT {stride}) AS r WHERE r.hit ORDER BY {outer} LIMIT {bound})"
         )
     }
@@ -164,8 +164,8 @@ impl PageSql {
         match listing.conditions.get(from) {
             Some(Condition::Within(column, manager) | Condition::Reach(column, manager)) => {
                 let manager = self.sql.id(manager.to_bytes());
-                let itself = matches!(listing.conditions.get(from), Some(Condition::Reach(..)));
-                let people = self.people(&manager, itself);
+                let includes_manager = matches!(listing.conditions.get(from), Some(Condition::Reach(..)));
+                let people = self.people(&manager, includes_manager);
                 if by_firsts {
                     return self.newest(listing, &people, column.name, &all);
                 }
@@ -239,15 +239,15 @@ impl PageSql {
     fn plain(&mut self, listing: &Listing, run: Option<String>) -> Vec<String> {
         let mut all = vec![format!("r.tenant_id = {}", self.tenant)];
         all.extend(run);
-        let compared = |sql: &mut Sql, column: &Column, sign: &str, cell: &SqlValue| {
+        let comparison = |sql: &mut Sql, column: &Column, sign: &str, cell: &SqlValue| {
             format!("r.{} {sign} {}", column.name, sql.bind(cell.clone()))
         };
         for condition in &listing.conditions {
             all.push(match condition {
-                Condition::Is(column, cell) => compared(&mut self.sql, column, "=", cell),
-                Condition::IsNot(column, cell) => compared(&mut self.sql, column, "IS DISTINCT FROM", cell),
-                Condition::AtLeast(column, cell) => compared(&mut self.sql, column, ">=", cell),
-                Condition::AtMost(column, cell) => compared(&mut self.sql, column, "<=", cell),
+                Condition::Is(column, cell) => comparison(&mut self.sql, column, "=", cell),
+                Condition::IsNot(column, cell) => comparison(&mut self.sql, column, "IS DISTINCT FROM", cell),
+                Condition::AtLeast(column, cell) => comparison(&mut self.sql, column, ">=", cell),
+                Condition::AtMost(column, cell) => comparison(&mut self.sql, column, "<=", cell),
                 Condition::OneOf(column, cells) => {
                     format!("r.{} = ANY({})", column.name, self.sql.many(column.kind, cells.iter().cloned()))
                 }
@@ -288,8 +288,8 @@ impl PageSql {
                     let manager = self.sql.id(manager.to_bytes());
                     let rows =
                         format!("reporting_lines AS l WHERE l.tenant_id = {tenant} AND l.ancestor_id = {manager}");
-                    let itself = matches!(condition, Condition::Reach(..)).then_some(manager);
-                    (rows, "descendant_id", column.name, itself)
+                    let own_id = matches!(condition, Condition::Reach(..)).then_some(manager);
+                    (rows, "descendant_id", column.name, own_id)
                 }
                 Condition::Tagged(members, tags) => {
                     let (tags, member) = (self.sql.ids(tags.iter().copied()), members.member);
@@ -305,14 +305,14 @@ impl PageSql {
                 | Condition::Without(..)
                 | Condition::Among(..) => continue,
             };
-            let looked = if filter.hashed.contains(&at) {
+            let membership = if filter.hashed.contains(&at) {
                 format!("(r.{of} IN (SELECT l.{owner} FROM {rows})) IS TRUE")
             } else {
                 format!("EXISTS (SELECT 1 FROM {rows} AND l.{owner} = r.{of} OFFSET 0)")
             };
             looks.push(match itself {
-                Some(person) => format!("(r.{of} = {person} OR {looked})"),
-                None => looked,
+                Some(person) => format!("(r.{of} = {person} OR {membership})"),
+                None => membership,
             });
         }
         looks

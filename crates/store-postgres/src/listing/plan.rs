@@ -24,7 +24,7 @@ impl PostgresStore {
     async fn count(&self, tenant: Tenant, condition: &Condition) -> Read<usize> {
         let mut sql = Sql::default();
         let tenant = sql.tenant(tenant);
-        let named = match condition {
+        let subquery = match condition {
             Condition::Within(_, manager) | Condition::Reach(_, manager) => {
                 format!(
                     "reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {}",
@@ -44,7 +44,7 @@ impl PostgresStore {
             | Condition::Among(..) => return Ok(0),
         };
         let most = sql.bind(SqlValue::Int(i64::try_from(counted_to(condition)).unwrap_or(i64::MAX)));
-        sql.push(&format!("SELECT count(*) FROM (SELECT 1 FROM {named} LIMIT {most}) AS counted"));
+        sql.push(&format!("SELECT count(*) FROM (SELECT 1 FROM {subquery} LIMIT {most}) AS counted"));
         let count = self.find(&sql, int).await?.unwrap_or_default();
         Ok(usize::try_from(count).unwrap_or_default())
     }

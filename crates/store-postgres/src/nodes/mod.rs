@@ -125,8 +125,8 @@ impl Nodes {
 
     /// Reads on a shared connection to the tenant's node.
     pub(crate) async fn read(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), Failure> {
-        let wanted = self.number_of(sql.owner()).await;
-        self.read_near(wanted, sql, rows).await
+        let node_number = self.number_of(sql.owner()).await;
+        self.read_near(node_number, sql, rows).await
     }
 
     async fn read_near(
@@ -164,12 +164,12 @@ impl Nodes {
         sql: &Sql,
         rows: &mut dyn RowSink,
     ) -> Result<(), Failure> {
-        let held = PooledConnection::new(self.pooled(pool, sql.owner()).await?);
-        let done = run_into(held.get()?, sql, rows).await;
-        if !matches!(done, Err(Failure::Lost(_))) {
-            held.give_back();
+        let connection = PooledConnection::new(self.pooled(pool, sql.owner()).await?);
+        let result = run_into(connection.get()?, sql, rows).await;
+        if !matches!(result, Err(Failure::Lost(_))) {
+            connection.give_back();
         }
-        done
+        result
     }
 
     /// Returns an exclusive connection, to the node of the tenant if one is given.
@@ -178,9 +178,9 @@ impl Nodes {
     }
 
     async fn pooled(&self, pool: fn(&Connections) -> &Pool, tenant: Option<Tenant>) -> Result<Pooled, Failure> {
-        let wanted = self.number_of(tenant).await;
+        let node_number = self.number_of(tenant).await;
         loop {
-            let (place, connections) = self.0.asked(wanted)?;
+            let (place, connections) = self.0.asked(node_number)?;
             match pool(connections).get().await {
                 Err(Failure::Unconnected(reason)) if self.0.leaves(place, &reason) => {}
                 got => return got,
@@ -191,8 +191,8 @@ impl Nodes {
     /// Returns the number of the node that has a tenant's rows; `None` for a single server or an unknown location.
     async fn number_of(&self, tenant: Option<Tenant>) -> Option<NodeNumber> {
         let tenant = tenant.filter(|_| self.0.nodes.len() > 1)?;
-        if let Some(known) = self.0.tenants.get(&tenant) {
-            return known;
+        if let Some(node_number) = self.0.tenants.get(&tenant) {
+            return node_number;
         }
         let mut sql = Sql::default();
         let id = sql.id(tenant.to_bytes());
@@ -201,10 +201,10 @@ impl Nodes {
             "SELECT groupid::bigint FROM pg_dist_placement \
              WHERE shardid = get_shard_id_for_distribution_column('events', {id})"
         ));
-        let mut found = Values::read_by(|row: &mut dyn CellReader| row.int().map_err(Failure::Other));
-        match self.read_near(None, &sql, &mut found).await {
+        let mut numbers = Values::read_by(|row: &mut dyn CellReader| row.int().map_err(Failure::Other));
+        match self.read_near(None, &sql, &mut numbers).await {
             Ok(()) => {
-                let number = found.into_vec().into_iter().next().flatten();
+                let number = numbers.into_vec().into_iter().next().flatten();
                 self.0.tenants.insert(tenant, number);
                 number
             }
@@ -243,9 +243,9 @@ impl Inner {
     fn note(&self, place: usize, reason: &str, now: impl Fn(State) -> State) -> Vec<State> {
         let mut states = self.states.write().unwrap_or_else(PoisonError::into_inner);
         if let (Some(node), Some(state)) = (self.nodes.get(place), states.get_mut(place)) {
-            let before = *state;
-            *state = now(before);
-            node.tell(before.health, state.health, reason);
+            let state_before = *state;
+            *state = now(state_before);
+            node.tell(state_before.health, state.health, reason);
         }
         states.clone()
     }

@@ -112,14 +112,14 @@ pub(crate) async fn send<T>(
 
 /// Sends a transaction and returns the raw rows of its result. Retries after collisions with other transactions.
 pub(crate) async fn send_raw(nodes: &Nodes, transaction: &Transaction) -> Result<Vec<RawRow>, Failure> {
-    let mut tried = 1;
+    let mut attempt = 1;
     loop {
         match try_once(nodes, transaction).await {
             TransactionOutcome::Done(rows) => return Ok(rows),
-            TransactionOutcome::Undone(Failure::Collided(text)) if tried < TRIES => {
-                tracing::debug!(reason = text, tried, "transactions collided; trying again");
-                sleep(PAUSE * tried).await;
-                tried += 1;
+            TransactionOutcome::Undone(Failure::Collided(text)) if attempt < TRIES => {
+                tracing::debug!(reason = text, attempt, "transactions collided; trying again");
+                sleep(PAUSE * attempt).await;
+                attempt += 1;
             }
             TransactionOutcome::Undone(failure) | TransactionOutcome::Unknown(failure) => return Err(failure),
         }
@@ -143,18 +143,18 @@ pub(crate) async fn send_once<T>(
 }
 
 async fn try_once(nodes: &Nodes, transaction: &Transaction) -> TransactionOutcome<RawRow> {
-    let held = match nodes.connection(transaction.tenant()).await {
+    let pooled_connection = match nodes.connection(transaction.tenant()).await {
         Ok(it) => PooledConnection::new(it),
         Err(failure) => return TransactionOutcome::Unknown(failure),
     };
-    let sent = match held.get() {
+    let send_result = match pooled_connection.get() {
         Ok(connection) => timeout(PATIENCE, send_all(connection, transaction)).await,
         Err(failure) => return TransactionOutcome::Unknown(failure),
     };
     let late = |_| TransactionOutcome::Unknown(Failure::Busy("the transaction was not done in time".to_owned()));
-    let outcome = sent.unwrap_or_else(late);
+    let outcome = send_result.unwrap_or_else(late);
     if !matches!(outcome, TransactionOutcome::Unknown(_)) {
-        held.give_back();
+        pooled_connection.give_back();
     }
     outcome
 }
@@ -181,24 +181,28 @@ async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> 
     };
     let is_unsent = &AtomicBool::new(false);
     let send = |place: usize, sql| {
-        let wanted = transaction.answering.contains(&place);
-        async move { run_raw(connection, sql, wanted).await.inspect_err(|_| is_unsent.store(true, Ordering::Relaxed)) }
+        let is_answer_wanted = transaction.answering.contains(&place);
+        async move {
+            run_raw(connection, sql, is_answer_wanted)
+                .await
+                .inspect_err(|_| is_unsent.store(true, Ordering::Relaxed))
+        }
     };
-    let sent = join_all(before.iter().enumerate().map(|(place, sql)| send(place, sql)));
+    let sends = join_all(before.iter().enumerate().map(|(place, sql)| send(place, sql)));
     let undo = Sql::plain("ROLLBACK");
     let end = async {
         let is_undone = is_unsent.load(Ordering::Relaxed) && !before.is_empty();
         send(before.len(), if is_undone { &undo } else { last }).await
     };
     // `join` polls in order: all earlier statements are started before the last one.
-    let (mut answers, ended) = join(sent, end).await;
+    let (mut answers, ended) = join(sends, end).await;
     answers.push(ended);
     // A failed single statement rolls itself back. Otherwise the last statement ends the transaction.
-    let ended = transaction.statements.len() == 1 || answers.last().is_some_and(Result::is_ok);
+    let is_complete = transaction.statements.len() == 1 || answers.last().is_some_and(Result::is_ok);
     match answers.into_iter().collect::<Result<Vec<_>, _>>() {
         Ok(answers) => TransactionOutcome::Done(answers.into_iter().flatten().collect()),
         Err(Failure::Lost(text)) => TransactionOutcome::Unknown(Failure::Lost(text)),
-        Err(failure) if ended => TransactionOutcome::Undone(failure),
+        Err(failure) if is_complete => TransactionOutcome::Undone(failure),
         Err(failure) => TransactionOutcome::Unknown(failure),
     }
 }
@@ -217,8 +221,8 @@ mod tests {
         let session = Session::new(database.url(), "candor").unwrap();
         let sizes = Sizes { shared: 1, pooled: 1, slow: SlowReads::with_places(1) };
         let server = Nodes::alone(Connections::new(&session, sizes).unwrap());
-        let made = Transaction::alone(Sql::plain("CREATE TABLE t (a bigint)"));
-        assert!(matches!(send_once(&server, &made, int).await, TransactionOutcome::Done(_)));
+        let creation = Transaction::alone(Sql::plain("CREATE TABLE t (a bigint)"));
+        assert!(matches!(send_once(&server, &creation, int).await, TransactionOutcome::Done(_)));
         server
     }
 

@@ -46,24 +46,24 @@ impl Watch {
 
     /// Checks the node, and returns its group id if it has one.
     async fn look(&self) -> Result<Option<NodeNumber>, HealthCheckError> {
-        let begun = Instant::now();
-        let asked = async {
-            let mut kept = self.connection.lock().await;
+        let start = Instant::now();
+        let check = async {
+            let mut kept_connection = self.connection.lock().await;
             // `take`: a cancelled check must not leave its connection behind.
-            if let Some(connection) = kept.take()
+            if let Some(connection) = kept_connection.take()
                 && let Ok(number) = number(&connection).await
             {
-                *kept = Some(connection);
+                *kept_connection = Some(connection);
                 return Ok(number);
             }
             let connection = self.session.connect().await?;
             let number = number(&connection).await?;
-            *kept = Some(connection);
+            *kept_connection = Some(connection);
             Ok::<_, Failure>(number)
         };
-        match timeout(PATIENCE, asked).await {
+        match timeout(PATIENCE, check).await {
             Ok(Ok(number)) => Ok(number),
-            Ok(Err(failure)) if begun.elapsed() < SOON => Err(HealthCheckError::Refused(failure.text())),
+            Ok(Err(failure)) if start.elapsed() < SOON => Err(HealthCheckError::Refused(failure.text())),
             Ok(Err(failure)) => Err(HealthCheckError::Silent(failure.text())),
             Err(_) => Err(HealthCheckError::Silent("no answer in time".to_owned())),
         }
@@ -80,8 +80,9 @@ async fn number(connection: &AsyncPgConnection) -> Result<Option<NodeNumber>, Fa
 /// # Errors
 /// The reason of one node, if no node answers.
 pub(super) async fn begin(nodes: &Arc<Inner>) -> Result<(), String> {
-    let seen = nodes.look_at_all().await;
-    if let Some(reason) = seen.iter().all(Result::is_err).then(|| seen.into_iter().find_map(Result::err)).flatten()
+    let node_states = nodes.look_at_all().await;
+    if let Some(reason) =
+        node_states.iter().all(Result::is_err).then(|| node_states.into_iter().find_map(Result::err)).flatten()
     {
         return Err(reason);
     }
@@ -101,9 +102,9 @@ async fn go_on(nodes: Weak<Inner>) {
 
 impl Inner {
     async fn look_at_all(&self) -> Vec<Result<(), String>> {
-        let watched =
+        let watched_nodes =
             self.nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.watch.as_ref()?)));
-        join_all(watched.map(|(place, watch)| self.look_at(place, watch))).await
+        join_all(watched_nodes.map(|(place, watch)| self.look_at(place, watch))).await
     }
 
     /// Checks a node and records the result.

@@ -52,14 +52,14 @@ pub(super) fn lease(
         Claim::Oldest { most } => (builder.oldest(now, *most, scope), NO_QUEUE.to_owned()),
         Claim::SubscriptionQueues(walk) => {
             let now = builder.sql.bind(SqlValue::Time(now));
-            let queued = Queued::due(&now, &builder.tenant);
-            builder.queues(walk, &queued, scope)
+            let due_jobs = Queued::due(&now, &builder.tenant);
+            builder.queues(walk, &due_jobs, scope)
         }
         Claim::Parked(walk) => {
             // A parked delivery becomes due when the lease ends, in case no result is recorded.
             set.push_str(&format!(", due_at = {until}"));
-            let queued = Queued::parked(&builder.tenant);
-            builder.queues(walk, &queued, scope)
+            let parked_jobs = Queued::parked(&builder.tenant);
+            builder.queues(walk, &parked_jobs, scope)
         }
     };
     builder.finish(&set, &with, &next)
@@ -108,11 +108,16 @@ impl Queued {
     fn parked(tenant: &str) -> Self {
         let (place, queue) = ("(tenant_id, webhook_id)", "(o.tenant_id, o.webhook_id)");
         let (of_queue, order_in_queue, wanted) = if tenant.is_empty() {
-            let wanted = webhook("wanted", "l.tenant_id", "l.webhook_id", "");
-            (format!("{place} >= {queue} AND {place} <= {queue}"), "tenant_id, webhook_id, event_id", wanted)
+            let webhook_state = webhook("wanted", "l.tenant_id", "l.webhook_id", "");
+            (
+                format!("{place} >= {queue} AND {place} <= {queue}"),
+                "tenant_id, webhook_id, event_id",
+                webhook_state,
+            )
         } else {
-            let wanted = format!("(SELECT wanted FROM webhooks WHERE tenant_id = {tenant} AND id = l.webhook_id)");
-            (format!("tenant_id = {tenant} AND webhook_id = o.webhook_id"), "event_id", wanted)
+            let webhook_state =
+                format!("(SELECT wanted FROM webhooks WHERE tenant_id = {tenant} AND id = l.webhook_id)");
+            (format!("tenant_id = {tenant} AND webhook_id = o.webhook_id"), "event_id", webhook_state)
         };
         let (condition, order) = ("due_at IS NULL", "tenant_id, webhook_id, event_id");
         Self { condition, order, of_queue, order_in_queue, open: format!(" AND {wanted} IS DISTINCT FROM 0") }
@@ -147,12 +152,12 @@ impl LeaseBuilder {
 
     /// Query that locks rows in an order; it skips rows that another transaction has locked.
     fn locked(&mut self, condition: &str, order: &str, most: u16) -> String {
-        let bound = BOUNDS.into_iter().find(|bound| u32::from(most) <= *bound).unwrap_or(u32::MAX);
+        let row_limit = BOUNDS.into_iter().find(|bound| u32::from(most) <= *bound).unwrap_or(u32::MAX);
         let most = self.sql.bind(SqlValue::Int(i64::from(most)));
         let (columns, names) = (self.address.columns(), self.address.names("s"));
         format!(
             "SELECT {names}, s.due_at FROM (SELECT {columns}, due_at FROM delivery_jobs WHERE {condition} \
-             ORDER BY {order} LIMIT {bound} FOR UPDATE SKIP LOCKED) AS s LIMIT {most}"
+             ORDER BY {order} LIMIT {row_limit} FOR UPDATE SKIP LOCKED) AS s LIMIT {most}"
         )
     }
 
@@ -173,8 +178,8 @@ impl LeaseBuilder {
         let each = self.locked(&condition, queued.order_in_queue, walk.each);
         let each = self.limited(walk, &each);
         let names = self.address.names("d");
-        let found = format!("SELECT {names}, d.due_at FROM open AS o CROSS JOIN LATERAL ({each}) AS d");
-        (format!("{queues}, found AS MATERIALIZED ({found})"), next)
+        let due_jobs = format!("SELECT {names}, d.due_at FROM open AS o CROSS JOIN LATERAL ({each}) AS d");
+        (format!("{queues}, found AS MATERIALIZED ({due_jobs})"), next)
     }
 
     /// Restricts a query on the queue `o` to the own maximum of queues that have one.
@@ -182,11 +187,12 @@ impl LeaseBuilder {
         if walk.limited.is_empty() {
             return each.to_owned();
         }
-        let limited = &walk.limited;
-        let most = limited.iter().map(|(_, most)| SqlValue::Int((*most).min(walk.each).into()));
+        let limited_queues = &walk.limited;
+        let most = limited_queues.iter().map(|(_, most)| SqlValue::Int((*most).min(walk.each).into()));
         let arrays = [
-            self.sql.many(Type::Id, limited.iter().map(|((tenant, _), _)| SqlValue::Id(tenant.to_bytes()))),
-            self.sql.many(Type::Id, limited.iter().map(|((_, webhook), _)| SqlValue::Id(webhook.to_bytes()))),
+            self.sql.many(Type::Id, limited_queues.iter().map(|((tenant, _), _)| SqlValue::Id(tenant.to_bytes()))),
+            self.sql
+                .many(Type::Id, limited_queues.iter().map(|((_, webhook), _)| SqlValue::Id(webhook.to_bytes()))),
             self.sql.many(Type::Int, most),
         ];
         let is_same = if self.tenant.is_empty() {
@@ -266,8 +272,8 @@ pub(super) fn read_row(row: &mut dyn CellReader) -> Result<Row, Failure> {
     let is_there = flag(row)?;
     let was = row.time().map_err(Failure::Other)?;
     let job = |row| read_job(&mut Reader::new(row, JOB_TABLE)).map_err(StorageError::from);
-    let leased = is_there.then(|| (was, job(row)));
-    Ok(Row { next, leased })
+    let leased_job = is_there.then(|| (was, job(row)));
+    Ok(Row { next, leased: leased_job })
 }
 
 /// Merges the rows of a lease: by queue for a walk, then by due time.

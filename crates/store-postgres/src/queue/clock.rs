@@ -10,8 +10,8 @@ pub(super) fn corrections(now: Timestamp, lease: Timestamp) -> Vec<Sql> {
     let mut all = vec![];
     let mut add = |at: Timestamp, text: fn(&str) -> String| {
         let mut sql = Sql::default();
-        let at = sql.bind(SqlValue::Time(at));
-        sql.push(&text(&at));
+        let current_time = sql.bind(SqlValue::Time(at));
+        sql.push(&text(&current_time));
         all.push(sql);
     };
     add(now, |now| {

@@ -51,8 +51,8 @@ pub(super) async fn keep(
         }
         other => other?,
     }
-    let gone = send(nodes, &Transaction::steered(vec![old_rows(layout, before, most)]), int).await?;
-    Ok(gone.first().copied().unwrap_or_default().unsigned_abs())
+    let removed_counts = send(nodes, &Transaction::steered(vec![old_rows(layout, before, most)]), int).await?;
+    Ok(removed_counts.first().copied().unwrap_or_default().unsigned_abs())
 }
 
 async fn partition(
@@ -60,9 +60,9 @@ async fn partition(
     now: Timestamp,
     before: Timestamp,
 ) -> Result<(), Failure> {
-    let found = send(nodes, &Transaction::alone(Sql::plain(PARTITIONS)), names).await?;
-    let Some((schema, _)) = found.first().cloned() else { return Ok(()) };
-    let days: Vec<Date> = found.iter().filter_map(|(_, name)| day_of(name)).collect();
+    let partition_names = send(nodes, &Transaction::alone(Sql::plain(PARTITIONS)), names).await?;
+    let Some((schema, _)) = partition_names.first().cloned() else { return Ok(()) };
+    let days: Vec<Date> = partition_names.iter().filter_map(|(_, name)| day_of(name)).collect();
     for day in std::iter::successors(Some(now.date()), |day| Some(day.next())).take(1 + DAYS_AHEAD) {
         if !days.contains(&day) && is_free(nodes, day).await? {
             go_on(change((nodes, layout), &creation(&schema, day)).await)?;
@@ -110,12 +110,12 @@ fn creation(schema: &str, day: Date) -> [String; 2] {
 /// Runs statements in a transaction with short timeouts. Each is sent alone: a timeout applies from the next
 /// message on, and a cluster forwards only schema changes that are messages of their own.
 async fn change((nodes, layout): (&Nodes, SharedLayout), statements: &[String]) -> Result<(), Failure> {
-    let held = PooledConnection::new(nodes.connection(None).await?);
-    let connection = held.get()?;
+    let pooled_connection = PooledConnection::new(nodes.connection(None).await?);
+    let connection = pooled_connection.get()?;
     let run = async |text: &str| {
         SimpleAsyncConnection::batch_execute(&mut &*connection, text).await.map_err(Failure::from)
     };
-    let changed = async {
+    let partition_change = async {
         run("BEGIN").await?;
         for limit in layout.partition_settings().iter().copied().chain(LIMITS) {
             run(limit).await?;
@@ -125,12 +125,12 @@ async fn change((nodes, layout): (&Nodes, SharedLayout), statements: &[String]) 
         }
         run("COMMIT").await
     };
-    let changed = changed.await;
-    if changed.is_err() {
+    let change_result = partition_change.await;
+    if change_result.is_err() {
         run("ROLLBACK").await?;
     }
-    held.give_back();
-    changed
+    pooled_connection.give_back();
+    change_result
 }
 
 /// Returns `true` if the default partition has no rows of the day. Otherwise a new partition would be refused, and

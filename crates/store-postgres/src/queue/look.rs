@@ -51,31 +51,34 @@ impl PostgresStore {
         }
         let (walk, condition) = match claim {
             Claim::Oldest { most } => {
-                let wanted = usize::from(*most).saturating_sub(already);
-                let oldest = self.in_turn(Transaction::alone(oldest(now, wanted)), delivery_key).await?;
-                let expected = (oldest.len() == wanted).then_some(wanted);
-                let mut found: ByTenant<DeliveryKey> = BTreeMap::new();
+                let places = usize::from(*most).saturating_sub(already);
+                let oldest = self.in_turn(Transaction::alone(oldest(now, places)), delivery_key).await?;
+                let expected_count = (oldest.len() == places).then_some(places);
+                let mut keys_by_tenant: ByTenant<DeliveryKey> = BTreeMap::new();
                 for (tenant, key) in oldest {
-                    found.entry(tenant).or_default().push(key);
+                    keys_by_tenant.entry(tenant).or_default().push(key);
                 }
-                let scopes =
-                    found.into_iter().map(|(id, keys)| LeaseScope::Deliveries(Tenant::from_bytes(id), keys));
+                let scopes = keys_by_tenant
+                    .into_iter()
+                    .map(|(id, keys)| LeaseScope::Deliveries(Tenant::from_bytes(id), keys));
                 return Ok(LeasePlan {
                     leases: scopes.map(|scope| build(&scope)).collect(),
                     next: None,
-                    expected,
+                    expected: expected_count,
                 });
             }
             Claim::SubscriptionQueues(walk) => (walk, "due_at IS NOT NULL"),
             Claim::Parked(walk) => (walk, "due_at IS NULL"),
         };
-        let passed = self.in_turn(Transaction::alone(queues(walk, condition)), queue_key).await?;
-        let next = if passed.len() == usize::from(walk.queues) { passed.last().copied() } else { None };
-        let mut found: ByTenant<[u8; 16]> = BTreeMap::new();
-        for (tenant, webhook) in passed.into_iter().filter(|queue| !walk.busy.contains(queue)) {
-            found.entry(tenant.to_bytes()).or_default().push(webhook.to_bytes());
+        let passed_queues = self.in_turn(Transaction::alone(queues(walk, condition)), queue_key).await?;
+        let next =
+            if passed_queues.len() == usize::from(walk.queues) { passed_queues.last().copied() } else { None };
+        let mut ids_by_tenant: ByTenant<[u8; 16]> = BTreeMap::new();
+        for (tenant, webhook) in passed_queues.into_iter().filter(|queue| !walk.busy.contains(queue)) {
+            ids_by_tenant.entry(tenant.to_bytes()).or_default().push(webhook.to_bytes());
         }
-        let scopes = found.into_iter().map(|(id, queues)| LeaseScope::Queues(Tenant::from_bytes(id), queues));
+        let scopes =
+            ids_by_tenant.into_iter().map(|(id, queues)| LeaseScope::Queues(Tenant::from_bytes(id), queues));
         Ok(LeasePlan { leases: scopes.map(|scope| build(&scope)).collect(), next, expected: None })
     }
 }

@@ -26,29 +26,29 @@ use crate::store::PostgresStore;
 #[async_trait]
 impl MailQueue for PostgresStore {
     async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16, except: &[Tenant]) -> Read<Vec<MailKey>> {
-        let mut claimed = vec![];
+        let mut claimed_mails = vec![];
         for claim in self.plan_mail_leases(lease, now, most, except).await? {
-            claimed.extend(self.in_turn(self.lease_transaction(claim), due_mail).await?);
+            claimed_mails.extend(self.in_turn(self.lease_transaction(claim), due_mail).await?);
         }
-        claimed.sort_by_key(|(due_at, (tenant, id))| (*due_at, tenant.to_bytes(), id.to_bytes()));
-        Ok(claimed.into_iter().map(|(_, key)| key).collect())
+        claimed_mails.sort_by_key(|(due_at, (tenant, id))| (*due_at, tenant.to_bytes(), id.to_bytes()));
+        Ok(claimed_mails.into_iter().map(|(_, key)| key).collect())
     }
 
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
         let results: Vec<_> = (0..).zip(results).collect();
-        let mut held = vec![];
+        let mut locked_mails = vec![];
         for scope in self.layout.scopes(results.iter().map(|(_, ((tenant, _), _))| *tenant).collect::<Vec<_>>()) {
             let sql = record(worker, scope, &results).map_err(StorageError::from)?;
-            held.extend(self.in_turn(Transaction::steered(vec![sql]), int).await?);
+            locked_mails.extend(self.in_turn(Transaction::steered(vec![sql]), int).await?);
         }
-        let places = results.iter().filter(|(place, _)| !held.contains(place));
+        let places = results.iter().filter(|(place, _)| !locked_mails.contains(place));
         Ok(places.map(|(_, (key, _))| *key).collect())
     }
 
     async fn count_mail(&self, counter: MailCounter, day: Date, most: u32) -> Read<bool> {
         let mut sql = Sql::default();
-        let before = sql.bind(SqlValue::Date(Date::from_epoch_days(day.epoch_days().saturating_sub(1))));
-        sql.push(&format!("DELETE FROM recipient_mails WHERE day < {before}"));
+        let day_before = sql.bind(SqlValue::Date(Date::from_epoch_days(day.epoch_days().saturating_sub(1))));
+        sql.push(&format!("DELETE FROM recipient_mails WHERE day < {day_before}"));
         self.send(Transaction::alone(sql), |_| Ok(())).await?;
         let mut sql = Sql::default();
         let (day, recipient) = (sql.bind(SqlValue::Date(day)), sql.bind(SqlValue::Bytes(counter.0.to_vec())));
@@ -64,8 +64,8 @@ impl MailQueue for PostgresStore {
         let mut sql = Sql::default();
         let (day, recipient) = (sql.bind(SqlValue::Date(day)), sql.bind(SqlValue::Bytes(counter.0.to_vec())));
         sql.push(&format!("SELECT mails FROM recipient_mails WHERE day = {day} AND recipient = {recipient}"));
-        let counted = self.send(Transaction::alone(sql), int).await?.into_iter().next();
-        Ok(counted.map_or(0, |mails| u32::try_from(mails).unwrap_or(u32::MAX)))
+        let mail_count = self.send(Transaction::alone(sql), int).await?.into_iter().next();
+        Ok(mail_count.map_or(0, |mails| u32::try_from(mails).unwrap_or(u32::MAX)))
     }
 
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {

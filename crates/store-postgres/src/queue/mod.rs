@@ -48,20 +48,20 @@ impl Queue for PostgresStore {
     }
 
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<ClaimedJobs> {
-        let mut claimed = ClaimedJobs::default();
+        let mut claimed_jobs = ClaimedJobs::default();
         for _ in 0..LOOKS {
-            let plan = self.plan_leases(lease, now, claim, claimed.jobs.len()).await?;
+            let plan = self.plan_leases(lease, now, claim, claimed_jobs.jobs.len()).await?;
             let transactions = plan.leases.into_iter().map(|sql| self.lease_transaction(sql));
             let parts = self.all_in_turn(transactions, claim::read_row).await?;
-            let leased = claim::merge(parts.into_iter().flatten().collect(), claim)?;
-            let is_overtaken = plan.expected.is_some_and(|expected| leased.jobs.len() < expected);
-            claimed.next = leased.next.or(plan.next);
-            claimed.jobs.extend(leased.jobs);
+            let leased_jobs = claim::merge(parts.into_iter().flatten().collect(), claim)?;
+            let is_overtaken = plan.expected.is_some_and(|expected| leased_jobs.jobs.len() < expected);
+            claimed_jobs.next = leased_jobs.next.or(plan.next);
+            claimed_jobs.jobs.extend(leased_jobs.jobs);
             if !is_overtaken {
                 break;
             }
         }
-        Ok(claimed)
+        Ok(claimed_jobs)
     }
 
     async fn record(
@@ -85,12 +85,13 @@ impl Queue for PostgresStore {
     }
 
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease> {
-        let taken = self.send(Transaction::alone(rate::lease(queue, lease, now)), |_| Ok(())).await?;
-        if !taken.is_empty() {
+        let lease_rows = self.send(Transaction::alone(rate::lease(queue, lease, now)), |_| Ok(())).await?;
+        if !lease_rows.is_empty() {
             return Ok(RateLease::Held);
         }
-        let until = self.send(Transaction::alone(rate::held_until(queue)), rate::until).await?.pop().flatten();
-        Ok(until.map_or(RateLease::Held, |until| RateLease::HeldElsewhere { until }))
+        let end_of_lease =
+            self.send(Transaction::alone(rate::held_until(queue)), rate::until).await?.pop().flatten();
+        Ok(end_of_lease.map_or(RateLease::Held, |until| RateLease::HeldElsewhere { until: until }))
     }
 
     async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()> {
@@ -135,8 +136,8 @@ impl PostgresStore {
         transactions: impl Iterator<Item = Transaction>,
         read: fn(&mut dyn CellReader) -> Result<T, Failure>,
     ) -> Read<Vec<Vec<T>>> {
-        let sent = transactions.map(|transaction| self.in_turn(transaction, read)).collect::<Vec<_>>();
-        let parts: Vec<_> = stream::iter(sent).buffered(AT_ONCE).collect().await;
+        let sent_rows = transactions.map(|transaction| self.in_turn(transaction, read)).collect::<Vec<_>>();
+        let parts: Vec<_> = stream::iter(sent_rows).buffered(AT_ONCE).collect().await;
         let (mut done, mut failed) = (vec![], vec![]);
         for part in parts {
             match part {

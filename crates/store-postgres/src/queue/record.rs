@@ -49,12 +49,12 @@ impl Results {
     pub(super) fn new(mut results: Vec<(Job, AttemptResult)>, health: Vec<(QueueKey, HealthDelta)>) -> Self {
         results
             .sort_by_key(|(job, _)| (job.tenant.to_bytes(), job.webhook_id.to_bytes(), job.event_id.to_bytes()));
-        let mut merged: BTreeMap<_, (QueueKey, HealthDelta)> = BTreeMap::new();
+        let mut deltas: BTreeMap<_, (QueueKey, HealthDelta)> = BTreeMap::new();
         for (queue, delta) in health {
-            let entry = merged.entry((queue.0.to_bytes(), queue.1.to_bytes()));
+            let entry = deltas.entry((queue.0.to_bytes(), queue.1.to_bytes()));
             entry.and_modify(|(_, before)| *before = before.and(delta)).or_insert((queue, delta));
         }
-        Self { results, health: merged.into_values().collect() }
+        Self { results, health: deltas.into_values().collect() }
     }
 
     /// Returns the results and deltas of one tenant, or all of them.
@@ -131,7 +131,7 @@ impl<'r> RecordBuilder<'r> {
         let jobs = || slice.results.iter().map(|(job, _)| job);
         let next = || slice.results.iter().map(|(_, result)| next(result));
         let time = |at: Option<Timestamp>| at.map_or(SqlValue::Null(Type::Time), SqlValue::Time);
-        let promised =
+        let announced_id =
             |job: &Job| job.delivery_id.map_or(SqlValue::Null(Type::Id), |id| SqlValue::Id(id.to_bytes()));
         let deliveries = vec![
             ("tenant_id", sql.ids(jobs().map(|job| job.tenant.to_bytes()))),
@@ -141,7 +141,7 @@ impl<'r> RecordBuilder<'r> {
             ("place", sql.many(Type::Int, (0..).zip(jobs()).map(|(place, _)| SqlValue::Int(place)))),
             ("next", sql.many(Type::Int, next().map(|(what, _)| SqlValue::Int(what)))),
             ("due_at", sql.many(Type::Time, next().map(|(_, at)| time(at)))),
-            ("delivery_id", sql.many(Type::Id, jobs().map(promised))),
+            ("delivery_id", sql.many(Type::Id, jobs().map(announced_id))),
         ];
         let health = || slice.health.iter().map(|(_, delta)| delta);
         let word = |delta: &HealthDelta| SqlValue::Text(delta.last_status.word().to_owned());
@@ -173,8 +173,8 @@ impl<'r> RecordBuilder<'r> {
             );
         }
         let queues = unnest(&self.deltas, "p", &["tenant_id", "id"]);
-        let found = webhook("1", "p.tenant_id", "p.id", " FOR NO KEY UPDATE");
-        format!("SELECT count(*) FROM {queues} CROSS JOIN LATERAL {found} AS locked")
+        let webhook_row = webhook("1", "p.tenant_id", "p.id", " FOR NO KEY UPDATE");
+        format!("SELECT count(*) FROM {queues} CROSS JOIN LATERAL {webhook_row} AS locked")
     }
 
     /// SQL that locks the deliveries still leased by the worker, in the order of their keys. Over all tenants this
@@ -225,12 +225,12 @@ impl<'r> RecordBuilder<'r> {
             ),
         };
         // The promised id differs from that at the claim: a redelivery was requested during the attempt.
-        let asked = format!("m.next = {AGAIN} AND j.delivery_id IS DISTINCT FROM m.delivery_id");
+        let is_announced_again = format!("m.next = {AGAIN} AND j.delivery_id IS DISTINCT FROM m.delivery_id");
         let set = format!(
             "due_at = CASE WHEN m.next = {RELEASED} THEN j.due_at \
-             WHEN {asked} THEN LEAST(j.due_at, m.due_at) ELSE m.due_at END, worker = NULL, leased_until = NULL, \
+             WHEN {is_announced_again} THEN LEAST(j.due_at, m.due_at) ELSE m.due_at END, worker = NULL, leased_until = NULL, \
              attempt = CASE WHEN m.next = {AGAIN} THEN j.attempt + 1 ELSE j.attempt END, \
-             delivery_id = CASE WHEN m.next = {AGAIN} AND NOT ({asked}) THEN NULL ELSE j.delivery_id END"
+             delivery_id = CASE WHEN m.next = {AGAIN} AND NOT ({is_announced_again}) THEN NULL ELSE j.delivery_id END"
         );
         [
             format!("DELETE FROM delivery_jobs AS j USING {gone} WHERE {is_same} AND m.next = {GONE} {returning}"),
@@ -284,8 +284,8 @@ impl<'r> RecordBuilder<'r> {
             names.collect::<Vec<_>>().join(", ")
         };
         let key_names: Vec<_> = keys.iter().map(|(name, _)| *name).collect();
-        let bound: Vec<_> = keys.iter().map(|(_, array)| array.clone()).chain(arrays).collect();
-        let these = format!("UNNEST({}) AS u ({}, {})", bound.join(", "), key_names.join(", "), list("new_"));
+        let job_keys: Vec<_> = keys.iter().map(|(_, array)| array.clone()).chain(arrays).collect();
+        let these = format!("UNNEST({}) AS u ({}, {})", job_keys.join(", "), key_names.join(", "), list("new_"));
         let (from, is_held, tenant) = match &self.tenant {
             None => (these, "(u.place IN (SELECT h.place FROM held AS h)) IS TRUE".to_owned(), "u.tenant_id"),
             Some(tenant) => (format!("delivery_jobs AS j, {these}"), self.is_held(tenant, "u"), "j.tenant_id"),
@@ -318,9 +318,9 @@ impl<'r> RecordBuilder<'r> {
             );
         }
         let these = unnest(&self.deltas, "p", &[&["tenant_id"], &columns[..]].concat());
-        let found = webhook("ctid AS tuple", "p.tenant_id", "p.id", "");
+        let webhook_tuple = webhook("ctid AS tuple", "p.tenant_id", "p.id", "");
         format!(
-            "pulsed AS MATERIALIZED (SELECT p.*, w.tuple FROM {these} CROSS JOIN LATERAL {found} AS w), \
+            "pulsed AS MATERIALIZED (SELECT p.*, w.tuple FROM {these} CROSS JOIN LATERAL {webhook_tuple} AS w), \
              added AS (UPDATE webhooks AS w SET {set} FROM pulsed AS p WHERE w.ctid = p.tuple \
              RETURNING w.tenant_id, w.id, w.failures, w.failing_since, w.is_failing)"
         )
@@ -373,13 +373,13 @@ pub(super) type Row = (i64, Option<(QueueKey, Streak)>);
 
 /// Reads a row of the result of a record.
 pub(super) fn read_row(row: &mut dyn CellReader) -> Result<Row, Failure> {
-    let held = int(row)?;
+    let lock_count = int(row)?;
     let tenant = row.id().map_err(Failure::Other)?.map(Tenant::from_bytes);
     let queue = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
     let failures = u32::try_from(int(row)?).unwrap_or(u32::MAX);
-    let since = row.time().map_err(Failure::Other)?;
+    let failing_since = row.time().map_err(Failure::Other)?;
     let is_failing = row.flag().map_err(Failure::Other)?.unwrap_or_default();
-    Ok((held, queue.map(|queue| (queue, Streak { failures, since, is_failing }))))
+    Ok((lock_count, queue.map(|queue| (queue, Streak { failures, since: failing_since, is_failing }))))
 }
 
 /// Merges the results of a record's transactions. Results that were not recorded count as lost.

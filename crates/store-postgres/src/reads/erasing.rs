@@ -58,11 +58,11 @@ impl Erasing for PostgresStore {
         sql.push(&format!(
             "SELECT kind, id FROM erased_rows WHERE tenant_id = {tenant} AND erasure_id = {removal}"
         ));
-        let erased = |row: &mut dyn CellReader| {
+        let read_erased = |row: &mut dyn CellReader| {
             let kind = row.text().map_err(Failure::Other)?.unwrap_or_default();
             Ok(ErasedRow { kind, id: id(row)? })
         };
-        self.apart(&sql, erased).await
+        self.apart(&sql, read_erased).await
     }
 
     async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>> {

@@ -29,16 +29,16 @@ const OPENED: &str =
 impl Everyone for PostgresStore {
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
         let mut sql = Sql::default();
-        let after = sql.id(after.map_or([0; 16], |id| id.to_bytes()));
+        let last_organization = sql.id(after.map_or([0; 16], |id| id.to_bytes()));
         let limit = sql.bind(SqlValue::Int(i64::from(limit)));
         // In a live data set the tenant id equals the organization's id.
         sql.push(&format!(
-            "SELECT {} FROM organizations WHERE tenant_id = id AND tenant_id > {after} ORDER BY tenant_id \
+            "SELECT {} FROM organizations WHERE tenant_id = id AND tenant_id > {last_organization} ORDER BY tenant_id \
              LIMIT {limit}",
             columns(Organization::TABLE, "")
         ));
-        let found = self.apart(&sql, versioned::<Organization>).await?;
-        Ok(found.into_iter().map(|row| row.value).collect())
+        let organizations = self.apart(&sql, versioned::<Organization>).await?;
+        Ok(organizations.into_iter().map(|row| row.value).collect())
     }
 
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
@@ -91,16 +91,16 @@ impl PostgresStore {
              WHERE k.tenant_id = {tenant} AND (k.hash = {hash} OR k.previous_hash = {hash})",
             columns(ApiKey::TABLE, "k.")
         ));
-        let Some(found) = self.find(&sql, record).await? else { return Ok(None) };
-        let Some(person) = found.key.employee_id else { return Ok(Some(found)) };
-        let opened = Tenant { organization: found.organization, environment: found.key.environment };
+        let Some(key_record) = self.find(&sql, record).await? else { return Ok(None) };
+        let Some(person) = key_record.key.employee_id else { return Ok(Some(key_record)) };
+        let key_tenant = Tenant { organization: key_record.organization, environment: key_record.key.environment };
         let mut sql = Sql::default();
-        let (tenant, id) = (sql.tenant(opened), sql.id(person.to_bytes()));
+        let (tenant, id) = (sql.tenant(key_tenant), sql.id(person.to_bytes()));
         sql.push(&format!(
             "SELECT id, role, status, returned_at FROM employees WHERE tenant_id = {tenant} AND id = {id}"
         ));
         let holder = self.find(&sql, holder).await?.flatten();
-        Ok(Some(KeyRecord { holder, ..found }))
+        Ok(Some(KeyRecord { holder, ..key_record }))
     }
 }
 
@@ -121,6 +121,6 @@ fn record(row: &mut dyn CellReader) -> Result<KeyRecord, Failure> {
 fn word<T: StringEnum>(row: &mut dyn CellReader, column: &'static str) -> Result<Option<T>, Failure> {
     let Some(text) = row.text().map_err(Failure::Other)? else { return Ok(None) };
     let reason = || format!("unexpected value {text:?}");
-    let unexpected = |_| StorageError::Corrupt { table: "employees", column, reason: reason() };
-    Ok(Some(T::from_word(&text).map_err(unexpected)?))
+    let to_corrupt = |_| StorageError::Corrupt { table: "employees", column, reason: reason() };
+    Ok(Some(T::from_word(&text).map_err(to_corrupt)?))
 }

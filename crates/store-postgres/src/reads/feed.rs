@@ -56,7 +56,7 @@ enum Row {
 impl PostgresStore {
     /// Returns the next events that match the filter, with the position to continue after.
     pub(super) async fn piece(&self, tenant: Tenant, wanted: &FeedRead<'_>) -> Read<FeedPage> {
-        let mut after = match wanted.start {
+        let mut position = match wanted.start {
             FeedStart::Oldest => None,
             FeedStart::After(place) => Some(place.clone()),
             FeedStart::Since(at) => self.find(&last_before(tenant, *at), place).await?,
@@ -66,16 +66,16 @@ impl PostgresStore {
             }
         };
         for pause in PAUSES {
-            let FeedLook { page, is_held_back } = self.look(tenant, wanted, after.as_ref()).await?;
+            let FeedLook { page, is_held_back } = self.look(tenant, wanted, position.as_ref()).await?;
             if page.more || !is_held_back {
                 return Ok(page);
             }
             if page.events.is_empty() {
-                after = page.next;
+                position = page.next;
             }
             sleep(pause).await;
         }
-        Ok(self.look(tenant, wanted, after.as_ref()).await?.page)
+        Ok(self.look(tenant, wanted, position.as_ref()).await?.page)
     }
 
     async fn look(&self, tenant: Tenant, wanted: &FeedRead<'_>, after: Option<&Position>) -> Read<FeedLook> {
@@ -146,7 +146,7 @@ fn sql(tenant: Tenant, wanted: &FeedRead<'_>, after: Option<&Position>, most: u3
     let mut sql = Sql::default();
     let (tenant, oldest) = (sql.tenant(tenant), sql.bind(SqlValue::Time(wanted.oldest)));
     let rows = sql.bind(SqlValue::Int(i64::from(wanted.limit) + 1));
-    let behind = match after {
+    let start_condition = match after {
         Some(Position { key: Key::Rank(rank), id }) => {
             format!(" AND (position, id) > ({}, {})", sql.bind(SqlValue::Int(*rank)), sql.id(*id))
         }
@@ -166,7 +166,7 @@ fn sql(tenant: Tenant, wanted: &FeedRead<'_>, after: Option<&Position>, most: u3
         "WITH horizon AS MATERIALIZED ({horizon} AS place), \
          looked_at AS MATERIALIZED (SELECT position, id, {is_wanted} AS wanted FROM events \
          WHERE tenant_id = {tenant} \
-         AND created_at >= {oldest} AND position < (SELECT place FROM horizon){behind} ORDER BY position, id \
+         AND created_at >= {oldest} AND position < (SELECT place FROM horizon){start_condition} ORDER BY position, id \
          LIMIT {most}), \
          wanted AS (SELECT position, id FROM looked_at WHERE wanted ORDER BY position, id LIMIT {rows}), \
          last AS (SELECT position, id FROM looked_at ORDER BY position DESC, id DESC LIMIT 1), \

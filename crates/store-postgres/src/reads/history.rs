@@ -56,8 +56,8 @@ impl History for PostgresStore {
         let mut swept = 0;
         for (table, key, condition, at) in kinds {
             let sql = doomed(self.layout, (table, key), condition, at, most);
-            let gone = self.apart(&sql, int).await?;
-            swept += gone.into_iter().map(|count| u64::try_from(count).unwrap_or_default()).sum::<u64>();
+            let removed_counts = self.apart(&sql, int).await?;
+            swept += removed_counts.into_iter().map(|count| u64::try_from(count).unwrap_or_default()).sum::<u64>();
         }
         Ok(swept)
     }
@@ -86,6 +86,6 @@ pub(super) fn stored_replay(row: &mut dyn CellReader) -> Result<StoredAnswer, Fa
     let fingerprint = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
     let fingerprint = <[u8; 32]>::try_from(fingerprint).map_err(|_| corrupt("fingerprint", "not 32 bytes"))?;
     let status = u16::try_from(int(row)?).map_err(|_| corrupt("status", "not a status"))?;
-    let sealed = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
-    Ok(StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed })
+    let sealed_reply = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
+    Ok(StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed: sealed_reply })
 }

@@ -65,18 +65,18 @@ fn attempts(tenant: Tenant, webhook: WebhookId, (since, until): (Timestamp, Time
 fn queue(tenant: Tenant, webhook: WebhookId) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
-    let of = format!("FROM delivery_jobs WHERE tenant_id = {tenant} AND webhook_id = {webhook}");
+    let queue_source = format!("FROM delivery_jobs WHERE tenant_id = {tenant} AND webhook_id = {webhook}");
     sql.push(&format!(
-        "SELECT (SELECT count(*) FROM (SELECT 1 {of} LIMIT {MAX_QUEUED_COUNT}) AS counted), \
-         (SELECT event_id {of} ORDER BY event_id LIMIT 1), \
-         (SELECT due_at {of} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1)"
+        "SELECT (SELECT count(*) FROM (SELECT 1 {queue_source} LIMIT {MAX_QUEUED_COUNT}) AS counted), \
+         (SELECT event_id {queue_source} ORDER BY event_id LIMIT 1), \
+         (SELECT due_at {queue_source} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1)"
     ));
     sql
 }
 
 fn read_queue(row: &mut dyn CellReader) -> Result<LogFigures, Failure> {
-    let queued = u32::try_from(int(row)?).unwrap_or(MAX_QUEUED_COUNT);
+    let queued_count = u32::try_from(int(row)?).unwrap_or(MAX_QUEUED_COUNT);
     let oldest_queued = row.id().map_err(Failure::Other)?.map(Id::from_bytes);
     let next_due_at = row.time().map_err(Failure::Other)?;
-    Ok(LogFigures { queued, oldest_queued, next_due_at, ..LogFigures::default() })
+    Ok(LogFigures { queued: queued_count, oldest_queued, next_due_at, ..LogFigures::default() })
 }

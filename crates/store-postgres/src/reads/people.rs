@@ -104,8 +104,8 @@ impl People for PostgresStore {
              EXISTS (SELECT 1 FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {above} \
              AND descendant_id = {below})"
         ));
-        let found = self.find(&sql, |row| Ok((int(row)?, flag(row)?))).await?;
-        let (tree, reports) = found.unwrap_or_default();
+        let line = self.find(&sql, |row| Ok((int(row)?, flag(row)?))).await?;
+        let (tree, reports) = line.unwrap_or_default();
         Ok(Reporting { tree: Version(tree), is_below: reports || employee == manager })
     }
 }

@@ -40,10 +40,10 @@ impl Provisioning for PostgresStore {
     async fn linked_people(&self, tenant: Tenant, connector: ConnectorId, since: Timestamp) -> Read<LinkedPeople> {
         let mut sql = Sql::default();
         let (tenant, connector) = (sql.tenant(tenant), sql.id(connector.to_bytes()));
-        let since = sql.bind(SqlValue::Time(since));
+        let start = sql.bind(SqlValue::Time(since));
         sql.push(&format!(
-            "SELECT count(*) FILTER (WHERE linked_at <= {since} \
-             AND (removed_at IS NULL OR removed_at > {since})), count(*) FILTER (WHERE NOT removed) \
+            "SELECT count(*) FILTER (WHERE linked_at <= {start} \
+             AND (removed_at IS NULL OR removed_at > {start})), count(*) FILTER (WHERE NOT removed) \
              FROM scim_users WHERE tenant_id = {tenant} AND connector_id = {connector}"
         ));
         let people = |row: &mut dyn CellReader| {
@@ -55,13 +55,13 @@ impl Provisioning for PostgresStore {
     async fn connector_figures(&self, tenant: Tenant, connector: ConnectorId) -> Read<ConnectorFigures> {
         let mut sql = Sql::default();
         let (tenant, connector) = (sql.tenant(tenant), sql.id(connector.to_bytes()));
-        let of = format!("WHERE tenant_id = {tenant} AND connector_id = {connector}");
+        let connector_filter = format!("WHERE tenant_id = {tenant} AND connector_id = {connector}");
         sql.push(&format!(
-            "SELECT (SELECT count(*) FROM (SELECT 1 FROM employees {of} LIMIT {MAX_FIGURE}) AS people), \
-             (SELECT count(*) FROM (SELECT 1 FROM sync_issues {of} AND NOT resolved LIMIT {MAX_FIGURE}) AS open), \
-             (SELECT max(updated_at) FROM scim_users {of}), \
-             (SELECT max(occurred_at) FROM scim_requests {of}), \
-             (SELECT user_agent FROM scim_requests {of} ORDER BY occurred_at DESC, id DESC LIMIT 1)"
+            "SELECT (SELECT count(*) FROM (SELECT 1 FROM employees {connector_filter} LIMIT {MAX_FIGURE}) AS people), \
+             (SELECT count(*) FROM (SELECT 1 FROM sync_issues {connector_filter} AND NOT resolved LIMIT {MAX_FIGURE}) AS open), \
+             (SELECT max(updated_at) FROM scim_users {connector_filter}), \
+             (SELECT max(occurred_at) FROM scim_requests {connector_filter}), \
+             (SELECT user_agent FROM scim_requests {connector_filter} ORDER BY occurred_at DESC, id DESC LIMIT 1)"
         ));
         Ok(self.find(&sql, figures).await?.unwrap_or_default())
     }
@@ -93,8 +93,8 @@ fn visible(tenant: Tenant, query: &VisiblePeople) -> Sql {
     let limit = sql.bind(SqlValue::Int(i64::from(query.limit)));
     sql.push(&format!("SELECT id FROM ({sources}) AS people ORDER BY id LIMIT {limit}"));
     if let PeopleStart::Skip(skipped) = query.start {
-        let skipped = sql.bind(SqlValue::Int(i64::try_from(skipped).unwrap_or(i64::MAX)));
-        sql.push(&format!(" OFFSET {skipped}"));
+        let skip_count = sql.bind(SqlValue::Int(i64::try_from(skipped).unwrap_or(i64::MAX)));
+        sql.push(&format!(" OFFSET {skip_count}"));
     }
     sql
 }
@@ -114,14 +114,14 @@ fn sources(sql: &mut Sql, tenant: Tenant, query: &VisiblePeople, is_page: bool) 
     let manual = sql.bind(SqlValue::Text(MANUAL.to_owned()));
     let mut conditions = String::new();
     if let Some(active) = query.active {
-        let left = sql.bind(SqlValue::Text(Status::Deactivated.word().to_owned()));
-        conditions.push_str(&format!(" AND e.status {} {left}", if active { "<>" } else { "=" }));
+        let deactivated_word = sql.bind(SqlValue::Text(Status::Deactivated.word().to_owned()));
+        conditions.push_str(&format!(" AND e.status {} {deactivated_word}", if active { "<>" } else { "=" }));
     }
     if let Some(manager) = query.manager {
         let manager = sql.id(manager.to_bytes());
         conditions.push_str(&format!(" AND e.manager_id = {manager}"));
     }
-    let joined = match conditions.is_empty() {
+    let employee_join = match conditions.is_empty() {
         true => String::new(),
         false => format!(" JOIN employees AS e ON e.tenant_id = {tenant} AND e.id = s.id{conditions}"),
     };
@@ -134,7 +134,7 @@ fn sources(sql: &mut Sql, tenant: Tenant, query: &VisiblePeople, is_page: bool) 
         after_person = format!(" AND e.id > {id}");
     }
     format!(
-        "SELECT s.id AS id FROM scim_users AS s{joined} WHERE s.tenant_id = {tenant} \
+        "SELECT s.id AS id FROM scim_users AS s{employee_join} WHERE s.tenant_id = {tenant} \
          AND s.connector_id = {connector} AND NOT s.removed{after_link} \
          UNION ALL SELECT e.id AS id FROM employees AS e WHERE e.tenant_id = {tenant} \
          AND e.hris_source = {manual}{conditions}{after_person}"
@@ -168,9 +168,9 @@ fn added(tenant: Tenant, requests: &[ScimRequest]) -> Result<Option<Sql>, Storag
 fn trimmed(tenant: Tenant, connector: ConnectorId) -> Sql {
     let mut sql = Sql::default();
     let (tenant, connector) = (sql.tenant(tenant), sql.id(connector.to_bytes()));
-    let of = format!("WHERE tenant_id = {tenant} AND connector_id = {connector}");
+    let connector_filter = format!("WHERE tenant_id = {tenant} AND connector_id = {connector}");
     sql.push(&format!(
-        "DELETE FROM scim_requests {of} AND (occurred_at, id) < (SELECT occurred_at, id FROM scim_requests {of} \
+        "DELETE FROM scim_requests {connector_filter} AND (occurred_at, id) < (SELECT occurred_at, id FROM scim_requests {connector_filter} \
          ORDER BY occurred_at DESC, id DESC LIMIT 1 OFFSET {})",
         KEPT_REQUESTS - 1
     ));

@@ -37,11 +37,11 @@ pub(super) fn sql(
     let waits = format!(
         "COALESCE(j.attempt > 1 AND j.due_at > {now} AND (j.leased_until IS NULL OR j.leased_until <= {now}), false)"
     );
-    let wanted = format!(
+    let event_condition = format!(
         "e.created_at >= {since} AND e.created_at < {until} AND e.type = ANY({types}) AND COALESCE({}, true)",
         job(&waits)
     );
-    let queued = format!("COALESCE({}, false) AS queued", job("true"));
+    let is_queued = format!("COALESCE({}, false) AS queued", job("true"));
     let text = if which.only_failed {
         // An attempt is never older than its event, so earlier partitions need not be read. Each order is that of
         // a single index, which keeps the planner from other indexes with the same first columns.
@@ -55,8 +55,8 @@ pub(super) fn sql(
         });
         format!(
             "SELECT e.id, e.type, e.queued FROM (SELECT DISTINCT f.event_id FROM ({failures}) AS f ORDER BY f.event_id) AS f \
-             CROSS JOIN LATERAL (SELECT e.id, e.type, {queued} FROM events AS e WHERE e.tenant_id = {tenant} \
-             AND e.id >= f.event_id AND e.id <= f.event_id AND {wanted} ORDER BY e.id LIMIT 1) AS e \
+             CROSS JOIN LATERAL (SELECT e.id, e.type, {is_queued} FROM events AS e WHERE e.tenant_id = {tenant} \
+             AND e.id >= f.event_id AND e.id <= f.event_id AND {event_condition} ORDER BY e.id LIMIT 1) AS e \
              WHERE (SELECT true FROM {log} = '{success}' AND d.event_id >= f.event_id AND d.event_id <= f.event_id \
              ORDER BY d.event_id LIMIT 1) IS NULL ORDER BY f.event_id LIMIT {most}",
             failures = failures.collect::<Vec<_>>().join(" UNION ALL "),
@@ -64,8 +64,8 @@ pub(super) fn sql(
         )
     } else {
         format!(
-            "SELECT e.id, e.type, {queued} FROM events AS e WHERE e.tenant_id = {tenant} AND e.id > {above} AND e.id < {below} \
-             AND {wanted} ORDER BY e.id LIMIT {most}"
+            "SELECT e.id, e.type, {is_queued} FROM events AS e WHERE e.tenant_id = {tenant} AND e.id > {above} AND e.id < {below} \
+             AND {event_condition} ORDER BY e.id LIMIT {most}"
         )
     };
     sql.push(&text);

@@ -21,12 +21,12 @@ impl PostgresStore {
                 return Ok(cut);
             }
         }
-        let gone = self.change_some(tenant, &format!("DELETE FROM {table}"), table, "", most).await?;
-        if gone > 0 && table == "reporting_lines" {
+        let removed_count = self.change_some(tenant, &format!("DELETE FROM {table}"), table, "", most).await?;
+        if removed_count > 0 && table == "reporting_lines" {
             let change = "UPDATE reporting_trees SET version = version + 1, changes = changes + 1";
             self.change_some(tenant, change, "reporting_trees", "", 1).await?;
         }
-        Ok(gone)
+        Ok(removed_count)
     }
 
     /// Runs `change`, an `UPDATE` or `DELETE`, on at most `most` rows of a tenant. Returns their number.
@@ -47,11 +47,11 @@ impl PostgresStore {
              FROM {table} WHERE tenant_id = {tenant}{which} LIMIT {most})) RETURNING 1) SELECT count(*) FROM gone"
         ));
         let (nodes, transaction) = (self.nodes.clone(), Transaction::alone(sql));
-        let counted =
+        let count_result =
             carried_out(
                 &self.home,
                 async move { send(&nodes, &transaction, int).await.map_err(Failure::into_commit) },
             );
-        Ok(counted.await?.first().map_or(0, |count| count.unsigned_abs()))
+        Ok(count_result.await?.first().map_or(0, |count| count.unsigned_abs()))
     }
 }

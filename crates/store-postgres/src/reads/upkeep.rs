@@ -77,9 +77,9 @@ impl Upkeep for PostgresStore {
     /// Uses a pooled connection, like a change set, so that an exhausted pool fails the probe as well.
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
         let mut sql = Sql::default();
-        let at = sql.bind(SqlValue::Time(at));
+        let current_time = sql.bind(SqlValue::Time(at));
         sql.push(&format!(
-            "INSERT INTO write_probes (id, probed_at) VALUES (1, {at}) \
+            "INSERT INTO write_probes (id, probed_at) VALUES (1, {current_time}) \
              ON CONFLICT (id) DO UPDATE SET probed_at = excluded.probed_at"
         ));
         self.send(Transaction::alone(sql), |_| Ok(())).await.map(drop)
@@ -103,10 +103,10 @@ fn addition(key: &MasterKey, seen: usize) -> Sql {
         sql.bind(SqlValue::Bytes(key.sealed.clone())),
         sql.bind(SqlValue::Time(key.recorded_at)),
     ];
-    let seen = sql.bind(SqlValue::Int(i64::try_from(seen).unwrap_or(i64::MAX)));
+    let subscription_count = sql.bind(SqlValue::Int(i64::try_from(seen).unwrap_or(i64::MAX)));
     sql.push(&format!(
         "INSERT INTO master_keys (key_id, fingerprint, sealed, recorded_at) SELECT {} \
-         WHERE (SELECT count(*) FROM master_keys) = {seen} ON CONFLICT DO NOTHING",
+         WHERE (SELECT count(*) FROM master_keys) = {subscription_count} ON CONFLICT DO NOTHING",
         values.join(", ")
     ));
     sql

@@ -52,23 +52,23 @@ impl Webhooks for PostgresStore {
         let (tenant, queue) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
         let (at, delivery) = (sql.bind(SqlValue::Time(begun_at(id))), sql.id(id.to_bytes()));
         let columns = columns(Delivery::TABLE, "");
-        let under = |word: &&str| {
+        let deliveries_with = |word: &&str| {
             format!(
                 "(SELECT * FROM deliveries WHERE tenant_id = {tenant} AND webhook_id = {queue} \
                  AND status = '{word}' AND created_at = {at} AND id = {delivery} LIMIT 1)"
             )
         };
-        let runs: Vec<_> = Status::words().iter().map(under).collect();
+        let runs: Vec<_> = Status::words().iter().map(deliveries_with).collect();
         sql.push(&format!("SELECT {columns} FROM ({}) AS r LIMIT 1", runs.join(" UNION ALL ")));
-        let found: Option<Versioned<Delivery>> = self.find(&sql, versioned).await?;
-        Ok(found.map(|row| row.value))
+        let delivery_row: Option<Versioned<Delivery>> = self.find(&sql, versioned).await?;
+        Ok(delivery_row.map(|row| row.value))
     }
 
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
         let mut by_scope = vec![];
         for scope in self.layout.scopes(wanted.iter().map(|(tenant, _)| *tenant)) {
-            let wanted = wanted.iter().filter(|(tenant, _)| scope.is_none_or(|scope| scope == *tenant));
-            by_scope.push(events_sql(scope, wanted));
+            let own_events = wanted.iter().filter(|(tenant, _)| scope.is_none_or(|scope| scope == *tenant));
+            by_scope.push(events_sql(scope, own_events));
         }
         let reads = by_scope.iter().map(|sql| self.read(sql, |row| Ok((owner(row)?, versioned(row)?.value))));
         Ok(try_join_all(reads).await?.into_iter().flatten().collect())
@@ -110,18 +110,18 @@ impl Webhooks for PostgresStore {
 
 /// Builds the query for events by id: of one tenant, or of several in one statement.
 fn events_sql<'w>(scope: Option<Tenant>, wanted: impl Iterator<Item = &'w (Tenant, EventId)>) -> Sql {
-    let wanted: BTreeSet<_> = wanted.map(|(tenant, event)| (tenant.to_bytes(), event.to_bytes())).collect();
+    let event_keys: BTreeSet<_> = wanted.map(|(tenant, event)| (tenant.to_bytes(), event.to_bytes())).collect();
     let mut sql = Sql::default();
     if let Some(tenant) = scope {
-        let (tenant, ids) = (sql.tenant(tenant), sql.ids(wanted.iter().map(|(_, id)| *id)));
+        let (tenant, ids) = (sql.tenant(tenant), sql.ids(event_keys.iter().map(|(_, id)| *id)));
         let columns = columns(Event::TABLE, "");
         sql.push(&format!(
             "SELECT tenant_id, {columns} FROM events WHERE tenant_id = {tenant} AND id = ANY({ids})"
         ));
         return sql;
     }
-    let tenants = sql.ids(wanted.iter().map(|(tenant, _)| *tenant));
-    let ids = sql.ids(wanted.iter().map(|(_, id)| *id));
+    let tenants = sql.ids(event_keys.iter().map(|(tenant, _)| *tenant));
+    let ids = sql.ids(event_keys.iter().map(|(_, id)| *id));
     let columns = columns(Event::TABLE, "e.");
     // Only the primary key has this order; the index of the feed begins with the tenant too.
     sql.push(&format!(

@@ -68,8 +68,8 @@ async fn replace_key(
     let KeyedText { table, text, key, marks_twins, .. } = keyed;
     let own = |sql: &mut Sql| {
         let (tenant, id) = (sql.id(row.place.0), sql.id(row.place.1));
-        let stored = sql.bind(SqlValue::Text(row.text.clone()));
-        (format!("tenant_id = {tenant} AND id = {id} AND {text} = {stored}"), tenant)
+        let stored_text = sql.bind(SqlValue::Text(row.text.clone()));
+        (format!("tenant_id = {tenant} AND id = {id} AND {text} = {stored_text}"), tenant)
     };
     let mut take = Sql::default();
     let (is_own, tenant) = own(&mut take);

@@ -81,8 +81,8 @@ mod tests {
             ("prepared statement \"s3\" already exists", "session mode"),
             ("db error: ERROR: prepared statement \"s12\" does not exist", "session mode"),
         ] {
-            let told = explained(text.to_owned());
-            assert!(told.starts_with(text) && told.contains(remedy), "{told}");
+            let explanation = explained(text.to_owned());
+            assert!(explanation.starts_with(text) && explanation.contains(remedy), "{explanation}");
         }
         for text in ["database \"x\" does not exist", "relation \"t\" already exists", "connection refused"] {
             assert_eq!(explained(text.to_owned()), text);

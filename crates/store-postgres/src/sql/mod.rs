@@ -52,11 +52,11 @@ impl Sql {
         for piece in pieces {
             let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
             let (number, rest) = piece.split_at(digits);
-            let bound = number
+            let matching_bind = number
                 .parse()
                 .ok()
                 .and_then(|number: usize| Some((number, self.binds.get(number.checked_sub(1)?)?)));
-            let Some((place, bind)) = bound else {
+            let Some((place, bind)) = matching_bind else {
                 part.push(&format!("${piece}"));
                 continue;
             };

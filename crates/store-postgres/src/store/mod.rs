@@ -91,16 +91,17 @@ impl PostgresStore {
     pub async fn connect(options: &PostgresOptions) -> Result<Self, ConnectError> {
         let session = Session::new(&options.url, &options.application_name)?;
         // Shared connections: one for each core that serves requests, and one for all other work.
-        let wanted = std::thread::available_parallelism().map_or(1, usize::from) + 1;
-        let shared = wanted.min(options.pool / SHARED).max(1);
-        let pooled = options.pool.saturating_sub(shared + options.slow_reads.places).max(LEAST_POOLED);
-        let (sizes, home) = (Sizes { shared, pooled, slow: options.slow_reads }, session.home().clone());
+        let connections = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+        let shared = connections.min(options.pool / SHARED).max(1);
+        let pool_size = options.pool.saturating_sub(shared + options.slow_reads.places).max(LEAST_POOLED);
+        let (sizes, home) =
+            (Sizes { shared, pooled: pool_size, slow: options.slow_reads }, session.home().clone());
         let (nodes, layout) = servers(&session, sizes).await?;
         let committer = Committer::new(nodes.clone(), home.clone(), layout);
         let (turns, warned, slow) =
-            (QueueConnections::new(pooled), Warned::default(), SlowReadLimits::new(options.slow_reads));
+            (QueueConnections::new(pool_size), Warned::default(), SlowReadLimits::new(options.slow_reads));
         let (asked_first, for_replica) = (None, None);
-        let single_reads = LargeWork::with_turns(pooled / SINGLE_READ_SHARE);
+        let single_reads = LargeWork::with_turns(pool_size / SINGLE_READ_SHARE);
         let (large_work, row_sizes) = (LargeWork::default(), RowSizes::default());
         let store = Self {
             nodes,
@@ -179,8 +180,8 @@ impl PostgresStore {
             let _turn = turn;
             store.apart(&sql, read).await
         };
-        let done = self.home.spawn(task.in_current_span()).await;
-        done.map_err(|error| StorageError::Failed(error.to_string()))?
+        let result = self.home.spawn(task.in_current_span()).await;
+        result.map_err(|error| StorageError::Failed(error.to_string()))?
     }
 
     /// Waits for the tenant's turn at a connection. Cross-tenant reads are the service's own work and need no
@@ -210,10 +211,10 @@ impl PostgresStore {
 /// cluster if the URL names several.
 async fn servers(session: &Session, sizes: Sizes) -> Result<(Nodes, SharedLayout), ConnectError> {
     let first = Nodes::alone(Connections::new(session, sizes)?);
-    let mut found = Values::read_by(flag);
-    let asked = first.read(&Sql::plain(LAYOUT), &mut found).await;
-    asked.map_err(|error| ConnectError::Unreachable(explained(error.text())))?;
-    let layout = layout_of(found.into_vec().first() == Some(&true));
+    let mut flags = Values::read_by(flag);
+    let layout_result = first.read(&Sql::plain(LAYOUT), &mut flags).await;
+    layout_result.map_err(|error| ConnectError::Unreachable(explained(error.text())))?;
+    let layout = layout_of(flags.into_vec().first() == Some(&true));
     let hosts = session.by_host();
     if !layout.spans_tenants() && hosts.len() > 1 {
         return Ok((Nodes::for_cluster(hosts, sizes).await?, layout));
@@ -229,13 +230,13 @@ impl Storage for PostgresStore {
 
     async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
         let conditions = change.conditions().map_err(StorageError::from)?;
-        let mut broken: Option<i64> = None;
+        let mut broken_number: Option<i64> = None;
         for query in check::queries(tenant, &conditions) {
             let place = |row: &mut dyn CellReader| row.int().map_err(Failure::Other);
-            let found = self.find(&query, place).await?.flatten();
-            broken = broken.into_iter().chain(found).min();
+            let place_of_row = self.find(&query, place).await?.flatten();
+            broken_number = broken_number.into_iter().chain(place_of_row).min();
         }
-        let condition = broken.and_then(|place| conditions.get(usize::try_from(place).ok()?));
+        let condition = broken_number.and_then(|place| conditions.get(usize::try_from(place).ok()?));
         condition.map_or(Ok(()), |condition| Err(condition.error()))
     }
 

@@ -80,12 +80,12 @@ impl Replica {
         if let Some(reason) = store.layout.refusal_of_replicas() {
             return Err(ConnectError::Replica(reason.to_owned()));
         }
-        let named = |error: ConnectError| ConnectError::Replica(error.to_string());
+        let to_replica_error = |error: ConnectError| ConnectError::Replica(error.to_string());
         let identity = store.find(&Sql::plain(IDENTITY), Identity::read).await;
         let identity = identity.map_err(|error| ConnectError::Replica(error.to_string()))?;
         let identity = identity.ok_or_else(|| ConnectError::Replica("the database has no identity".to_owned()))?;
         let deadline = options.slow_reads.deadline;
-        let session = Session::new(url, &options.application_name).map_err(named)?;
+        let session = Session::new(url, &options.application_name).map_err(to_replica_error)?;
         let (has_migration, migration) = newest().map_err(|error| ConnectError::Replica(error.to_string()))?;
         let standby = StandbyOf { identity, migration, has_migration: Arc::new(has_migration) };
         let session = session.with_statement_timeout(deadline).with_standby_of(standby);
@@ -147,10 +147,10 @@ impl Replica {
 
     async fn ask_once(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), ReplicaUnavailable> {
         let down = |failure: Failure| ReplicaUnavailable::Down(failure.text());
-        let held = PooledConnection::new(self.pool.get().await.map_err(down)?);
-        let connection = held.get().map_err(down)?;
-        let done = run_into(connection, sql, rows).await;
-        if let Err(Failure::Lost(text)) = done {
+        let pooled_connection = PooledConnection::new(self.pool.get().await.map_err(down)?);
+        let connection = pooled_connection.get().map_err(down)?;
+        let result = run_into(connection, sql, rows).await;
+        if let Err(Failure::Lost(text)) = result {
             return Err(ReplicaUnavailable::Down(text));
         }
         let (is_standby, lag) =
@@ -160,8 +160,8 @@ impl Replica {
             return Err(ReplicaUnavailable::Down("it is no standby any more".to_owned()));
         }
         gauge!("candor_store_replica_lag_seconds").set(lag);
-        held.give_back();
-        done.map_err(ReplicaUnavailable::Failed)
+        pooled_connection.give_back();
+        result.map_err(ReplicaUnavailable::Failed)
     }
 }
 

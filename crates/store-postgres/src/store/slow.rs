@@ -51,9 +51,9 @@ impl StatementPermit {
 impl Drop for StatementPermit {
     fn drop(&mut self) {
         if let Some(place) = self.place.take() {
-            let until = self.until;
+            let deadline = self.until;
             self.home.spawn(async move {
-                sleep_until(until).await;
+                sleep_until(deadline).await;
                 drop(place);
             });
         }
@@ -88,21 +88,21 @@ impl PostgresStore {
         if limits.deadline.is_zero() {
             return Err(out_of_time());
         }
-        let until = || Instant::now() + limits.deadline + GRACE;
-        let mut occupied = StatementPermit { place: Some(place), until: until(), home: self.home.clone() };
+        let deadline = || Instant::now() + limits.deadline + GRACE;
+        let mut permit = StatementPermit { place: Some(place), until: deadline(), home: self.home.clone() };
         if let Some(answer) = self.replica_answer_in_time(sql, rows).await {
-            occupied.leave();
+            permit.leave();
             return answer.map_err(|_| out_of_time());
         }
         // The deadline starts anew for the primary, on which a replica without an answer has spent no time.
-        occupied.until = until();
-        match timeout_at(occupied.until, self.nodes.read_apart(|node| &node.slow, sql, rows)).await {
+        permit.until = deadline();
+        match timeout_at(permit.until, self.nodes.read_apart(|node| &node.slow, sql, rows)).await {
             Ok(Err(Failure::TimedOut(_))) => {
-                occupied.leave();
+                permit.leave();
                 Err(out_of_time())
             }
             Ok(done) => {
-                occupied.leave();
+                permit.leave();
                 done.map_err(Failure::into_storage)
             }
             Err(_) => Err(out_of_time()),

@@ -43,10 +43,10 @@ impl AudienceTest {
     /// Returns the number of deliveries queued for `count` events of a kind, committed by a store with an empty
     /// cache.
     async fn queued(&self, kind: EventType, count: usize) -> i64 {
-        let before = self.number("SELECT count(*) FROM delivery_jobs").await;
+        let count_before = self.number("SELECT count(*) FROM delivery_jobs").await;
         let events = (0..count).map(|_| self.make.event(kind)).collect();
         self.save(ChangeSet { events, ..self.make.change(vec![]) }).await;
-        self.number("SELECT count(*) FROM delivery_jobs").await - before
+        self.number("SELECT count(*) FROM delivery_jobs").await - count_before
     }
 
     async fn number(&self, question: &str) -> i64 {
@@ -87,8 +87,8 @@ async fn concurrent_subscriptions_both_receive_events() {
     let kinds = [EventType::ObservationCreated, EventType::EmployeeCreated];
     assert_eq!(it.queued(kinds[0], 1).await, 0);
     let mut holding = support::client(it.database.url()).await;
-    let held = holding.transaction().await.unwrap();
-    held.batch_execute("SELECT 1 FROM feed_positions FOR UPDATE").await.unwrap();
+    let lock_transaction = holding.transaction().await.unwrap();
+    lock_transaction.batch_execute("SELECT 1 FROM feed_positions FOR UPDATE").await.unwrap();
     let store = support::store(&it.database, None).await;
     let subscribing = kinds.map(|kind| {
         let change = it.make.change(vec![Write::put(&Row::new(it.make.subscription_to(&[kind])))]);
@@ -98,7 +98,7 @@ async fn concurrent_subscriptions_both_receive_events() {
     let waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() \
                    AND application_name = 'candor' AND wait_event_type = 'Lock'";
     eventually("both wait", || async { it.number(waiting).await == 2 }).await;
-    held.commit().await.unwrap();
+    lock_transaction.commit().await.unwrap();
     for one in subscribing {
         one.await.unwrap().unwrap();
     }

@@ -29,11 +29,11 @@ async fn submitted_observations_get_the_requester() {
     let ids: Vec<ObservationId> = observations.iter().map(|observation| observation.id).collect();
     let requests = [(Some(requester.id), &ids[..30]), (None, &ids[30..35])];
     let assignments = requests.map(|(requester_id, submitted)| {
-        let mut asked = Assignment { requester_id, ..make.assignment(subject.id, vec![reviewer.id]) };
-        asked.submissions[0].status = SubmissionStatus::Submitted;
-        asked.submissions[0].observation_ids = submitted.to_vec();
-        asked.submissions[0].submitted_at = Some(asked.created_at);
-        Write::put(&Row::new(asked))
+        let mut assignment = Assignment { requester_id, ..make.assignment(subject.id, vec![reviewer.id]) };
+        assignment.submissions[0].status = SubmissionStatus::Submitted;
+        assignment.submissions[0].observation_ids = submitted.to_vec();
+        assignment.submissions[0].submitted_at = Some(assignment.created_at);
+        Write::put(&Row::new(assignment))
     });
     let requester_id = requester.id;
     store.commit(tenant, make.change([requester, reviewer, subject].map(joins).into())).await.unwrap();
@@ -42,8 +42,8 @@ async fn submitted_observations_get_the_requester() {
     let backfill = VISIBILITY.split(';').find(|statement| statement.contains("UPDATE observations"));
     support::client(database.url()).await.batch_execute(backfill.unwrap()).await.unwrap();
     for (number, id) in ids.into_iter().enumerate() {
-        let stored = store.row::<Observation>(tenant, id).await.unwrap().unwrap().value;
-        assert_eq!(stored.requester_id, (number < 30).then_some(requester_id), "{number}");
+        let stored_observation = store.row::<Observation>(tenant, id).await.unwrap().unwrap().value;
+        assert_eq!(stored_observation.requester_id, (number < 30).then_some(requester_id), "{number}");
     }
 }
 
@@ -72,7 +72,7 @@ async fn former_keys_are_replaced_and_twins_keep_theirs() {
     };
     let former = emails.iter().chain(&names).map(|text| ((*text).to_owned(), (folded(text), false)));
     assert_eq!(read().await, former.collect());
-    let wanted = [
+    let expected_keys = [
         (emails[0], ("anna@xn--mller-kva.example", false)),
         (emails[1], ("anna@müller.example", true)),
         (emails[2], ("bo@xn--mller-kva.example", false)),
@@ -82,12 +82,12 @@ async fn former_keys_are_replaced_and_twins_keep_theirs() {
         (names[2], ("café", false)),
         (names[3], ("care", false)),
     ];
-    let wanted: BTreeMap<_, _> =
-        wanted.into_iter().map(|(text, (key, twin))| (text.to_owned(), (key.to_owned(), twin))).collect();
+    let expected_rows: BTreeMap<_, _> =
+        expected_keys.into_iter().map(|(text, (key, twin))| (text.to_owned(), (key.to_owned(), twin))).collect();
     let options = PostgresOptions::new(database.url(), 1);
     for _ in 0..2 {
         replace_former_keys(&options).await.unwrap();
-        assert_eq!(read().await, wanted);
+        assert_eq!(read().await, expected_rows);
     }
     let free = "UPDATE employees SET email = 'x@example.com', email_key = 'x@example.com' \
                 WHERE email = 'anna@xn--mller-kva.example'";

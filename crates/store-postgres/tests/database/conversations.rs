@@ -19,16 +19,16 @@ async fn archive_waits_for_a_message_without_a_position() {
     let tenant = make.tenant();
     let person = make.employee();
     let talk = make.conversation(vec![person.id]);
-    let made = make.change(vec![joins(person), Write::put(&Row::new(talk.clone()))]);
-    store.commit(tenant, made).await.unwrap();
+    let first_change = make.change(vec![joins(person), Write::put(&Row::new(talk.clone()))]);
+    store.commit(tenant, first_change).await.unwrap();
     let (mut message, watcher) = (support::client(database.url()).await, support::client(database.url()).await);
     let open = message.transaction().await.unwrap();
     open.execute("UPDATE conversations SET last_message_at = created_at", &[]).await.unwrap();
-    let mut archived = talk;
-    archived.archived_at = Some(make.tick());
-    let change = make.change(vec![Write::put(&Row::expecting(archived, Version::FIRST))]);
+    let mut archived_talk = talk;
+    archived_talk.archived_at = Some(make.tick());
+    let change = make.change(vec![Write::put(&Row::expecting(archived_talk, Version::FIRST))]);
     let archive = tokio::spawn(async move { store.commit(tenant, change).await.map(drop) });
-    let begun = std::time::Instant::now();
+    let start = std::time::Instant::now();
     loop {
         let waiting = watcher.query_one(WAITING, &[]).await.unwrap();
         if waiting.get::<_, i64>(0) > 0 {
@@ -36,7 +36,7 @@ async fn archive_waits_for_a_message_without_a_position() {
             assert_eq!(waiting.get::<_, i64>(1), 0, "the archive has its position before it holds the row");
             break;
         }
-        assert!(begun.elapsed().as_secs() < 60 && !archive.is_finished(), "the archive does not wait");
+        assert!(start.elapsed().as_secs() < 60 && !archive.is_finished(), "the archive does not wait");
         tokio::task::yield_now().await;
     }
     open.commit().await.unwrap();

@@ -93,8 +93,8 @@ async fn done(running: JoinSet<Result<Committed, CommitError>>) -> Vec<Result<Co
 async fn commit_waiting_for_a_lock_does_not_block_another() {
     let Some(scene) = CrowdTest::set(1).await else { return };
     let mut other = support::client(scene.database.url()).await;
-    let held = other.transaction().await.unwrap();
-    scene.hold_others(&held).await;
+    let lock_transaction = other.transaction().await.unwrap();
+    scene.hold_others(&lock_transaction).await;
 
     let others = |from: u32| {
         (from..from + 30).map(|number| scene.observing(&format!("other-{number}"), scene.person)).collect()
@@ -104,7 +104,7 @@ async fn commit_waiting_for_a_lock_does_not_block_another() {
     for running in [before, behind] {
         assert!(done(running).await.iter().all(Result::is_ok), "done while others wait");
     }
-    held.commit().await.unwrap();
+    lock_transaction.commit().await.unwrap();
     assert!(done(waiting).await.iter().all(Result::is_ok));
 }
 
@@ -112,8 +112,8 @@ async fn commit_waiting_for_a_lock_does_not_block_another() {
 async fn reads_of_one_tenant_leave_connections_to_commits() {
     let Some(scene) = CrowdTest::set(5).await else { return };
     let mut other = support::client(scene.database.url()).await;
-    let held = other.transaction().await.unwrap();
-    held.batch_execute("LOCK TABLE reporting_lines IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let lock_transaction = other.transaction().await.unwrap();
+    lock_transaction.batch_execute("LOCK TABLE reporting_lines IN ACCESS EXCLUSIVE MODE").await.unwrap();
     let mut reads = JoinSet::new();
     for _ in 0..READS {
         let (store, tenant, person) = (scene.store.clone(), scene.tenant, scene.person);
@@ -124,7 +124,7 @@ async fn reads_of_one_tenant_leave_connections_to_commits() {
 
     let department = Write::put(&Row::new(scene.fixtures.department()));
     scene.store.commit(scene.fixtures.tenant(), scene.fixtures.change(vec![department])).await.unwrap();
-    held.rollback().await.unwrap();
+    lock_transaction.rollback().await.unwrap();
     assert!(reads.join_all().await.into_iter().all(|is_read| is_read));
 }
 
@@ -135,39 +135,40 @@ async fn use_of_an_attribute_does_not_wait_for_its_lock() {
     let write = Write::put(&Row::new(attribute.clone()));
     scene.store.commit(scene.tenant, scene.fixtures.change(vec![write])).await.unwrap();
     let mut other = support::client(scene.database.url()).await;
-    let held = other.transaction().await.unwrap();
-    held.batch_execute("SELECT * FROM attributes FOR UPDATE").await.unwrap();
-    let tagged = |number: u32| {
-        let tagged = Observation { attribute_ids: vec![attribute.id], ..scene.fixtures.observation(scene.person) };
+    let lock_transaction = other.transaction().await.unwrap();
+    lock_transaction.batch_execute("SELECT * FROM attributes FOR UPDATE").await.unwrap();
+    let change_with_tag = |number: u32| {
+        let tagged_observation =
+            Observation { attribute_ids: vec![attribute.id], ..scene.fixtures.observation(scene.person) };
         ChangeSet {
             requires: vec![Require::open::<Attribute>(attribute.id)],
             replay: Some(scene.fixtures.replay(&format!("tagged-{number}"))),
             events: vec![scene.fixtures.event(EventType::ObservationCreated)],
-            ..scene.fixtures.change(vec![Write::put(&Row::new(tagged))])
+            ..scene.fixtures.change(vec![Write::put(&Row::new(tagged_observation))])
         }
     };
-    let running = scene.commit((0..30).map(tagged).collect());
+    let running = scene.commit((0..30).map(change_with_tag).collect());
     assert!(done(running).await.iter().all(Result::is_ok), "done while the attribute is held");
-    held.commit().await.unwrap();
+    lock_transaction.commit().await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn commit_waiting_for_a_retry_does_not_block_another() {
     let Some(scene) = CrowdTest::set(2).await else { return };
     let mut other = support::client(scene.database.url()).await;
-    let held = other.transaction().await.unwrap();
+    let lock_transaction = other.transaction().await.unwrap();
     let tenant = u128::from_be_bytes(scene.tenant.to_bytes());
     let values = (0..HELD_UP)
         .map(|number| format!("('{tenant:032x}', 'twin-{number}', '', 201, '', '2026-03-02', '9999-01-01')"));
     let insert =
         "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) VALUES";
-    held.batch_execute(&format!("{insert} {}", values.collect::<Vec<_>>().join(", "))).await.unwrap();
+    lock_transaction.batch_execute(&format!("{insert} {}", values.collect::<Vec<_>>().join(", "))).await.unwrap();
 
     let twins = (0..HELD_UP).map(|number| scene.observing(&format!("twin-{number}"), scene.person)).collect();
     let others = (0..60).map(|number| scene.observing(&format!("other-{number}"), scene.person)).collect();
     let (twins, others) = (scene.commit(twins), scene.commit(others));
     assert!(done(others).await.iter().all(Result::is_ok), "done while others wait");
-    held.commit().await.unwrap();
+    lock_transaction.commit().await.unwrap();
     let twins = done(twins).await;
     assert!(twins.iter().all(|result| matches!(result, Err(CommitError::Replayed))), "{twins:?}");
 }
@@ -176,8 +177,8 @@ async fn commit_waiting_for_a_retry_does_not_block_another() {
 async fn commits_with_dropped_callers_are_carried_out() {
     let Some(scene) = CrowdTest::set(3).await else { return };
     let mut other = support::client(scene.database.url()).await;
-    let held = other.transaction().await.unwrap();
-    scene.hold_others(&held).await;
+    let lock_transaction = other.transaction().await.unwrap();
+    scene.hold_others(&lock_transaction).await;
     let person = scene.others[0];
     let changes = (0..40).map(|number| scene.observing(&format!("{number}"), person));
     let mut running = join_all(changes.map(|change| scene.store.commit(scene.tenant, change)));
@@ -185,7 +186,7 @@ async fn commits_with_dropped_callers_are_carried_out() {
     let watcher = support::client(scene.database.url()).await;
     timeout(DEADLINE, until_one_waits(&watcher)).await.unwrap();
     drop(running);
-    held.commit().await.unwrap();
+    lock_transaction.commit().await.unwrap();
 
     let all_there = async {
         while watcher.query_one("SELECT count(*) FROM observations", &[]).await.unwrap().get::<_, i64>(0) < 40 {}

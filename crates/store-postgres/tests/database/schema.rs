@@ -27,10 +27,10 @@ async fn migrations_are_reversible_and_repeatable() {
         assert_eq!(revert(&options).await.unwrap().len(), all.len());
         assert_eq!(pending(&options).await.unwrap(), all);
     }
-    let left = "SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = 'public'::regnamespace \
+    let remaining_query = "SELECT string_agg(relname, ' ') FROM pg_class WHERE relnamespace = 'public'::regnamespace \
                 AND relname NOT LIKE '\\_\\_diesel%'";
-    let left = support::client(database.url()).await.query_one(left, &[]).await.unwrap();
-    assert_eq!(left.get::<_, Option<String>>(0), None);
+    let remaining_row = support::client(database.url()).await.query_one(remaining_query, &[]).await.unwrap();
+    assert_eq!(remaining_row.get::<_, Option<String>>(0), None);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -51,9 +51,9 @@ async fn concurrent_migrations_wait_for_each_other() {
     let options = PostgresOptions::new(database.url(), 3);
     let all = pending(&options).await.unwrap();
     let (one, two) = tokio::join!(migrate(&options), migrate(&options));
-    let mut done = [one.unwrap(), two.unwrap()];
-    done.sort();
-    assert_eq!(done, [vec![], all]);
+    let mut applied_counts = [one.unwrap(), two.unwrap()];
+    applied_counts.sort();
+    assert_eq!(applied_counts, [vec![], all]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,10 +63,10 @@ async fn migrated_schema_equals_the_compared_schema() {
                    JOIN pg_class AS t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace \
                    WHERE c.table_schema = 'public' AND c.table_name NOT LIKE '\\_\\_diesel%' \
                    AND NOT t.relispartition ORDER BY c.table_name, c.column_name COLLATE \"C\"";
-    let mut found: BTreeMap<String, Vec<(String, bool)>> = BTreeMap::new();
+    let mut indexes_by_table: BTreeMap<String, Vec<(String, bool)>> = BTreeMap::new();
     let client = support::client(database.url()).await;
     for row in client.query(columns, &[]).await.unwrap() {
-        found.entry(row.get(0)).or_default().push((row.get(1), row.get(2)));
+        indexes_by_table.entry(row.get(0)).or_default().push((row.get(1), row.get(2)));
     }
     let read = Schema::new("postgres").tables.into_iter();
     let read: BTreeMap<_, Vec<_>> = read
@@ -74,7 +74,7 @@ async fn migrated_schema_equals_the_compared_schema() {
             (name, table.columns.into_iter().map(|column| (column.name, column.nullable)).collect())
         })
         .collect();
-    assert_eq!(found, read);
+    assert_eq!(indexes_by_table, read);
     assert_eq!(support::store(&database, None).await.master_keys().await.unwrap(), []);
 }
 
@@ -98,19 +98,20 @@ async fn declared_columns_have_name_type_and_nullability() {
     let client = support::client(database.url()).await;
     let tables = "SELECT relname::text FROM pg_class WHERE relnamespace = 'public'::regnamespace \
                   AND relkind IN ('r', 'p') AND NOT relispartition AND relname NOT LIKE '\\_\\_diesel%'";
-    let there: BTreeSet<String> = client.query(tables, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
-    assert_eq!(there, TABLES.iter().map(|table| table.name.to_owned()).collect());
+    let table_names: BTreeSet<String> =
+        client.query(tables, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(table_names, TABLES.iter().map(|table| table.name.to_owned()).collect());
     let columns = "SELECT column_name::text, data_type::text, is_nullable = 'YES' FROM information_schema.columns \
                    WHERE table_schema = 'public' \
                    AND table_name = $1 AND is_generated = 'NEVER'";
     for table in copy::tables() {
-        let there = client.query(columns, &[&table.name]).await.unwrap();
-        let there: BTreeSet<(String, String, bool)> =
-            there.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect();
-        let known = table.columns.iter();
-        let known =
-            known.map(|column| (column.name.to_owned(), declared(column.kind).to_owned(), column.is_nullable));
-        assert_eq!(there, known.collect(), "{}", table.name);
+        let column_rows = client.query(columns, &[&table.name]).await.unwrap();
+        let stored_columns: BTreeSet<(String, String, bool)> =
+            column_rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect();
+        let declared_columns = table.columns.iter();
+        let column_descriptions = declared_columns
+            .map(|column| (column.name.to_owned(), declared(column.kind).to_owned(), column.is_nullable));
+        assert_eq!(stored_columns, column_descriptions.collect(), "{}", table.name);
     }
 }
 
@@ -122,10 +123,14 @@ async fn text_column_has_its_effect_of_an_erasure() {
                    WHERE table_schema = 'public' AND data_type IN ('text', 'bytea') \
                    AND table_name NOT LIKE '\\_\\_diesel%' AND table_name NOT IN (SELECT relname FROM pg_class \
                    WHERE relispartition)";
-    let there = client.query(columns, &[]).await.unwrap();
-    let there: BTreeSet<(String, String)> = there.iter().map(|row| (row.get(0), row.get(1))).collect();
-    let listed = text_columns().map(|(table, column)| (table.to_owned(), column.to_owned())).collect();
-    assert_eq!(there, listed, "candor_domain::erasure::texts lists exactly these columns");
+    let column_rows = client.query(columns, &[]).await.unwrap();
+    let text_columns_of_schema: BTreeSet<(String, String)> =
+        column_rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let listed_columns = text_columns().map(|(table, column)| (table.to_owned(), column.to_owned())).collect();
+    assert_eq!(
+        text_columns_of_schema, listed_columns,
+        "candor_domain::erasure::texts lists exactly these columns"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -133,17 +138,18 @@ async fn column_with_texts_of_people_has_no_statistics() {
     let Some(database) = support::database() else { return };
     let client = support::client(database.url()).await;
     // An index on an expression has columns of its own, which ANALYZE samples too.
-    let sampled = "SELECT c.relname::text, a.attname::text FROM pg_attribute AS a JOIN pg_class AS c \
+    let statistics_query = "SELECT c.relname::text, a.attname::text FROM pg_attribute AS a JOIN pg_class AS c \
                    ON c.oid = a.attrelid LEFT JOIN pg_index AS i ON i.indexrelid = c.oid \
                    WHERE c.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped \
                    AND (c.relkind IN ('r', 'p', 'm') OR i.indkey[a.attnum - 1] = 0) \
                    AND COALESCE(a.attstattarget, -1) <> 0";
-    let sampled = client.query(sampled, &[]).await.unwrap();
-    let sampled: BTreeSet<(String, String)> = sampled.iter().map(|row| (row.get(0), row.get(1))).collect();
-    assert!(sampled.contains(&("employees".to_owned(), "status".to_owned())));
+    let statistics_rows = client.query(statistics_query, &[]).await.unwrap();
+    let sampled_columns: BTreeSet<(String, String)> =
+        statistics_rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    assert!(sampled_columns.contains(&("employees".to_owned(), "status".to_owned())));
     for (table, column) in personal_text_columns() {
         let pair = (table.to_owned(), column.to_owned());
-        assert!(!sampled.contains(&pair), "SET STATISTICS 0 for {pair:?} in a migration");
+        assert!(!sampled_columns.contains(&pair), "SET STATISTICS 0 for {pair:?} in a migration");
     }
     let extra = "SELECT stxname::text FROM pg_statistic_ext UNION ALL SELECT c.relname::text FROM pg_index AS i \
                  JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_attribute AS a ON a.attrelid = c.oid \

@@ -35,8 +35,8 @@ const LOCK_IS_AWAITED: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity \
 
 /// Repeats a query until it returns `true`.
 async fn until(client: &Client, question: &str) {
-    let asked = async { while !client.query_one(question, &[]).await.unwrap().get::<_, bool>(0) {} };
-    tokio::time::timeout(DEADLINE, asked).await.unwrap_or_else(|_| panic!("never: {question}"));
+    let question_loop = async { while !client.query_one(question, &[]).await.unwrap().get::<_, bool>(0) {} };
+    tokio::time::timeout(DEADLINE, question_loop).await.unwrap_or_else(|_| panic!("never: {question}"));
 }
 
 fn with_event(fixtures: &Fixtures) -> ChangeSet {
@@ -55,7 +55,7 @@ async fn feed(store: &PostgresStore, tenant: Tenant, after: Option<&Position>) -
 /// Reads the next `count` events. Waits, because an open transaction of another test on the same server can
 /// hold the feed back.
 async fn shown(store: &PostgresStore, tenant: Tenant, after: Option<&Position>, count: usize) -> FeedPage {
-    let asked = async {
+    let page_loop = async {
         loop {
             let page = feed(store, tenant, after).await;
             if page.events.len() >= count {
@@ -63,7 +63,7 @@ async fn shown(store: &PostgresStore, tenant: Tenant, after: Option<&Position>, 
             }
         }
     };
-    tokio::time::timeout(DEADLINE, asked).await.unwrap()
+    tokio::time::timeout(DEADLINE, page_loop).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,14 +76,14 @@ async fn read_only_server_fails_the_write_probe() {
     other.batch_execute(only_reads).await.unwrap();
     let store = support::store(&database, None).await;
     assert!(store.master_keys().await.is_ok());
-    let refused = store.probe_write(at).await.unwrap_err().to_string();
-    assert!(refused.contains("read-only"), "{refused}");
+    let error = store.probe_write(at).await.unwrap_err().to_string();
+    assert!(error.contains("read-only"), "{error}");
 }
 
 /// Returns the number of sequential scans of a table.
 async fn whole_reads(client: &Client, table: &str) -> i64 {
-    let asked = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = $1";
-    client.query_one(asked, &[&table]).await.unwrap().get(0)
+    let scan_query = "SELECT seq_scan FROM pg_stat_user_tables WHERE relname = $1";
+    client.query_one(scan_query, &[&table]).await.unwrap().get(0)
 }
 
 /// A session plans the check of a foreign key on first use, when the referenced table may be empty. A
@@ -95,7 +95,7 @@ async fn foreign_key_check_planned_on_an_empty_table_uses_the_index() {
     let tenant = fixtures.tenant();
     // Without VACUUM the planner assumes ten pages for an empty table.
     other.batch_execute("VACUUM departments").await.unwrap();
-    let before = whole_reads(&other, "departments").await;
+    let reads_before = whole_reads(&other, "departments").await;
     let store = support::store(&database, None).await;
     for _ in 0..20 {
         let department = fixtures.department();
@@ -111,7 +111,7 @@ async fn foreign_key_check_planned_on_an_empty_table_uses_the_index() {
          AND application_name = 'candor'",
     )
     .await;
-    assert_eq!(whole_reads(&other, "departments").await, before);
+    assert_eq!(whole_reads(&other, "departments").await, reads_before);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,12 +128,12 @@ async fn store_recovers_after_all_connections_were_cut() {
     assert_eq!(store.row::<Employee>(tenant, fixtures.id()).await.unwrap(), None, "a read is repeated");
     // Commits are not retried, because it is unknown whether they took effect. The pool usually notices a
     // closed connection before using it.
-    let saved = async {
+    let commit_loop = async {
         while let Err(error) = store.commit(tenant, with_event(&fixtures)).await {
             assert!(matches!(error, CommitError::Storage(StorageError::Unavailable(_))), "{error}");
         }
     };
-    tokio::time::timeout(DEADLINE, saved).await.unwrap();
+    tokio::time::timeout(DEADLINE, commit_loop).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -185,7 +185,7 @@ async fn feed_waits_for_transactions_that_began_before() {
     );
     other.batch_execute(&insert).await.unwrap();
     let change = with_event(&fixtures);
-    let later = change.events[0].id;
+    let later_event = change.events[0].id;
     store.commit(tenant, change).await.unwrap();
 
     let early = feed(&store, tenant, None).await;
@@ -197,7 +197,7 @@ async fn feed_waits_for_transactions_that_began_before() {
     other.batch_execute("COMMIT").await.unwrap();
     let ids: Vec<_> =
         shown(&store, tenant, None, 2).await.events.iter().map(|event| event.id.to_bytes()).collect();
-    assert_eq!(ids, [7_u128.to_be_bytes(), later.to_bytes()]);
+    assert_eq!(ids, [7_u128.to_be_bytes(), later_event.to_bytes()]);
 }
 
 /// Lists the observations of one type, a query without an index.
@@ -225,7 +225,7 @@ async fn slow_list_has_its_own_slot() {
         (support::store(&database, Some(limits)).await, support::client(database.url()).await, Fixtures::new(8));
     let (tenant, elsewhere) = (fixtures.tenant(), fixtures.tenant());
     other.batch_execute("BEGIN; LOCK TABLE observations IN ACCESS EXCLUSIVE MODE").await.unwrap();
-    let held = tokio::spawn({
+    let slow_read = tokio::spawn({
         let store = store.clone();
         async move { typed(&store, tenant).await }
     });
@@ -238,7 +238,7 @@ async fn slow_list_has_its_own_slot() {
     let feed = store.feed(elsewhere, &rare, Timestamp::from_millis(0), &FeedStart::Oldest, 10).await;
     assert!(feed.is_ok(), "another has the other place: {feed:?}");
     other.batch_execute("COMMIT").await.unwrap();
-    held.await.unwrap().unwrap();
+    slow_read.await.unwrap().unwrap();
     typed(&store, tenant).await.unwrap();
 }
 
@@ -267,12 +267,12 @@ async fn restored_feed_continues_behind_its_events() {
     assert_eq!(candor_store_postgres::pending(&options).await.unwrap().len(), 1);
     assert_eq!(candor_store_postgres::migrate(&options).await.unwrap().len(), 1);
     assert_eq!(candor_store_postgres::pending(&options).await.unwrap(), [""; 0]);
-    let restored = shown(&store, tenant, None, 1).await;
-    assert_eq!(restored.next.as_ref().map(|position| &position.key), Some(&Key::Rank(1_000_000_000_000)));
+    let restored_page = shown(&store, tenant, None, 1).await;
+    assert_eq!(restored_page.next.as_ref().map(|position| &position.key), Some(&Key::Rank(1_000_000_000_000)));
     let change = with_event(&fixtures);
     let new = change.events.clone();
     store.commit(tenant, change).await.unwrap();
-    assert_eq!(shown(&store, tenant, restored.next.as_ref(), 1).await.events, new);
+    assert_eq!(shown(&store, tenant, restored_page.next.as_ref(), 1).await.events, new);
 }
 
 #[tokio::test]

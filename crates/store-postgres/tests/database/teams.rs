@@ -84,9 +84,9 @@ impl Company {
         let (make, random) = (Fixtures::new(1), Random::new(1));
         let tenant = make.tenant();
         let boss = make.employee();
-        let under = |manager: EmployeeId| Employee { manager_id: Some(manager), ..make.employee() };
-        let leads: Vec<_> = (0..LEADS).map(|_| under(boss.id)).collect();
-        let members: Vec<_> = (0..INDIRECT).map(|number| under(leads[number % LEADS].id)).collect();
+        let employee_under = |manager: EmployeeId| Employee { manager_id: Some(manager), ..make.employee() };
+        let leads: Vec<_> = (0..LEADS).map(|_| employee_under(boss.id)).collect();
+        let members: Vec<_> = (0..INDIRECT).map(|number| employee_under(leads[number % LEADS].id)).collect();
         let others: Vec<_> = (0..OTHERS).map(|_| make.employee()).collect();
         let team = leads.iter().chain(&members).map(|person| person.id).collect();
         let people = || std::iter::once(&boss).chain(&leads).chain(&members).chain(&others);
@@ -123,10 +123,10 @@ impl Company {
 
     async fn observations(&self, count: usize) -> Vec<Observation> {
         let one = |_| {
-            let at = self.make.tick();
+            let now = self.make.tick();
             Observation {
                 observation_date: self.day(),
-                archived_at: self.random.chance(20).then_some(at),
+                archived_at: self.random.chance(20).then_some(now),
                 ..self.make.observation(*self.random.pick(&self.everybody))
             }
         };
@@ -176,19 +176,24 @@ async fn objective_walk_of_a_large_team_is_complete_and_ordered() {
         for (_, sort) in Objective::sorts() {
             let mut filter = Filter::parse(family, Params::new(vec![])).unwrap().filter;
             filter.statuses = statuses.clone().unwrap_or(filter.statuses);
-            let shown = |objective: &&Objective| {
+            let is_expected = |objective: &&Objective| {
                 family.scopes().contains(&objective.scope)
                     && filter.statuses.contains(&objective.status)
                     && (objective.scope == Scope::Org
                         || objective.owner_id == company.boss
                         || company.team.contains(&objective.owner_id))
             };
-            let wanted = sorted(objectives.iter().filter(shown).cloned().collect(), sort, |row| row.id.to_bytes());
+            let expected_objectives =
+                sorted(objectives.iter().filter(is_expected).cloned().collect(), sort, |row| row.id.to_bytes());
             let page = async |page: PageRequest| {
                 let viewer = Viewer::Person(company.boss);
                 company.store.page(company.tenant, rows::objectives::list(&filter, viewer, sort, &page)).await
             };
-            assert_eq!(walk(sort, 100, |row| row.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
+            assert_eq!(
+                walk(sort, 100, |row| row.id.to_bytes(), page).await,
+                expected_objectives,
+                "{filter:?} {sort:?}"
+            );
         }
     }
 }
@@ -206,19 +211,25 @@ async fn observation_walk_of_any_team_is_complete_and_ordered() {
         for archived in [Archived::No, Archived::All] {
             let filter = observation::Filter { manager_id: Some(manager), archived, ..Default::default() };
             for (_, sort) in Observation::sorts() {
-                let shown = |observation: &&Observation| {
+                let is_expected = |observation: &&Observation| {
                     team.contains(&observation.employee_id)
                         && (archived == Archived::All || observation.archived_at.is_none())
                 };
-                let wanted =
-                    sorted(observations.iter().filter(shown).cloned().collect(), sort, |row| row.id.to_bytes());
+                let expected_observations =
+                    sorted(observations.iter().filter(is_expected).cloned().collect(), sort, |row| {
+                        row.id.to_bytes()
+                    });
                 let page = async |page: PageRequest| {
                     company
                         .store
                         .page(company.tenant, rows::observations::list(&filter, Viewer::Everything, sort, &page))
                         .await
                 };
-                assert_eq!(walk(sort, 40, |row| row.id.to_bytes(), page).await, wanted, "{filter:?} {sort:?}");
+                assert_eq!(
+                    walk(sort, 40, |row| row.id.to_bytes(), page).await,
+                    expected_observations,
+                    "{filter:?} {sort:?}"
+                );
             }
         }
     }
@@ -240,19 +251,19 @@ async fn team_change_is_visible_in_lists_at_once() {
     company.save(vec![Write::put(&Row::new(of_lead.clone()))]).await;
     assert_eq!(first().await, Some(of_lead.id));
 
-    let hired = Employee { manager_id: Some(company.leads[1].id), ..company.make.employee() };
-    let of_hired = latest(hired.id, 2);
-    company.save(vec![joins(hired), Write::put(&Row::new(of_hired.clone()))]).await;
+    let new_employee = Employee { manager_id: Some(company.leads[1].id), ..company.make.employee() };
+    let of_hired = latest(new_employee.id, 2);
+    company.save(vec![joins(new_employee), Write::put(&Row::new(of_hired.clone()))]).await;
     assert_eq!(first().await, Some(of_hired.id));
 
     let of_other = latest(*company.everybody.last().unwrap(), 3);
     company.save(vec![Write::put(&Row::new(of_other.clone()))]).await;
     assert_eq!(first().await, Some(of_hired.id), "somebody else's");
 
-    let gone = Employee { manager_id: None, ..company.leads[1].clone() };
+    let lead_without_manager = Employee { manager_id: None, ..company.leads[1].clone() };
     company
         .save(vec![Write::employee(
-            &Row::expecting(gone, Version::FIRST),
+            &Row::expecting(lead_without_manager, Version::FIRST),
             Some(ReportingLineChange { seen: None }),
         )])
         .await;

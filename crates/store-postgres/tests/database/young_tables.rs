@@ -28,8 +28,8 @@ async fn way_to(table: &str, client: &Client) -> String {
 
 /// Returns `true` if the table has ever been analyzed.
 async fn is_known(table: &str, client: &Client) -> bool {
-    let asked = format!("SELECT reltuples >= 0 FROM pg_class WHERE oid = '{table}'::regclass");
-    client.query_one(&asked, &[]).await.unwrap().get(0)
+    let statistics_query = format!("SELECT reltuples >= 0 FROM pg_class WHERE oid = '{table}'::regclass");
+    client.query_one(&statistics_query, &[]).await.unwrap().get(0)
 }
 
 #[tokio::test]

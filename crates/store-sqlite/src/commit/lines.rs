@@ -129,9 +129,9 @@ pub(crate) fn beginnings(tenant: Tenant, people: &[(EmployeeId, EmployeeId)]) ->
          SELECT ?, ancestor_id, descendant_id, depth FROM line",
         vec!["(?, ?)"; count].join(", ")
     );
-    let given = people.iter().flat_map(|(person, manager)| [Value::from(*person), Value::from(*manager)]);
+    let parameters = people.iter().flat_map(|(person, manager)| [Value::from(*person), Value::from(*manager)]);
     let nothing = std::iter::repeat_n(Value::Null, 2 * (count - people.len()));
-    Sql::new(text).bind_all(given.chain(nothing)).bind(tenant).bind(tenant)
+    Sql::new(text).bind_all(parameters.chain(nothing)).bind(tenant).bind(tenant)
 }
 
 /// Moves a person with their subtree under another manager, or to the top. Takes the number of written lines from
@@ -147,8 +147,9 @@ pub(crate) fn change(
         return postpone(db, tenant, person, manager);
     }
     let corrupt = |reason| StorageError::Corrupt { table: "reporting_lines", column: "ancestor_id", reason };
-    let before = db.first(Sql::new(MANAGER).bind(tenant).bind(person), |row| row.id().map_err(corrupt))?.flatten();
-    if before == manager.map(|manager| manager.to_bytes()) {
+    let manager_before =
+        db.first(Sql::new(MANAGER).bind(tenant).bind(person), |row| row.id().map_err(corrupt))?.flatten();
+    if manager_before == manager.map(|manager| manager.to_bytes()) {
         return Ok(());
     }
     match lines_left.checked_sub(lines_of_move(db, tenant, person, manager, *lines_left)?) {
@@ -156,7 +157,7 @@ pub(crate) fn change(
         None => return postpone(db, tenant, person, manager),
     }
     run(db, Sql::new(COUNT).bind(tenant))?;
-    if before.is_some() {
+    if manager_before.is_some() {
         run(db, Sql::new(LEAVE).bind(tenant).bind(person))?;
     }
     start(db, tenant, person, manager)?;
@@ -177,14 +178,14 @@ fn lines_of_move(
     manager: Option<EmployeeId>,
     most: usize,
 ) -> Result<usize, StorageError> {
-    let before = db.number(Sql::new(DEPTH).bind(tenant).bind(person))?;
-    let after = match manager {
+    let depth_before = db.number(Sql::new(DEPTH).bind(tenant).bind(person))?;
+    let depth_after = match manager {
         Some(manager) => db.number(Sql::new(DEPTH).bind(tenant).bind(manager))? + 1,
         None => 0,
     };
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let below = db.number(Sql::new(BELOW).bind(tenant).bind(person).bind(most.saturating_add(1)))?;
-    Ok(usize::try_from((below + 1).saturating_mul(before + after)).unwrap_or(usize::MAX))
+    let count_below = db.number(Sql::new(BELOW).bind(tenant).bind(person).bind(most.saturating_add(1)))?;
+    Ok(usize::try_from((count_below + 1).saturating_mul(depth_before + depth_after)).unwrap_or(usize::MAX))
 }
 
 /// Leaves the lines of a move to the rebuild. The depth is that of the people; the height is at most that of the
@@ -215,8 +216,9 @@ pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Resul
         let mut rest = step.iter().copied().peekable();
         while rest.peek().is_some() {
             let some: Vec<_> = rest.by_ref().take(AT_ONCE).collect();
-            let found = db.rows(managers(tenant, &some), |row| Ok((id(row, "id")?, id(row, "manager_id")?)))?;
-            lines.extend(found);
+            let manager_rows =
+                db.rows(managers(tenant, &some), |row| Ok((id(row, "id")?, id(row, "manager_id")?)))?;
+            lines.extend(manager_rows);
         }
         seen.append(&mut step);
         step.extend(lines[from..].iter().map(|(_, manager)| *manager).filter(|line| !seen.contains(line)));

@@ -54,7 +54,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
         }
     }
     let mut upkeep = Upkeep { tree: None, new: vec![], lines_left: db.lines_at_once };
-    let mut committed = Committed::default();
+    let mut commit_result = Committed::default();
     for it in &change.writes {
         match it {
             Write::Put(row) => write(db, tenant, row)?,
@@ -78,7 +78,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
             Write::StreakReset(id) => queue::reset_streak(db, tenant, *id)?,
             Write::FailingReported(id) => queue::report_failing(db, tenant, *id)?,
             Write::WebhookRemoved(id, seen) => queue::remove(db, tenant, *id, *seen)?,
-            Write::Enqueue(jobs) => queue::enqueue(db, tenant, jobs, change.lease, &mut committed)?,
+            Write::Enqueue(jobs) => queue::enqueue(db, tenant, jobs, change.lease, &mut commit_result)?,
             Write::Removed(key, seen) => remove(db, tenant, *key, *seen)?,
             // These changes preceded the other writes.
             Write::Erase(_) => {}
@@ -89,8 +89,8 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
     for row in &change.added() {
         write(db, tenant, row)?;
     }
-    queue::fan_out(db, tenant, change, &mut committed)?;
-    Ok(committed)
+    queue::fan_out(db, tenant, change, &mut commit_result)?;
+    Ok(commit_result)
 }
 
 /// Deletes a row that has this version.
@@ -184,13 +184,13 @@ fn reporting(
     lines: ReportingLineChange,
     upkeep: &mut Upkeep,
 ) -> Result<(), CommitError> {
-    if let Some(seen) = lines.seen {
+    if let Some(tree_version) = lines.seen {
         // All moves of a change set name the same version, which is incremented once.
-        let before = match upkeep.tree {
+        let version_before = match upkeep.tree {
             Some(it) => it,
             None => *upkeep.tree.insert(lines::count_up(db, tenant)?),
         };
-        if seen != before {
+        if tree_version != version_before {
             return Err(CommitError::Stale);
         }
     }

@@ -47,19 +47,19 @@ pub(crate) fn incomplete(db: &mut Db) -> Result<Vec<Tenant>, StorageError> {
 
 /// Rebuilds the lines of the next people. Returns `false` if all lines are complete.
 pub(crate) fn rebuild_some(db: &mut Db, tenant: Tenant) -> Result<bool, StorageError> {
-    let until = db.first(Sql::new(REBUILT_UNTIL).bind(tenant), |row| id(row))?;
-    let Some(until) = until else { return Ok(false) };
-    let piece = Sql::new(END_OF_PIECE).bind(tenant).bind(until).bind(REBUILT_AT_ONCE);
+    let end_of_rebuild = db.first(Sql::new(REBUILT_UNTIL).bind(tenant), |row| id(row))?;
+    let Some(rebuilt_until) = end_of_rebuild else { return Ok(false) };
+    let piece = Sql::new(END_OF_PIECE).bind(tenant).bind(rebuilt_until).bind(REBUILT_AT_ONCE);
     let last = db.first(piece, |row| row.id().map_err(StorageError::Failed))?.flatten();
     let next = last.map_or(Value::Null, Value::from);
     if let Some(last) = last {
         for text in rebuilding() {
-            let sql = Sql::new(text).bind(tenant).bind(until).bind(last);
+            let sql = Sql::new(text).bind(tenant).bind(rebuilt_until).bind(last);
             db.execute(&sql).map_err(|error| failed(&error))?;
         }
     }
-    let moved = Sql::new(SET_REBUILT_UNTIL).bind(tenant).bind(next);
-    db.execute(&moved).map_err(|error| failed(&error))?;
+    let position_update = Sql::new(SET_REBUILT_UNTIL).bind(tenant).bind(next);
+    db.execute(&position_update).map_err(|error| failed(&error))?;
     Ok(last.is_some())
 }
 

@@ -29,8 +29,8 @@ pub(crate) struct Gate {
 impl Gate {
     /// Waits until the gate is open.
     pub(crate) fn pass(&self) {
-        let closed = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
-        drop(self.opened.wait_while(closed, |is_closed| *is_closed));
+        let closed_flag = self.closed.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.opened.wait_while(closed_flag, |is_closed| *is_closed));
     }
 
     fn close(&self) -> Closed<'_> {
@@ -64,10 +64,10 @@ pub(crate) fn work(mut db: Db, written: &Receiver<usize>, gate: &Gate) {
 
 /// Waits until [`ENOUGH`] change sets or [`LONG`] have passed. Returns `false` once the writer has ended.
 fn gather(first: usize, written: &Receiver<usize>) -> bool {
-    let since = Instant::now();
+    let start = Instant::now();
     let mut count = first;
     while count < ENOUGH {
-        match written.recv_timeout(LONG.saturating_sub(since.elapsed())) {
+        match written.recv_timeout(LONG.saturating_sub(start.elapsed())) {
             Ok(more) => count += more,
             Err(RecvTimeoutError::Timeout) => return true,
             Err(RecvTimeoutError::Disconnected) => return false,
@@ -85,13 +85,13 @@ pub(crate) fn checkpoint(db: &mut Db, large: i64, gate: &Gate) -> Result<(), Sto
         return Ok(());
     }
     for _ in 1..TURNS {
-        let before = log;
+        let log_before = log;
         log = pages(db, "PRAGMA wal_checkpoint(PASSIVE)")?;
-        if log - before <= FEW_PAGES {
+        if log - log_before <= FEW_PAGES {
             break;
         }
     }
-    let _closed = gate.close();
+    let _closed_gate = gate.close();
     pages(db, "PRAGMA wal_checkpoint(RESTART)").map(drop)
 }
 

@@ -34,15 +34,15 @@ pub(crate) fn make_private(path: &Path) -> Result<(), StorageError> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(cannot("make", path)(error)),
     }
-    let beside = BESIDE.map(|suffix| PathBuf::from(format!("{}{suffix}", path.display())));
-    [path.to_owned()].iter().chain(&beside).for_each(|path| close_to_others(path));
+    let companion_paths = BESIDE.map(|suffix| PathBuf::from(format!("{}{suffix}", path.display())));
+    [path.to_owned()].iter().chain(&companion_paths).for_each(|path| close_to_others(path));
     Ok(())
 }
 
 /// Creates an empty file that only its owner may read and write.
 pub(crate) fn create_private(path: &Path) -> Result<(), StorageError> {
-    let failed = |error| StorageError::Unavailable(format!("cannot create {}: {error}", path.display()));
-    new_file().open(path).map(drop).map_err(failed)
+    let to_error = |error| StorageError::Unavailable(format!("cannot create {}: {error}", path.display()));
+    new_file().open(path).map(drop).map_err(to_error)
 }
 
 fn folder_builder() -> DirBuilder {
@@ -60,9 +60,9 @@ fn new_file() -> OpenOptions {
 /// Removes the permissions of group and others. A failure is only logged: the file of another owner can still
 /// be used.
 fn close_to_others(path: &Path) {
-    let Ok(found) = fs::metadata(path) else { return };
-    let mode = found.permissions().mode();
-    if !found.is_file() || mode & OTHERS == 0 {
+    let Ok(file_metadata) = fs::metadata(path) else { return };
+    let mode = file_metadata.permissions().mode();
+    if !file_metadata.is_file() || mode & OTHERS == 0 {
         return;
     }
     match fs::set_permissions(path, Permissions::from_mode(mode & !OTHERS & 0o7777)) {

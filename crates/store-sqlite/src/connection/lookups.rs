@@ -29,9 +29,9 @@ impl LookUps {
     {
         let idle = self.lock().pop();
         let Some(mut db) = idle else { return Err(read) };
-        let found = catch_unwind(AssertUnwindSafe(|| read(&mut db)));
+        let read_result = catch_unwind(AssertUnwindSafe(|| read(&mut db)));
         self.lock().push(db);
-        Ok(found.unwrap_or_else(|_| Err(stopped())))
+        Ok(read_result.unwrap_or_else(|_| Err(stopped())))
     }
 
     /// Closes all idle connections; later lookups go to the readers.

@@ -181,9 +181,10 @@ fn read_in_mode(path: &str, mode: &str) -> Result<Db, StorageError> {
     planner_settings::keep();
     let special = [('%', "%25"), ('?', "%3f"), ('#', "%23")];
     let path = special.iter().fold(path.to_owned(), |path, (sign, code)| path.replace(*sign, code));
-    let opened = SqliteConnection::establish(&format!("file:{path}?{mode}"));
-    let mut db =
-        Db::new(opened.map_err(|error| StorageError::Unavailable(format!("cannot open {path}: {error}")))?);
+    let connection_result = SqliteConnection::establish(&format!("file:{path}?{mode}"));
+    let mut db = Db::new(
+        connection_result.map_err(|error| StorageError::Unavailable(format!("cannot open {path}: {error}")))?,
+    );
     let pragmas = format!("PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB};");
     db.batch(&pragmas).map_err(|error| failed(&error))?;
     Ok(db)

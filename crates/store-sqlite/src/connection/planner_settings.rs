@@ -56,8 +56,12 @@ mod tests {
     #[test]
     fn connections_share_no_page_cache_lock() {
         let mut db = Source::new(&DatabaseLocation::Memory).unwrap().writer().unwrap();
-        let used = |text: &str| Sql::new("SELECT sqlite_compileoption_used(?)").bind(text);
+        let option_query = |text: &str| Sql::new("SELECT sqlite_compileoption_used(?)").bind(text);
         let options = ["ENABLE_MEMORY_MANAGEMENT", "ENABLE_API_ARMOR", "DEFAULT_MEMSTATUS=0"];
-        assert_eq!(options.map(|option| db.number(used(option)).unwrap()), [0, 0, 1], "see .cargo/config.toml");
+        assert_eq!(
+            options.map(|option| db.number(option_query(option)).unwrap()),
+            [0, 0, 1],
+            "see .cargo/config.toml"
+        );
     }
 }

@@ -22,9 +22,9 @@ pub(crate) type Queued<T> = (Option<Tenant>, T);
 
 impl<T> State<T> {
     fn take(&mut self, most: usize) -> Vec<Queued<T>> {
-        let taken: Vec<_> = std::iter::from_fn(|| self.waiting.pop()).take(most).collect();
-        self.length -= taken.len();
-        taken
+        let tasks: Vec<_> = std::iter::from_fn(|| self.waiting.pop()).take(most).collect();
+        self.length -= tasks.len();
+        tasks
     }
 }
 

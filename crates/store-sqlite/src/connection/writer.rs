@@ -177,24 +177,24 @@ impl Writer {
         let (count, rest) = self.group(group);
         count_group(1, count as u64);
         queue_length(rest.len());
-        if let Some(written) = &self.written {
+        if let Some(checkpoint_channel) = &self.written {
             // A full channel means that the checkpoint thread has enough to do already.
-            let _ = written.try_send(count);
+            let _ = checkpoint_channel.try_send(count);
         }
         rest
     }
 
     /// Returns the number of executed tasks, and the remaining ones.
     fn group(&mut self, mut group: Vec<QueuedTask>) -> (usize, Vec<QueuedTask>) {
-        let ended = {
+        let result = {
             let _gate = self.gate.as_ref().map(|gate| gate.write().unwrap_or_else(PoisonError::into_inner));
             transaction(&mut self.db, &mut group)
         };
         // A transaction that fails, fails for all.
-        let count = *ended.as_ref().unwrap_or(&group.len());
+        let count = *result.as_ref().unwrap_or(&group.len());
         let rest = group.split_off(count);
         for (_, task) in group {
-            task.finish(match &ended {
+            task.finish(match &result {
                 Ok(_) => Ok(()),
                 Err(reason) => Err(for_each_task(reason)),
             });
@@ -216,8 +216,8 @@ fn for_each_task(reason: &StorageError) -> StorageError {
 
 /// Executes tasks for [`GROUP_TIME`] and returns their number.
 fn transaction(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, StorageError> {
-    let ended = begin_to_commit(db, group);
-    if let Err(reason) = &ended {
+    let result = begin_to_commit(db, group);
+    if let Err(reason) = &result {
         tracing::error!(
             %reason, tasks = group.len(),
             "cannot save a group of changes; their requests fail, and the clients may retry"
@@ -225,7 +225,7 @@ fn transaction(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, StorageEr
         // Fails if SQLite has already rolled back by itself.
         drop(run(db, "ROLLBACK"));
     }
-    ended
+    result
 }
 
 fn begin_to_commit(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, StorageError> {

@@ -19,25 +19,27 @@ pub(super) fn rows(address: &str, table: CopyTable, after: Option<Vec<SqlValue>>
         let read = send_all(&mut db, &table, after, &mut sender);
         sender.end_blocking(read);
     };
-    let started = Builder::new().name("candor-copy".to_owned()).spawn(work);
-    started.map_err(|error| StorageError::Unavailable(format!("no thread: {error}")))?;
+    let thread_result = Builder::new().name("candor-copy".to_owned()).spawn(work);
+    thread_result.map_err(|error| StorageError::Unavailable(format!("no thread: {error}")))?;
     Ok(stream)
 }
 
 fn send_all(db: &mut Db, table: &CopyTable, after: Option<Vec<SqlValue>>, sender: &mut RowSender) -> Read<()> {
-    let stopped = |_| StorageError::Unavailable("nobody reads any more".to_owned());
-    let sent = db.rows(statement(table, after), |row| sender.send_blocking(read(row, table)?).map_err(stopped));
-    sent.map(drop)
+    let to_stopped = |_| StorageError::Unavailable("nobody reads any more".to_owned());
+    let send_result =
+        db.rows(statement(table, after), |row| sender.send_blocking(read(row, table)?).map_err(to_stopped));
+    send_result.map(drop)
 }
 
 fn statement(table: &CopyTable, after: Option<Vec<SqlValue>>) -> Sql {
     let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
     let key: Vec<_> = table.key_columns().map(|column| column.name).collect();
     let (columns, key, name) = (columns.join(", "), key.join(", "), table.name);
-    let behind = after
+    let start_condition = after
         .as_ref()
         .map_or(String::new(), |cells| format!(" WHERE ({key}) > ({})", vec!["?"; cells.len()].join(", ")));
-    Sql::new(format!("SELECT {columns} FROM {name}{behind} ORDER BY {key}")).bind_all(after.unwrap_or_default())
+    Sql::new(format!("SELECT {columns} FROM {name}{start_condition} ORDER BY {key}"))
+        .bind_all(after.unwrap_or_default())
 }
 
 fn read(row: &mut dyn CellReader, table: &CopyTable) -> Read<Vec<SqlValue>> {

@@ -55,9 +55,9 @@ pub(super) fn finish(db: &mut Db, feed_end: i64) -> Read<()> {
         return Err(StorageError::Failed(format!("there are {what}")));
     }
     in_transaction(db, |db| {
-        let known = "INSERT INTO sqlite_sequence (name, seq) SELECT 'events', 0 \
+        let sequence_query = "INSERT INTO sqlite_sequence (name, seq) SELECT 'events', 0 \
             WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'events')";
-        run(db, &Sql::new(known))?;
+        run(db, &Sql::new(sequence_query))?;
         run(db, &Sql::new("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = 'events'").bind(feed_end))
     })
 }
@@ -104,10 +104,10 @@ fn run(db: &mut Db, sql: &Sql) -> Read<()> {
 
 fn in_transaction(db: &mut Db, work: impl FnOnce(&mut Db) -> Read<()>) -> Read<()> {
     run(db, &Sql::new("BEGIN IMMEDIATE"))?;
-    let done = work(db).and_then(|()| run(db, &Sql::new("COMMIT")));
-    if done.is_err() {
+    let result = work(db).and_then(|()| run(db, &Sql::new("COMMIT")));
+    if result.is_err() {
         // Fails if SQLite has already rolled back by itself.
         drop(db.execute(&Sql::new("ROLLBACK")));
     }
-    done
+    result
 }

@@ -35,8 +35,8 @@ pub(crate) fn statement(
 ) -> Sql {
     let mut draft = Draft::default();
     let is_own = keys.iter().all(GroupKey::is_own);
-    let by = (1..=keys.len()).map(|at| at.to_string()).collect::<Vec<_>>().join(", ");
-    let grouped = if keys.is_empty() { String::new() } else { format!(" GROUP BY {by}") };
+    let group_columns = (1..=keys.len()).map(|at| at.to_string()).collect::<Vec<_>>().join(", ");
+    let group_clause = if keys.is_empty() { String::new() } else { format!(" GROUP BY {group_columns}") };
     draft.add("SELECT ");
     for (at, key) in keys.iter().enumerate() {
         draft.add(&match key {
@@ -56,7 +56,7 @@ pub(crate) fn statement(
             let source = RowSource::Scan(RowFilter::default());
             let list = List { tenant, listing: list, columns: String::new(), source: &source, teams };
             list.conditions(&mut draft, run, &RowFilter::hashing_all(list.listing), None);
-            draft.add(&grouped);
+            draft.add(&group_clause);
         }
     }
     draft.add(") c");
@@ -66,9 +66,9 @@ pub(crate) fn statement(
             draft.add(&format!(" AND o.id = c.k{at}"));
         }
     }
-    draft.add(&grouped).add(&format!(" ORDER BY {} DESC", keys.len() + 1));
+    draft.add(&group_clause).add(&format!(" ORDER BY {} DESC", keys.len() + 1));
     if !keys.is_empty() {
-        draft.add(&format!(", {by}"));
+        draft.add(&format!(", {group_columns}"));
     }
     draft.with(" LIMIT ", i64::try_from(most).unwrap_or(i64::MAX));
     draft.finish()

@@ -38,8 +38,8 @@ pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Resul
     let (moment, mut all) = (db.moment()?, vec![]);
     for it in listings {
         all.extend(rows(moment.0, tenant, it, |row| {
-            let found = it.kind.read(row)?;
-            Ok(((key(row, it)?, found.id), found))
+            let row_value = it.kind.read(row)?;
+            Ok(((key(row, it)?, row_value.id), row_value))
         })?);
     }
     let is_descending = listings.iter().any(|listing| listing.descending);
@@ -76,8 +76,8 @@ pub(crate) fn rows<T>(
     let plan = plan::plan_list(db, tenant, listing, teams)?;
     let Some(then) = plan.then else { return rows_from(db, tenant, listing, (&plan.first, teams), read) };
     let scan = || rows_from(db, tenant, listing, (&plan.first, teams), &mut read);
-    if let Some(found) = limit::within(Limit::Looks(LOOKS_OF_A_SCAN), scan) {
-        return found;
+    if let Some(limited_rows) = limit::within(Limit::Looks(LOOKS_OF_A_SCAN), scan) {
+        return limited_rows;
     }
     rows_from(db, tenant, listing, (&then, teams), read)
 }

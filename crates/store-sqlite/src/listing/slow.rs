@@ -46,12 +46,12 @@ impl SqliteStore {
                 .is_some_and(|list| self.row_sizes.are_large(tenant, list.table(), usize::from(list.limit) + 1));
             let (read, listings) = (Arc::clone(&read), Arc::clone(&listings));
             let quickly = move |db: &mut Db| Ok(limit::within(Limit::Looks(LOOKS), || read(db, &listings)));
-            let found = match are_large {
+            let quick_result = match are_large {
                 false => self.read(tenant, quickly).await?,
                 true => self.read_large(tenant, quickly).await?,
             };
-            if let Some(found) = found {
-                return found;
+            if let Some(rows) = quick_result {
+                return rows;
             }
         }
         let conditions = unanswered_parameters(listings.iter());
@@ -70,12 +70,13 @@ impl SqliteStore {
         let deadline = limits.deadline;
         let work = move |db: &mut Db| {
             // There are as many threads as slots, so the read starts at once.
-            let until = Instant::now() + deadline;
-            let found = if deadline.is_zero() { None } else { limit::within(Limit::Until(until), || read(db)) };
+            let end_time = Instant::now() + deadline;
+            let limited_rows =
+                if deadline.is_zero() { None } else { limit::within(Limit::Until(end_time), || read(db)) };
             drop(place);
-            Ok(found)
+            Ok(limited_rows)
         };
-        let found = readers::ask(reads, Some(tenant), work).await?;
-        found.unwrap_or_else(|| Err(TooSlow { cause: SlowCause::OutOfTime, conditions }.into()))
+        let slow_result = readers::ask(reads, Some(tenant), work).await?;
+        slow_result.unwrap_or_else(|| Err(TooSlow { cause: SlowCause::OutOfTime, conditions }.into()))
     }
 }

@@ -47,19 +47,19 @@ pub(crate) fn claim(
         Claim::SubscriptionQueues(walk) => along(db, SubscriptionQueues::Due(now), walk)?,
         Claim::Parked(walk) => along(db, SubscriptionQueues::Parked, walk)?,
     };
-    let claimed = ClaimedJobs { jobs: readable(found)?, next };
+    let claimed_jobs = ClaimedJobs { jobs: readable(found)?, next };
     // A parked delivery becomes due when the lease ends, in case no result is recorded.
     let due = if matches!(claim, Claim::Parked(_)) { ", due_at = ?2" } else { "" };
     let text = format!(
         "UPDATE delivery_jobs SET worker = ?1, leased_until = ?2{due} WHERE tenant_id = ?3 AND webhook_id = ?4 \
          AND event_id = ?5"
     );
-    for job in &claimed.jobs {
+    for job in &claimed_jobs.jobs {
         let sql = Sql::new(text.as_str()).bind(lease.worker.0).bind(lease.until);
         let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
         db.execute(&sql).map_err(|error| failed(&error))?;
     }
-    Ok(claimed)
+    Ok(claimed_jobs)
 }
 
 fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Found>, StorageError> {

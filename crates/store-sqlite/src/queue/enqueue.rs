@@ -45,8 +45,8 @@ pub(crate) fn fan_out(
         return Ok(());
     }
     let mut active = db.rows(Sql::new(ACTIVE).bind(tenant), active)?;
-    let written = change.written_subscriptions();
-    active.retain(|receiver| !written.contains(&receiver.id));
+    let subscription_ids = change.written_subscriptions();
+    active.retain(|receiver| !subscription_ids.contains(&receiver.id));
     let facts = facts(db, tenant, change, &active)?;
     for (number, event) in change.events.iter().enumerate() {
         let bit = event.kind.bit();
@@ -123,11 +123,11 @@ fn add(
         .bind(job.first_due_at)
         .bind(lease.map_or(Value::Null, |lease| lease.worker.0.into()))
         .bind(lease.map_or(Value::Null, |lease| lease.until.into()));
-    let added = db.execute(&sql).map_err(|error| commit_error(&error))? > 0;
-    if !added && job.delivery_id.is_some() {
+    let is_added = db.execute(&sql).map_err(|error| commit_error(&error))? > 0;
+    if !is_added && job.delivery_id.is_some() {
         return Err(CommitError::Stale);
     }
-    if added && lease.is_some() {
+    if is_added && lease.is_some() {
         committed.leased.push((job.webhook_id, job.event_id));
     }
     Ok(())
@@ -156,8 +156,8 @@ pub(crate) fn bring_forward(
             .bind(tenant)
             .bind(it.webhook_id)
             .bind(it.event_id);
-        let changed = db.execute(&sql).map_err(|error| commit_error(&error))?;
-        if changed == 0 && it.promised.is_some() {
+        let changed_count = db.execute(&sql).map_err(|error| commit_error(&error))?;
+        if changed_count == 0 && it.promised.is_some() {
             return Err(CommitError::Stale);
         }
     }

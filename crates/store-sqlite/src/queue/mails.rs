@@ -86,13 +86,13 @@ fn record(
     worker: WorkerId,
     results: Vec<(MailKey, MailResult)>,
 ) -> Result<Vec<MailKey>, StorageError> {
-    let mut lost = vec![];
+    let mut lost_mails = vec![];
     for (key, result) in results {
         if !hold(db, worker, key, result)? {
-            lost.push(key);
+            lost_mails.push(key);
         }
     }
-    Ok(lost)
+    Ok(lost_mails)
 }
 
 /// Records one result. Returns `false` if the worker no longer held the lease.
@@ -101,10 +101,10 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
         MailResult::Changed(it) => Some(Row::expecting(it.value, it.version)),
         MailResult::Released => None,
     };
-    let seen = row.as_ref().and_then(|row| row.seen).map(|row| row.0);
-    let sql = Sql::new(LET_GO).bind(tenant).bind(id).bind(worker.0).bind(seen.map_or(Value::Null, Value::from));
-    let held = db.execute(&sql).map_err(|error| failed(&error))? > 0;
-    if let (true, Some(row)) = (held, row) {
+    let version = row.as_ref().and_then(|row| row.seen).map(|row| row.0);
+    let sql = Sql::new(LET_GO).bind(tenant).bind(id).bind(worker.0).bind(version.map_or(Value::Null, Value::from));
+    let is_locked = db.execute(&sql).map_err(|error| failed(&error))? > 0;
+    if let (true, Some(row)) = (is_locked, row) {
         table::write(db, tenant, &AnyRow::from_row(&row)).map_err(|cause| match cause {
             CommitError::Storage(error) => error,
             other @ (CommitError::Stale
@@ -114,13 +114,13 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
             | CommitError::Replayed) => StorageError::Failed(other.to_string()),
         })?;
     }
-    Ok(held)
+    Ok(is_locked)
 }
 
 /// Counts an email of the day. Returns `false` if the limit is reached.
 fn count(db: &mut Db, counter: MailCounter, day: Date, most: u32) -> Result<bool, StorageError> {
-    let before = Date::from_epoch_days(day.epoch_days().saturating_sub(1));
-    let forget = Sql::new("DELETE FROM recipient_mails WHERE day < ?").bind(SqlValue::Date(before));
+    let day_before = Date::from_epoch_days(day.epoch_days().saturating_sub(1));
+    let forget = Sql::new("DELETE FROM recipient_mails WHERE day < ?").bind(SqlValue::Date(day_before));
     db.execute(&forget).map_err(|error| failed(&error))?;
     let count = Sql::new(COUNT).bind(SqlValue::Date(day)).bind(counter.0.as_slice()).bind(i64::from(most));
     Ok(db.execute(&count).map_err(|error| failed(&error))? > 0)

@@ -102,8 +102,8 @@ pub(crate) fn queued(
 
 /// Removes log entries from before a time.
 pub(crate) fn forget(db: &mut Db, before: Timestamp, most: u32) -> Result<u64, StorageError> {
-    let removed = db.execute(&Sql::new(FORGET).bind(before).bind(i64::from(most)));
-    removed.map(|count| count as u64).map_err(|error| failed(&error))
+    let removed_count = db.execute(&Sql::new(FORGET).bind(before).bind(i64::from(most)));
+    removed_count.map(|count| count as u64).map_err(|error| failed(&error))
 }
 
 /// Returns length and age of the queue.

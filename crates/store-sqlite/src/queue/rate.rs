@@ -24,7 +24,7 @@ pub(crate) fn lease_rate(
     if db.execute(&sql).map_err(|error| failed(&error))? > 0 {
         return Ok(RateLease::Held);
     }
-    let until = |row: &mut dyn CellReader| Ok(Reader::new(row, Subscription::TABLE).opt_time()?);
-    let until = db.first(Sql::new(HELD_UNTIL).bind(tenant).bind(webhook), until)?.flatten();
-    Ok(until.map_or(RateLease::Held, |until| RateLease::HeldElsewhere { until }))
+    let read_end = |row: &mut dyn CellReader| Ok(Reader::new(row, Subscription::TABLE).opt_time()?);
+    let end_of_lease = db.first(Sql::new(HELD_UNTIL).bind(tenant).bind(webhook), read_end)?.flatten();
+    Ok(end_of_lease.map_or(RateLease::Held, |until| RateLease::HeldElsewhere { until: until }))
 }

@@ -32,18 +32,18 @@ pub(crate) fn record(
     results: &[(Job, AttemptResult)],
     health: &[(QueueKey, HealthDelta)],
 ) -> Result<RecordOutcome, StorageError> {
-    let mut recorded = RecordOutcome::default();
+    let mut outcome = RecordOutcome::default();
     for (job, result) in results {
         if !hold(db, worker, job, result)? {
-            recorded.lost += 1;
+            outcome.lost += 1;
         }
     }
     for (queue, delta) in health {
         let Some(streak) = add(db, *queue, delta)? else { continue };
-        recorded.streaks.retain(|(streak, _)| streak != queue);
-        recorded.streaks.push((*queue, streak));
+        outcome.streaks.retain(|(streak, _)| streak != queue);
+        outcome.streaks.push((*queue, streak));
     }
-    Ok(recorded)
+    Ok(outcome)
 }
 
 /// Records one result. Returns `false` if the worker no longer held the lease.
@@ -91,8 +91,9 @@ fn delete(db: &mut Db, worker: WorkerId, job: &Job) -> Result<bool, StorageError
 
 fn fenced(db: &mut Db, worker: WorkerId, job: &Job, sql: Sql) -> Result<bool, StorageError> {
     let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
-    let changed = db.execute(&sql.bind(worker.0).bind(i64::from(job.attempt))).map_err(|error| failed(&error))?;
-    Ok(changed > 0)
+    let changed_count =
+        db.execute(&sql.bind(worker.0).bind(i64::from(job.attempt))).map_err(|error| failed(&error))?;
+    Ok(changed_count > 0)
 }
 
 fn log(db: &mut Db, job: &Job, settled: &AttemptEffect) -> Result<(), StorageError> {
@@ -122,7 +123,7 @@ fn streak(row: &mut dyn CellReader) -> Result<Streak, StorageError> {
     let failures = row.int().map_err(corrupt("failures"))?.unwrap_or_default();
     let failures =
         u32::try_from(failures).map_err(|_| corrupt("failures")(format!("unexpected value {failures}")))?;
-    let since = row.time().map_err(corrupt("failing_since"))?;
+    let failing_since = row.time().map_err(corrupt("failing_since"))?;
     let is_failing = row.int().map_err(corrupt("is_failing"))?.unwrap_or_default() > 0;
-    Ok(Streak { failures, since, is_failing })
+    Ok(Streak { failures, since: failing_since, is_failing })
 }

@@ -77,6 +77,6 @@ fn answer(row: &mut dyn CellReader) -> Result<(String, StoredAnswer), StorageErr
         .map_err(|_| corrupt("replays", "fingerprint")("not 32 bytes".to_owned()))?;
     let status = row.int().map_err(corrupt("replays", "status"))?.unwrap_or_default();
     let status = u16::try_from(status).map_err(|error| corrupt("replays", "status")(error.to_string()))?;
-    let sealed = row.bytes().map_err(corrupt("replays", "sealed"))?.unwrap_or_default();
-    Ok((key, StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed }))
+    let sealed_reply = row.bytes().map_err(corrupt("replays", "sealed"))?.unwrap_or_default();
+    Ok((key, StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed: sealed_reply }))
 }

@@ -41,9 +41,9 @@ impl Everyone for SqliteStore {
     }
 
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {
-        let used = used.to_vec();
+        let key_uses = used.to_vec();
         let touch = move |db: &mut Db| {
-            for (organization, key, at) in used {
+            for (organization, key, at) in key_uses {
                 let sql = Sql::new(TOUCH).bind(at).bind(Tenant::live(organization)).bind(key);
                 db.execute(&sql).map_err(|error| failed(&error))?;
             }
@@ -59,17 +59,17 @@ fn organizations(db: &mut Db, after: Option<OrganizationId>, limit: u16) -> Read
     let text = format!(
         "SELECT {columns} FROM organizations WHERE tenant_id = id AND tenant_id > ? ORDER BY tenant_id LIMIT ?"
     );
-    let after = after.map_or([0; 16], |id| id.to_bytes());
-    db.rows(Sql::new(text).bind(after).bind(i64::from(limit)), table::value)
+    let last_organization = after.map_or([0; 16], |id| id.to_bytes());
+    db.rows(Sql::new(text).bind(last_organization).bind(i64::from(limit)), table::value)
 }
 
 fn key_by_hash(db: &mut Db, hash: KeyHash) -> Result<Option<KeyRecord>, StorageError> {
     let columns = &db.statements(ApiKey::TABLE).columns;
     let text = format!("SELECT tenant_id, {columns} FROM api_keys WHERE hash = ?1 OR previous_hash = ?1");
-    let found = db.first(Sql::new(text).bind(hash.0.as_slice()), |row| {
+    let record = db.first(Sql::new(text).bind(hash.0.as_slice()), |row| {
         Ok((tenant_of(row, ApiKey::TABLE.name)?, table::value::<ApiKey>(row)?))
     })?;
-    let Some((Tenant { organization, .. }, key)) = found else { return Ok(None) };
+    let Some((Tenant { organization, .. }, key)) = record else { return Ok(None) };
     let holder = match key.employee_id {
         Some(id) => holder(db, Tenant { organization, environment: key.environment }, id)?,
         None => None,

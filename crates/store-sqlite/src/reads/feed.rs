@@ -39,7 +39,7 @@ pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Result<FeedPage, StorageE
     // One read transaction, so that the bounds match the events.
     let moment = db.moment()?;
     let (db, FeedRead { tenant, limit, .. }) = (&mut *moment.0, wanted);
-    let after = match &wanted.start {
+    let position = match &wanted.start {
         FeedStart::Oldest => None,
         FeedStart::After(place) => Some(found_again(db, *tenant, place)?),
         FeedStart::Since(at) => last_before(db, *tenant, *at)?,
@@ -50,32 +50,33 @@ pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Result<FeedPage, StorageE
     };
     let end = match wanted.most {
         Some(most) => {
-            let sql = Sql::new(THE_NTH).bind(*tenant).bind(rank(after.as_ref()));
+            let sql = Sql::new(THE_NTH).bind(*tenant).bind(rank(position.as_ref()));
             db.first(sql.bind(i64::from(most.max(1)) - 1), place)?
         }
         None => None,
     };
-    let sql = statement(db, wanted, after.as_ref(), end.as_ref());
+    let sql = statement(db, wanted, position.as_ref(), end.as_ref());
     let mut events = db.rows(sql, placed)?;
     let is_full = events.len() > usize::from(*limit);
     events.truncate((*limit).into());
-    let shown = events.last().map(|(event, rank)| Position { key: Key::Rank(*rank), id: event.id.to_bytes() });
+    let last_position =
+        events.last().map(|(event, rank)| Position { key: Key::Rank(*rank), id: event.id.to_bytes() });
     let more = is_full || end.is_some();
     let next = match wanted.most {
         Some(_) if !is_full => {
             end.map_or_else(|| db.first(Sql::new(LAST).bind(*tenant), place), |row| Ok(Some(row)))?
         }
-        _ => shown,
+        _ => last_position,
     };
-    Ok(FeedPage { events: events.into_iter().map(|(event, _)| event).collect(), next: next.or(after), more })
+    Ok(FeedPage { events: events.into_iter().map(|(event, _)| event).collect(), next: next.or(position), more })
 }
 
 /// Returns the position of the event that a cursor names. It differs from the cursor after `candor copy` if
 /// the event shared its position with others in the source; see [`candor_tables::copy::DistinctPositions`].
 fn found_again(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Position, StorageError> {
     let sql = Sql::new(POSITION).bind(tenant).bind(place.id);
-    let found = db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten();
-    Ok(found.map_or_else(|| place.clone(), |number| Position { key: Key::Rank(number), id: place.id }))
+    let rank = db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten();
+    Ok(rank.map_or_else(|| place.clone(), |number| Position { key: Key::Rank(number), id: place.id }))
 }
 
 /// Returns a position before all events from `at` or later. It belongs to an event so much older that it was
@@ -92,8 +93,8 @@ fn statement(db: &mut Db, wanted: &FeedRead, after: Option<&Position>, end: Opti
     if end.is_some() {
         draft.with(" AND position <= ", rank(end));
     }
-    let since = if let FeedStart::Since(at) = wanted.start { at.max(wanted.oldest) } else { wanted.oldest };
-    draft.with(" AND created_at >= ", since);
+    let start_time = if let FeedStart::Since(at) = wanted.start { at.max(wanted.oldest) } else { wanted.oldest };
+    draft.with(" AND created_at >= ", start_time);
     if !wanted.kinds.is_empty() {
         draft.any_of(" AND type", wanted.kinds.iter().map(|kind| kind.word()));
     }

@@ -40,8 +40,9 @@ impl History for SqliteStore {
     }
 
     async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
-        let kept = writer::ask(&self.tasks, tenant, move |db| commit::keep_answer(db, tenant, &replay)).await;
-        match kept {
+        let keep_result =
+            writer::ask(&self.tasks, tenant, move |db| commit::keep_answer(db, tenant, &replay)).await;
+        match keep_result {
             Ok(()) => Ok(true),
             Err(CommitError::Replayed) => Ok(false),
             Err(CommitError::Storage(error)) => Err(error),
@@ -59,9 +60,10 @@ impl History for SqliteStore {
     ) -> Read<FeedPage> {
         let conditions = filter.conditions(start);
         let most = (!conditions.is_empty()).then_some(self.slow.limits.feed_scan);
-        let wanted = FeedRead { tenant, kinds: filter.kinds.clone(), oldest, start: start.clone(), limit, most };
+        let feed_read =
+            FeedRead { tenant, kinds: filter.kinds.clone(), oldest, start: start.clone(), limit, most };
         let are_large = self.row_sizes.are_large(tenant, Event::TABLE, limit.into());
-        let read = move |db: &mut Db| feed::piece(db, &wanted);
+        let read = move |db: &mut Db| feed::piece(db, &feed_read);
         let page = match (conditions.is_empty(), are_large) {
             (true, false) => self.read(tenant, read).await?,
             (true, true) => self.read_large(tenant, read).await?,
@@ -97,6 +99,6 @@ fn answer(row: &mut dyn CellReader) -> Result<StoredAnswer, StorageError> {
     let fingerprint = fingerprint.try_into().map_err(|_| corrupt("fingerprint")("not 32 bytes".to_owned()))?;
     let status = row.int().and_then(|number| number.ok_or_else(absent)).map_err(corrupt("status"))?;
     let status = u16::try_from(status).map_err(|_| corrupt("status")(format!("unexpected value {status}")))?;
-    let sealed = row.bytes().and_then(|byte| byte.ok_or_else(absent)).map_err(corrupt("sealed"))?;
-    Ok(StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed })
+    let sealed_reply = row.bytes().and_then(|byte| byte.ok_or_else(absent)).map_err(corrupt("sealed"))?;
+    Ok(StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed: sealed_reply })
 }

@@ -57,9 +57,9 @@ fn of_log(
 
 fn read_queue(row: &mut dyn CellReader) -> Result<LogFigures, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "delivery_jobs", column, reason };
-    let queued = row.int().map_err(corrupt("event_id"))?.unwrap_or_default();
+    let job_count = row.int().map_err(corrupt("event_id"))?.unwrap_or_default();
     let oldest_queued = row.id().map_err(corrupt("event_id"))?.map(Id::from_bytes);
     let next_due_at = row.time().map_err(corrupt("due_at"))?;
-    let queued = u32::try_from(queued).unwrap_or(MAX_QUEUED_COUNT);
-    Ok(LogFigures { queued, oldest_queued, next_due_at, ..LogFigures::default() })
+    let queued_count = u32::try_from(job_count).unwrap_or(MAX_QUEUED_COUNT);
+    Ok(LogFigures { queued: queued_count, oldest_queued, next_due_at, ..LogFigures::default() })
 }

@@ -27,8 +27,8 @@ impl RequestCounts for SqliteStore {
         let counts = counts.to_vec();
         let add = move |db: &mut Db| {
             for RequestCount { hour, status, count } in counts {
-                let added = i64::try_from(count).unwrap_or(i64::MAX);
-                let sql = Sql::new(ADD).bind(tenant).bind(hour).bind(i64::from(status)).bind(added);
+                let additional_count = i64::try_from(count).unwrap_or(i64::MAX);
+                let sql = Sql::new(ADD).bind(tenant).bind(hour).bind(i64::from(status)).bind(additional_count);
                 db.execute(&sql).map_err(|error| failed(&error))?;
             }
             let forget = Sql::new(FORGET).bind(tenant).bind(oldest);

@@ -35,12 +35,12 @@ impl Rows for SqliteStore {
     ) -> Read<Vec<AnyStored>> {
         let (count, table) = (values.len(), kind.table());
         let read = move |db: &mut Db| table::by_values(db, tenant, kind, by, values);
-        let found = match self.row_sizes.are_large(tenant, table, count) {
+        let rows = match self.row_sizes.are_large(tenant, table, count) {
             false => self.look_up_all(tenant, count, read).await?,
             true => self.read_large(tenant, read).await?,
         };
-        self.row_sizes.note_found(tenant, table, &found);
-        Ok(found)
+        self.row_sizes.note_found(tenant, table, &rows);
+        Ok(rows)
     }
 
     async fn any_newest(
@@ -58,11 +58,11 @@ impl Rows for SqliteStore {
         if lists.is_empty() {
             return Ok(vec![]);
         }
-        let found = self.list(tenant, lists.to_vec(), move |db, lists| listing::merged(db, tenant, lists)).await?;
+        let rows = self.list(tenant, lists.to_vec(), move |db, lists| listing::merged(db, tenant, lists)).await?;
         if let Some(list) = lists.first() {
-            self.row_sizes.note_found(tenant, list.table(), &found);
+            self.row_sizes.note_found(tenant, list.table(), &rows);
         }
-        Ok(found)
+        Ok(rows)
     }
 
     async fn any_counts(

@@ -35,8 +35,8 @@ async fn carry_out_moves(
 ) -> Result<Committed, CommitError> {
     rebuild::complete(Arc::clone(&tasks), tenant).await?;
     let work = move |db: &mut Db| {
-        let committed = commit::carry_out(db, tenant, &change)?;
-        Ok::<_, CommitError>((committed, rebuild::are_complete(db, tenant)?))
+        let commit_result = commit::carry_out(db, tenant, &change)?;
+        Ok::<_, CommitError>((commit_result, rebuild::are_complete(db, tenant)?))
     };
     let (committed, is_complete) = writer::ask_for(&tasks, tenant, is_long, work).await?;
     if !is_complete {
@@ -72,8 +72,8 @@ impl Storage for SqliteStore {
     async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
         let conditions = change.conditions().map_err(StorageError::from)?;
         let look = move |db: &mut Db| commit::check::first_broken(db, tenant, conditions);
-        let broken = self.look_up_all(tenant, change.writes.len(), look).await?;
-        broken.map_or(Ok(()), |condition| Err(condition.error()))
+        let broken_number = self.look_up_all(tenant, change.writes.len(), look).await?;
+        broken_number.map_or(Ok(()), |condition| Err(condition.error()))
     }
 
     /// Returns `self`: an embedded database has no replica.

@@ -68,11 +68,11 @@ impl Upkeep for SqliteStore {
 }
 
 fn piece(row: &mut dyn CellReader) -> Result<TablePiece, StorageError> {
-    let failed = StorageError::Failed;
-    let rows = row.int().map_err(failed)?.unwrap_or(0).unsigned_abs();
-    let last = row.id().map_err(failed)?;
-    let sampled_rows = row.int().map_err(failed)?.unwrap_or(0).unsigned_abs();
-    let sampled_bytes = row.int().map_err(failed)?.unwrap_or(0).unsigned_abs();
+    let to_failed = StorageError::Failed;
+    let rows = row.int().map_err(to_failed)?.unwrap_or(0).unsigned_abs();
+    let last = row.id().map_err(to_failed)?;
+    let sampled_rows = row.int().map_err(to_failed)?.unwrap_or(0).unsigned_abs();
+    let sampled_bytes = row.int().map_err(to_failed)?.unwrap_or(0).unsigned_abs();
     Ok(TablePiece { rows, last, sampled_rows, sampled_bytes })
 }
 
@@ -89,12 +89,12 @@ fn empty(db: &mut Db, tenant: Tenant, table: &'static SchemaTable, most: u32) ->
             return Ok(cut);
         }
     }
-    let gone = change(db, tenant, format!("DELETE FROM {name} WHERE {}", some("")), most)?;
-    if gone > 0 && name == "reporting_lines" {
+    let removed_count = change(db, tenant, format!("DELETE FROM {name} WHERE {}", some("")), most)?;
+    if removed_count > 0 && name == "reporting_lines" {
         let sql = Sql::new(TREE_CHANGED).bind(tenant);
         db.execute(&sql).map_err(|error| commit_error(&error))?;
     }
-    Ok(gone)
+    Ok(removed_count)
 }
 
 /// Changes at most `most` rows of a tenant and returns their number.

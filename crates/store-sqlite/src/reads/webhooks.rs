@@ -39,8 +39,8 @@ impl Webhooks for SqliteStore {
     }
 
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
-        let wanted = wanted.to_vec();
-        self.look_up_all(None, wanted.len(), move |db| events(db, wanted)).await
+        let event_keys = wanted.to_vec();
+        self.look_up_all(None, event_keys.len(), move |db| events(db, event_keys)).await
     }
 
     async fn log_figures(
@@ -90,9 +90,9 @@ pub(crate) fn attempt(
 
 /// Returns the selected event types of each subscription of a tenant.
 pub(crate) fn subscribers(db: &mut Db, tenant: Tenant) -> Result<Subscribers, StorageError> {
-    let wanted = |row: &mut dyn CellReader| Ok(Reader::new(row, Subscription::TABLE).int()?);
+    let read_number = |row: &mut dyn CellReader| Ok(Reader::new(row, Subscription::TABLE).int()?);
     let sql = Sql::new("SELECT wanted FROM webhooks WHERE tenant_id = ?").bind(tenant);
-    Ok(Subscribers::new(db.rows(sql, wanted)?))
+    Ok(Subscribers::new(db.rows(sql, read_number)?))
 }
 
 /// Returns the subscriptions of all tenants after a key.
@@ -120,9 +120,9 @@ pub(crate) fn events(
 ) -> Result<Vec<(Tenant, Event)>, StorageError> {
     wanted.sort_unstable_by_key(|(tenant, id)| (tenant.to_bytes(), *id));
     wanted.dedup();
-    let mut found = Vec::with_capacity(wanted.len());
+    let mut events = Vec::with_capacity(wanted.len());
     for (tenant, id) in wanted {
-        found.extend(table::one::<Event>(db, tenant, id.to_bytes())?.map(|event| (tenant, event)));
+        events.extend(table::one::<Event>(db, tenant, id.to_bytes())?.map(|event| (tenant, event)));
     }
-    Ok(found)
+    Ok(events)
 }

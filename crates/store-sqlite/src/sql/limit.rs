@@ -53,7 +53,7 @@ pub(crate) fn within<T>(
     limit: Limit,
     read: impl FnOnce() -> Result<T, StorageError>,
 ) -> Option<Result<T, StorageError>> {
-    let _before = LimitGuard(LIMIT.replace(Some(limit)));
+    let _limit_guard = LimitGuard(LIMIT.replace(Some(limit)));
     match read() {
         Err(_) if is_over() => None,
         found => Some(found),
@@ -62,7 +62,7 @@ pub(crate) fn within<T>(
 
 /// Runs work without a limit, because it must not be interrupted half-way.
 pub(crate) fn lifted<T>(work: impl FnOnce() -> T) -> T {
-    let _before = LimitGuard(LIMIT.replace(None));
+    let _limit_guard = LimitGuard(LIMIT.replace(None));
     work()
 }
 

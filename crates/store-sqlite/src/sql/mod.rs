@@ -343,8 +343,11 @@ mod tests {
         let mut db = Source::new(&DatabaseLocation::Memory).unwrap().writer().unwrap();
         let ask = |number: usize| Sql::composed(format!("SELECT {number} + ?"), vec![Value::Int(1)]);
         for number in 0..KEPT + 100 {
-            let wanted = i64::try_from(number).unwrap() + 1;
-            assert_eq!((db.number(ask(number)).unwrap(), db.number(ask(number)).unwrap()), (wanted, wanted));
+            let expected_count = i64::try_from(number).unwrap() + 1;
+            assert_eq!(
+                (db.number(ask(number)).unwrap(), db.number(ask(number)).unwrap()),
+                (expected_count, expected_count)
+            );
         }
         assert_eq!(db.kept.len(), KEPT);
     }

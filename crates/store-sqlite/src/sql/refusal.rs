@@ -19,6 +19,6 @@ pub(crate) fn commit_error(error: &Error) -> CommitError {
 }
 
 fn taken(columns: &str) -> Option<Unique> {
-    let known = UNIQUES.iter().find(|column| column.is_reported_as(columns)).map(|column| column.unique);
-    known.or_else(|| columns.ends_with(".id").then_some(Unique::Id))
+    let matching_unique = UNIQUES.iter().find(|column| column.is_reported_as(columns)).map(|column| column.unique);
+    matching_unique.or_else(|| columns.ends_with(".id").then_some(Unique::Id))
 }

@@ -26,11 +26,11 @@ fn submitted_observations_get_the_requester() {
     let ids: Vec<ObservationId> = observations.iter().map(|observation| observation.id).collect();
     let requests = [(Some(requester.id), &ids[..30]), (None, &ids[30..35])];
     let assignments = requests.map(|(requester_id, submitted)| {
-        let mut asked = Assignment { requester_id, ..make.assignment(subject.id, vec![reviewer.id]) };
-        asked.submissions[0].status = SubmissionStatus::Submitted;
-        asked.submissions[0].observation_ids = submitted.to_vec();
-        asked.submissions[0].submitted_at = Some(asked.created_at);
-        Write::put(&Row::new(asked))
+        let mut assignment = Assignment { requester_id, ..make.assignment(subject.id, vec![reviewer.id]) };
+        assignment.submissions[0].status = SubmissionStatus::Submitted;
+        assignment.submissions[0].observation_ids = submitted.to_vec();
+        assignment.submissions[0].submitted_at = Some(assignment.created_at);
+        Write::put(&Row::new(assignment))
     });
     let requester_id = requester.id;
     save(&mut db, &make, tenant, [requester, reviewer, subject].map(joins).into());
@@ -45,9 +45,9 @@ fn submitted_observations_get_the_requester() {
     db.batch(backfill.unwrap()).unwrap();
     for (number, id) in ids.iter().enumerate() {
         let sql = Sql::new("SELECT requester_id FROM observations WHERE id = ?").bind(id.to_bytes());
-        let stored = db.first(sql, |row| Ok(row.id().unwrap())).unwrap().flatten();
-        let wanted = (number < 30).then_some(requester_id);
-        assert_eq!(stored.map(EmployeeId::from_bytes), wanted, "{number}");
+        let stored_requester = db.first(sql, |row| Ok(row.id().unwrap())).unwrap().flatten();
+        let expected_requester = (number < 30).then_some(requester_id);
+        assert_eq!(stored_requester.map(EmployeeId::from_bytes), expected_requester, "{number}");
     }
 }
 
@@ -80,14 +80,14 @@ fn former_keys_are_replaced_and_twins_keep_theirs() {
     };
     let former = |texts: [&str; 4]| texts.map(|text| (folded(text), false));
     assert_eq!(read(&mut db), (former(emails), former(names)));
-    let wanted = |pairs: [(&str, bool); 4]| pairs.map(|(key, is_twin)| (key.to_owned(), is_twin));
-    let of_people = wanted([
+    let expected_pairs = |pairs: [(&str, bool); 4]| pairs.map(|(key, is_twin)| (key.to_owned(), is_twin));
+    let of_people = expected_pairs([
         ("anna@xn--mller-kva.example", false),
         ("anna@müller.example", true),
         ("bo@xn--mller-kva.example", false),
         ("cy@example.com", false),
     ]);
-    let of_departments = wanted([("straße", true), ("strasse", false), ("café", false), ("care", false)]);
+    let of_departments = expected_pairs([("straße", true), ("strasse", false), ("café", false), ("care", false)]);
     for _ in 0..2 {
         migrate::apply(&mut db).unwrap();
         assert_eq!(read(&mut db), (of_people.clone(), of_departments.clone()));
@@ -95,8 +95,8 @@ fn former_keys_are_replaced_and_twins_keep_theirs() {
     let sql = Sql::new("UPDATE employees SET email = 'x@example.com', email_key = 'x@example.com' WHERE id = ?");
     db.execute(&sql.bind(people[0])).unwrap();
     migrate::apply(&mut db).unwrap();
-    let freed = &read(&mut db).0[1];
-    assert_eq!(*freed, ("anna@xn--mller-kva.example".to_owned(), false), "the key is free");
+    let freed_key = &read(&mut db).0[1];
+    assert_eq!(*freed_key, ("anna@xn--mller-kva.example".to_owned(), false), "the key is free");
 }
 
 #[test]

@@ -43,7 +43,7 @@ async fn backup_beside_an_open_store_holds_committed_rows() {
 #[test]
 fn backup_check_finds_damage_and_foreign_schemas() {
     let folder = tempfile::tempdir().unwrap();
-    let refused = |name: &str, statements: &str| {
+    let check_error = |name: &str, statements: &str| {
         let file = folder.path().join(name);
         let mut db = Source::new(&DatabaseLocation::File(file.clone())).unwrap().writer().unwrap();
         crate::migrate::apply(&mut db).unwrap();
@@ -61,14 +61,14 @@ fn backup_check_finds_damage_and_foreign_schemas() {
             "refers to a missing row",
         ),
     ] {
-        let Err(StorageError::Failed(said)) = refused(name, statements) else { panic!("{name} passed") };
+        let Err(StorageError::Failed(said)) = check_error(name, statements) else { panic!("{name} passed") };
         assert!(said.contains(reason), "{said}");
     }
-    let later = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999');";
-    assert_eq!(refused("later.db", later).unwrap().unknown, ["9999"]);
+    let later_migration = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999');";
+    assert_eq!(check_error("later.db", later_migration).unwrap().unknown, ["9999"]);
     let older = "DELETE FROM __diesel_schema_migrations \
         WHERE version = (SELECT max(version) FROM __diesel_schema_migrations);";
-    assert_eq!(refused("older.db", older).unwrap().pending.len(), 1);
+    assert_eq!(check_error("older.db", older).unwrap().pending.len(), 1);
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn migration_of_a_newer_program_is_unknown() {
     let folder = tempfile::tempdir().unwrap();
     let place = DatabaseLocation::File(folder.path().join("a.db"));
     assert_eq!(unknown_migrations(&place).unwrap(), [""; 0], "no database");
-    let known = migrate(&place).unwrap();
+    let migration_report = migrate(&place).unwrap();
     assert_eq!(unknown_migrations(&place).unwrap(), [""; 0]);
-    assert!(known.last().unwrap().starts_with(&newest_migration().unwrap()));
+    assert!(migration_report.last().unwrap().starts_with(&newest_migration().unwrap()));
     let newer = "INSERT INTO __diesel_schema_migrations (version) VALUES ('9999')";
     Source::new(&place).unwrap().writer().unwrap().execute(&Sql::new(newer)).unwrap();
     assert_eq!(unknown_migrations(&place).unwrap(), ["9999"]);
@@ -103,9 +103,9 @@ fn rewritten_database_has_its_rows_and_no_deleted_ones() {
     assert!(has("unmistakable") && has("remaining"), "the copy is in the file");
     rewrite(&database).unwrap();
     assert!(!has("unmistakable") && has("remaining"));
-    let kept =
+    let remaining_texts =
         db.rows(Sql::new("SELECT text FROM secrets"), |row| row.text().map_err(StorageError::Failed)).unwrap();
-    assert_eq!(kept, [Some("remaining".to_owned())]);
+    assert_eq!(remaining_texts, [Some("remaining".to_owned())]);
 }
 
 #[test]
@@ -118,6 +118,6 @@ fn backup_leaves_out_deleted_rows() {
     db.execute(&Sql::new("INSERT INTO secrets VALUES (?)").bind("unmistakable")).unwrap();
     db.batch("DELETE FROM secrets;").unwrap();
     write_backup(&database, &file).unwrap();
-    let found = fs::read(&file).unwrap().windows(12).any(|bytes| bytes == b"unmistakable");
-    assert!(!found, "free space of the database came along");
+    let has_deleted_text = fs::read(&file).unwrap().windows(12).any(|bytes| bytes == b"unmistakable");
+    assert!(!has_deleted_text, "free space of the database came along");
 }

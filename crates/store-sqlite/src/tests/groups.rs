@@ -42,7 +42,7 @@ async fn failing_change_in_a_group_rolls_back_alone() {
     let tenant = make.tenant();
     let [first, second, third] = [(); 3].map(|()| make.employee());
     let twin = Employee { email: first.email.clone(), ..make.employee() };
-    let held = hold(&store);
+    let writer_hold = hold(&store);
     let sets = [
         vec![new(&first)],
         // The second change set fails after its first write.
@@ -50,17 +50,17 @@ async fn failing_change_in_a_group_rolls_back_alone() {
         vec![new(&third)],
     ];
     let commits = join_all(sets.map(|writes| store.commit(tenant, make.change(writes))));
-    let (results, ()) = tokio::join!(commits, async { drop(held) });
+    let (results, ()) = tokio::join!(commits, async { drop(writer_hold) });
     assert!(results[0].is_ok() && results[2].is_ok());
     assert!(matches!(results[1], Err(CommitError::Taken(Unique::EmployeeEmail))), "{:?}", results[1]);
-    let there = store.rows::<Employee>(tenant, &[first.id, second.id, third.id, twin.id]).await.unwrap();
-    let mut there: Vec<_> = there.into_iter().map(|row| row.value).collect();
-    there.sort_by_key(|row| row.id);
-    assert_eq!(there, [first, third]);
+    let people_rows = store.rows::<Employee>(tenant, &[first.id, second.id, third.id, twin.id]).await.unwrap();
+    let mut people: Vec<_> = people_rows.into_iter().map(|row| row.value).collect();
+    people.sort_by_key(|row| row.id);
+    assert_eq!(people, [first, third]);
     let count = Sql::new("SELECT count(*) FROM search_pending");
-    let indexed =
+    let index_count =
         writer::ask(&store.tasks, None, |db: &mut Db| -> Result<i64, StorageError> { db.number(count) }).await;
-    assert_eq!(indexed.unwrap(), 2, "what was taken back does not wait for the index of words");
+    assert_eq!(index_count.unwrap(), 2, "what was taken back does not wait for the index of words");
 }
 
 #[tokio::test]
@@ -68,14 +68,14 @@ async fn panicking_task_rolls_back_alone_and_the_writer_continues() {
     let (store, make) = (in_memory(), Fixtures::new(2));
     let tenant = make.tenant();
     let (before, after) = (make.employee(), make.employee());
-    let held = hold(&store);
+    let writer_hold = hold(&store);
     let bad = writer::ask(&store.tasks, None, |db: &mut Db| -> Result<(), StorageError> {
         db.execute(&Sql::new("DELETE FROM employees")).unwrap();
         panic!("a defect")
     });
     let first = store.commit(tenant, make.change(vec![new(&before)]));
     let last = store.commit(tenant, make.change(vec![new(&after)]));
-    let (first, bad, last, ()) = tokio::join!(first, bad, last, async { drop(held) });
+    let (first, bad, last, ()) = tokio::join!(first, bad, last, async { drop(writer_hold) });
     assert!(first.is_ok() && last.is_ok());
     assert!(matches!(bad, Err(StorageError::Failed(_))), "{bad:?}");
     assert_eq!(store.rows::<Employee>(tenant, &[before.id, after.id]).await.unwrap().len(), 2);
@@ -86,14 +86,14 @@ async fn lost_transaction_is_not_reported_as_saved() {
     let (store, make) = (in_memory(), Fixtures::new(3));
     let tenant = make.tenant();
     let (lost, next) = (make.employee(), make.employee());
-    let held = hold(&store);
-    let saved = store.commit(tenant, make.change(vec![new(&lost)]));
+    let writer_hold = hold(&store);
+    let commit_future = store.commit(tenant, make.change(vec![new(&lost)]));
     // The task rolls back the group's transaction, as SQLite itself does when the disk is full.
     let rollback = writer::ask(&store.tasks, None, |db: &mut Db| -> Result<(), StorageError> {
         db.execute(&Sql::new("ROLLBACK")).map(drop).map_err(|error| StorageError::Failed(error.to_string()))
     });
-    let (saved, rollback, ()) = tokio::join!(saved, rollback, async { drop(held) });
-    assert!(matches!(saved, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{saved:?}");
+    let (commit_future, rollback, ()) = tokio::join!(commit_future, rollback, async { drop(writer_hold) });
+    assert!(matches!(commit_future, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{commit_future:?}");
     assert!(matches!(rollback, Err(StorageError::Unavailable(_))), "{rollback:?}");
     assert_eq!(store.row::<Employee>(tenant, lost.id).await.unwrap(), None);
     store.commit(tenant, make.change(vec![new(&next)])).await.unwrap();
@@ -105,9 +105,9 @@ async fn commit_with_a_dropped_caller_is_carried_out() {
     let (store, make) = (in_memory(), Fixtures::new(4));
     let tenant = make.tenant();
     let (dropped, next) = (make.employee(), make.employee());
-    let held = hold(&store);
+    let writer_hold = hold(&store);
     assert!(store.commit(tenant, make.change(vec![new(&dropped)])).now_or_never().is_none());
-    drop(held);
+    drop(writer_hold);
     store.commit(tenant, make.change(vec![new(&next)])).await.unwrap();
     assert_eq!(store.row::<Employee>(tenant, dropped.id).await.unwrap().map(|row| row.value), Some(dropped));
 }
@@ -119,9 +119,9 @@ async fn closing_store_finishes_waiting_commits() {
     let make = Fixtures::new(5);
     let (tenant, person) = (make.tenant(), make.employee());
     let store = SqliteStore::open(&options).unwrap();
-    let held = hold(&store);
+    let writer_hold = hold(&store);
     assert!(store.commit(tenant, make.change(vec![new(&person)])).now_or_never().is_none());
-    drop(held);
+    drop(writer_hold);
     drop(store);
     let store = Arc::new(SqliteStore::open(&options).unwrap());
     assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|row| row.value), Some(person));
@@ -136,10 +136,10 @@ async fn comes_after_who_waits(number: u64, writes: usize, events: usize) {
     let many: Vec<_> = (1..writes).map(|_| make.employee()).chain([twin]).map(|person| new(&person)).collect();
     let mut change = make.change(many);
     change.events = (0..events).map(|_| make.event(EventType::EmployeeCreated)).collect();
-    let held = hold(&store);
+    let writer_hold = hold(&store);
     let long = store.commit(tenant, change);
     let short = store.commit(tenant, make.change(vec![new(&person)]));
-    let (long, short, ()) = tokio::join!(long, short, async { drop(held) });
+    let (long, short, ()) = tokio::join!(long, short, async { drop(writer_hold) });
     assert!(short.is_ok(), "{short:?}");
     assert!(matches!(long, Err(CommitError::Taken(Unique::EmployeeEmail))), "{long:?}");
     assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|row| row.value), Some(person));
@@ -167,10 +167,10 @@ async fn task_of_another_tenant_goes_before_the_rest_of_many() {
             order.send(name).map_err(|error| StorageError::Failed(error.to_string()))
         }
     };
-    let held = hold(&store);
+    let writer_hold = hold(&store);
     let many = join_all(["first", "second", "third"].map(|name| writer::ask(&store.tasks, busy, note(name))));
     let one = writer::ask(&store.tasks, quiet, note("other"));
-    let (many, one, ()) = tokio::join!(many, one, async { drop(held) });
+    let (many, one, ()) = tokio::join!(many, one, async { drop(writer_hold) });
     assert!(one.is_ok() && many.iter().all(Result::is_ok));
     assert_eq!(ended.try_iter().collect::<Vec<_>>(), ["first", "other", "second", "third"]);
 }
@@ -178,11 +178,11 @@ async fn task_of_another_tenant_goes_before_the_rest_of_many() {
 #[tokio::test]
 async fn group_ends_after_its_time_and_its_rest_follows() {
     let store = in_memory();
-    let held = hold(&store);
+    let writer_hold = hold(&store);
     let (tell, told) = channel();
     let takes_long = writer::ask(&store.tasks, None, |_: &mut Db| -> Result<(), StorageError> {
-        let since = Instant::now();
-        while since.elapsed() < writer::GROUP_TIME {
+        let start = Instant::now();
+        while start.elapsed() < writer::GROUP_TIME {
             std::hint::spin_loop();
         }
         Ok(())
@@ -195,6 +195,6 @@ async fn group_ends_after_its_time_and_its_rest_follows() {
         takes_long.await.unwrap();
         tell.send(()).unwrap();
     };
-    let ((), waits, ()) = tokio::join!(first, waits, async { drop(held) });
+    let ((), waits, ()) = tokio::join!(first, waits, async { drop(writer_hold) });
     assert_eq!(waits.ok(), Some(()));
 }

@@ -53,15 +53,18 @@ fn many_new_people_have_lines_to_all_managers_above() {
         people.iter().filter_map(|person| Some((person.id, person.manager_id?))).collect();
     let mut depths = 0;
     for it in &people {
-        let mut at = it.id;
-        while let Some(manager) = managers.get(&at) {
-            at = *manager;
+        let mut current_id = it.id;
+        while let Some(manager) = managers.get(&current_id) {
+            current_id = *manager;
             depths += 1;
         }
     }
     assert_eq!(db.number(Sql::new("SELECT count(*) FROM reporting_lines")).unwrap(), depths);
-    let found = above(&mut db, tenant, vec![people[149].id.to_bytes()]).unwrap();
-    assert!(found.lines.len() > 3 && found.lines.iter().all(|(person, manager)| managers[person] == *manager));
+    let manager_ids = above(&mut db, tenant, vec![people[149].id.to_bytes()]).unwrap();
+    assert!(
+        manager_ids.lines.len() > 3
+            && manager_ids.lines.iter().all(|(person, manager)| managers[person] == *manager)
+    );
     let all = above(&mut db, tenant, people.iter().map(|person| person.id.to_bytes()).collect()).unwrap();
     assert_eq!(all.lines.into_iter().collect::<HashMap<_, _>>(), managers);
 }

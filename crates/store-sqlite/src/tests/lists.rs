@@ -111,10 +111,10 @@ fn list_rows_are_equal_for_every_row_source() {
     for (filter, (_, sort)) in
         filters.flat_map(|filter| Observation::sorts().map(move |sort| (filter.clone(), sort)))
     {
-        let mut after = None;
+        let mut position = None;
         // Three pages, so that most of them start after a cursor.
         for _ in 0..3 {
-            let listing = observations(&filter, sort, &PageRequest { limit: 10, after: after.clone() });
+            let listing = observations(&filter, sort, &PageRequest { limit: 10, after: position.clone() });
             let teams = [TeamSource::Lines, TeamSource::People];
             let sources =
                 sources(&listing).into_iter().flat_map(|source| teams.map(|teams| (source.clone(), teams)));
@@ -132,7 +132,7 @@ fn list_rows_are_equal_for_every_row_source() {
             for (rows, source) in pages {
                 assert_eq!(rows, first, "{source:?} {filter:?} {sort:?}");
             }
-            after = first.get(9).map(|row| Position { key: row.key(sort.by).unwrap(), id: row.id.to_bytes() });
+            position = first.get(9).map(|row| Position { key: row.key(sort.by).unwrap(), id: row.id.to_bytes() });
         }
     }
 }
@@ -140,13 +140,15 @@ fn list_rows_are_equal_for_every_row_source() {
 #[test]
 fn conditions_on_teams_are_equal_from_lines_and_people() {
     let Team { mut db, tenant, people, .. } = team();
-    let of = Column { name: "employee_id", kind: Type::Id, is_nullable: false };
+    let employee_column = Column { name: "employee_id", kind: Type::Id, is_nullable: false };
     let page = PageRequest { limit: 700, after: None };
-    let mut seen = vec![];
+    let mut id_lists = vec![];
     for manager in people {
-        for condition in
-            [Condition::Within(of, manager), Condition::Reach(of, manager), Condition::Without(of, manager)]
-        {
+        for condition in [
+            Condition::Within(employee_column, manager),
+            Condition::Reach(employee_column, manager),
+            Condition::Without(employee_column, manager),
+        ] {
             let mut listing = observations(&Filter::default(), Sort::down(SortBy::CreatedAt), &page);
             listing.conditions.push(condition.clone());
             for source in sources(&listing) {
@@ -155,13 +157,13 @@ fn conditions_on_teams_are_equal_from_lines_and_people() {
                         rows_from(&mut db, tenant, &listing, (&source, teams), value::<Observation>).unwrap();
                     rows.into_iter().map(|row| row.id).collect()
                 };
-                let found = ids(TeamSource::Lines);
-                assert_eq!(ids(TeamSource::People), found, "{source:?} {condition:?}");
-                seen.push(found.len());
+                let ids_from_lines = ids(TeamSource::Lines);
+                assert_eq!(ids(TeamSource::People), ids_from_lines, "{source:?} {condition:?}");
+                id_lists.push(ids_from_lines.len());
             }
         }
     }
-    assert!(seen.iter().min() == Some(&0) && seen.iter().max() > Some(&350), "{seen:?}");
+    assert!(id_lists.iter().min() == Some(&0) && id_lists.iter().max() > Some(&350), "{id_lists:?}");
 }
 
 #[test]
@@ -212,11 +214,11 @@ fn scan_past_too_many_foreign_rows_is_abandoned() {
         grow(&mut db, tenant, manager, size);
         let plan = listing::plan::plan_list(&mut db, tenant, &listing, TeamSource::Lines).unwrap();
         assert_eq!(plan.then, Some(then));
-        let wanted =
+        let expected_rows =
             rows_from(&mut db, tenant, &listing, (&plan.first, TeamSource::Lines), value::<Observation>).unwrap();
-        assert_eq!(wanted.len(), 11);
+        assert_eq!(expected_rows.len(), 11);
         db.asked.clear();
-        assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), wanted);
+        assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), expected_rows);
         let steps = "whether the lines are complete, how many people, a scan that is given up, and the rows";
         assert_eq!(db.asked.len(), 4, "{steps}");
     }
@@ -252,9 +254,9 @@ fn observation_page_is_read_in_index_order() {
           AND (observation_date,id)<(?,?))"]
     );
     let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
-    let below = observations(&filter, sort, &page);
-    for source in sources(&below) {
-        let steps = plan(&mut db, tenant, &below, &source);
+    let team_list = observations(&filter, sort, &page);
+    for source in sources(&team_list) {
+        let steps = plan(&mut db, tenant, &team_list, &source);
         let uses = |index: &str| steps.iter().any(|step| step.contains(index));
         assert_eq!(uses("observations_by_employee"), source.is_gathered(), "{source:?} {steps:?}");
         assert_eq!(uses("observations_by_date"), !source.is_gathered(), "{source:?} {steps:?}");

@@ -65,8 +65,8 @@ impl Schema {
             let columns = rest.split(')').next().unwrap().split(',').map(|part| part.trim().to_owned()).collect();
             let rows = rest.split_once(" WHERE ").map(|(_, condition)| condition.to_owned());
             let it = Index { unique: before.contains("UNIQUE"), table: table.to_owned(), columns, rows };
-            let known = self.indexes.insert(name.to_owned(), it);
-            assert_eq!(known, None, "{name} is there twice");
+            let former_index = self.indexes.insert(name.to_owned(), it);
+            assert_eq!(former_index, None, "{name} is there twice");
         }
     }
 
@@ -133,10 +133,10 @@ fn both_stores_have_the_same_indexes() {
         let other = &postgres.indexes[name];
         // One store may add columns to make an index covering.
         let both = one.columns.len().min(other.columns.len());
-        let shown = |index: &Index| {
+        let comparable_index = |index: &Index| {
             (index.unique, index.table.clone(), index.columns[..both].to_vec(), index.rows.clone())
         };
-        assert_eq!(shown(one), shown(other), "{name}");
+        assert_eq!(comparable_index(one), comparable_index(other), "{name}");
     }
 }
 

@@ -108,14 +108,15 @@ async fn feed_position_is_never_reused() {
     };
     let always = Timestamp::from_millis(0);
     store.commit(tenant, change()).await.unwrap();
-    let before = store.feed(tenant, &FeedFilter::default(), always, &FeedStart::Oldest, 10).await.unwrap();
+    let page_before = store.feed(tenant, &FeedFilter::default(), always, &FeedStart::Oldest, 10).await.unwrap();
     assert_eq!(store.sweep(Expiry { events: make.tick(), ..Expiry::NOTHING }, 100).await.unwrap(), 2);
     store.commit(tenant, change()).await.unwrap();
-    let after = store.feed(tenant, &FeedFilter::default(), always, &before.next.clone().into(), 10).await.unwrap();
-    assert_eq!(after.events.len(), 2);
+    let page_after =
+        store.feed(tenant, &FeedFilter::default(), always, &page_before.next.clone().into(), 10).await.unwrap();
+    assert_eq!(page_after.events.len(), 2);
     let rank = |position: Option<Position>| {
         let Some(Position { key: Key::Rank(rank), .. }) = position else { panic!("{position:?}") };
         rank
     };
-    assert_eq!((rank(before.next), rank(after.next)), (2, 4));
+    assert_eq!((rank(page_before.next), rank(page_after.next)), (2, 4));
 }

@@ -71,15 +71,15 @@ impl Tree {
 
     /// Moves people under others as one change set.
     fn shift(&mut self, moves: &[(usize, Option<usize>)]) -> Result<(), CommitError> {
-        let seen = Some(lines::version(&mut self.db, self.tenant).unwrap());
+        let tree_version = Some(lines::version(&mut self.db, self.tenant).unwrap());
         let mut writes = vec![];
         for (person, manager) in moves {
             let manager_id = manager.map(|at| self.people[at].0.id);
             let (before, version) = self.people[*person].clone();
-            let after = Employee { manager_id, ..before };
-            let lines = ReportingLineChange { seen: seen.filter(|_| manager.is_some()) };
-            writes.push(Write::employee(&Row::expecting(after.clone(), version), Some(lines)));
-            self.people[*person] = (after, version.next());
+            let person_after = Employee { manager_id, ..before };
+            let lines = ReportingLineChange { seen: tree_version.filter(|_| manager.is_some()) };
+            writes.push(Write::employee(&Row::expecting(person_after.clone(), version), Some(lines)));
+            self.people[*person] = (person_after, version.next());
         }
         commit::carry_out(&mut self.db, self.tenant, &self.make.change(writes)).map(drop)
     }
@@ -89,21 +89,21 @@ impl Tree {
         let lines = self.lines();
         for at in of {
             let manager = self.people[at].0.id;
-            let found: BTreeSet<_> =
+            let team: BTreeSet<_> =
                 people_below(&mut self.db, self.tenant, manager).unwrap().into_iter().collect();
-            let wanted = lines.iter().filter(|(above, ..)| *above == manager).map(|(_, person, _)| *person);
-            assert_eq!(found, wanted.collect(), "{case}: the team of {at}");
+            let expected_team = lines.iter().filter(|(above, ..)| *above == manager).map(|(_, person, _)| *person);
+            assert_eq!(team, expected_team.collect(), "{case}: the team of {at}");
         }
     }
 
     /// Compares the stored lines with those of the tree.
     fn check_lines(&mut self, case: &str) {
         let text = "SELECT ancestor_id, descendant_id, depth FROM reporting_lines WHERE tenant_id = ?";
-        let stored = self.db.rows(Sql::new(text).bind(self.tenant), |row| {
+        let stored_lines = self.db.rows(Sql::new(text).bind(self.tenant), |row| {
             let mut id = || row.id().unwrap().map(Id::from_bytes).unwrap();
             Ok((id(), id(), row.int().unwrap().unwrap()))
         });
-        assert_eq!(stored.unwrap().into_iter().collect::<BTreeSet<_>>(), self.lines(), "{case}");
+        assert_eq!(stored_lines.unwrap().into_iter().collect::<BTreeSet<_>>(), self.lines(), "{case}");
     }
 
     fn source(&mut self) -> TeamSource {
@@ -170,11 +170,11 @@ fn move_of_many_people_writes_few_lines() {
     tree.add(None);
     let top = tree.people.len() - 1;
     tree.db.lines_at_once = 299;
-    let before = tree.db.number(Sql::new("SELECT total_changes()")).unwrap();
+    let changes_before = tree.db.number(Sql::new("SELECT total_changes()")).unwrap();
     tree.shift(&[(0, Some(top))]).unwrap();
-    let written = tree.db.number(Sql::new("SELECT total_changes()")).unwrap() - before;
+    let change_count = tree.db.number(Sql::new("SELECT total_changes()")).unwrap() - changes_before;
     assert_eq!(tree.source(), TeamSource::People);
-    assert!(written < 20, "{written} rows");
+    assert!(change_count < 20, "{change_count} rows");
     tree.check_teams([0, top].into_iter(), "moved");
     tree.complete();
     tree.check_lines("rebuilt");

@@ -25,12 +25,12 @@ fn schema(db: &mut Db) -> Vec<String> {
 #[test]
 fn migrations_are_reversible_and_repeatable() {
     let mut db = database();
-    let before = schema(&mut db);
-    assert!(before.len() > 20, "{before:?}");
+    let schema_before = schema(&mut db);
+    assert!(schema_before.len() > 20, "{schema_before:?}");
     db.connection().revert_all_migrations(migrate::MIGRATIONS).unwrap();
     assert_eq!(schema(&mut db), [""; 0]);
     assert!(!migrate::apply(&mut db).unwrap().is_empty());
-    assert_eq!(schema(&mut db), before);
+    assert_eq!(schema(&mut db), schema_before);
 }
 
 #[test]
@@ -61,11 +61,11 @@ fn text_column_has_its_effect_of_an_erasure() {
     let text = "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c \
         WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name NOT LIKE '__diesel%' AND c.type = 'TEXT'";
     let pair = |row: &mut dyn CellReader| Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap()));
-    let there: BTreeSet<(String, String)> = db.rows(Sql::new(text), pair).unwrap().into_iter().collect();
-    let listed: BTreeSet<_> =
+    let schema_columns: BTreeSet<(String, String)> = db.rows(Sql::new(text), pair).unwrap().into_iter().collect();
+    let listed_columns: BTreeSet<_> =
         text_columns().map(|(table, column)| (table.to_owned(), column.to_owned())).collect();
-    assert!(there.len() > 50, "{there:?}");
-    let missing: Vec<_> = there.difference(&listed).collect();
+    assert!(schema_columns.len() > 50, "{schema_columns:?}");
+    let missing: Vec<_> = schema_columns.difference(&listed_columns).collect();
     assert!(missing.is_empty(), "add to candor_domain::erasure::texts: {missing:?}");
 }
 
@@ -87,10 +87,10 @@ fn declared_columns_have_name_type_and_nullability() {
     let mut db = database();
     let text = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' \
         AND name NOT LIKE '__diesel%' ORDER BY name";
-    let there: Vec<String> = db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap();
-    let mut known: Vec<_> = TABLES.iter().map(|table| table.name).collect();
-    known.sort_unstable();
-    assert_eq!(there, known);
+    let table_names: Vec<String> = db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap();
+    let mut declared_names: Vec<_> = TABLES.iter().map(|table| table.name).collect();
+    declared_names.sort_unstable();
+    assert_eq!(table_names, declared_names);
     for table in copy::tables() {
         // Generated columns are excluded: `table_xinfo` marks them as hidden.
         let text = "SELECT name, type, \"notnull\" = 0 AND pk = 0 FROM pragma_table_xinfo(?) WHERE hidden = 0 \
@@ -98,19 +98,22 @@ fn declared_columns_have_name_type_and_nullability() {
         let read = |row: &mut dyn CellReader| {
             Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap(), row.flag().unwrap().unwrap()))
         };
-        let there = db.rows(Sql::new(text).bind(table.name), read).unwrap();
-        let known = table.columns.iter().map(|column| (column.name, stored_as(column.kind), column.is_nullable));
-        let mut known: Vec<_> = known.collect();
-        known.sort_unstable();
-        let there: Vec<_> =
-            there.iter().map(|(name, kind, is_nullable)| (name.as_str(), kind.as_str(), *is_nullable)).collect();
-        assert_eq!(there, known, "{}", table.name);
+        let column_rows = db.rows(Sql::new(text).bind(table.name), read).unwrap();
+        let column_forms =
+            table.columns.iter().map(|column| (column.name, stored_as(column.kind), column.is_nullable));
+        let mut declared_columns: Vec<_> = column_forms.collect();
+        declared_columns.sort_unstable();
+        let stored_columns: Vec<_> = column_rows
+            .iter()
+            .map(|(name, kind, is_nullable)| (name.as_str(), kind.as_str(), *is_nullable))
+            .collect();
+        assert_eq!(stored_columns, declared_columns, "{}", table.name);
         let text = "SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk";
         let key = db.rows(Sql::new(text).bind(table.name), |row| Ok(row.text().unwrap().unwrap())).unwrap();
         // Events are unique by position alone; the other key columns only order events with a shared position on
         // PostgreSQL.
-        let known: Vec<_> = table.key_columns().map(|column| column.name).take(key.len()).collect();
-        assert_eq!(key, known, "{}", table.name);
+        let key_names: Vec<_> = table.key_columns().map(|column| column.name).take(key.len()).collect();
+        assert_eq!(key, key_names, "{}", table.name);
     }
 }
 
@@ -122,20 +125,21 @@ fn tables() -> impl Iterator<Item = &'static Table> {
 fn tables_have_the_columns_of_their_rows() {
     let mut db = database();
     for table in tables() {
-        let mut wanted: Vec<_> =
+        let mut expected_columns: Vec<_> =
             table.read().chain(table.derived).map(|table| (table.name, stored_as(table.kind))).collect();
         // The queue is read across all tenants, so its rows contain their tenant.
-        wanted.extend((table.name != JOB_TABLE.name).then_some(("tenant_id", "BLOB")));
-        wanted.extend(table.versioned.then_some(("version", "INTEGER")));
-        wanted.extend((table.name == "events").then_some(("position", "INTEGER")));
+        expected_columns.extend((table.name != JOB_TABLE.name).then_some(("tenant_id", "BLOB")));
+        expected_columns.extend(table.versioned.then_some(("version", "INTEGER")));
+        expected_columns.extend((table.name == "events").then_some(("position", "INTEGER")));
         // Leases of mails are columns that only the mail queue uses, so the row type lacks them.
         let leases = [("mail_worker", "BLOB"), ("mail_leased_until", "INTEGER")];
-        wanted.extend(leases.into_iter().filter(|_| table.name == "invitations"));
-        wanted.sort_unstable();
-        let mut found = declared(&mut db, table.name);
-        found.sort_unstable();
-        let found: Vec<_> = found.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
-        assert_eq!(found, wanted, "{}", table.name);
+        expected_columns.extend(leases.into_iter().filter(|_| table.name == "invitations"));
+        expected_columns.sort_unstable();
+        let mut column_rows = declared(&mut db, table.name);
+        column_rows.sort_unstable();
+        let stored_columns: Vec<_> =
+            column_rows.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();
+        assert_eq!(stored_columns, expected_columns, "{}", table.name);
     }
 }
 
@@ -169,14 +173,14 @@ fn begins(index: &[String], columns: &[&str]) -> bool {
 fn declared_and_existing_indexes_are_equal() {
     let mut db = database();
     for table in tables() {
-        let found = indexes(&mut db, WHOLE, table.name);
+        let stored_indexes = indexes(&mut db, WHOLE, table.name);
         let of_values = indexes(&mut db, OF_VALUES, table.name);
         for declared in table.indexes {
-            let is_there = found.iter().chain(&of_values).any(|index| begins(index, declared.columns));
+            let is_there = stored_indexes.iter().chain(&of_values).any(|index| begins(index, declared.columns));
             assert!(is_there, "{}: {declared:?}", table.name);
         }
         // The index of the id serves lookups, not lists.
-        for it in found.iter().filter(|columns| *columns != &["id"]) {
+        for it in stored_indexes.iter().filter(|columns| *columns != &["id"]) {
             let is_declared = table.indexes.iter().any(|declared| begins(it, declared.columns));
             assert!(is_declared, "{} has an undeclared index on {it:?}", table.name);
         }
@@ -210,17 +214,17 @@ fn tables_with_a_tenant_are_placed_with_their_tenant() {
     let mut db = database();
     let text = "SELECT m.name FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) c ON c.name = 'tenant_id' \
         WHERE m.type = 'table' ORDER BY m.name";
-    let there: Vec<String> = db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap();
-    let mut known: Vec<_> = placed(Placement::Tenant).map(|table| table.name).collect();
-    known.sort_unstable();
-    assert_eq!(there, known);
+    let table_names: Vec<String> = db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap();
+    let mut placed_tables: Vec<_> = placed(Placement::Tenant).map(|table| table.name).collect();
+    placed_tables.sort_unstable();
+    assert_eq!(table_names, placed_tables);
 }
 
 #[test]
 fn reset_of_test_data_keeps_settings_keys_and_audit_log() {
-    let kept: Vec<_> =
+    let kept_tables: Vec<_> =
         placed(Placement::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
-    let wanted = [
+    let expected_tables = [
         "organizations",
         "api_keys",
         "reporting_trees",
@@ -229,5 +233,5 @@ fn reset_of_test_data_keeps_settings_keys_and_audit_log() {
         "erased_rows",
         "audit_entries",
     ];
-    assert_eq!(kept, wanted);
+    assert_eq!(kept_tables, expected_tables);
 }

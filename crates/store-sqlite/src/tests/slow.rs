@@ -48,7 +48,7 @@ async fn slow_read_limit_of_a_tenant_does_not_block_another() {
     let store = std::sync::Arc::new(store);
     let (tenant, other) = (make.tenant(), make.tenant());
     let ((begun, has_begun), (end, may_end)) = (channel(), channel::<()>());
-    let held = tokio::spawn({
+    let slow_read = tokio::spawn({
         let store = std::sync::Arc::clone(&store);
         async move {
             let hold = move |_: &mut crate::sql::Db| {
@@ -60,9 +60,9 @@ async fn slow_read_limit_of_a_tenant_does_not_block_another() {
         }
     });
     tokio::task::spawn_blocking(move || has_begun.recv().unwrap()).await.unwrap();
-    let refused = typed(&store, tenant).await.unwrap_err();
-    let StorageError::TooSlow(refused) = refused else { panic!("{refused}") };
-    assert_eq!(refused, too_slow(SlowCause::NoPlace, "filter[type]"));
+    let error = typed(&store, tenant).await.unwrap_err();
+    let StorageError::TooSlow(error) = error else { panic!("{error}") };
+    assert_eq!(error, too_slow(SlowCause::NoPlace, "filter[type]"));
     typed(&store, other).await.unwrap();
     let all = store
         .page(
@@ -72,7 +72,7 @@ async fn slow_read_limit_of_a_tenant_does_not_block_another() {
         .await;
     assert!(all.is_ok(), "what an index answers needs no place");
     end.send(()).unwrap();
-    held.await.unwrap().unwrap();
+    slow_read.await.unwrap().unwrap();
     typed(&store, tenant).await.unwrap();
 }
 
@@ -82,9 +82,9 @@ async fn slow_read_ends_at_its_deadline_and_frees_its_slot() {
     let ((store, _folder), make) = (store(limits), Fixtures::new(2));
     for _ in 0..3 {
         let read = |db: &mut crate::sql::Db| db.number(Sql::new(ENDLESS));
-        let ended = store.slowly(make.tenant(), vec!["filter[x]".to_owned()], read).await.unwrap_err();
-        let StorageError::TooSlow(ended) = ended else { panic!("{ended}") };
-        assert_eq!(ended, too_slow(SlowCause::OutOfTime, "filter[x]"));
+        let error = store.slowly(make.tenant(), vec!["filter[x]".to_owned()], read).await.unwrap_err();
+        let StorageError::TooSlow(error) = error else { panic!("{error}") };
+        assert_eq!(error, too_slow(SlowCause::OutOfTime, "filter[x]"));
     }
 }
 
@@ -94,6 +94,6 @@ async fn list_over_its_step_limit_restarts_as_a_slow_read() {
     let ((store, _folder), make) = (store(limits), Fixtures::new(3));
     let listings = candor_tables::rows::employees::org_admins(1).parts().to_vec();
     let read = |db: &mut crate::sql::Db, _: &[_]| db.number(Sql::new(ENDLESS));
-    let ended = store.list(make.tenant(), listings, read).await;
-    assert!(matches!(ended, Err(StorageError::TooSlow(_))), "{ended:?}");
+    let result = store.list(make.tenant(), listings, read).await;
+    assert!(matches!(result, Err(StorageError::TooSlow(_))), "{result:?}");
 }

@@ -46,8 +46,8 @@ fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
     };
-    let asked = std::mem::take(&mut db.asked);
-    let plans = asked
+    let statements = std::mem::take(&mut db.asked);
+    let plans = statements
         .into_iter()
         .map(|listing| (format!("{listing:?}"), db.rows(listing.explained(), step).unwrap()))
         .collect();
@@ -89,9 +89,9 @@ fn subscribers_of_events_are_found_by_one_index_search() {
     let events = vec![make.event(EventType::EmployeeCreated), make.event(EventType::EmployeeUpdated)];
     let change = ChangeSet { events, ..make.change(vec![]) };
     commit::carry_out(&mut db, tenant, &change).unwrap();
-    let found: Vec<_> = plans(&mut db).into_iter().filter(|(text, _)| text.contains("wanted")).collect();
-    assert_eq!(found.len(), 1, "one look for all events");
-    assert_eq!(found[0].1, ["SEARCH webhooks USING INDEX webhooks_active (tenant_id=?)"]);
+    let wanted_plans: Vec<_> = plans(&mut db).into_iter().filter(|(text, _)| text.contains("wanted")).collect();
+    assert_eq!(wanted_plans.len(), 1, "one look for all events");
+    assert_eq!(wanted_plans[0].1, ["SEARCH webhooks USING INDEX webhooks_active (tenant_id=?)"]);
 }
 
 fn claims() -> [(Claim, Vec<&'static str>); 3] {
@@ -144,11 +144,11 @@ fn due_mails_are_read_in_index_order() {
     db.asked.clear();
     assert_eq!(queue::claim_mails(&mut db, lease, make.tick(), 9, &[]).unwrap(), [(tenant, mail.id)]);
     let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
-    let wanted = [
+    let expected_plans = [
         "SEARCH invitations USING INDEX invitations_by_mail_due (mail_due_at<?)",
         "SEARCH invitations USING INDEX sqlite_autoindex_invitations_1 (tenant_id=? AND id=?)",
     ];
-    assert_eq!(steps, wanted);
+    assert_eq!(steps, expected_plans);
 }
 
 fn entry(make: &Fixtures, job: &Job) -> Delivery {
@@ -175,7 +175,7 @@ fn entry(make: &Fixtures, job: &Job) -> Delivery {
 fn recorded_deliveries_are_found_by_primary_key() {
     let Stored { mut db, make, tenant, to, lease } = stored();
     let job = || Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), DeliveryOrigin::Test);
-    let settled = |job: &Job, retry_at| {
+    let settled_result = |job: &Job, retry_at| {
         AttemptResult::Settled(Box::new(webhook::AttemptEffect { entry: entry(&make, job), retry_at }))
     };
     let jobs: Vec<_> = (0..5).map(|_| job()).collect();
@@ -183,8 +183,8 @@ fn recorded_deliveries_are_found_by_primary_key() {
     commit::carry_out(&mut db, tenant, &change).unwrap();
     db.asked.clear();
     let results = vec![
-        (jobs[0], settled(&jobs[0], None)),
-        (jobs[1], settled(&jobs[1], Some(make.tick()))),
+        (jobs[0], settled_result(&jobs[0], None)),
+        (jobs[1], settled_result(&jobs[1], Some(make.tick()))),
         (jobs[2], AttemptResult::Back(make.tick())),
         (jobs[3], AttemptResult::Parked),
         (jobs[4], AttemptResult::Gone),
@@ -197,8 +197,8 @@ fn recorded_deliveries_are_found_by_primary_key() {
         fails_at: None,
         fails_again_at: None,
     };
-    let recorded = queue::record(&mut db, lease.worker, &results, &[((tenant, to.id), delta)]).unwrap();
-    assert_eq!((recorded.lost, recorded.streaks.len()), (0, 1));
+    let record_result = queue::record(&mut db, lease.worker, &results, &[((tenant, to.id), delta)]).unwrap();
+    assert_eq!((record_result.lost, record_result.streaks.len()), (0, 1));
     must_be_led(&mut db, &[]);
 }
 
@@ -232,8 +232,8 @@ fn queue_and_log_maintenance_is_bounded_by_indexes() {
 #[test]
 fn delivery_log_is_read_in_index_order_for_every_filter() {
     let Stored { mut db, make, tenant, to, .. } = stored();
-    let after = Some(Position { key: Key::Time(make.tick()), id: [7; 16] });
-    let page = PageRequest { limit: 50, after };
+    let position = Some(Position { key: Key::Time(make.tick()), id: [7; 16] });
+    let page = PageRequest { limit: 50, after: position };
     for status in [None, Some(Status::Failed)] {
         for event_type in [None, Some(EventType::EmployeeCreated)] {
             for event_id in [None, Some(make.id())] {
@@ -252,10 +252,10 @@ fn delivery_log_is_read_in_index_order_for_every_filter() {
                     let listing = rows::deliveries::list(to.id, &filter, sort, &page);
                     listing::merged(&mut db, tenant, listing.parts()).unwrap();
                     let than = if descending { '<' } else { '>' };
-                    let wanted = format!("SEARCH t USING INDEX {index} AND (created_at,id){than}(?,?))");
+                    let expected_plan = format!("SEARCH t USING INDEX {index} AND (created_at,id){than}(?,?))");
                     let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
                     let searches: Vec<_> = steps.iter().filter(|step| step.starts_with("SEARCH")).collect();
-                    assert_eq!(searches, vec![&wanted; if status.is_some() { 1 } else { 3 }], "{filter:?}");
+                    assert_eq!(searches, vec![&expected_plan; if status.is_some() { 1 } else { 3 }], "{filter:?}");
                     assert!(!steps.iter().any(|step| step.starts_with("SCAN t")), "{steps:?}");
                 }
             }
@@ -280,16 +280,18 @@ fn redelivery_candidates_are_walked_along_an_index() {
     let every = steps(&all);
     assert_eq!(every[0], "SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id>? AND id<?)");
     assert!(!every.iter().any(|step| step.starts_with("SCAN") || step.contains("B-TREE")), "{every:?}");
-    let failed = steps(&RedeliveryFilter { only_failed: true, ..all });
+    let failed_steps = steps(&RedeliveryFilter { only_failed: true, ..all });
     // The plan seeks from one failed event to the next, and from there to the event.
     assert!(
-        failed.iter().any(|step| step.contains("deliveries_by_event") && step.contains("event_id>?")),
-        "{failed:?}"
+        failed_steps.iter().any(|step| step.contains("deliveries_by_event") && step.contains("event_id>?")),
+        "{failed_steps:?}"
     );
-    assert!(failed.contains(&"SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id=?)".to_owned()));
+    assert!(
+        failed_steps.contains(&"SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id=?)".to_owned())
+    );
     let heavy =
         |text: &&String| text.contains("B-TREE") || ["SCAN d", "SCAN e", "SCAN j"].contains(&text.as_str());
-    assert_eq!(failed.iter().find(heavy), None, "{failed:?}");
+    assert_eq!(failed_steps.iter().find(heavy), None, "{failed_steps:?}");
 }
 
 /// Stepping to the next subscription skips the rest of the current queue.
@@ -301,9 +303,9 @@ fn step_to_the_next_subscription_skips_the_backlog() {
         let Stored { mut db, make, tenant, to, lease } = stored();
         let walk = QueueWalk { after: Some((tenant, to.id)), queues: 1, each: 9, busy: vec![], limited: vec![] };
         queue::claim(&mut db, lease, make.tick(), &claim(walk)).unwrap();
-        let asked = std::mem::take(&mut db.asked);
-        assert_eq!(asked.len(), 2, "of the tenant, and of the next one");
-        for sql in asked {
+        let statements = std::mem::take(&mut db.asked);
+        assert_eq!(statements.len(), 2, "of the tenant, and of the next one");
+        for sql in statements {
             assert!(format!("{sql:?}").contains(after), "{sql:?}");
             let opcode = |row: &mut dyn CellReader| {
                 let _address = row.int();

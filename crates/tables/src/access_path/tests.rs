@@ -131,22 +131,22 @@ fn provider_lists_have_an_index() {
 fn filtered_list_has_an_index_for_some_orders() {
     let filter =
         observation::Filter { employee_id: Some(someone()), archived: Archived::All, ..Default::default() };
-    let by = |name: &str| vec![name.to_owned()];
+    let only = |name: &str| vec![name.to_owned()];
     assert_eq!(
         slow::<Observation>(|sort| rows::observations::list(&filter, Viewer::Everything, sort, &PAGE)),
-        ["-created_at", "created_at", "-updated_at", "updated_at"].map(|name| (name, by("filter[employee_id]")))
+        ["-created_at", "created_at", "-updated_at", "updated_at"].map(|name| (name, only("filter[employee_id]")))
     );
     let filter = observation::Filter { updated_at: CHANGED, ..Default::default() };
     assert_eq!(
         slow::<Observation>(|sort| rows::observations::list(&filter, Viewer::Everything, sort, &PAGE)),
         ["-observation_date", "observation_date", "-created_at", "created_at"]
-            .map(|sort| (sort, by("filter[updated_at]")))
+            .map(|sort| (sort, only("filter[updated_at]")))
     );
     let filter = people::Filter { department_id: Some(Id::from_bytes([4; 16])), ..Default::default() };
     assert_eq!(
         slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)),
         ["first_name", "created_at", "-created_at", "updated_at", "-updated_at"]
-            .map(|sort| (sort, by("filter[department_id]")))
+            .map(|sort| (sort, only("filter[department_id]")))
     );
 }
 
@@ -166,25 +166,25 @@ fn default_assignment_list_is_one_run_and_any_other_many() {
 
 #[test]
 fn assignment_list_by_person_or_due_day_has_an_index() {
-    let by = |filter: assignment::Filter| {
+    let slow_with = |filter: assignment::Filter| {
         slow::<Assignment>(|sort| rows::assignments::list(&filter, Viewer::Everything, sort, &PAGE))
     };
     let reviewer = assignment::Filter { reviewer_id: Some(someone()), ..Default::default() };
-    assert_eq!(by(reviewer), []);
+    assert_eq!(slow_with(reviewer), []);
     let about = assignment::Filter { employee_id: Some(someone()), ..Default::default() };
     let others = ["due_date", "-due_date", "-updated_at", "updated_at"];
-    assert_eq!(by(about), others.map(|sort| (sort, vec!["filter[employee_id]".to_owned()])));
+    assert_eq!(slow_with(about), others.map(|sort| (sort, vec!["filter[employee_id]".to_owned()])));
     let day = Timestamp::from_millis(0).date();
     let due = assignment::Filter { due_date: Bounds { gte: Some(day), lte: None }, ..Default::default() };
     let others = ["-created_at", "created_at", "-updated_at", "updated_at"];
-    assert_eq!(by(due), others.map(|sort| (sort, vec!["filter[due_date]".to_owned()])));
+    assert_eq!(slow_with(due), others.map(|sort| (sort, vec!["filter[due_date]".to_owned()])));
 }
 
 #[test]
 fn message_and_conversation_filters_have_an_index() {
     let of_one = message::Filter { author_id: Some(someone()), created_at: CHANGED };
-    let here = Id::from_bytes([7; 16]);
-    assert_eq!(slow::<Message>(|sort| rows::conversations::messages(here, &of_one, sort, &PAGE)), []);
+    let conversation_id = Id::from_bytes([7; 16]);
+    assert_eq!(slow::<Message>(|sort| rows::conversations::messages(conversation_id, &of_one, sort, &PAGE)), []);
     let about = conversation::Filter { about: Some(About::Employee(someone())), ..Default::default() };
     let slow = slow::<Conversation>(|sort| rows::conversations::list(&about, Viewer::Everything, sort, &PAGE));
     let others = ["-created_at", "created_at", "-updated_at", "updated_at"];
@@ -195,18 +195,18 @@ fn message_and_conversation_filters_have_an_index() {
 fn objective_lists_by_check_in_and_parent_have_an_index() {
     let (by_end, by_check_in) = (Sort::down(SortBy::PeriodEnd), Sort::up(SortBy::CheckedInAt));
     let (at_risk, none) = (("filter[confidence]", "at_risk"), ("filter[confidence]", "none"));
-    let since = ("filter[last_check_in_at][lte]", "2026-03-01T00:00:00Z");
+    let check_in_filter = ("filter[last_check_in_at][lte]", "2026-03-01T00:00:00Z");
     let parent = ("filter[parent_id]", "obj_00000000000000000000000001");
-    let approved = ("filter[status]", "approved");
+    let status_filter = ("filter[status]", "approved");
     let none_left: &[&str] = &[];
     for (query, sort, unanswered) in [
         (&[at_risk][..], by_end, none_left),
         (&[at_risk, none], by_end, none_left),
-        (&[at_risk, approved], by_end, none_left),
+        (&[at_risk, status_filter], by_end, none_left),
         (&[at_risk], by_check_in, &["filter[confidence]"]),
         (&[], by_check_in, none_left),
-        (&[since, approved], by_check_in, none_left),
-        (&[since], by_end, &["filter[last_check_in_at]"]),
+        (&[check_in_filter, status_filter], by_check_in, none_left),
+        (&[check_in_filter], by_end, &["filter[last_check_in_at]"]),
         (&[parent], by_end, none_left),
     ] {
         let lists = objectives(query, Viewer::Everything, sort);
@@ -221,10 +221,10 @@ fn objective_lists_by_check_in_and_parent_have_an_index() {
 #[test]
 fn filter_without_an_index_is_named() {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
-    let named = slow::<Observation>(|sort| rows::observations::list(&filter, Viewer::Everything, sort, &PAGE));
+    let orders = slow::<Observation>(|sort| rows::observations::list(&filter, Viewer::Everything, sort, &PAGE));
     let by_time = ["-created_at", "created_at", "-updated_at", "updated_at"];
-    assert_eq!(named.iter().map(|(word, _)| *word).collect::<Vec<_>>(), by_time);
-    assert!(named.iter().all(|(_, names)| *names == ["filter[type]"]), "{named:?}");
+    assert_eq!(orders.iter().map(|(word, _)| *word).collect::<Vec<_>>(), by_time);
+    assert!(orders.iter().all(|(_, names)| *names == ["filter[type]"]), "{orders:?}");
     let filter = people::Filter { roles: vec![people::Role::OrgAdmin], ..Default::default() };
     assert_eq!(
         slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)).len(),
@@ -254,18 +254,18 @@ fn row_by_a_unique_value_has_an_index_with_any_other_filter() {
 fn audit_log_by_target_actor_or_action_has_an_index() {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let some = |text: &str| Some(text.to_owned());
-    let named = |filter: audit::Filter| {
+    let slow_by = |filter: audit::Filter| {
         let slow = slow::<AuditEntry>(|sort| rows::audit::list(&filter, sort, &PAGE));
         slow.into_iter().map(|(_, names)| names).next().unwrap_or_default()
     };
     let none = audit::Filter::default();
-    assert_eq!(named(audit::Filter { target_id: some("a"), occurred_at: CHANGED, ..none.clone() }), [""; 0]);
-    assert_eq!(named(audit::Filter { actor_id: some("a"), ..none.clone() }), [""; 0]);
-    assert_eq!(named(audit::Filter { actions: words(&["a", "b", "a"]), ..none.clone() }), [""; 0]);
+    assert_eq!(slow_by(audit::Filter { target_id: some("a"), occurred_at: CHANGED, ..none.clone() }), [""; 0]);
+    assert_eq!(slow_by(audit::Filter { actor_id: some("a"), ..none.clone() }), [""; 0]);
+    assert_eq!(slow_by(audit::Filter { actions: words(&["a", "b", "a"]), ..none.clone() }), [""; 0]);
     let both = audit::Filter { actor_id: some("a"), actions: words(&["a", "b"]), ..none.clone() };
-    assert_eq!(named(both), ["filter[action]"]);
+    assert_eq!(slow_by(both), ["filter[action]"]);
     let many: Vec<_> = (0..9).map(|number| number.to_string()).collect();
-    assert_eq!(named(audit::Filter { actions: many, ..none }), ["filter[action]"]);
+    assert_eq!(slow_by(audit::Filter { actions: many, ..none }), ["filter[action]"]);
 }
 
 #[test]
@@ -381,13 +381,14 @@ fn filter_on_another_table_is_named_only_if_alone() {
     };
     assert!(is_answered(&list(&manager)));
     assert_eq!(unanswered_parameters(list(&manager).parts()), ["filter[manager_id]"]);
-    let tagged =
+    let attribute_filter =
         observation::Filter { attribute_ids: vec![AttributeId::from_bytes([6; 16])], ..Default::default() };
-    assert_eq!(unanswered_parameters(list(&tagged).parts()), ["filter[attribute_id]"]);
+    assert_eq!(unanswered_parameters(list(&attribute_filter).parts()), ["filter[attribute_id]"]);
     let both = observation::Filter { updated_at: CHANGED, ..manager };
     assert_eq!(unanswered_parameters(list(&both).parts()), ["filter[updated_at]"]);
-    let seen = objectives(&[("filter[scope]", "manager")], Viewer::Person(someone()), Sort::up(SortBy::PeriodEnd));
-    assert_eq!(unanswered_parameters(&seen), [""; 0], "whose objectives somebody sees is no filter of theirs");
+    let listings =
+        objectives(&[("filter[scope]", "manager")], Viewer::Person(someone()), Sort::up(SortBy::PeriodEnd));
+    assert_eq!(unanswered_parameters(&listings), [""; 0], "whose objectives somebody sees is no filter of theirs");
 }
 
 #[test]

@@ -33,21 +33,21 @@ impl Checksum {
 
 /// Encodes a value unambiguously within its column: a null flag, the length and the bytes.
 fn put(cell: &SqlValue, digest: &mut Context) {
-    let mut sized = |bytes: &[u8]| {
+    let mut put_sized = |bytes: &[u8]| {
         digest.update(&[1]);
         digest.update(&(bytes.len() as u64).to_be_bytes());
         digest.update(bytes);
     };
     match cell {
         SqlValue::Null(_) => digest.update(&[0]),
-        SqlValue::Id(it) => sized(it),
-        SqlValue::Text(it) => sized(it.as_bytes()),
-        SqlValue::Int(it) => sized(&it.to_be_bytes()),
-        SqlValue::Flag(it) => sized(&[u8::from(*it)]),
-        SqlValue::Time(it) => sized(&it.millis().to_be_bytes()),
-        SqlValue::Date(it) => sized(&it.epoch_days().to_be_bytes()),
-        SqlValue::Ids(it) => sized(it.as_flattened()),
-        SqlValue::Bytes(it) => sized(it),
+        SqlValue::Id(it) => put_sized(it),
+        SqlValue::Text(it) => put_sized(it.as_bytes()),
+        SqlValue::Int(it) => put_sized(&it.to_be_bytes()),
+        SqlValue::Flag(it) => put_sized(&[u8::from(*it)]),
+        SqlValue::Time(it) => put_sized(&it.millis().to_be_bytes()),
+        SqlValue::Date(it) => put_sized(&it.epoch_days().to_be_bytes()),
+        SqlValue::Ids(it) => put_sized(it.as_flattened()),
+        SqlValue::Bytes(it) => put_sized(it),
     }
 }
 

@@ -37,9 +37,9 @@ mod tests {
 
     #[test]
     fn equal_positions_move_up_with_the_least_displacement() {
-        let made = distinct(&[7, 7, 7, 8, 20, 20]);
-        assert_eq!(made, [7, 8, 9, 10, 20, 21]);
-        assert_eq!(distinct(&made), made, "a second time changes nothing");
+        let positions = distinct(&[7, 7, 7, 8, 20, 20]);
+        assert_eq!(positions, [7, 8, 9, 10, 20, 21]);
+        assert_eq!(distinct(&positions), positions, "a second time changes nothing");
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub fn fetched(row: &mut dyn CellReader, kind: Type) -> Result<SqlValue, String>
 /// Returns the approximate size of a cell in memory.
 #[must_use]
 pub fn bytes(cell: &SqlValue) -> usize {
-    let held = match cell {
+    let content_bytes = match cell {
         SqlValue::Text(it) => it.len(),
         SqlValue::Bytes(it) => it.len(),
         SqlValue::Ids(it) => it.len() * 16,
@@ -34,5 +34,5 @@ pub fn bytes(cell: &SqlValue) -> usize {
         | SqlValue::Time(_)
         | SqlValue::Date(_) => 0,
     };
-    size_of::<SqlValue>() + held
+    size_of::<SqlValue>() + content_bytes
 }

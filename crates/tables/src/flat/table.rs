@@ -139,23 +139,23 @@ impl Table {
 }
 
 const fn has(columns: &[Column], wanted: &Column) -> bool {
-    let mut at = 0;
-    while at < columns.len() {
-        if columns[at].kind as u8 == wanted.kind as u8 && is_same(columns[at].name, wanted.name) {
+    let mut index = 0;
+    while index < columns.len() {
+        if columns[index].kind as u8 == wanted.kind as u8 && is_same(columns[index].name, wanted.name) {
             return true;
         }
-        at += 1;
+        index += 1;
     }
     false
 }
 
 const fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
-    let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
-        at += 1;
+    let mut index = 0;
+    while index < one.len() && index < other.len() && one[index] == other[index] {
+        index += 1;
     }
-    at == one.len() && at == other.len()
+    index == one.len() && index == other.len()
 }
 
 /// A side table `(tenant_id, <member>, <owner>)` that relates rows to tags.

@@ -70,11 +70,11 @@ pub fn list(objective: ObjectiveId, sort: Sort, page: &PageRequest) -> TypedList
 /// List of the check-ins that a person wrote, and of those on the person's objectives.
 #[must_use]
 pub fn of_person(person: EmployeeId, page: &PageRequest) -> TypedListing<CheckIn> {
-    let mut written = Listing::new::<CheckIn>(CheckIn::DEFAULT, page);
-    written.is(AUTHOR, Some(person));
+    let mut own_check_ins = Listing::new::<CheckIn>(CheckIn::DEFAULT, page);
+    own_check_ins.is(AUTHOR, Some(person));
     let mut by_others = on_objectives_of(person, page);
     by_others.is_not(AUTHOR, person);
-    TypedListing::from_parts(vec![written, by_others])
+    TypedListing::from_parts(vec![own_check_ins, by_others])
 }
 
 /// List of the check-ins on the objectives of a person.

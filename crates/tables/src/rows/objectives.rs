@@ -281,8 +281,8 @@ fn shelves(filter: &Filter, scopes: &[Scope]) -> Option<(Column, Vec<SqlValue>)>
         .filter(|status| **status != Status::Archived)
         .all(|status| filter.statuses.contains(status));
     let family = Family::ALL.into_iter().find(|family| open && family.scopes() == scopes)?;
-    let archived = filter.statuses.contains(&Status::Archived);
-    let shelves = [false, true].into_iter().filter(|is_archived| !*is_archived || archived);
+    let includes_archived = filter.statuses.contains(&Status::Archived);
+    let shelves = [false, true].into_iter().filter(|is_archived| !*is_archived || includes_archived);
     let cells = shelves.map(|shelve| SqlValue::Text(shelf(family.default_scope(), shelve))).collect();
     Some((column("shelf", Type::Text), cells))
 }

@@ -31,7 +31,7 @@ fn page(among: &[[u8; 16]]) -> PageRequest {
 
 /// Restricts a list to the rows with these ids. They are looked up by id, so runs become conditions.
 fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<T> {
-    let narrowed = |mut listing: Listing| {
+    let narrowed_list = |mut listing: Listing| {
         if let Some((column, values)) = listing.runs.take() {
             listing.one_of(column, values);
         }
@@ -39,15 +39,16 @@ fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) ->
         listing.conditions.push(Condition::Among(ids.to_vec()));
         listing
     };
-    TypedListing::from_parts(list.into_parts().into_iter().map(narrowed).collect())
+    TypedListing::from_parts(list.into_parts().into_iter().map(narrowed_list).collect())
 }
 
 /// Returns the observations that the viewer may see.
 #[must_use]
 pub fn observations(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Observation> {
     let Filter { employee_id, manager_id, kind, status: _, created_at: _ } = *filter;
-    let of = observation::Filter { employee_id, manager_id, kind, ..observation::Filter::default() };
-    among(observations::list(&of, viewer, NEWEST, &page(ids)), filter, ids)
+    let observation_filter =
+        observation::Filter { employee_id, manager_id, kind, ..observation::Filter::default() };
+    among(observations::list(&observation_filter, viewer, NEWEST, &page(ids)), filter, ids)
 }
 
 /// Returns the objectives of every scope that the viewer may see.
@@ -57,7 +58,7 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
         return TypedListing::from_parts(vec![]);
     }
     let open = objective::Status::ALL.iter().copied().filter(|status| *status != objective::Status::Archived);
-    let of = objective::Filter {
+    let objective_filter = objective::Filter {
         scopes: Scope::ALL.to_vec(),
         owner_id: filter.employee_id,
         statuses: open.collect(),
@@ -71,7 +72,7 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
         metadata: vec![],
         external_id: None,
     };
-    let mut list = objectives::list(&of, viewer, NEWEST, &page(ids)).into_parts();
+    let mut list = objectives::list(&objective_filter, viewer, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
         it.conditions.extend(below(column("owner_id", Type::Id), filter.manager_id));
     }
@@ -85,8 +86,8 @@ pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
         return TypedListing::from_parts(vec![]);
     }
     let status = filter.status.unwrap_or(StatusFilter::All);
-    let of = people::Filter { status, ..people::Filter::default() };
-    let mut list = employees::list(&of, NEWEST, &page(ids)).into_parts();
+    let people_filter = people::Filter { status, ..people::Filter::default() };
+    let mut list = employees::list(&people_filter, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
         if filter.status.is_none() {
             it.runs(STATUS, employees::present());
@@ -104,6 +105,6 @@ pub fn summaries(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedList
         return TypedListing::from_parts(vec![]);
     }
     let Filter { employee_id, manager_id, .. } = *filter;
-    let of = summary::Filter { employee_id, manager_id, ..summary::Filter::default() };
-    among(summaries::list(&of, viewer, NEWEST, &page(ids)), filter, ids)
+    let summary_filter = summary::Filter { employee_id, manager_id, ..summary::Filter::default() };
+    among(summaries::list(&summary_filter, viewer, NEWEST, &page(ids)), filter, ids)
 }

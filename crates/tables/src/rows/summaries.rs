@@ -109,8 +109,8 @@ stored! {
 
         fn members(&self) -> Vec<Vec<[u8; 16]>> {
             let objectives = self.included_objective_ids.iter().map(|id| id.to_bytes());
-            let included = objectives.chain(self.given_observation_ids().iter().map(|id| id.to_bytes())).collect();
-            vec![included, self.metadata.digests()]
+            let included_ids = objectives.chain(self.given_observation_ids().iter().map(|id| id.to_bytes())).collect();
+            vec![included_ids, self.metadata.digests()]
         }
     }
 }

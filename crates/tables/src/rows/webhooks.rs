@@ -94,8 +94,8 @@ impl Codec<CustomHeaders> for HeadersColumn {
         row.opt_parse(|text| {
             let columns: Vec<HeaderColumn> = serde_json::from_str(text).ok()?;
             let header = |column: HeaderColumn| {
-                let sealed = STANDARD.decode(column.sealed).ok()?;
-                Some((column.name, SealedHeader { masked: column.masked, sealed }))
+                let sealed_value = STANDARD.decode(column.sealed).ok()?;
+                Some((column.name, SealedHeader { masked: column.masked, sealed: sealed_value }))
             };
             columns.into_iter().map(header).collect::<Option<_>>().map(CustomHeaders)
         })

@@ -34,7 +34,7 @@ pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
     let times = statement.sql.many(Type::Time, newest.values().map(|at| SqlValue::Time(*at)));
     let (tenant, from) =
         (statement.tenant.clone(), statement.source_clause(&format!("UNNEST({ids}, {times}) AS u (id, at)")));
-    let held = statement.part(
+    let locked_conversations = statement.part(
         "MATERIALIZED ",
         &format!(
             "SELECT c.id, u.at {from} JOIN conversations AS c ON c.tenant_id = {tenant} AND c.id = u.id \
@@ -44,7 +44,7 @@ pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
     let part = statement.part(
         "",
         &format!(
-            "UPDATE conversations AS t SET last_message_at = greatest(t.last_message_at, h.at) FROM {held} AS h \
+            "UPDATE conversations AS t SET last_message_at = greatest(t.last_message_at, h.at) FROM {locked_conversations} AS h \
              WHERE t.tenant_id = {tenant} AND t.id = h.id AND NOT t.archived RETURNING 1"
         ),
     );

@@ -132,8 +132,8 @@ fn write(
         several => requires::check_all(statement, &merged_requires(several)),
     }
     let lease = changes.iter().filter_map(|change| change.lease).max_by_key(|lease| lease.until);
-    let mut added: Vec<_> = changes.iter().flat_map(|change| change.added()).collect();
-    let late = statement.layout.late_events(&mut added);
+    let mut new_rows: Vec<_> = changes.iter().flat_map(|change| change.added()).collect();
+    let late = statement.layout.late_events(&mut new_rows);
     let mut rows = RowBatches::new(tenant);
     for write in changes.iter().flat_map(|change| &change.writes) {
         match write {
@@ -150,22 +150,23 @@ fn write(
             Write::Removed(key, seen) => rows::remove(statement, *key, *seen),
         }
     }
-    for row in &added {
+    for row in &new_rows {
         rows.add(row)?;
     }
     conversations::add_messages(statement, changes);
     rows.write(statement);
     let events: Vec<_> = changes.iter().flat_map(|change| &change.events).collect();
-    let mut unwanted = 0;
+    let mut ignored_count = 0;
     match subscribers {
         ExpectedSubscribers::Any => {
-            let written: Vec<_> = changes.iter().flat_map(|change| change.written_subscriptions()).collect();
-            webhooks::fan_out(statement, &events, &written, lease);
+            let subscription_ids: Vec<_> =
+                changes.iter().flat_map(|change| change.written_subscriptions()).collect();
+            webhooks::fan_out(statement, &events, &subscription_ids, lease);
         }
-        ExpectedSubscribers::None => unwanted = events.iter().fold(0, |bits, event| bits | event.kind.bit()),
+        ExpectedSubscribers::None => ignored_count = events.iter().fold(0, |bits, event| bits | event.kind.bit()),
     }
     let changes_subscriptions = changes.iter().any(|change| webhooks::are_changed(change));
-    Ok(LateEvents { rows: late, unwanted, changes_subscriptions })
+    Ok(LateEvents { rows: late, unwanted: ignored_count, changes_subscriptions })
 }
 
 /// Builds the statements that run after the statement with the writes, because they read or change written rows.
@@ -178,8 +179,8 @@ fn after_writes(layout: SharedLayout, tenant: Tenant, change: &ChangeSet) -> Vec
         statements.push(reporting_lines::new_lines(tenant, new.iter().map(|row| row.id())));
     }
     if !moved.is_empty() {
-        let moved: Vec<_> = moved.iter().map(|row| row.id()).collect();
-        statements.extend(layout.moved_lines(tenant, &moved));
+        let moved_ids: Vec<_> = moved.iter().map(|row| row.id()).collect();
+        statements.extend(layout.moved_lines(tenant, &moved_ids));
     }
     let joining: Vec<_> = change.writes.iter().filter_map(joining_person).collect();
     if !joining.is_empty() {

@@ -17,22 +17,23 @@ use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
 pub(super) fn lock_tree(first: &mut Statement, lines: &[ReportingLineChange]) {
     let tenant = first.tenant.clone();
     let insert = "INSERT INTO reporting_trees AS t (tenant_id, version, changes)";
-    let Some(seen) = lines.iter().find_map(|line| line.seen) else {
+    let Some(tree_version) = lines.iter().find_map(|line| line.seen) else {
         let rows = first.rows(&[format!("{tenant}, 0, 1")]);
         first.part("", &format!("{insert} {rows} ON CONFLICT (tenant_id) DO UPDATE SET changes = t.changes + 1"));
         return;
     };
-    let all_saw_it = lines.iter().filter_map(|line| line.seen).all(|version| version == seen);
-    let (seen, all_saw_it) = (first.sql.bind(SqlValue::Int(seen.0)), first.sql.bind(SqlValue::Flag(all_saw_it)));
+    let all_saw_it = lines.iter().filter_map(|line| line.seen).all(|version| version == tree_version);
+    let (tree_version, all_saw_it) =
+        (first.sql.bind(SqlValue::Int(tree_version.0)), first.sql.bind(SqlValue::Flag(all_saw_it)));
     let rows = first.rows(&[format!("{tenant}, 1, 1")]);
     let tree = first.part(
         "",
         &format!(
             "{insert} {rows} ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1, \
-             changes = t.changes + 1 WHERE t.version = {seen} RETURNING t.version"
+             changes = t.changes + 1 WHERE t.version = {tree_version} RETURNING t.version"
         ),
     );
-    first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {seen} + 1"), STALE);
+    first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {tree_version} + 1"), STALE);
 }
 
 /// Adds the reporting lines of new people. Only new people report to new people, so no other line changes.

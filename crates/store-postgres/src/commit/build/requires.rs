@@ -48,7 +48,7 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
     let places = wanted.iter().map(|(at, _, _)| SqlValue::Int(i64::try_from(*at).unwrap_or_default()));
     let places = statement.sql.many(Type::Int, places);
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause(&format!("{table} AS t")));
-    let found = statement.part(
+    let matching_rows = statement.part(
         "MATERIALIZED ",
         &format!(
             "SELECT t.id, {number} AS number {from} WHERE t.tenant_id = {tenant} AND t.id = ANY({ids}) {and}"
@@ -57,7 +57,7 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
     statement.add_check(format!(
         "COALESCE((SELECT '{CHECK_PREFIX}{CHECK}' || min(w.place) \
          FROM UNNEST({ids}, {numbers}, {places}) AS w (id, number, place) \
-         WHERE NOT EXISTS (SELECT 1 FROM {found} AS f WHERE f.id = w.id AND f.number = w.number)), '1')::int"
+         WHERE NOT EXISTS (SELECT 1 FROM {matching_rows} AS f WHERE f.id = w.id AND f.number = w.number)), '1')::int"
     ));
 }
 
@@ -83,9 +83,9 @@ pub(super) fn lock(statement: &mut Statement, require: &Require) {
 /// organization's row, of which each data set has its own.
 fn lock_organization(statement: &mut Statement) {
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause("organizations AS t"));
-    let locked = statement
+    let locked_row = statement
         .part("MATERIALIZED ", &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} FOR NO KEY UPDATE OF t"));
-    statement.add_check(format!("(SELECT count(*) FROM {locked})::int"));
+    statement.add_check(format!("(SELECT count(*) FROM {locked_row})::int"));
 }
 
 fn check_subscriptions(statement: &mut Statement, at: usize, most: u32) {
@@ -113,11 +113,11 @@ fn check_keys(statement: &mut Statement, at: usize, keys: ValidKeys, most: u32) 
 fn lock_department(statement: &mut Statement, id: DepartmentId) {
     let id = statement.sql.id(id.to_bytes());
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause("departments AS t"));
-    let locked = statement.part(
+    let locked_row = statement.part(
         "MATERIALIZED ",
         &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} AND t.id = {id} FOR UPDATE OF t"),
     );
-    statement.add_check(format!("(SELECT count(*) FROM {locked})::int"));
+    statement.add_check(format!("(SELECT count(*) FROM {locked_row})::int"));
 }
 
 fn check_vacant(statement: &mut Statement, at: usize, id: DepartmentId) {

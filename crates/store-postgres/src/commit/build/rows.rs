@@ -47,11 +47,11 @@ impl<'c> RowBatches<'c> {
     /// Adds a row to the batch of its table.
     pub(super) fn add(&mut self, row: &'c AnyRow) -> Result<(), RowWriteError> {
         let (table, entry) = (row.table(), Entry::new(row)?);
-        let at = self.batches.iter().position(|batch| batch.table.name == table.name).unwrap_or_else(|| {
+        let index = self.batches.iter().position(|batch| batch.table.name == table.name).unwrap_or_else(|| {
             self.batches.push(RowBatch { table, new: vec![], changed: vec![] });
             self.batches.len() - 1
         });
-        let RowBatch { new, changed, .. } = &mut self.batches[at];
+        let RowBatch { new, changed, .. } = &mut self.batches[index];
         if row.seen().is_some() {
             changed.push(entry)
         } else {
@@ -100,34 +100,35 @@ impl RowBatch<'_> {
 
     /// Queues the searchable rows for the full-text index.
     fn queue_for_index(&self, statement: &mut Statement) {
-        let found: Vec<_> = self.changed.iter().chain(&self.new).filter(|entry| entry.row.is_searched()).collect();
-        if found.is_empty() {
+        let searched_rows: Vec<_> =
+            self.changed.iter().chain(&self.new).filter(|entry| entry.row.is_searched()).collect();
+        if searched_rows.is_empty() {
             return;
         }
         let (tenant, table) =
             (statement.tenant.clone(), statement.sql.bind(SqlValue::Text(self.table.name.to_owned())));
         let into = "INSERT INTO search_pending (tenant_id, table_name, id, version)";
         // Only a changed row can be in the queue already.
-        let known = match self.changed.as_slice() {
+        let conflict_clause = match self.changed.as_slice() {
             [] => "",
             _ => "ON CONFLICT (tenant_id, table_name, id) DO UPDATE SET version = excluded.version",
         };
-        if found.len() <= statement.layout.most_values() {
+        if searched_rows.len() <= statement.layout.most_values() {
             let row = |entry: &&Entry<'_>| {
                 let version = SqlValue::Int(entry.row.version().0);
                 let (id, version) = (statement.sql.id(entry.row.id()), statement.sql.bind(version));
                 format!("{tenant}, {table}, {id}, {version}")
             };
-            let rows: Vec<_> = found.iter().map(row).collect();
+            let rows: Vec<_> = searched_rows.iter().map(row).collect();
             let rows = statement.rows(&rows);
-            statement.part("", &format!("{into} {rows} {known}"));
+            statement.part("", &format!("{into} {rows} {conflict_clause}"));
             return;
         }
-        let ids = statement.sql.ids(found.iter().map(|entry| entry.row.id()));
+        let ids = statement.sql.ids(searched_rows.iter().map(|entry| entry.row.id()));
         let versions =
-            statement.sql.many(Type::Int, found.iter().map(|entry| SqlValue::Int(entry.row.version().0)));
+            statement.sql.many(Type::Int, searched_rows.iter().map(|entry| SqlValue::Int(entry.row.version().0)));
         let from = statement.source_clause(&format!("UNNEST({ids}, {versions}) AS u (id, version)"));
-        statement.part("", &format!("{into} SELECT {tenant}, {table}, u.id, u.version {from} {known}"));
+        statement.part("", &format!("{into} SELECT {tenant}, {table}, u.id, u.version {from} {conflict_clause}"));
     }
 }
 

@@ -42,26 +42,27 @@ pub(super) fn bring_forward(
     sooner: &[ExpediteDelivery],
     at: Timestamp,
 ) -> Vec<Sql> {
-    let mut sooner: Vec<_> = sooner.iter().collect();
-    sooner.sort_unstable_by_key(|sooner| (sooner.webhook_id.to_bytes(), sooner.event_id.to_bytes()));
+    let mut expeditions: Vec<_> = sooner.iter().collect();
+    expeditions
+        .sort_unstable_by_key(|expedition| (expedition.webhook_id.to_bytes(), expedition.event_id.to_bytes()));
     let mut sql = Sql::default();
     let (tenant, at) = (sql.tenant(tenant), sql.bind(SqlValue::Time(at)));
-    let promised = || sooner.iter().map(|sooner| sooner.promised);
+    let announced_ids = || expeditions.iter().map(|expedition| expedition.promised);
     let arrays = [
-        sql.ids(sooner.iter().map(|sooner| sooner.webhook_id.to_bytes())),
-        sql.ids(sooner.iter().map(|sooner| sooner.event_id.to_bytes())),
+        sql.ids(expeditions.iter().map(|expedition| expedition.webhook_id.to_bytes())),
+        sql.ids(expeditions.iter().map(|expedition| expedition.event_id.to_bytes())),
         sql.many(
             Type::Int,
-            promised().map(|promise| {
+            announced_ids().map(|promise| {
                 promise.map_or(SqlValue::Null(Type::Int), |(promise, _)| SqlValue::Int(i64::from(promise)))
             }),
         ),
         sql.many(
             Type::Id,
-            promised().map(|id| id.map_or(SqlValue::Null(Type::Id), |(_, id)| SqlValue::Id(id.to_bytes()))),
+            announced_ids().map(|id| id.map_or(SqlValue::Null(Type::Id), |(_, id)| SqlValue::Id(id.to_bytes()))),
         ),
     ];
-    let count = sql.bind(SqlValue::Int(i64::try_from(promised().flatten().count()).unwrap_or(i64::MAX)));
+    let count = sql.bind(SqlValue::Int(i64::try_from(announced_ids().flatten().count()).unwrap_or(i64::MAX)));
     let all = assert_sql(&format!("(SELECT count(*) FROM sooner WHERE delivery_id IS NOT NULL) = {count}"), STALE);
     let arrays = arrays.join(", ");
     let (u, promise) = (
@@ -71,14 +72,14 @@ pub(super) fn bring_forward(
     );
     let address = layout.address(&["webhook_id", "event_id"]);
     let (columns, names, is_found) = (address.columns(), address.names("j"), address.is_same("j", "f", &tenant));
-    let found = format!(
+    let matching_jobs = format!(
         "SELECT {names}, u.delivery_id FROM UNNEST({arrays}) AS {u} CROSS JOIN LATERAL \
          (SELECT {columns} FROM delivery_jobs AS j WHERE j.tenant_id = {tenant} AND j.webhook_id = u.webhook_id \
          AND j.event_id >= u.event_id AND j.event_id <= u.event_id AND {promise} \
          ORDER BY j.event_id LIMIT 1 FOR UPDATE) AS j"
     );
     sql.push(&format!(
-        "WITH found AS MATERIALIZED ({found}), \
+        "WITH found AS MATERIALIZED ({matching_jobs}), \
          sooner AS (UPDATE delivery_jobs AS j SET delivery_id = COALESCE(f.delivery_id, j.delivery_id), \
          due_at = CASE WHEN j.due_at > {at} AND (j.leased_until IS NULL OR j.leased_until <= {at}) THEN {at} \
          ELSE j.due_at END FROM found AS f WHERE {is_found} RETURNING f.delivery_id) SELECT {all}",
@@ -134,12 +135,14 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
              u.delivery_id, {due} {from}"
         ),
     );
-    let promised = jobs.iter().filter(|job| job.delivery_id.is_some()).count();
-    if let (Some(queued), 1..) = (statement.queued.last(), promised) {
+    let count_of_announced = jobs.iter().filter(|job| job.delivery_id.is_some()).count();
+    if let (Some(queued), 1..) = (statement.queued.last(), count_of_announced) {
         // A bind instead of a literal: each literal count would be a new prepared statement.
-        let promised = statement.sql.bind(SqlValue::Int(i64::try_from(promised).unwrap_or(i64::MAX)));
-        let kept = format!("(SELECT count(*) FROM {queued} WHERE delivery_id IS NOT NULL) = {promised}");
-        statement.check(&kept, STALE);
+        let announced_count =
+            statement.sql.bind(SqlValue::Int(i64::try_from(count_of_announced).unwrap_or(i64::MAX)));
+        let has_all_announced =
+            format!("(SELECT count(*) FROM {queued} WHERE delivery_id IS NOT NULL) = {announced_count}");
+        statement.check(&has_all_announced, STALE);
     }
 }
 
@@ -156,21 +159,22 @@ pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], written: &[W
     let from = statement.source_clause(&format!("webhooks AS w{source}"));
     // Reading the earlier parts makes this part run after them: a delivery requested in the same change set keeps
     // its origin. Layouts that run parts in order need no such condition.
-    let before = if statement.layout.runs_parts_in_order() { &[][..] } else { &statement.queued };
-    let behind: String = before.iter().map(|table| format!(" AND (SELECT count(*) FROM {table}) >= 0")).collect();
+    let earlier_parts = if statement.layout.runs_parts_in_order() { &[][..] } else { &statement.queued };
+    let after_parts: String =
+        earlier_parts.iter().map(|table| format!(" AND (SELECT count(*) FROM {table}) >= 0")).collect();
     // No condition without written subscriptions: most change sets then share one prepared statement.
     let others = if written.is_empty() {
         String::new()
     } else {
-        let written = statement.sql.ids(written.iter().map(|id| id.to_bytes()));
-        format!(" AND w.id <> ALL({written})")
+        let subscription_ids = statement.sql.ids(written.iter().map(|id| id.to_bytes()));
+        format!(" AND w.id <> ALL({subscription_ids})")
     };
     queue(
         statement,
         &format!(
             "SELECT w.tenant_id, w.id, {event}, {kind}, 1, {at}, '{origin}', NULL, {due} {from} \
              WHERE w.tenant_id = {tenant} AND w.wanted <> 0 AND w.wanted & {bit} <> 0 \
-             AND {is_permitted}{others}{behind}",
+             AND {is_permitted}{others}{after_parts}",
             origin = DeliveryOrigin::Event.word(),
         ),
     );

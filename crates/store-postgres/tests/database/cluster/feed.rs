@@ -101,16 +101,16 @@ async fn tenant_move_under_load_keeps_every_event_in_order() {
         poller
     };
     let (_, written, mut poller) = tokio::join!(moves, join_all(writers), reader);
-    let acknowledged: usize = 1 + written.iter().map(|(ids, _)| ids.len()).sum::<usize>();
-    poller.until(acknowledged).await;
-    let seen: Vec<_> = poller.seen.iter().map(|event| event.id).collect();
-    let refused: usize = written.iter().map(|(_, count)| count).sum();
-    assert!(seen.len() <= acknowledged + refused, "nothing twice");
+    let acknowledged_count: usize = 1 + written.iter().map(|(ids, _)| ids.len()).sum::<usize>();
+    poller.until(acknowledged_count).await;
+    let seen_ids: Vec<_> = poller.seen.iter().map(|event| event.id).collect();
+    let refused_count: usize = written.iter().map(|(_, count)| count).sum();
+    assert!(seen_ids.len() <= acknowledged_count + refused_count, "nothing twice");
     for (own, _) in &written {
-        let places: Vec<_> = own.iter().map(|id| seen.iter().position(|seen| seen == id).unwrap()).collect();
+        let places: Vec<_> = own.iter().map(|id| seen_ids.iter().position(|seen| seen == id).unwrap()).collect();
         assert!(places.is_sorted(), "in the order of the commits");
     }
-    let mut again = Poller::new(&store, tenant);
-    again.until(seen.len()).await;
-    assert_eq!(again.seen, poller.seen, "whoever reads later sees the same order");
+    let mut second_poller = Poller::new(&store, tenant);
+    second_poller.until(seen_ids.len()).await;
+    assert_eq!(second_poller.seen, poller.seen, "whoever reads later sees the same order");
 }

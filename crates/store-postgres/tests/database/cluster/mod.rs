@@ -50,9 +50,9 @@ impl<'s> Poller<'s> {
 
     /// Polls until `count` events have been seen. Errors are retried.
     async fn until(&mut self, count: usize) {
-        let begun = Instant::now();
+        let start = Instant::now();
         while self.seen.len() < count {
-            assert!(begun.elapsed() < DEADLINE, "{} events of {count}", self.seen.len());
+            assert!(start.elapsed() < DEADLINE, "{} events of {count}", self.seen.len());
             let _ = self.poll().await;
             tokio::task::yield_now().await;
         }

@@ -66,14 +66,14 @@ impl ClusterTest {
         let url = own(coordinator);
         tokio::task::spawn_blocking(move || support::migrated(&url).unwrap()).await.unwrap();
         let make = Fixtures::new(1);
-        let mut found = [None; 2];
+        let mut tenants_of_workers = [None; 2];
         for _ in 0..TENANTS {
             let tenant = make.tenant();
             let (_, host, _) = place(&admin, tenant).await;
-            let at = workers.iter().position(|worker| folder(worker) == host).unwrap();
-            found[at] = Some(tenant);
+            let worker_index = workers.iter().position(|worker| folder(worker) == host).unwrap();
+            tenants_of_workers[worker_index] = Some(tenant);
         }
-        let tenants = found.map(|row| row.unwrap());
+        let tenants = tenants_of_workers.map(|row| row.unwrap());
         Some(Self { nodes, make, tenants })
     }
 
@@ -94,9 +94,9 @@ pub(super) async fn announce(store: &PostgresStore, make: &Fixtures, tenant: Ten
 
 /// Retries a commit until it succeeds.
 pub(super) async fn announced(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
-    let begun = Instant::now();
+    let start = Instant::now();
     while let Err(error) = announce(store, make, tenant).await {
-        assert!(begun.elapsed() < DEADLINE, "{error:?}");
+        assert!(start.elapsed() < DEADLINE, "{error:?}");
     }
 }
 
@@ -111,8 +111,8 @@ async fn killed_worker_blocks_only_its_own_tenants() {
     scene.nodes.all[1].kill().unwrap();
     // The first error may be that of the broken connection; later ones report that the node is down.
     for _ in 0..3 {
-        let refused = announce(&store, &scene.make, first).await;
-        assert!(matches!(refused, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{refused:?}");
+        let refusal = announce(&store, &scene.make, first).await;
+        assert!(matches!(refusal, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{refusal:?}");
         announced(&store, &scene.make, second).await;
     }
     let mut poller = Poller::new(&store, second);
@@ -137,10 +137,10 @@ async fn killed_coordinator_is_bypassed_through_other_nodes() {
         poller.until(2).await;
     }
     scene.nodes.all[0].start_again().unwrap();
-    let again = scene.store(&own(&scene.nodes.all[0])).await;
+    let second_store = scene.store(&own(&scene.nodes.all[0])).await;
     for tenant in scene.tenants {
-        announced(&again, &scene.make, tenant).await;
-        let mut poller = Poller::new(&again, tenant);
+        announced(&second_store, &scene.make, tenant).await;
+        let mut poller = Poller::new(&second_store, tenant);
         poller.until(3).await;
     }
 }
@@ -148,12 +148,12 @@ async fn killed_coordinator_is_bypassed_through_other_nodes() {
 /// Retries until a commit is refused immediately instead of after a timeout. The first commits may run before
 /// the process has received the signal.
 async fn refused_at_once(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
         match tokio::time::timeout(SOON, announce(store, make, tenant)).await {
             Ok(Err(CommitError::Storage(StorageError::Unavailable(_)))) => return,
             Ok(Err(other)) => panic!("{other:?}"),
-            Ok(Ok(())) | Err(_) => assert!(begun.elapsed() < DEADLINE, "never refused"),
+            Ok(Ok(())) | Err(_) => assert!(start.elapsed() < DEADLINE, "never refused"),
         }
     }
 }
@@ -199,10 +199,10 @@ async fn frozen_coordinator_is_bypassed_through_other_nodes() {
     for tenant in scene.tenants {
         announced(&store, &scene.make, tenant).await;
         Poller::new(&store, tenant).until(2).await;
-        let begun = Instant::now();
+        let start = Instant::now();
         let nobody = || SqlValue::Bytes(vec![0; 32]);
         while !matches!(store.owned(rows::invitations::BY_TOKEN, nobody()).await, Ok(None)) {
-            assert!(begun.elapsed() < DEADLINE, "another node knows it as well");
+            assert!(start.elapsed() < DEADLINE, "another node knows it as well");
         }
     }
     scene.nodes.all[0].thaw().unwrap();

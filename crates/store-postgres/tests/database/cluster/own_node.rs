@@ -40,22 +40,22 @@ impl Counters {
             announce(store, &scene.make, tenant).await.unwrap();
             Poller::new(store, tenant).poll().await.unwrap();
         }
-        let mut counted = vec![];
+        let mut counts = vec![];
         for node in &self.0 {
-            counted.push(node.query_one(CALLS, &[]).await.unwrap().get(0));
+            counts.push(node.query_one(CALLS, &[]).await.unwrap().get(0));
         }
-        counted
+        counts
     }
 
     /// Repeats the count until only this node gets statements.
     async fn until_alone(&self, store: &PostgresStore, scene: &ClusterTest, tenant: Tenant, node: usize) {
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
-            let counted = self.counted(store, scene, tenant).await;
-            if is_alone(&counted, node) {
+            let counts = self.counted(store, scene, tenant).await;
+            if is_alone(&counts, node) {
                 return;
             }
-            assert!(begun.elapsed() < DEADLINE, "{counted:?} statements, and not those of node {node} alone");
+            assert!(start.elapsed() < DEADLINE, "{counts:?} statements, and not those of node {node} alone");
         }
     }
 }
@@ -70,16 +70,16 @@ async fn queries_go_only_to_the_tenants_node_also_after_a_move() {
     let (counters, store) = (Counters::new(&scene).await, scene.store(&url(&scene.nodes.all)).await);
     for (tenant, node) in scene.tenants.into_iter().zip(1..) {
         announce(&store, &scene.make, tenant).await.unwrap();
-        let counted = counters.counted(&store, &scene, tenant).await;
-        assert!(is_alone(&counted, node), "{counted:?} statements for a tenant on node {node}");
+        let counts = counters.counted(&store, &scene, tenant).await;
+        assert!(is_alone(&counts, node), "{counts:?} statements for a tenant on node {node}");
     }
 
     let [tenant, _] = scene.tenants;
     let (shard, host, port) = place(&counters.0[0], tenant).await;
     let to = scene.nodes.all[2].folder().display();
-    let there =
+    let move_query =
         format!("SELECT citus_move_shard_placement({shard}, '{host}', {port}, '{to}', 5432, 'block_writes')");
-    counters.0[0].batch_execute(&there).await.unwrap();
+    counters.0[0].batch_execute(&move_query).await.unwrap();
     announce(&store, &scene.make, tenant).await.unwrap();
     counters.until_alone(&store, &scene, tenant, 2).await;
 }

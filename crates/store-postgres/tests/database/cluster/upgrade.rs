@@ -17,8 +17,8 @@ async fn missing_database_function_is_named_and_created() {
     assert_eq!(pending(&options).await.unwrap(), Vec::<String>::new());
     let (older, make) = (support::store(&database, None).await, Fixtures::new(1));
     let tenant = make.tenant();
-    let wanted = make.subscription_to(&[EventType::EmployeeUpdated]);
-    older.commit(tenant, make.change(vec![Write::put(&Row::new(wanted))])).await.unwrap();
+    let subscription = make.subscription_to(&[EventType::EmployeeUpdated]);
+    older.commit(tenant, make.change(vec![Write::put(&Row::new(subscription))])).await.unwrap();
     let admin = support::client(database.url()).await;
     // The state before the upgrade: the function has one argument, and the column `wanted` is missing.
     for change in [
@@ -36,8 +36,8 @@ async fn missing_database_function_is_named_and_created() {
     let store = support::store(&database, None).await;
     let (event, change) = announcing(&make);
     store.commit(tenant, change).await.unwrap();
-    let queued: i64 = admin.query_one("SELECT count(*) FROM delivery_jobs", &[]).await.unwrap().get(0);
-    assert_eq!(queued, 1, "for whoever had subscribed before");
+    let queued_count: i64 = admin.query_one("SELECT count(*) FROM delivery_jobs", &[]).await.unwrap().get(0);
+    assert_eq!(queued_count, 1, "for whoever had subscribed before");
     let mut poller = Poller::new(&store, tenant);
     poller.until(1).await;
     assert_eq!(poller.seen, [event]);

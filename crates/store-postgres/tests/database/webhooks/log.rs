@@ -47,21 +47,22 @@ async fn log_partitions_exist_for_coming_days_only() {
         assert_eq!(partitions(&other).await, DAYS);
     }
     let midnight = NOON.plus_seconds(DAY / 2);
-    let begun = [NOON, Timestamp::from_millis(midnight.millis() - 1), midnight, NOON.plus_seconds(4 * DAY)];
-    for at in begun {
-        let settled = to.attempt(at).await;
-        assert_eq!(store.delivery(to.tenant, to.to.id, settled.entry.id).await.unwrap(), Some(settled.entry));
+    let attempt_times =
+        [NOON, Timestamp::from_millis(midnight.millis() - 1), midnight, NOON.plus_seconds(4 * DAY)];
+    for at in attempt_times {
+        let entry = to.attempt(at).await;
+        assert_eq!(store.delivery(to.tenant, to.to.id, entry.entry.id).await.unwrap(), Some(entry.entry));
     }
-    let filed = [("deliveries_20260302", 2), ("deliveries_20260303", 1), ("deliveries_default", 1)];
-    assert_eq!(entries(&other).await, rows(&filed));
+    let expected_partitions = [("deliveries_20260302", 2), ("deliveries_20260303", 1), ("deliveries_default", 1)];
+    assert_eq!(entries(&other).await, rows(&expected_partitions));
 
     // A day's partition is dropped once all of it is old. Days with entries in the default partition get no
     // partition of their own.
-    let later = NOON.plus_seconds(3 * DAY);
-    assert_eq!(store.keep_log(later, Timestamp::from_millis(midnight.millis() - 1), 10).await.unwrap(), 0);
-    assert_eq!(entries(&other).await, rows(&filed));
-    assert_eq!(store.keep_log(later, midnight, 10).await.unwrap(), 0);
-    assert_eq!(entries(&other).await, rows(&filed[1..]));
+    let later_day = NOON.plus_seconds(3 * DAY);
+    assert_eq!(store.keep_log(later_day, Timestamp::from_millis(midnight.millis() - 1), 10).await.unwrap(), 0);
+    assert_eq!(entries(&other).await, rows(&expected_partitions));
+    assert_eq!(store.keep_log(later_day, midnight, 10).await.unwrap(), 0);
+    assert_eq!(entries(&other).await, rows(&expected_partitions[1..]));
     let names = ["0303", "0304", "0305", "0307", "0308"].map(|name| format!("deliveries_2026{name}")).into_iter();
     assert_eq!(partitions(&other).await, names.chain(["deliveries_default".to_owned()]).collect::<Vec<_>>());
 }
@@ -75,12 +76,15 @@ async fn concurrent_log_maintenance_does_each_step_once() {
     for days in [0, 1, 40] {
         let (now, before) = (NOON.plus_seconds(days * DAY), NOON.plus_seconds((days - 30) * DAY));
         to.attempt(NOON.plus_seconds(-9 * DAY)).await;
-        let kept = tokio::join!(
+        let maintenance_results = tokio::join!(
             one.keep_log(now, before, 10),
             two.keep_log(now, before, 10),
             one.keep_log(now, before, 10)
         );
-        assert_eq!(kept.0.unwrap() + kept.1.unwrap() + kept.2.unwrap(), if days == 40 { 3 } else { 0 });
+        assert_eq!(
+            maintenance_results.0.unwrap() + maintenance_results.1.unwrap() + maintenance_results.2.unwrap(),
+            if days == 40 { 3 } else { 0 }
+        );
         let names = partitions(&other).await;
         // Partitions may be missing: a call that gave up on a lock leaves its change to the next one.
         assert!(names.len() <= 5 + usize::from(days == 1), "{names:?}");
@@ -128,8 +132,9 @@ async fn role_without_create_privilege_uses_the_default_partition() {
     }
     // Entries are deleted in portions, oldest first.
     for (left, gone) in [(5, 4), (3, 2), (3, 0)] {
-        let kept = store.keep_log(NOON.plus_seconds(31 * DAY), NOON.plus_seconds(6 * DAY), 4).await.unwrap();
-        assert_eq!((kept, entries(&other).await), (gone, rows(&[("deliveries_default", left)])));
+        let maintenance =
+            store.keep_log(NOON.plus_seconds(31 * DAY), NOON.plus_seconds(6 * DAY), 4).await.unwrap();
+        assert_eq!((maintenance, entries(&other).await), (gone, rows(&[("deliveries_default", left)])));
     }
     assert_eq!(partitions(&other).await, ["deliveries_default"]);
     drop((to, store));

@@ -17,8 +17,8 @@ const DEADLINE: Duration = Duration::from_secs(100);
 
 /// Repeats a query until it returns `true`.
 async fn until(client: &Client, question: &str) {
-    let asked = async { while !client.query_one(question, &[]).await.unwrap().get::<_, bool>(0) {} };
-    tokio::time::timeout(DEADLINE, asked).await.unwrap_or_else(|_| panic!("never: {question}"));
+    let question_loop = async { while !client.query_one(question, &[]).await.unwrap().get::<_, bool>(0) {} };
+    tokio::time::timeout(DEADLINE, question_loop).await.unwrap_or_else(|_| panic!("never: {question}"));
 }
 
 const WAITING: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() \
@@ -60,13 +60,16 @@ async fn long_queue_is_not_scanned_with_a_plan_for_a_short_one() {
 
     other.batch_execute(FILL).await.unwrap();
     let now = it.make.tick();
-    let mut claimed = vec![];
+    let mut claimed_jobs = vec![];
     for (claim, count) in claims.iter().zip([50, 40, 40]) {
-        let found = store.claim(it.lease(now), now, claim).await.unwrap();
-        assert_eq!((found.jobs.len(), found.next.is_some()), (count, !matches!(claim, Claim::Oldest { .. })));
-        claimed.extend(found.jobs);
+        let claim_result = store.claim(it.lease(now), now, claim).await.unwrap();
+        assert_eq!(
+            (claim_result.jobs.len(), claim_result.next.is_some()),
+            (count, !matches!(claim, Claim::Oldest { .. }))
+        );
+        claimed_jobs.extend(claim_result.jobs);
     }
-    let results = claimed.iter().map(|job| (*job, AttemptResult::Back(now))).collect();
+    let results = claimed_jobs.iter().map(|job| (*job, AttemptResult::Back(now))).collect();
     assert_eq!(store.record(it.worker, results, vec![]).await.unwrap().lost, 0);
 
     // A connection reports its index reads at the latest when it ends.
@@ -94,18 +97,19 @@ async fn claim_updates_no_index() {
     let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 3)).await.unwrap();
     let it = Receiver::new(&store, 1).await;
     let now = it.make.tick();
-    let mut claimed = 0;
+    let mut claimed_count = 0;
     for claim in [Claim::Oldest { most: 500 }, Claim::SubscriptionQueues(walk(100, 500))] {
-        claimed += store.claim(it.lease(now), now, &claim).await.unwrap().jobs.len();
+        claimed_count += store.claim(it.lease(now), now, &claim).await.unwrap().jobs.len();
     }
-    assert!(claimed > 1_000, "{claimed}");
+    assert!(claimed_count > 1_000, "{claimed_count}");
 
     // A connection reports its writes at the latest when it ends.
     drop((it, store));
     until(&other, GONE).await;
-    let written = |how: &str| format!("SELECT {how} FROM pg_stat_user_tables WHERE relname = 'delivery_jobs'");
-    until(&other, &format!("SELECT ({}) >= {claimed}", written("n_tup_upd"))).await;
-    assert_eq!(read(&other, &written("n_tup_upd - n_tup_hot_upd")).await, 0, "of {claimed}");
+    let table_figure =
+        |how: &str| format!("SELECT {how} FROM pg_stat_user_tables WHERE relname = 'delivery_jobs'");
+    until(&other, &format!("SELECT ({}) >= {claimed_count}", table_figure("n_tup_upd"))).await;
+    assert_eq!(read(&other, &table_figure("n_tup_upd - n_tup_hot_upd")).await, 0, "of {claimed_count}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,14 +124,14 @@ async fn claim_skips_locked_deliveries() {
         u128::from_be_bytes(jobs[0].event_id.to_bytes())
     );
     other.batch_execute(&lock).await.unwrap();
-    let claimed = store.claim(it.lease(now), now, &Claim::Oldest { most: 9 }).await.unwrap();
-    assert_eq!(claimed.jobs, jobs[1..]);
+    let oldest_jobs = store.claim(it.lease(now), now, &Claim::Oldest { most: 9 }).await.unwrap();
+    assert_eq!(oldest_jobs.jobs, jobs[1..]);
     for claim in [Claim::Oldest { most: 9 }, Claim::SubscriptionQueues(walk(9, 9))] {
         assert_eq!(store.claim(it.lease(now), now, &claim).await.unwrap().jobs, []);
     }
     other.batch_execute("COMMIT").await.unwrap();
-    let claimed = store.claim(it.lease(now), now, &Claim::SubscriptionQueues(walk(9, 9))).await.unwrap();
-    assert_eq!(claimed.jobs, jobs[..1]);
+    let claimed_jobs = store.claim(it.lease(now), now, &Claim::SubscriptionQueues(walk(9, 9))).await.unwrap();
+    assert_eq!(claimed_jobs.jobs, jobs[..1]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -137,8 +141,8 @@ async fn waiting_deliveries_do_not_block_a_change_set() {
     let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 3)).await.unwrap();
     let it = Receiver::new(&store, 3).await;
     other.batch_execute("BEGIN; SELECT * FROM webhooks FOR UPDATE").await.unwrap();
-    let failed = AttemptOutcome::Failed(candor_domain::webhook::FailureReason::Timeout);
-    let delta = HealthDelta::from_attempt(failed, Status::Failed, true, it.make.tick());
+    let timeout_outcome = AttemptOutcome::Failed(candor_domain::webhook::FailureReason::Timeout);
+    let delta = HealthDelta::from_attempt(timeout_outcome, Status::Failed, true, it.make.tick());
     let queue = (it.tenant, it.to.id);
     let records: Vec<_> = (0..4)
         .map(|_| {
@@ -168,8 +172,8 @@ async fn dropped_record_is_carried_out_and_leaves_nothing_open() {
     let it = Receiver::new(&store, 4).await;
     let job = it.leased().await;
     other.batch_execute("BEGIN; SELECT * FROM delivery_jobs FOR UPDATE").await.unwrap();
-    let settled = it.acknowledged(&job, it.make.tick());
-    let results = vec![(job, AttemptResult::Settled(Box::new(settled.clone())))];
+    let attempt_result = it.acknowledged(&job, it.make.tick());
+    let results = vec![(job, AttemptResult::Settled(Box::new(attempt_result.clone())))];
     let (caller, worker) = (store.clone(), it.worker);
     let record = tokio::spawn(async move { caller.record(worker, results, vec![]).await });
     let watcher = support::client(database.url()).await;
@@ -179,5 +183,8 @@ async fn dropped_record_is_carried_out_and_leaves_nothing_open() {
     other.batch_execute("COMMIT").await.unwrap();
     until(&watcher, "SELECT NOT EXISTS (SELECT 1 FROM delivery_jobs)").await;
     until(&watcher, IDLE).await;
-    assert_eq!(store.delivery(it.tenant, it.to.id, settled.entry.id).await.unwrap(), Some(settled.entry));
+    assert_eq!(
+        store.delivery(it.tenant, it.to.id, attempt_result.entry.id).await.unwrap(),
+        Some(attempt_result.entry)
+    );
 }

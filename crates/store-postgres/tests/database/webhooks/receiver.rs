@@ -46,8 +46,8 @@ impl Receiver {
             Job::new(self.tenant, self.to.id, (event, EventType::EmployeeCreated), now, DeliveryOrigin::Replay);
         let mut change = self.make.change(vec![Write::Enqueue(vec![job])]);
         change.lease = Some(self.lease(now));
-        let committed = self.store.commit(self.tenant, change).await.unwrap();
-        assert_eq!(committed.leased, [(self.to.id, event)]);
+        let commit_result = self.store.commit(self.tenant, change).await.unwrap();
+        assert_eq!(commit_result.leased, [(self.to.id, event)]);
         job
     }
 
@@ -56,17 +56,17 @@ impl Receiver {
         let random = u128::from_be_bytes(self.make.id::<DeliveryKind>().to_bytes()) & ((1 << 80) - 1);
         let id = Id::from_bytes((u128::try_from(begun.millis()).unwrap() << 80 | random).to_be_bytes());
         let outcome = AttemptOutcome::Acknowledged;
-        let answered = AttemptResponse { status: 204, duration_ms: 7, outcome, retry_after: None };
-        job.settle(id, self.to.url.clone(), answered, &Schedule::default(), (begun, begun))
+        let response = AttemptResponse { status: 204, duration_ms: 7, outcome, retry_after: None };
+        job.settle(id, self.to.url.clone(), response, &Schedule::default(), (begun, begun))
     }
 
     /// Records a successful attempt at this time.
     pub(crate) async fn attempt(&self, begun: Timestamp) -> AttemptEffect {
         let job = self.leased().await;
-        let settled = self.acknowledged(&job, begun);
-        let result = AttemptResult::Settled(Box::new(settled.clone()));
-        let recorded = self.store.record(self.worker, vec![(job, result)], vec![]).await.unwrap();
-        assert_eq!(recorded.lost, 0);
-        settled
+        let attempt_result = self.acknowledged(&job, begun);
+        let result = AttemptResult::Settled(Box::new(attempt_result.clone()));
+        let record_result = self.store.record(self.worker, vec![(job, result)], vec![]).await.unwrap();
+        assert_eq!(record_result.lost, 0);
+        attempt_result
     }
 }
