@@ -106,8 +106,8 @@ impl<S: Storage + ?Sized> Faulty<S> {
     /// Makes the `n`-th call from now fail with [`StorageError::Unavailable`]; 1 is the next call.
     pub fn fail(&self, call: FaultyCall, n: usize, fault: Fault) {
         let mut plan = self.plan();
-        let at = plan.calls.get(&call).copied().unwrap_or_default() + n;
-        plan.faults.insert((call, at), fault);
+        let call_number = plan.calls.get(&call).copied().unwrap_or_default() + n;
+        plan.faults.insert((call, call_number), fault);
     }
 
     /// Makes every call fail, or only the requested ones.
@@ -133,9 +133,9 @@ impl<S: Storage + ?Sized> Faulty<S> {
         let mut plan = self.plan();
         let count = plan.calls.entry(call).or_default();
         *count += 1;
-        let at = *count;
-        let arranged = plan.faults.remove(&(call, at));
-        if plan.down { Some(Fault::Before) } else { arranged }
+        let call_number = *count;
+        let planned_fault = plan.faults.remove(&(call, call_number));
+        if plan.down { Some(Fault::Before) } else { planned_fault }
     }
 
     async fn through<T, E>(

@@ -24,10 +24,10 @@ pub fn sqlite_image<T, E: Display>(migrate: impl FnOnce(&Path) -> Result<T, E>) 
     if !image.exists() {
         fs::create_dir_all(&folder)?;
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let unfinished = folder.join(format!("{MIGRATIONS}-{}-{number}.db", process::id()));
-        migrate(&unfinished).map_err(|error| io::Error::other(error.to_string()))?;
+        let partial_image = folder.join(format!("{MIGRATIONS}-{}-{number}.db", process::id()));
+        migrate(&partial_image).map_err(|error| io::Error::other(error.to_string()))?;
         // Another process may have been first. Both files have the same content.
-        fs::rename(&unfinished, &image)?;
+        fs::rename(&partial_image, &image)?;
     }
     Ok(image)
 }

@@ -22,9 +22,9 @@ pub async fn walk<T: Sortable, F: Future<Output = Read<Page<T>>>>(
     let (mut entries, mut after) = (Vec::new(), None);
     loop {
         let page = read(PageRequest { limit, after: after.clone() }).await.expect("a page");
-        let wanted = usize::from(limit);
-        assert!(page.items.len() <= wanted, "{} entries on a page of {limit}", page.items.len());
-        assert!(!page.more || page.items.len() == wanted, "{} entries and yet more to come", page.items.len());
+        let page_size = usize::from(limit);
+        assert!(page.items.len() <= page_size, "{} entries on a page of {limit}", page.items.len());
+        assert!(!page.more || page.items.len() == page_size, "{} entries and yet more to come", page.items.len());
         let more = page.more;
         entries.extend(page.items);
         if !more {

@@ -190,8 +190,8 @@ impl CaseContext {
         while !rest.is_empty() {
             // The queue has an event at most once at a time, so several attempts of one event need several
             // rounds.
-            let mut seen: BTreeSet<EventId> = BTreeSet::new();
-            let (round, later) = rest.into_iter().partition(|entry| seen.insert(entry.event_id));
+            let mut event_ids: BTreeSet<EventId> = BTreeSet::new();
+            let (round, later) = rest.into_iter().partition(|entry| event_ids.insert(entry.event_id));
             rest = later;
             let results: Vec<_> = round.into_iter().map(|entry| self.result_of(entry, to)).collect();
             let jobs = results.iter().map(|(job, _)| *job).collect();

@@ -111,18 +111,18 @@ impl CaseContext {
     /// state. Returns `false` if the change would close a cycle.
     pub(crate) async fn moves(&self, id: EmployeeId, manager: Option<EmployeeId>) -> bool {
         for _ in 0..1000 {
-            let seen = self.employee(id).await;
+            let employee_row = self.employee(id).await;
             // Removing a manager cannot close a cycle, so the tree needs no check.
             let mut lines = ReportingLineChange { seen: None };
             if let Some(manager) = manager {
-                let looked = self.store.reporting(self.tenant, id, manager).await.expect("an answer");
-                if looked.is_below {
+                let reporting_line = self.store.reporting(self.tenant, id, manager).await.expect("an answer");
+                if reporting_line.is_below {
                     return false;
                 }
-                lines.seen = Some(looked.tree);
+                lines.seen = Some(reporting_line.tree);
             }
-            let state = Employee { manager_id: manager, updated_at: self.make.tick(), ..seen.value };
-            match self.try_save(Write::employee(&Row::expecting(state, seen.version), Some(lines))).await {
+            let state = Employee { manager_id: manager, updated_at: self.make.tick(), ..employee_row.value };
+            match self.try_save(Write::employee(&Row::expecting(state, employee_row.version), Some(lines))).await {
                 Ok(()) => return true,
                 Err(CommitError::Stale) => {}
                 Err(other) => panic!("{other}"),
@@ -174,9 +174,9 @@ impl Poller {
 
     /// Reads the feed until `holds` returns `true` for all events read.
     pub(crate) async fn until(&mut self, holds: impl Fn(&[Event]) -> bool) {
-        let begun = Instant::now();
+        let start_time = Instant::now();
         while !holds(&self.events) {
-            assert!(begun.elapsed() < DEADLINE, "the feed stopped after {} events", self.events.len());
+            assert!(start_time.elapsed() < DEADLINE, "the feed stopped after {} events", self.events.len());
             let CaseContext { store, tenant, .. } = &self.world;
             let start = self.at.clone().into();
             let page = store.feed(*tenant, &FeedFilter::default(), EVER, &start, 7).await.expect("a page");
@@ -195,9 +195,9 @@ impl Poller {
 /// # Panics
 /// When the condition does not hold within the deadline.
 pub async fn eventually<F: Future<Output = bool>>(what: &str, holds: impl Fn() -> F) {
-    let begun = Instant::now();
+    let start = Instant::now();
     while !holds().await {
-        assert!(begun.elapsed() < DEADLINE, "{what}: not within {DEADLINE:?}");
+        assert!(start.elapsed() < DEADLINE, "{what}: not within {DEADLINE:?}");
         sleep(PAUSE).await;
     }
 }

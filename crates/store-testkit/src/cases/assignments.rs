@@ -32,32 +32,33 @@ async fn kept(world: &CaseContext, assignment: &Assignment) -> Assignment {
 }
 
 async fn assignment_round_trips_with_submissions(world: CaseContext) {
-    let before = asked(&world).await;
-    assert_eq!(kept(&world, &before).await, before);
-    let mut after = Assignment { submitted_count: 1, due_date: Some(world.make.tick().date()), ..before.clone() };
-    after.submissions[1].status = SubmissionStatus::Submitted;
-    after.submissions[1].observation_ids = vec![world.make.id(), world.make.id()];
-    after.submissions[1].submitted_at = Some(world.make.tick());
-    world.save(vec![Write::put(&Row::expecting(after.clone(), Version::FIRST))]).await;
-    assert_eq!(kept(&world, &before).await, after);
+    let assignment_before = asked(&world).await;
+    assert_eq!(kept(&world, &assignment_before).await, assignment_before);
+    let mut assignment_after =
+        Assignment { submitted_count: 1, due_date: Some(world.make.tick().date()), ..assignment_before.clone() };
+    assignment_after.submissions[1].status = SubmissionStatus::Submitted;
+    assignment_after.submissions[1].observation_ids = vec![world.make.id(), world.make.id()];
+    assignment_after.submissions[1].submitted_at = Some(world.make.tick());
+    world.save(vec![Write::put(&Row::expecting(assignment_after.clone(), Version::FIRST))]).await;
+    assert_eq!(kept(&world, &assignment_before).await, assignment_after);
 }
 
 async fn assignment_is_listed_for_requester_and_reviewers(world: CaseContext) {
     let it = asked(&world).await;
-    let listed = async |filter: Filter, viewer: Viewer| {
+    let count_for = async |filter: Filter, viewer: Viewer| {
         let page = PageRequest { limit: 10, after: None };
         let list = rows::assignments::list(&filter, viewer, Sort::up(SortBy::DueBy), &page);
         world.store.page(world.tenant, list).await.unwrap().items.len()
     };
     let people = [it.employee_id, it.requester_id.unwrap(), it.reviewer_ids[0], it.reviewer_ids[1]];
-    let found = |counts: [usize; 4]| people.into_iter().zip(counts);
-    for (person, count) in found([0, 1, 1, 1]) {
-        assert_eq!(listed(Filter::default(), Viewer::Person(person)).await, count);
+    let expected_counts = |counts: [usize; 4]| people.into_iter().zip(counts);
+    for (person, count) in expected_counts([0, 1, 1, 1]) {
+        assert_eq!(count_for(Filter::default(), Viewer::Person(person)).await, count);
     }
-    for (person, count) in found([0, 0, 1, 1]) {
+    for (person, count) in expected_counts([0, 0, 1, 1]) {
         let of_reviewer = Filter { reviewer_id: Some(person), ..Filter::default() };
-        assert_eq!(listed(of_reviewer.clone(), Viewer::Everything).await, count, "who asks is no reviewer");
-        assert_eq!(listed(of_reviewer, Viewer::Person(people[1])).await, count);
+        assert_eq!(count_for(of_reviewer.clone(), Viewer::Everything).await, count, "who asks is no reviewer");
+        assert_eq!(count_for(of_reviewer, Viewer::Person(people[1])).await, count);
     }
     for other in [world.in_other_tenant(), world.test_environment()] {
         let page = PageRequest { limit: 10, after: None };

@@ -55,9 +55,9 @@ async fn people_are_found_by_many_addresses_at_once(world: CaseContext) {
     let mut emails: Vec<_> = people.iter().skip(10).map(Employee::email_key).collect();
     emails.extend(["nobody@example.com", "Person0@Example.com", "", "a\0b"].map(str::to_owned));
     emails.push(emails[0].clone());
-    let found = world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap();
-    let wanted = people.into_iter().skip(10).map(first).collect();
-    assert_eq!(by_id(found), by_id(wanted));
+    let people_rows = world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap();
+    let expected_rows = people.into_iter().skip(10).map(first).collect();
+    assert_eq!(by_id(people_rows), by_id(expected_rows));
     let nobody: Vec<String> = vec![];
     assert_eq!(world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &nobody).await.unwrap(), []);
 }
@@ -66,9 +66,9 @@ async fn people_are_found_by_many_external_ids_at_once(world: CaseContext) {
     let people = many(&world).await;
     let mut ids: Vec<_> = (0..MANY).map(|number| format!("HR-{number}")).collect();
     ids.extend(["hr-0", "", "x\0"].map(str::to_owned));
-    let found = world.store.rows_by(world.tenant, rows::employees::BY_EXTERNAL_ID, &ids).await.unwrap();
-    let wanted = people.into_iter().filter(|person| person.external_id.is_some()).map(first).collect();
-    assert_eq!(by_id(found), by_id(wanted));
+    let people_rows = world.store.rows_by(world.tenant, rows::employees::BY_EXTERNAL_ID, &ids).await.unwrap();
+    let expected_rows = people.into_iter().filter(|person| person.external_id.is_some()).map(first).collect();
+    assert_eq!(by_id(people_rows), by_id(expected_rows));
 }
 
 async fn departments_are_found_by_many_names_at_once(world: CaseContext) {
@@ -79,31 +79,34 @@ async fn departments_are_found_by_many_names_at_once(world: CaseContext) {
     let all: Vec<_> = (0..80).map(department).collect();
     world.save(all.iter().map(|person| Write::put(&Row::new(person.clone()))).collect()).await;
     let names: Vec<_> = (0..100).map(|number| format!("care {number}")).collect();
-    let mut found = world.store.rows_by(world.tenant, rows::departments::BY_NAME, &names).await.unwrap();
-    found.sort_by_key(|row| row.value.id);
-    let wanted: Vec<_> = all.into_iter().map(|value| Versioned { value, version: Version::FIRST }).collect();
-    assert_eq!(found, wanted, "archived ones too");
+    let mut department_rows = world.store.rows_by(world.tenant, rows::departments::BY_NAME, &names).await.unwrap();
+    department_rows.sort_by_key(|row| row.value.id);
+    let expected_rows: Vec<_> =
+        all.into_iter().map(|value| Versioned { value, version: Version::FIRST }).collect();
+    assert_eq!(department_rows, expected_rows, "archived ones too");
 }
 
 async fn lines_above_reach_the_top_and_return_the_tree_version(world: CaseContext) {
     let top = world.hired().await;
     let mut chain = vec![top.id];
     for _ in 0..60 {
-        let below = world.hired_below(chain[chain.len() - 1]).await;
-        chain.push(below.id);
+        let lowest_person = world.hired_below(chain[chain.len() - 1]).await;
+        chain.push(lowest_person.id);
     }
-    let aside = world.hired_below(top.id).await;
-    let moved = world.hired_below(aside.id).await;
-    assert!(world.moves(moved.id, Some(chain[3])).await);
-    let found = world.store.lines_above(world.tenant, &[chain[40], moved.id, top.id]).await.unwrap();
-    let mut lines = found.lines;
+    let sibling = world.hired_below(top.id).await;
+    let person_under_sibling = world.hired_below(sibling.id).await;
+    assert!(world.moves(person_under_sibling.id, Some(chain[3])).await);
+    let tree = world.store.lines_above(world.tenant, &[chain[40], person_under_sibling.id, top.id]).await.unwrap();
+    let mut lines = tree.lines;
     lines.sort_unstable();
-    let mut wanted: Vec<_> =
-        (1..=40).map(|number| (chain[number], chain[number - 1])).chain([(moved.id, chain[3])]).collect();
-    wanted.sort_unstable();
+    let mut expected_lines: Vec<_> = (1..=40)
+        .map(|number| (chain[number], chain[number - 1]))
+        .chain([(person_under_sibling.id, chain[3])])
+        .collect();
+    expected_lines.sort_unstable();
     assert_eq!(
-        (found.tree, lines),
-        (world.tree().await, wanted),
+        (tree.tree, lines),
+        (world.tree().await, expected_lines),
         "each line once, and nobody from below or aside"
     );
     let nobody = world.store.lines_above(world.tenant, &[]).await.unwrap();
@@ -114,18 +117,18 @@ async fn newest_invitations_of_several_people_are_read_together(world: CaseConte
     let (ada, eva, other) = (world.hired().await, world.hired().await, world.hired().await);
     let invitations = [&ada, &ada, &eva, &other].map(|person| world.make.invitation(person.id));
     world.save(invitations.iter().map(|invitation| Write::put(&Row::new(invitation.clone()))).collect()).await;
-    let mut found =
+    let mut newest_rows =
         world.store.newest_by(world.tenant, rows::invitations::BY_EMPLOYEE, &[ada.id, eva.id]).await.unwrap();
-    found.sort_by_key(|row| row.value.id);
+    newest_rows.sort_by_key(|row| row.value.id);
     let [older, newer, of_eva, _] = invitations;
-    let wanted = [&newer, &of_eva].map(|value| Versioned { value: value.clone(), version: Version::FIRST });
-    assert_eq!(found, wanted);
+    let expected_rows = [&newer, &of_eva].map(|value| Versioned { value: value.clone(), version: Version::FIRST });
+    assert_eq!(newest_rows, expected_rows);
     let mut page = PageRequest { limit: 1, after: None };
     for invitation in [older, newer] {
-        let listed =
+        let invitation_page =
             world.store.page(world.tenant, rows::invitations::list_for_person(ada.id, &page)).await.unwrap();
         page.after = Some(Position { key: Key::Time(invitation.created_at), id: invitation.id.to_bytes() });
-        assert_eq!(listed.items, [invitation], "the oldest one first");
+        assert_eq!(invitation_page.items, [invitation], "the oldest one first");
     }
     assert_eq!(
         world.store.page(world.tenant, rows::invitations::list_for_person(ada.id, &page)).await.unwrap().items,
@@ -137,7 +140,7 @@ async fn batch_read_stays_within_its_tenant(world: CaseContext) {
     let hold = Some(Hold { reason: "Lawsuit".to_owned(), held_at: world.make.tick() });
     let person = Employee { external_id: Some("HR-1".to_owned()), hold, ..world.make.employee() };
     let person = world.add_employee(person).await;
-    let below = world.hired_below(person.id).await;
+    let report = world.hired_below(person.id).await;
     let department = world.make.department();
     world.save(vec![Write::put(&Row::new(department.clone()))]).await;
     let (emails, names) = ([person.email_key()], [department.name_key()]);
@@ -149,7 +152,7 @@ async fn batch_read_stays_within_its_tenant(world: CaseContext) {
             []
         );
         assert_eq!(store.rows_by(*tenant, rows::departments::BY_NAME, &names).await.unwrap(), []);
-        assert_eq!(store.lines_above(*tenant, &[below.id]).await.unwrap().lines, []);
+        assert_eq!(store.lines_above(*tenant, &[report.id]).await.unwrap().lines, []);
         assert_eq!(store.newest_by(*tenant, rows::invitations::BY_EMPLOYEE, &[person.id]).await.unwrap(), []);
     }
     assert_eq!(

@@ -77,16 +77,16 @@ fn check_in(make: &Fixtures, objective: &Objective) -> CheckIn {
 async fn begun(world: &CaseContext) -> Objective {
     let owner = world.hired().await.id;
     let key_results = measures(&world.make);
-    let begun = Objective { status: Status::InProgress, key_results, ..world.make.objective(owner) };
-    let begun = begun.with_figures();
-    world.save(vec![Write::put(&Row::new(begun.clone()))]).await;
-    begun
+    let objective = Objective { status: Status::InProgress, key_results, ..world.make.objective(owner) };
+    let active_objective = objective.with_figures();
+    world.save(vec![Write::put(&Row::new(active_objective.clone()))]).await;
+    active_objective
 }
 
 async fn objective_round_trips(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let owner = world.hired().await;
-    let at = |millis| Some(Timestamp::from_millis(millis));
+    let time = |millis| Some(Timestamp::from_millis(millis));
     let content = ReviewedContent {
         title: "Before \"it\"".to_owned(),
         description: Some("é\n".to_owned()),
@@ -100,23 +100,23 @@ async fn objective_round_trips(world: CaseContext) {
         status: Status::Completed,
         period_start: Date::from_epoch_days(-719_162),
         period_end: Date::from_epoch_days(2_932_896),
-        submitted_at: at(1),
-        approved_at: at(2),
-        completed_at: at(253_402_300_799_999),
+        submitted_at: time(1),
+        approved_at: time(2),
+        completed_at: time(253_402_300_799_999),
         reviewed: Some(content),
         held_back: true,
         key_results: measures(make),
         stated_progress: Some(100),
         confidence: Some(Confidence::OffTrack),
-        last_check_in_at: at(3),
+        last_check_in_at: time(3),
         parent_id: Some(PARENTS[0]),
         ..make.objective(owner.id)
     };
     for (number, it) in [make.objective(owner.id), full].into_iter().enumerate() {
         let it = it.with_figures();
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
-        let kept = store.row::<Objective>(*tenant, it.id).await.unwrap();
-        assert_eq!(kept, Some(Versioned { value: it.clone(), version: Version::FIRST }), "no. {number}");
+        let stored_row = store.row::<Objective>(*tenant, it.id).await.unwrap();
+        assert_eq!(stored_row, Some(Versioned { value: it.clone(), version: Version::FIRST }), "no. {number}");
         world.save(vec![Write::put(&Row::expecting(it.clone(), Version::FIRST))]).await;
         assert_eq!(store.row::<Objective>(*tenant, it.id).await.unwrap().unwrap().version, Version(2));
         let stale = world.try_save(Write::put(&Row::expecting(it, Version::FIRST))).await;
@@ -145,8 +145,8 @@ async fn check_in_round_trips(world: CaseContext) {
     };
     for it in [check_in(make, &objective), full] {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
-        let kept = store.row::<CheckIn>(*tenant, it.id).await.unwrap();
-        assert_eq!(kept, Some(Versioned { value: it.clone(), version: Version::FIRST }));
+        let stored_row = store.row::<CheckIn>(*tenant, it.id).await.unwrap();
+        assert_eq!(stored_row, Some(Versioned { value: it.clone(), version: Version::FIRST }));
         for other in [world.in_other_tenant(), world.test_environment()] {
             assert_eq!(store.row::<CheckIn>(other.tenant, it.id).await.unwrap(), None);
         }
@@ -155,8 +155,8 @@ async fn check_in_round_trips(world: CaseContext) {
 
 async fn check_in_of_a_missing_objective_is_refused(world: CaseContext) {
     let objective = world.make.objective(world.hired().await.id);
-    let refused = world.try_save(Write::put(&Row::new(check_in(&world.make, &objective)))).await;
-    assert!(matches!(refused, Err(CommitError::Missing)), "{refused:?}");
+    let result = world.try_save(Write::put(&Row::new(check_in(&world.make, &objective)))).await;
+    assert!(matches!(result, Err(CommitError::Missing)), "{result:?}");
 }
 
 /// Checks in as the service does: reads, decides, commits, and retries on stale state.
@@ -164,10 +164,12 @@ async fn checks_in(world: &CaseContext, id: ObjectiveId, body: String) {
     let Ok(Value::Object(body)) = parse(body.as_bytes()) else { panic!("{body}") };
     let draft = CheckInDraft::parse(body).unwrap();
     for _ in 0..1000 {
-        let seen = world.store.row::<Objective>(world.tenant, id).await.unwrap().unwrap();
-        let at = world.make.tick();
-        let (state, decision) = seen.value.check_in(world.make.id(), draft.clone(), false, at).unwrap();
-        let writes = vec![Write::put(&Row::new(decision.state)), Write::put(&Row::expecting(state, seen.version))];
+        let objective_row = world.store.row::<Objective>(world.tenant, id).await.unwrap().unwrap();
+        let check_in_time = world.make.tick();
+        let (state, decision) =
+            objective_row.value.check_in(world.make.id(), draft.clone(), false, check_in_time).unwrap();
+        let writes =
+            vec![Write::put(&Row::new(decision.state)), Write::put(&Row::expecting(state, objective_row.version))];
         let events = vec![world.make.event(EventType::ObjectiveCheckedIn)];
         match world.commit(ChangeSet { events, ..world.make.change(writes) }).await {
             Ok(()) => return,
@@ -183,13 +185,13 @@ async fn check_ins_at_once_are_all_saved(world: CaseContext) {
     let (first, second) = (objective.key_results[0].id, objective.key_results[1].id);
     let tasks = (1..=30).map(|number| {
         let (world, id) = (world.clone(), objective.id);
-        let named = if number % 2 == 0 { first } else { second };
-        let body = format!(r#"{{"note":"{number}","key_results":[{{"id":"{named}","current":{number}.5}}]}}"#);
+        let result_id = if number % 2 == 0 { first } else { second };
+        let body = format!(r#"{{"note":"{number}","key_results":[{{"id":"{result_id}","current":{number}.5}}]}}"#);
         async move { checks_in(&world, id, body).await }
     });
     at_once(tasks).await;
-    let stored = world.store.row::<Objective>(world.tenant, objective.id).await.unwrap().unwrap();
-    assert_eq!(stored.version, Version(31));
+    let objective_row = world.store.row::<Objective>(world.tenant, objective.id).await.unwrap().unwrap();
+    assert_eq!(objective_row.version, Version(31));
     let page = PageRequest { limit: 100, after: None };
     let list = rows::check_ins::list(objective.id, Sort::up(SortBy::CreatedAt), &page);
     let all = world.store.page(world.tenant, list).await.unwrap().items;
@@ -203,11 +205,14 @@ async fn check_ins_at_once_are_all_saved(world: CaseContext) {
             assert_eq!(changed.from, current);
             current = changed.to;
         }
-        let last = stored.value.key_results.iter().find(|stored| stored.id == result.id).unwrap();
+        let last = objective_row.value.key_results.iter().find(|stored| stored.id == result.id).unwrap();
         assert_eq!(last.current, current);
     }
     let last = all.last().unwrap();
-    assert_eq!((stored.value.last_check_in_at, stored.value.progress), (Some(last.created_at), last.progress));
+    assert_eq!(
+        (objective_row.value.last_check_in_at, objective_row.value.progress),
+        (Some(last.created_at), last.progress)
+    );
 }
 
 async fn check_ins_are_listed_by_objective_and_person(world: CaseContext) {
@@ -229,8 +234,9 @@ async fn check_ins_are_listed_by_objective_and_person(world: CaseContext) {
         (Sort::up(SortBy::CreatedAt), [&all[0], &all[2], &all[3]]),
         (Sort::down(SortBy::CreatedAt), [&all[3], &all[2], &all[0]]),
     ] {
-        let found = world.store.page(world.tenant, rows::check_ins::list(one.id, sort, &page(9))).await.unwrap();
-        assert_eq!(found.items.iter().collect::<Vec<_>>(), wanted);
+        let check_in_page =
+            world.store.page(world.tenant, rows::check_ins::list(one.id, sort, &page(9))).await.unwrap();
+        assert_eq!(check_in_page.items.iter().collect::<Vec<_>>(), wanted);
     }
     let list = rows::check_ins::of_person(one.owner_id, &page(9));
     let theirs = world.store.page(world.tenant, list).await.unwrap().items;
@@ -260,20 +266,20 @@ async fn check_ins_are_deleted_with_their_objective(world: CaseContext) {
 async fn objectives_that_support_one_are_found(world: CaseContext) {
     let parent = begun(&world).await;
     let child = Objective { parent_id: Some(parent.id), ..world.make.objective(parent.owner_id) };
-    let archived = Objective {
+    let archived_objective = Objective {
         status: Status::Archived,
         parent_id: Some(parent.id),
         ..world.make.objective(parent.owner_id)
     };
-    for it in [&child, &archived] {
+    for it in [&child, &archived_objective] {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     }
-    let found = |world: &CaseContext, id| {
+    let supporting_ids = |world: &CaseContext, id| {
         let (store, tenant) = (world.store.clone(), world.tenant);
         async move { store.entries(tenant, rows::objectives::supporting(id, 9)).await.unwrap() }
     };
-    let all: Vec<_> = found(&world, parent.id).await.into_iter().map(|row| row.value).collect();
-    assert_eq!(all, [child.clone(), archived]);
-    assert_eq!(found(&world, child.id).await, []);
-    assert_eq!(found(&world.in_other_tenant(), parent.id).await, []);
+    let all: Vec<_> = supporting_ids(&world, parent.id).await.into_iter().map(|row| row.value).collect();
+    assert_eq!(all, [child.clone(), archived_objective]);
+    assert_eq!(supporting_ids(&world, child.id).await, []);
+    assert_eq!(supporting_ids(&world.in_other_tenant(), parent.id).await, []);
 }

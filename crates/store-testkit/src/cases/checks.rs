@@ -33,10 +33,10 @@ const LATER: Version = Version(9);
 
 /// Asserts that a check and the commit that follows it give the same answer, and returns that answer.
 async fn answer(world: &CaseContext, change: ChangeSet) -> String {
-    let checked = format!("{:?}", world.store.check(world.tenant, &change).await);
-    let committed = format!("{:?}", world.commit(change).await);
-    assert_eq!(checked, committed);
-    committed
+    let check_text = format!("{:?}", world.store.check(world.tenant, &change).await);
+    let commit_text = format!("{:?}", world.commit(change).await);
+    assert_eq!(check_text, commit_text);
+    commit_text
 }
 
 /// Asserts that a check and a commit of these writes give this answer.
@@ -62,8 +62,8 @@ async fn unique_value_is_checked_like_the_commit(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let holder = world.add_employee(Employee { external_id: Some("hr-1".to_owned()), ..make.employee() }).await;
     let (department, attribute) = (make.department(), make.attribute());
-    let named = [Write::put(&Row::new(department.clone())), Write::put(&Row::new(attribute.clone()))];
-    expect(&world, named.to_vec(), "Ok(())").await;
+    let writes = [Write::put(&Row::new(department.clone())), Write::put(&Row::new(attribute.clone()))];
+    expect(&world, writes.to_vec(), "Ok(())").await;
     let person = || make.employee();
     let table = [
         (Employee { email: holder.email.to_uppercase(), ..person() }, "Err(Taken(EmployeeEmail))"),
@@ -87,15 +87,15 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
     let (open, archived) = (make.department(), Department { archived_at: Some(make.tick()), ..make.department() });
     let (attribute, organization) = (make.attribute(), make.organization(world.tenant.organization));
     let member = Employee { department_id: Some(open.id), ..make.employee() };
-    let seen = Require::EmployeeUnchanged(member.id, Version::FIRST);
+    let unchanged_employee = Require::EmployeeUnchanged(member.id, Version::FIRST);
     world.save([&open, &archived].map(|department| Write::put(&Row::new(department.clone()))).to_vec()).await;
     world.save(vec![Write::put(&Row::new(attribute.clone())), joins(member.clone())]).await;
     let holds = async |require: Require| {
         let write = Write::put(&Row::new(make.department()));
         let change = ChangeSet { requires: vec![require], ..make.change(vec![write]) };
-        let found = answer(&world, change).await;
-        assert!(found == "Ok(())" || found == format!("Err(Broken({require:?}))"), "{found}");
-        found == "Ok(())"
+        let answer_text = answer(&world, change).await;
+        assert!(answer_text == "Ok(())" || answer_text == format!("Err(Broken({require:?}))"), "{answer_text}");
+        answer_text == "Ok(())"
     };
     assert!(
         holds(Require::open::<Department>(open.id)).await
@@ -108,43 +108,50 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
     assert!(
         !holds(Require::DepartmentVacant(open.id)).await && holds(Require::DepartmentVacant(archived.id)).await
     );
-    assert!(holds(seen).await && !holds(Require::EmployeeUnchanged(member.id, LATER)).await);
+    assert!(holds(unchanged_employee).await && !holds(Require::EmployeeUnchanged(member.id, LATER)).await);
     assert!(!holds(Require::SubscriptionsBelow(2)).await, "the organization does not exist");
     world.save(vec![Write::put(&Row::new(organization)), Write::put(&Row::new(make.subscription()))]).await;
     assert!(holds(Require::SubscriptionsBelow(2)).await && !holds(Require::SubscriptionsBelow(1)).await);
     let keys = ValidKeys { holder: None, at: world.make.tick() };
     world.save(vec![Write::put(&Row::new(make.api_key()))]).await;
     assert!(holds(Require::KeysBelow(keys, 2)).await && !holds(Require::KeysBelow(keys, 1)).await);
-    let broken = [Require::open::<Department>(archived.id), Require::open::<Department>(make.id())];
-    let change = ChangeSet { requires: [vec![seen], broken.to_vec()].concat(), ..make.change(vec![]) };
-    assert_eq!(answer(&world, change).await, format!("Err(Broken({:?}))", broken[0]), "the first one is named");
+    let failing_requirements = [Require::open::<Department>(archived.id), Require::open::<Department>(make.id())];
+    let change = ChangeSet {
+        requires: [vec![unchanged_employee], failing_requirements.to_vec()].concat(),
+        ..make.change(vec![])
+    };
+    assert_eq!(
+        answer(&world, change).await,
+        format!("Err(Broken({:?}))", failing_requirements[0]),
+        "the first one is named"
+    );
 }
 
 async fn reporting_tree_is_checked_like_the_commit(world: CaseContext) {
     let (boss, one) = (world.hired().await, world.hired().await);
-    let moved = |seen: Version, tree: Option<Version>| {
+    let move_with = |seen: Version, tree: Option<Version>| {
         let state = Employee { manager_id: Some(boss.id), ..one.clone() };
         vec![Write::employee(&Row::expecting(state, seen), Some(ReportingLineChange { seen: tree }))]
     };
     let tree = world.tree().await;
-    expect(&world, moved(Version::FIRST, Some(tree.next())), "Err(Stale)").await;
-    expect(&world, moved(LATER, Some(tree)), "Err(Stale)").await;
-    expect(&world, moved(Version::FIRST, Some(tree)), "Ok(())").await;
-    expect(&world, moved(Version::FIRST.next(), Some(tree)), "Err(Stale)").await;
-    expect(&world, moved(Version::FIRST.next(), Some(tree.next())), "Ok(())").await;
-    expect(&world, moved(Version(3), None), "Ok(())").await;
+    expect(&world, move_with(Version::FIRST, Some(tree.next())), "Err(Stale)").await;
+    expect(&world, move_with(LATER, Some(tree)), "Err(Stale)").await;
+    expect(&world, move_with(Version::FIRST, Some(tree)), "Ok(())").await;
+    expect(&world, move_with(Version::FIRST.next(), Some(tree)), "Err(Stale)").await;
+    expect(&world, move_with(Version::FIRST.next(), Some(tree.next())), "Ok(())").await;
+    expect(&world, move_with(Version(3), None), "Ok(())").await;
     expect(&world, vec![joins(Employee { manager_id: Some(boss.id), ..world.make.employee() })], "Ok(())").await;
 }
 
 async fn conversation_and_webhook_are_checked_like_the_commit(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let talk = make.conversation(vec![world.hired().await.id, world.hired().await.id]);
-    let archived =
+    let archived_talk =
         Conversation { archived_at: Some(make.tick()), ..make.conversation(talk.participant_ids.clone()) };
     let webhook: Subscription = make.subscription();
-    world.save([&talk, &archived].map(|talk| Write::put(&Row::new(talk.clone()))).to_vec()).await;
+    world.save([&talk, &archived_talk].map(|talk| Write::put(&Row::new(talk.clone()))).to_vec()).await;
     world.save(vec![Write::put(&Row::new(webhook.clone()))]).await;
-    for (id, expected) in [(talk.id, "Ok(())"), (archived.id, "Err(Stale)"), (make.id(), "Err(Stale)")] {
+    for (id, expected) in [(talk.id, "Ok(())"), (archived_talk.id, "Err(Stale)"), (make.id(), "Err(Stale)")] {
         expect(&world, vec![Write::MessageAdded(id, make.tick())], expected).await;
     }
     for (version, expected) in [(LATER, "Err(Stale)"), (Version::FIRST, "Ok(())"), (Version::FIRST, "Err(Stale)")]
@@ -158,10 +165,10 @@ async fn one_stale_row_among_many_is_found(world: CaseContext) {
     let people: Vec<_> = (0..MANY).map(|_| world.make.employee()).collect();
     expect(&world, people.iter().cloned().map(joins).collect(), "Ok(())").await;
     let rows = |stale: Option<usize>| {
-        let seen = |at| if Some(at) == stale { LATER } else { Version::FIRST };
-        let changed = people.iter().enumerate();
-        changed
-            .map(|(at, person)| Write::employee(&Row::expecting(person.clone(), seen(at)), None))
+        let version_of = |at| if Some(at) == stale { LATER } else { Version::FIRST };
+        let changed_people = people.iter().enumerate();
+        changed_people
+            .map(|(at, person)| Write::employee(&Row::expecting(person.clone(), version_of(at)), None))
             .collect::<Vec<_>>()
     };
     for stale in [0, MANY / 2, MANY - 1] {
@@ -184,8 +191,8 @@ async fn check_sees_only_rows_of_its_tenant(world: CaseContext) {
     let writes =
         [Write::put(&Row::expecting(key, Version::FIRST)), Write::put(&Row::new(world.make.department()))];
     let change = world.make.change(writes.to_vec());
-    let checked = other.store.check(other.tenant, &change).await;
-    assert!(checked.is_ok(), "{checked:?}");
+    let check_result = other.store.check(other.tenant, &change).await;
+    assert!(check_result.is_ok(), "{check_result:?}");
 }
 
 async fn check_saves_nothing(world: CaseContext) {
@@ -198,8 +205,8 @@ async fn check_saves_nothing(world: CaseContext) {
         ..make.change(vec![joins(person.clone())])
     };
     for _ in 0..2 {
-        let checked = store.check(*tenant, &change).await;
-        assert!(checked.is_ok(), "{checked:?}");
+        let check_result = store.check(*tenant, &change).await;
+        assert!(check_result.is_ok(), "{check_result:?}");
     }
     assert_eq!(store.row::<Employee>(*tenant, person.id).await.unwrap(), None);
     assert_eq!(world.events().await, []);
@@ -212,6 +219,6 @@ async fn check_ignores_stored_responses(world: CaseContext) {
     let change = || ChangeSet { replay: Some(make.replay("used")), ..make.change(vec![joins(make.employee())]) };
     world.commit(change()).await.unwrap();
     assert_eq!(format!("{:?}", world.commit(change()).await), "Err(Replayed)");
-    let checked = store.check(*tenant, &change()).await;
-    assert!(checked.is_ok(), "{checked:?}");
+    let check_result = store.check(*tenant, &change()).await;
+    assert!(check_result.is_ok(), "{check_result:?}");
 }

@@ -51,8 +51,8 @@ async fn corrupt_delivery_does_not_block_a_claim(world: CaseContext) {
     world.spoil(&format!("UPDATE delivery_jobs SET event_type = 'spoilt' WHERE attempt = {SPOILT}")).await;
     let mut now = start.plus_seconds(2);
     for claim in [Claim::Oldest { most: MANY }, Claim::SubscriptionQueues(walk(MANY))] {
-        let claimed = worker.claims(now, claim).await;
-        assert_eq!(claimed.jobs, [good]);
+        let claimed_jobs = worker.claims(now, claim).await;
+        assert_eq!(claimed_jobs.jobs, [good]);
         now = now.plus_seconds(LEASE_SECONDS * 2);
     }
 }
@@ -68,13 +68,13 @@ async fn oldest_claim_is_ordered_by_due_time_and_bounded(world: CaseContext) {
     jobs.sort_by_key(|job| job.first_due_at);
     let worker = Worker::new(&world);
     let now = start.plus_seconds(61);
-    let mut found = vec![];
+    let mut job_lists = vec![];
     for most in [1, 3, 0, 40, 100, 5] {
         let some = worker.oldest(now, most).await;
         assert!(some.len() <= usize::from(most), "{} instead of {most}", some.len());
-        found.extend(some);
+        job_lists.extend(some);
     }
-    assert_eq!(found, jobs);
+    assert_eq!(job_lists, jobs);
 }
 
 async fn claimed_delivery_is_exclusive_until_the_lease_ends(world: CaseContext) {
@@ -85,16 +85,16 @@ async fn claimed_delivery_is_exclusive_until_the_lease_ends(world: CaseContext) 
     for _ in 0..4 {
         let (one, other) = (Worker::new(&world), Worker::new(&world));
         assert_eq!(one.all(now).await, jobs, "{now}");
-        let until = now.plus_seconds(LEASE_SECONDS);
+        let lease_end = now.plus_seconds(LEASE_SECONDS);
         for worker in [&one, &other] {
             for claim in
                 [Claim::Oldest { most: MANY }, Claim::SubscriptionQueues(walk(MANY)), Claim::Parked(walk(MANY))]
             {
-                let ClaimedJobs { jobs, .. } = worker.claims(just_before(until), claim).await;
+                let ClaimedJobs { jobs, .. } = worker.claims(just_before(lease_end), claim).await;
                 assert_eq!(jobs, []);
             }
         }
-        now = until;
+        now = lease_end;
     }
     assert_eq!(in_order(Worker::new(&world).claims(now, Claim::SubscriptionQueues(walk(MANY))).await.jobs), jobs);
 }
@@ -115,13 +115,13 @@ async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<QueueK
 /// Lets workers claim concurrently, and checks that together they get every delivery once.
 async fn share_out(world: &CaseContext, now: Timestamp, jobs: &[Job], claims: [fn(Option<QueueKey>) -> Claim; 2]) {
     let workers = (0..8).map(|number| claims_all(Worker::new(world), now, claims[number % 2]));
-    let mut found: Vec<Job> = at_once(workers).await.into_iter().flatten().collect();
-    let keys: BTreeSet<_> = found.iter().map(|job| (job.webhook_id, job.event_id)).collect();
-    assert_eq!(keys.len(), found.len(), "two workers got the same");
+    let mut shared_jobs: Vec<Job> = at_once(workers).await.into_iter().flatten().collect();
+    let keys: BTreeSet<_> = shared_jobs.iter().map(|job| (job.webhook_id, job.event_id)).collect();
+    assert_eq!(keys.len(), shared_jobs.len(), "two workers got the same");
     // A store may have skipped deliveries that another worker was claiming at the time.
-    found.extend(claims_all(Worker::new(world), now, claims[0]).await);
-    found.extend(claims_all(Worker::new(world), now, claims[1]).await);
-    assert_eq!(in_order(found), in_order(jobs.to_vec()));
+    shared_jobs.extend(claims_all(Worker::new(world), now, claims[0]).await);
+    shared_jobs.extend(claims_all(Worker::new(world), now, claims[1]).await);
+    assert_eq!(in_order(shared_jobs), in_order(jobs.to_vec()));
 }
 
 async fn concurrent_workers_never_claim_the_same_delivery(world: CaseContext) {
@@ -149,8 +149,8 @@ async fn concurrent_workers_never_claim_one_parked_delivery(world: CaseContext) 
         let worker = Worker::new(&world);
         let due = worker.all(END).await;
         worker.keeps(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
-        let parked = |after| Claim::Parked(QueueWalk { after, ..walk(3) });
-        share_out(&world, world.now(), &jobs, [parked, parked]).await;
+        let parked_claim = |after| Claim::Parked(QueueWalk { after, ..walk(3) });
+        share_out(&world, world.now(), &jobs, [parked_claim, parked_claim]).await;
         Worker::new(&world).clears().await;
     }
 }
@@ -184,8 +184,8 @@ async fn queue_walk_gives_each_subscription_its_share(world: CaseContext) {
             loop {
                 let walk = QueueWalk { after, queues: most, each, busy: busy.clone(), limited: vec![] };
                 let ClaimedJobs { jobs, next } = worker.claims(now, Claim::SubscriptionQueues(walk)).await;
-                let met: BTreeSet<_> = jobs.iter().map(|job| job.webhook_id).collect();
-                assert!(met.len() <= usize::from(most), "{} of at most {most}", met.len());
+                let webhook_ids: BTreeSet<_> = jobs.iter().map(|job| job.webhook_id).collect();
+                assert!(webhook_ids.len() <= usize::from(most), "{} of at most {most}", webhook_ids.len());
                 found.extend(jobs);
                 (after, calls) = (next, calls + 1);
                 assert!(calls <= queues.len() + 1, "the walk comes to no end");
@@ -193,9 +193,9 @@ async fn queue_walk_gives_each_subscription_its_share(world: CaseContext) {
                     break;
                 }
             }
-            let served = queues.iter().filter(|(queue, _)| !busy.contains(queue));
-            let wanted = served.flat_map(|(_, jobs)| jobs.iter().copied().take(each.into()));
-            assert_eq!(in_order(found), in_order(wanted.collect()), "{each} of each, {most} at a time");
+            let free_queues = queues.iter().filter(|(queue, _)| !busy.contains(queue));
+            let expected_jobs = free_queues.flat_map(|(_, jobs)| jobs.iter().copied().take(each.into()));
+            assert_eq!(in_order(found), in_order(expected_jobs.collect()), "{each} of each, {most} at a time");
             worker.clears().await;
             world.make.clock.advance_seconds(LEASE_SECONDS * 2);
         }
@@ -224,39 +224,41 @@ async fn queue_walk_counts_busy_queues_but_skips_them(world: CaseContext) {
 async fn parked_delivery_waits_until_its_subscription_is_active(world: CaseContext) {
     let (here, there) = (world.clone(), world.in_other_tenant());
     let active = here.subscriber().await;
-    let paused = there.subscribed(Subscription { active: false, ..there.make.subscription() }).await;
-    let removed = here.subscriber().await;
+    let paused_webhook = there.subscribed(Subscription { active: false, ..there.make.subscription() }).await;
+    let deleted_webhook = here.subscriber().await;
     let worker = Worker::new(&world);
     let mut jobs = vec![];
-    for (it, to) in [(&here, &active), (&there, &paused), (&here, &removed)] {
+    for (it, to) in [(&here, &active), (&there, &paused_webhook), (&here, &deleted_webhook)] {
         jobs.extend(backlog(it, to, 3, world.now()).await);
     }
     let due = worker.all(END).await;
     worker.keeps(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
-    here.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
+    here.save(vec![Write::WebhookRemoved(deleted_webhook.id, Version::FIRST)]).await;
     assert_eq!(worker.all(END).await, []);
     assert_eq!(
         worker.claims(END, Claim::SubscriptionQueues(QueueWalk { queues: MANY, ..walk(9) })).await.jobs,
         []
     );
     let now = world.now();
-    let taken = worker.all_parked(now).await;
-    let of = |to: &Subscription| in_order(jobs.iter().filter(|job| job.webhook_id == to.id).copied().collect());
-    let found =
-        |to: &Subscription| taken.iter().filter(|job| job.webhook_id == to.id).copied().collect::<Vec<_>>();
-    assert_eq!((found(&active), found(&paused)), (of(&active), vec![]));
+    let parked_jobs = worker.all_parked(now).await;
+    let jobs_of =
+        |to: &Subscription| in_order(jobs.iter().filter(|job| job.webhook_id == to.id).copied().collect());
+    let claimed_of =
+        |to: &Subscription| parked_jobs.iter().filter(|job| job.webhook_id == to.id).copied().collect::<Vec<_>>();
+    assert_eq!((claimed_of(&active), claimed_of(&paused_webhook)), (jobs_of(&active), vec![]));
     // Stores may delete deliveries with their subscription. In other stores the worker claims and drops them.
-    assert!(found(&removed).is_empty() || found(&removed) == of(&removed));
+    assert!(claimed_of(&deleted_webhook).is_empty() || claimed_of(&deleted_webhook) == jobs_of(&deleted_webhook));
     assert_eq!(worker.all_parked(now).await, [], "they are leased now");
     // The first delivery is requeued now; the others become due when their lease ends.
-    worker.keeps(vec![(of(&active)[0], AttemptResult::Back(now))]).await;
+    worker.keeps(vec![(jobs_of(&active)[0], AttemptResult::Back(now))]).await;
     let other = Worker::new(&world);
-    assert_eq!(other.all(now).await, [of(&active)[0]]);
-    worker.keeps(found(&removed).into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
-    assert_eq!(other.all(now.plus_seconds(LEASE_SECONDS)).await, of(&active));
-    let again = Write::put(&Row::expecting(Subscription { active: true, ..paused.clone() }, Version::FIRST));
-    there.save(vec![again]).await;
-    assert_eq!(worker.all_parked(now).await, of(&paused));
+    assert_eq!(other.all(now).await, [jobs_of(&active)[0]]);
+    worker.keeps(claimed_of(&deleted_webhook).into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
+    assert_eq!(other.all(now.plus_seconds(LEASE_SECONDS)).await, jobs_of(&active));
+    let reactivation =
+        Write::put(&Row::expecting(Subscription { active: true, ..paused_webhook.clone() }, Version::FIRST));
+    there.save(vec![reactivation]).await;
+    assert_eq!(worker.all_parked(now).await, jobs_of(&paused_webhook));
 }
 
 async fn parked_deliveries_are_claimed_in_event_order(world: CaseContext) {
@@ -274,8 +276,8 @@ async fn parked_deliveries_are_claimed_in_event_order(world: CaseContext) {
         found.extend(jobs);
     }
     // The claim is ordered by tenant, subscription and event.
-    let wanted: Vec<_> = due.into_iter().filter(|job| job.webhook_id == to.id).collect();
-    assert_eq!(found, wanted);
+    let expected_jobs: Vec<_> = due.into_iter().filter(|job| job.webhook_id == to.id).collect();
+    assert_eq!(found, expected_jobs);
     assert_eq!(worker.all_parked(now).await.len(), 3, "the others are there yet");
 }
 

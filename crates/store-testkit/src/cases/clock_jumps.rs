@@ -49,11 +49,11 @@ async fn retry_becomes_due_only_if_its_attempt_was_ahead(world: CaseContext) {
     let (worker, at) = (Worker::new(&world), world.make.tick());
     assert_eq!(worker.all(at).await, [job]);
     let retry_at = at.plus_seconds(3_600);
-    let failed = settled(&job, world.attempt_at(at), BAD, Some(retry_at));
-    worker.keeps(vec![(job, AttemptResult::Settled(Box::new(failed)))]).await;
-    let after = at.plus_seconds(60);
-    correct(&world, after).await;
-    assert_eq!(worker.all(after).await, [], "the schedule or the receiver has chosen this time");
+    let failed_result = settled(&job, world.attempt_at(at), BAD, Some(retry_at));
+    worker.keeps(vec![(job, AttemptResult::Settled(Box::new(failed_result)))]).await;
+    let later_time = at.plus_seconds(60);
+    correct(&world, later_time).await;
+    assert_eq!(worker.all(later_time).await, [], "the schedule or the receiver has chosen this time");
     let now = at.plus_seconds(-AHEAD);
     correct(&world, now).await;
     assert_eq!(worker.all(now).await, [Job { attempt: 2, ..job }]);
@@ -72,19 +72,19 @@ async fn lease_of_a_clock_ahead_ends_after_the_longest_one(world: CaseContext) {
 
 async fn mail_of_a_clock_ahead_becomes_due(world: CaseContext) {
     let person = world.hired().await;
-    let at = world.now();
-    let invitation = world.make.invitation(person.id).by_mail(world.make.bytes32().to_vec(), at);
+    let mail_time = world.now();
+    let invitation = world.make.invitation(person.id).by_mail(world.make.bytes32().to_vec(), mail_time);
     world.save(vec![Write::put(&Row::new(invitation.clone()))]).await;
-    let (worker, now) = (Worker::new(&world), at.plus_seconds(-AHEAD));
-    let claimed = async |now| world.store.claim_mails(worker.lease(now), now, MANY, &[]).await.unwrap();
-    assert_eq!(claimed(now).await, []);
+    let (worker, now) = (Worker::new(&world), mail_time.plus_seconds(-AHEAD));
+    let claim_at = async |now| world.store.claim_mails(worker.lease(now), now, MANY, &[]).await.unwrap();
+    assert_eq!(claim_at(now).await, []);
     correct(&world, now).await;
-    assert_eq!(claimed(now).await, [(world.tenant, invitation.id)]);
+    assert_eq!(claim_at(now).await, [(world.tenant, invitation.id)]);
 }
 
 async fn erasure_of_a_clock_ahead_becomes_due(world: CaseContext) {
     let person = world.hired().await;
-    let at = world.now();
+    let erasure_time = world.now();
     let plan = ErasurePlan {
         employee_id: person.id,
         requested_by: Requester::key(world.make.id()),
@@ -92,9 +92,9 @@ async fn erasure_of_a_clock_ahead_becomes_due(world: CaseContext) {
         tables_to_rewrite: vec![],
         sealed_email: vec![1; 40],
     };
-    let erasure = Erasure::begin(world.make.id(), plan, at).with_clean_index(at);
+    let erasure = Erasure::begin(world.make.id(), plan, erasure_time).with_clean_index(erasure_time);
     world.save(vec![Write::put(&Row::new(erasure.clone()))]).await;
-    let now = at.plus_seconds(-AHEAD);
+    let now = erasure_time.plus_seconds(-AHEAD);
     let due = async || {
         let all = world.store.due(RUNNING, now, MANY).await.unwrap().into_iter();
         all.filter(|(tenant, _)| *tenant == world.tenant).map(|(_, row)| row.value).collect::<Vec<_>>()

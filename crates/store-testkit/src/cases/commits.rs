@@ -78,18 +78,18 @@ impl Everything {
         let by_custom =
             store.page(tenant, rows::employees::list(&custom, Sort::up(SortBy::LastName), &FIRST)).await.unwrap();
         let tags = self.observation.attribute_ids.clone();
-        let tagged = observation::Filter { attribute_ids: tags, ..observation::Filter::default() };
+        let tag_filter = observation::Filter { attribute_ids: tags, ..observation::Filter::default() };
         let by_tag = store
             .page(
                 tenant,
-                rows::observations::list(&tagged, Viewer::Everything, Sort::up(SortBy::CreatedAt), &FIRST),
+                rows::observations::list(&tag_filter, Viewer::Everything, Sort::up(SortBy::CreatedAt), &FIRST),
             )
             .await
             .unwrap();
         let manager = self.person.manager_id.unwrap();
-        let below = store.reporting(tenant, manager, self.person.id).await.unwrap().is_below;
+        let is_report = store.reporting(tenant, manager, self.person.id).await.unwrap().is_below;
         let replay = self.change.replay.clone().unwrap();
-        let kept = store.replay(tenant, &replay.key, replay.created_at).await.unwrap();
+        let replay_row = store.replay(tenant, &replay.key, replay.created_at).await.unwrap();
         let filter = audit::Filter { actions: vec!["test.more".to_owned()], ..audit::Filter::default() };
         let log = store.page(tenant, rows::audit::list(&filter, NEWEST, &FIRST)).await.unwrap().items;
         let log_all =
@@ -101,8 +101,8 @@ impl Everything {
             ("observation", store.row::<Observation>(tenant, self.observation.id).await.unwrap().is_some()),
             ("custom value", by_custom.items.iter().any(|item| item.id == self.person.id)),
             ("tag", by_tag.items.iter().any(|item| item.id == self.observation.id)),
-            ("reporting line", below),
-            ("replay", kept.is_some()),
+            ("reporting line", is_report),
+            ("replay", replay_row.is_some()),
             ("audit entry", log_all.contains(&self.change.audit)),
             ("further audit entry", log.contains(&self.change.more_audit[0])),
             ("first event", events.contains(&self.change.events[0])),
@@ -111,9 +111,9 @@ impl Everything {
     }
 
     async fn must_be(&self, world: &CaseContext, there: bool, because: &str) {
-        let shown = self.shown(world).await;
-        let wanted: Vec<_> = shown.iter().map(|(what, _)| (*what, there)).collect();
-        assert_eq!(shown, wanted, "{because}");
+        let figures = self.shown(world).await;
+        let expected_figures: Vec<_> = figures.iter().map(|(what, _)| (*what, there)).collect();
+        assert_eq!(figures, expected_figures, "{because}");
     }
 }
 
@@ -131,28 +131,28 @@ async fn change_set_is_saved_completely(world: CaseContext) {
     all.must_be(&world, false, "before").await;
     world.commit(all.change.clone()).await.unwrap();
     all.must_be(&world, true, "after").await;
-    let kept = world.store.row::<Employee>(world.tenant, all.person.id).await.unwrap();
-    assert_eq!(kept, Some(Versioned { value: all.person.clone(), version: Version::FIRST }));
+    let person_row = world.store.row::<Employee>(world.tenant, all.person.id).await.unwrap();
+    assert_eq!(person_row, Some(Versioned { value: all.person.clone(), version: Version::FIRST }));
 }
 
 async fn stale_write_saves_nothing(world: CaseContext) {
-    let before = world.hired().await;
-    let seen = world.employee(before.id).await;
-    world.try_save(person(renamed(&seen, "Winner"), seen.version)).await.unwrap();
-    let all = Everything::around(&world, person(renamed(&seen, "Loser"), seen.version)).await;
+    let person_before = world.hired().await;
+    let employee_row = world.employee(person_before.id).await;
+    world.try_save(person(renamed(&employee_row, "Winner"), employee_row.version)).await.unwrap();
+    let all = Everything::around(&world, person(renamed(&employee_row, "Loser"), employee_row.version)).await;
     let result = world.commit(all.change.clone()).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     all.must_be(&world, false, "stale").await;
-    assert_eq!(world.employee(before.id).await.value.first_name, "Winner");
+    assert_eq!(world.employee(person_before.id).await.value.first_name, "Winner");
 }
 
 async fn refused_change_set_saves_nothing(world: CaseContext) {
     let holder = world.hired().await;
-    let taken = Employee { email: holder.email.to_uppercase(), ..world.make.employee() };
+    let person_with_taken_email = Employee { email: holder.email.to_uppercase(), ..world.make.employee() };
     let homeless = Employee { department_id: Some(DepartmentId::from_bytes([9; 16])), ..world.make.employee() };
     let unknown = world.make.observation(EmployeeId::from_bytes([9; 16]));
     let writes = [
-        ("a taken address", joins(taken)),
+        ("a taken address", joins(person_with_taken_email)),
         ("a missing department", joins(homeless)),
         ("a missing subject", Write::put(&Row::new(unknown))),
         ("an id that exists", joins(Employee { email: "other@example.com".to_owned(), ..holder.clone() })),
@@ -163,20 +163,20 @@ async fn refused_change_set_saves_nothing(world: CaseContext) {
         assert!(world.commit(all.change.clone()).await.is_err(), "{what}");
         all.must_be(&world, false, what).await;
     }
-    let kept = world.employee(holder.id).await;
-    assert_eq!(kept, Versioned { value: holder, version: Version::FIRST });
+    let holder_row = world.employee(holder.id).await;
+    assert_eq!(holder_row, Versioned { value: holder, version: Version::FIRST });
 }
 
 /// Commits concurrent change sets: a third is valid, a third is stale, and a third uses a taken address.
 async fn failing_change_sets_in_a_burst_leave_valid_ones_saved(world: CaseContext) {
     let holder = world.hired().await;
-    let seen = world.employee(holder.id).await;
-    world.try_save(person(renamed(&seen, "Current"), seen.version)).await.unwrap();
+    let holder_row = world.employee(holder.id).await;
+    world.try_save(person(renamed(&holder_row, "Current"), holder_row.version)).await.unwrap();
     let people: Vec<_> = (0..60).map(|_| world.make.employee()).collect();
     let tasks = people.clone().into_iter().enumerate().map(|(number, employee)| {
         let write = match number % 3 {
             0 => joins(employee),
-            1 => person(renamed(&seen, "Stale"), seen.version),
+            1 => person(renamed(&holder_row, "Stale"), holder_row.version),
             _ => joins(Employee { email: holder.email.clone(), ..employee }),
         };
         let (world, change) = (world.clone(), world.make.change(vec![write]));
@@ -189,33 +189,35 @@ async fn failing_change_sets_in_a_burst_leave_valid_ones_saved(world: CaseContex
             _ => matches!(result, Err(CommitError::Taken(Unique::EmployeeEmail))),
         };
         assert!(right, "no. {number}: {result:?}");
-        let there = world.store.row::<Employee>(world.tenant, people[number].id).await.unwrap().is_some();
-        assert_eq!(there, number % 3 == 0, "no. {number}");
+        let is_stored = world.store.row::<Employee>(world.tenant, people[number].id).await.unwrap().is_some();
+        assert_eq!(is_stored, number % 3 == 0, "no. {number}");
     }
 }
 
 async fn one_of_concurrent_writers_of_a_version_wins(world: CaseContext) {
-    let before = world.hired().await;
+    let person_before = world.hired().await;
     for _ in 0..5 {
-        let seen = world.employee(before.id).await;
+        let row_before = world.employee(person_before.id).await;
         let tasks = (0..20).map(|number| {
-            let (world, write) = (world.clone(), person(renamed(&seen, &format!("No{number}")), seen.version));
+            let (world, write) =
+                (world.clone(), person(renamed(&row_before, &format!("No{number}")), row_before.version));
             async move { world.try_save(write).await }
         });
         let results = at_once(tasks).await;
         let winners: Vec<_> = (0..20).filter(|number| results[*number].is_ok()).collect();
         assert_eq!(winners.len(), 1, "{results:?}");
         assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Stale))), "{results:?}");
-        let after = world.employee(before.id).await;
-        assert_eq!(after.version, seen.version.next());
-        assert_eq!(after.value.first_name, format!("No{}", winners[0]));
+        let row_after = world.employee(person_before.id).await;
+        assert_eq!(row_after.version, row_before.version.next());
+        assert_eq!(row_after.value.first_name, format!("No{}", winners[0]));
     }
 }
 
 async fn new_row_must_be_absent_and_changed_row_present(world: CaseContext) {
-    let there = world.hired().await;
-    let again = world.try_save(joins(Employee { email: "new@example.com".to_owned(), ..there })).await;
-    assert!(matches!(again, Err(CommitError::Taken(Unique::Id))), "{again:?}");
+    let stored_person = world.hired().await;
+    let second_result =
+        world.try_save(joins(Employee { email: "new@example.com".to_owned(), ..stored_person })).await;
+    assert!(matches!(second_result, Err(CommitError::Taken(Unique::Id))), "{second_result:?}");
     let nobody = world.make.employee();
     let result = world.try_save(person(nobody.clone(), Version::FIRST)).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
@@ -231,15 +233,15 @@ async fn version_increases_by_one_per_write(world: CaseContext) {
     let invitation = make.invitation(employee.id);
     let observation = make.observation(employee.id);
     for number in 1..=3 {
-        let seen = (number > 1).then(|| Version(number - 1));
+        let version = (number > 1).then(|| Version(number - 1));
         let writes = vec![
-            Write::put(&Row { value: organization.clone(), seen }),
-            Write::put(&Row { value: department.clone(), seen }),
-            Write::put(&Row { value: attribute.clone(), seen }),
-            Write::put(&Row { value: connector.clone(), seen }),
-            Write::put(&Row { value: key.clone(), seen }),
-            Write::put(&Row { value: invitation.clone(), seen }),
-            Write::put(&Row { value: observation.clone(), seen }),
+            Write::put(&Row { value: organization.clone(), seen: version }),
+            Write::put(&Row { value: department.clone(), seen: version }),
+            Write::put(&Row { value: attribute.clone(), seen: version }),
+            Write::put(&Row { value: connector.clone(), seen: version }),
+            Write::put(&Row { value: key.clone(), seen: version }),
+            Write::put(&Row { value: invitation.clone(), seen: version }),
+            Write::put(&Row { value: observation.clone(), seen: version }),
         ];
         world.save(writes).await;
         let versions = [
@@ -271,21 +273,21 @@ async fn batch_of_many_people_is_one_change(world: CaseContext) {
     };
     world.commit(change.clone()).await.unwrap();
     let ids: Vec<_> = people.iter().map(|person| person.id).collect();
-    let mut found: Vec<_> = store.rows::<Employee>(*tenant, &ids).await.unwrap();
-    found.sort_by_key(|row| row.value.id);
-    assert_eq!(found.into_iter().map(|row| row.value).collect::<Vec<_>>(), people);
+    let mut people_rows: Vec<_> = store.rows::<Employee>(*tenant, &ids).await.unwrap();
+    people_rows.sort_by_key(|row| row.value.id);
+    assert_eq!(people_rows.into_iter().map(|row| row.value).collect::<Vec<_>>(), people);
     assert_eq!(world.events().await, change.events);
     let (top, last) = (people[0].id, people[399].id);
     assert!(store.reporting(*tenant, top, last).await.unwrap().is_below, "the last is below the first");
-    let changed: Vec<_> = people
+    let role_writes: Vec<_> = people
         .iter()
         .map(|employee| person(Employee { role: Role::Manager, ..employee.clone() }, Version::FIRST))
         .collect();
-    let mut stale = changed.clone();
+    let mut stale = role_writes.clone();
     stale[200] = person(people[200].clone(), Version(9));
     assert!(matches!(world.commit(make.change(stale)).await, Err(CommitError::Stale)));
     assert_eq!(world.employee(last).await.value.role, Role::Employee, "nothing of a batch with a stale row");
-    world.save(changed).await;
+    world.save(role_writes).await;
     assert_eq!(world.employee(last).await.value.role, Role::Manager);
 }
 
@@ -296,22 +298,22 @@ async fn side_tables_follow_their_rows(world: CaseContext) {
     let [a, b, c] = [attributes[0].id, attributes[1].id, attributes[2].id];
     let subject = world.hired().await;
     let base = make.observation(subject.id);
-    let mut seen = None;
+    let mut row_version = None;
     for tags in [vec![a, b], vec![b, c], vec![], vec![c, b, a], vec![a]] {
         let value = Observation { attribute_ids: tags.clone(), ..base.clone() };
-        let row = AnyRow::from_row(&Row { value, seen });
-        seen = Some(row.version());
+        let row = AnyRow::from_row(&Row { value, seen: row_version });
+        row_version = Some(row.version());
         world.save(vec![Write::Put(row)]).await;
         for tag in [a, b, c] {
             let filter = observation::Filter { attribute_ids: vec![tag], ..observation::Filter::default() };
-            let found = store
+            let observation_page = store
                 .page(
                     *tenant,
                     rows::observations::list(&filter, Viewer::Everything, Sort::up(SortBy::CreatedAt), &FIRST),
                 )
                 .await
                 .unwrap();
-            assert_eq!(!found.items.is_empty(), tags.contains(&tag), "{tags:?}");
+            assert_eq!(!observation_page.items.is_empty(), tags.contains(&tag), "{tags:?}");
         }
     }
     let custom =
@@ -321,11 +323,11 @@ async fn side_tables_follow_their_rows(world: CaseContext) {
         world.save(vec![person(value, Version(version))]).await;
         for other in ["north", "south"] {
             let filter = people::Filter { custom: custom(other).filters(), ..people::Filter::default() };
-            let found = store
+            let employee_page = store
                 .page(*tenant, rows::employees::list(&filter, Sort::up(SortBy::LastName), &FIRST))
                 .await
                 .unwrap();
-            assert_eq!(!found.items.is_empty(), other == word, "{word}");
+            assert_eq!(!employee_page.items.is_empty(), other == word, "{word}");
         }
     }
 }

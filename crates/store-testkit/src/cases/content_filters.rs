@@ -122,14 +122,14 @@ async fn event_that_meets_the_content_filter_is_queued(world: CaseContext) {
 async fn concurrent_events_are_queued_by_their_own_content(world: CaseContext) {
     let staff = Staff::new(&world).await;
     let subscribers = subscribers(&world, &staff).await;
-    let mut wanted = vec![];
+    let mut expected_deliveries = vec![];
     let mut changes = vec![];
     for _ in 0..60 {
         let person = world.random.pick(&staff.people).id;
         let observation = world.make.observation(person);
         let data = serde_json::to_string(&observation).unwrap();
         let event = Event { data, ..world.make.event(EventType::ObservationCreated) };
-        wanted.extend(staff.deliveries(&world, std::slice::from_ref(&event), &subscribers));
+        expected_deliveries.extend(staff.deliveries(&world, std::slice::from_ref(&event), &subscribers));
         let writes = vec![Write::put(&Row::new(observation))];
         changes.push(ChangeSet { events: vec![event], ..world.make.change(writes) });
     }
@@ -140,8 +140,8 @@ async fn concurrent_events_are_queued_by_their_own_content(world: CaseContext) {
     for result in at_once(changes.into_iter().map(commit)).await {
         result.unwrap();
     }
-    assert!(!wanted.is_empty());
-    assert_eq!(Worker::new(&world).all(END).await, in_order(wanted));
+    assert!(!expected_deliveries.is_empty());
+    assert_eq!(Worker::new(&world).all(END).await, in_order(expected_deliveries));
 }
 
 async fn department_of_an_event_is_that_after_its_change(world: CaseContext) {
@@ -153,29 +153,31 @@ async fn department_of_an_event_is_that_after_its_change(world: CaseContext) {
         to.push(world.subscribed(Subscription { filter: Some(filter), ..world.make.subscription() }).await);
     }
     let Versioned { value, version } = world.employee(staff.people[0].id).await;
-    let moved = Employee { department_id: Some(*new), ..value };
-    let about = |kind| Event { data: json!({"employee_id": moved.id}).to_string(), ..world.make.event(kind) };
-    let before = about(EventType::SummaryShared);
-    world.commit(ChangeSet { events: vec![before.clone()], ..world.make.change(vec![]) }).await.unwrap();
-    let data = serde_json::to_string(&moved).unwrap();
-    let changed = Event { data, ..world.make.event(EventType::EmployeeUpdated) };
-    let events = vec![about(EventType::InvitationRevoked), changed, about(EventType::InvitationCreated)];
-    let writes = vec![Write::put(&Row::expecting(moved.clone(), version))];
+    let person_in_new = Employee { department_id: Some(*new), ..value };
+    let about =
+        |kind| Event { data: json!({"employee_id": person_in_new.id}).to_string(), ..world.make.event(kind) };
+    let event_before = about(EventType::SummaryShared);
+    world.commit(ChangeSet { events: vec![event_before.clone()], ..world.make.change(vec![]) }).await.unwrap();
+    let data = serde_json::to_string(&person_in_new).unwrap();
+    let department_event = Event { data, ..world.make.event(EventType::EmployeeUpdated) };
+    let events = vec![about(EventType::InvitationRevoked), department_event, about(EventType::InvitationCreated)];
+    let writes = vec![Write::put(&Row::expecting(person_in_new.clone(), version))];
     world.commit(ChangeSet { events: events.clone(), ..world.make.change(writes) }).await.unwrap();
-    let after = about(EventType::SummaryArchived);
-    world.commit(ChangeSet { events: vec![after.clone()], ..world.make.change(vec![]) }).await.unwrap();
-    let mut wanted = vec![world.delivery_of(&before, &to[0]), world.delivery_of(&after, &to[1])];
-    wanted.extend(events.iter().map(|event| world.delivery_of(event, &to[1])));
-    assert_eq!(Worker::new(&world).all(END).await, in_order(wanted));
+    let event_after = about(EventType::SummaryArchived);
+    world.commit(ChangeSet { events: vec![event_after.clone()], ..world.make.change(vec![]) }).await.unwrap();
+    let mut expected_deliveries =
+        vec![world.delivery_of(&event_before, &to[0]), world.delivery_of(&event_after, &to[1])];
+    expected_deliveries.extend(events.iter().map(|event| world.delivery_of(event, &to[1])));
+    assert_eq!(Worker::new(&world).all(END).await, in_order(expected_deliveries));
 }
 
 async fn filter_of_another_tenant_does_not_apply(world: CaseContext) {
     let staff = Staff::new(&world).await;
     let other = world.in_other_tenant();
     let filter = EventFilter { department_ids: Some(staff.departments.clone()), ..EventFilter::default() };
-    let filtered = Subscription { filter: Some(filter), ..world.make.subscription() };
-    world.subscribed(filtered.clone()).await;
-    other.subscribed(Subscription { id: world.make.id(), ..filtered }).await;
+    let filtered_subscription = Subscription { filter: Some(filter), ..world.make.subscription() };
+    world.subscribed(filtered_subscription.clone()).await;
+    other.subscribed(Subscription { id: world.make.id(), ..filtered_subscription }).await;
     let all = other.subscriber().await;
     let data = json!({"employee_id": staff.people[0].id, "type": "strength"}).to_string();
     let event = Event { data, ..world.make.event(EventType::ObservationCreated) };

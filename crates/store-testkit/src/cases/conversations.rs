@@ -38,8 +38,8 @@ fn message(world: &CaseContext, of: &Conversation, at: Timestamp) -> Vec<Write> 
 }
 
 async fn kept(world: &CaseContext, conversation: &Conversation) -> (Conversation, Version) {
-    let kept = world.store.row::<Conversation>(world.tenant, conversation.id).await.unwrap().unwrap();
-    (kept.value, kept.version)
+    let row = world.store.row::<Conversation>(world.tenant, conversation.id).await.unwrap().unwrap();
+    (row.value, row.version)
 }
 
 async fn messages(world: &CaseContext, of: &Conversation) -> Vec<Message> {
@@ -55,8 +55,8 @@ async fn newest_message_time_counts_in_any_save_order(world: CaseContext) {
     for at in [late, early] {
         world.save(message(&world, &it, at)).await;
     }
-    let after = Conversation { last_message_at: Some(late), ..it.clone() };
-    assert_eq!(kept(&world, &it).await, (after, Version::FIRST), "and its version stays");
+    let conversation_after = Conversation { last_message_at: Some(late), ..it.clone() };
+    assert_eq!(kept(&world, &it).await, (conversation_after, Version::FIRST), "and its version stays");
     let other = begun(&world).await;
     let order = async |sort| {
         let page = PageRequest { limit: 10, after: None };
@@ -79,22 +79,22 @@ async fn newest_message_time_counts_in_any_save_order(world: CaseContext) {
 
 async fn conversation_update_keeps_the_last_message_time(world: CaseContext) {
     let it = begun(&world).await;
-    let at = world.make.tick();
-    world.save(message(&world, &it, at)).await;
+    let now = world.make.tick();
+    world.save(message(&world, &it, now)).await;
     // This decision is based on a read before the message. Its commit must not undo the time of the message.
-    let joins = Joins::parse(&format!("{}={}", it.participant_ids[0], at.millis())).unwrap();
-    let renamed = Conversation { title: "Renamed".to_owned(), joins, ..it.clone() };
-    world.save(vec![Write::put(&Row::expecting(renamed.clone(), Version::FIRST))]).await;
-    assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(at), ..renamed });
+    let joins = Joins::parse(&format!("{}={}", it.participant_ids[0], now.millis())).unwrap();
+    let renamed_conversation = Conversation { title: "Renamed".to_owned(), joins, ..it.clone() };
+    world.save(vec![Write::put(&Row::expecting(renamed_conversation.clone(), Version::FIRST))]).await;
+    assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(now), ..renamed_conversation });
 }
 
 async fn archived_conversation_refuses_messages(world: CaseContext) {
     let it = begun(&world).await;
-    let archived = Conversation { archived_at: Some(world.make.tick()), ..it.clone() };
-    world.save(vec![Write::put(&Row::expecting(archived.clone(), Version::FIRST))]).await;
-    let refused = world.commit(world.make.change(message(&world, &it, world.make.tick()))).await;
-    assert!(matches!(refused, Err(CommitError::Stale)), "{refused:?}");
-    assert_eq!((kept(&world, &it).await.0, messages(&world, &it).await), (archived, vec![]));
+    let archived_conversation = Conversation { archived_at: Some(world.make.tick()), ..it.clone() };
+    world.save(vec![Write::put(&Row::expecting(archived_conversation.clone(), Version::FIRST))]).await;
+    let result = world.commit(world.make.change(message(&world, &it, world.make.tick()))).await;
+    assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
+    assert_eq!((kept(&world, &it).await.0, messages(&world, &it).await), (archived_conversation, vec![]));
 }
 
 async fn concurrent_messages_are_all_saved(world: CaseContext) {
@@ -107,8 +107,9 @@ async fn concurrent_messages_are_all_saved(world: CaseContext) {
     for saved in at_once(tasks).await {
         saved.unwrap();
     }
-    let written: Vec<_> = messages(&world, &it).await.into_iter().map(|message| message.created_at).collect();
-    assert_eq!((written, kept(&world, &it).await.0.last_message_at), (times.clone(), times.last().copied()));
+    let message_times: Vec<_> =
+        messages(&world, &it).await.into_iter().map(|message| message.created_at).collect();
+    assert_eq!((message_times, kept(&world, &it).await.0.last_message_at), (times.clone(), times.last().copied()));
 }
 
 async fn concurrent_messages_fail_for_archived_conversations_only(world: CaseContext) {
@@ -116,8 +117,8 @@ async fn concurrent_messages_fail_for_archived_conversations_only(world: CaseCon
     for _ in 0..5 {
         all.push(begun(&world).await);
     }
-    let archived = Conversation { archived_at: Some(world.make.tick()), ..all[2].clone() };
-    world.save(vec![Write::put(&Row::expecting(archived, Version::FIRST))]).await;
+    let archived_conversation = Conversation { archived_at: Some(world.make.tick()), ..all[2].clone() };
+    world.save(vec![Write::put(&Row::expecting(archived_conversation, Version::FIRST))]).await;
     let times: Vec<_> = (0..60).map(|_| world.make.tick()).collect();
     let tasks = times.iter().enumerate().map(|(at, time)| {
         let (world, event) = (world.clone(), world.make.event(EventType::ConversationMessageCreated));
@@ -130,8 +131,13 @@ async fn concurrent_messages_fail_for_archived_conversations_only(world: CaseCon
     }
     for (number, it) in all.iter().enumerate() {
         let own: Vec<_> = times.iter().skip(number).step_by(5).copied().filter(|_| number != 2).collect();
-        let written: Vec<_> = messages(&world, it).await.into_iter().map(|message| message.created_at).collect();
-        assert_eq!((&written, kept(&world, it).await.0.last_message_at), (&own, own.last().copied()), "{number}");
+        let message_times: Vec<_> =
+            messages(&world, it).await.into_iter().map(|message| message.created_at).collect();
+        assert_eq!(
+            (&message_times, kept(&world, it).await.0.last_message_at),
+            (&own, own.last().copied()),
+            "{number}"
+        );
     }
 }
 
@@ -143,13 +149,15 @@ async fn concurrent_new_conversations_are_all_saved(world: CaseContext) {
         let change = world.make.change(vec![Write::put(&Row::new(message.clone()))]);
         async move { world.commit(ChangeSet { replay: Some(replay), ..change }).await }
     });
-    let saved = at_once(tasks).await;
-    assert_eq!(saved.iter().filter(|result| result.is_ok()).count(), 35, "{saved:?}");
-    for (it, saved) in all.iter().zip(&saved) {
-        let stored = world.store.row::<Conversation>(world.tenant, it.id).await.unwrap();
-        match saved {
-            Ok(()) => assert_eq!(stored.map(|row| row.value).as_ref(), Some(it)),
-            Err(refusal) => assert!(matches!(refusal, CommitError::Replayed) && stored.is_none(), "{refusal:?}"),
+    let results = at_once(tasks).await;
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 35, "{results:?}");
+    for (it, result) in all.iter().zip(&results) {
+        let stored_row = world.store.row::<Conversation>(world.tenant, it.id).await.unwrap();
+        match result {
+            Ok(()) => assert_eq!(stored_row.map(|row| row.value).as_ref(), Some(it)),
+            Err(refusal) => {
+                assert!(matches!(refusal, CommitError::Replayed) && stored_row.is_none(), "{refusal:?}")
+            }
         }
     }
 }
@@ -157,14 +165,14 @@ async fn concurrent_new_conversations_are_all_saved(world: CaseContext) {
 async fn conversation_of_another_tenant_is_not_changed(world: CaseContext) {
     let it = begun(&world).await;
     for other in [world.in_other_tenant(), world.test_environment()] {
-        let refused = other.try_save(Write::MessageAdded(it.id, world.make.tick())).await;
-        assert!(matches!(refused, Err(CommitError::Stale)), "{refused:?}");
+        let foreign_result = other.try_save(Write::MessageAdded(it.id, world.make.tick())).await;
+        assert!(matches!(foreign_result, Err(CommitError::Stale)), "{foreign_result:?}");
         let author = other.hired().await.id;
-        let refused = other.try_save(Write::put(&Row::new(world.make.message(it.id, author)))).await;
-        assert!(matches!(refused, Err(CommitError::Missing)), "{refused:?}");
+        let message_result = other.try_save(Write::put(&Row::new(world.make.message(it.id, author)))).await;
+        assert!(matches!(message_result, Err(CommitError::Missing)), "{message_result:?}");
         let strangers = world.make.conversation(vec![author, it.participant_ids[0]]);
-        let refused = other.try_save(Write::put(&Row::new(strangers))).await;
-        assert!(matches!(refused, Err(CommitError::Missing)), "{refused:?}");
+        let result = other.try_save(Write::put(&Row::new(strangers))).await;
+        assert!(matches!(result, Err(CommitError::Missing)), "{result:?}");
     }
     assert_eq!(kept(&world, &it).await.0, it);
 }

@@ -56,7 +56,7 @@ async fn counts(
 
 /// Returns the groups of an observation.
 fn groups_of(row: &Observation, all: &Population, groups: &[ObservationGroup]) -> Vec<Vec<SqlValue>> {
-    let mut combined = vec![vec![]];
+    let mut combinations = vec![vec![]];
     for group in groups {
         let values = match group {
             ObservationGroup::Type => vec![SqlValue::Text(<&str>::from(row.kind).to_owned())],
@@ -72,9 +72,9 @@ fn groups_of(row: &Observation, all: &Population, groups: &[ObservationGroup]) -
         let with = |before: &Vec<SqlValue>| {
             values.iter().map(|value| [before.clone(), vec![value.clone()]].concat()).collect::<Vec<_>>()
         };
-        combined = combined.iter().flat_map(with).collect();
+        combinations = combinations.iter().flat_map(with).collect();
     }
-    combined
+    combinations
 }
 
 fn found(counted: CountedGroups) -> Expected {
@@ -102,18 +102,22 @@ async fn observation_counts_match_the_list_of_each_viewer(world: CaseContext) {
                 let is_seen = readers.include(viewer, readers.managers_of.is_some_and(is_below));
                 is_seen && super::filters::shows_observation(filter, row, &all)
             };
-            let shown: Vec<_> = all.observations.iter().filter(is_shown).collect();
+            let visible_observations: Vec<_> = all.observations.iter().filter(is_shown).collect();
             for groups in GROUPS {
-                let mut wanted = Expected::new();
-                for values in shown.iter().flat_map(|row| groups_of(row, &all, groups)) {
-                    *wanted.entry(values).or_default() += 1;
+                let mut expected_counts = Expected::new();
+                for values in visible_observations.iter().flat_map(|row| groups_of(row, &all, groups)) {
+                    *expected_counts.entry(values).or_default() += 1;
                 }
-                let counted = counts(&world, filter, viewer, groups, MAX_GROUPS).await.unwrap();
-                assert_eq!(counted.total, wanted.values().sum::<u64>(), "{filter:?} {viewer:?} {groups:?}");
-                assert_eq!(found(counted), wanted, "{filter:?} {viewer:?} {groups:?}");
+                let counts_in_store = counts(&world, filter, viewer, groups, MAX_GROUPS).await.unwrap();
+                assert_eq!(
+                    counts_in_store.total,
+                    expected_counts.values().sum::<u64>(),
+                    "{filter:?} {viewer:?} {groups:?}"
+                );
+                assert_eq!(found(counts_in_store), expected_counts, "{filter:?} {viewer:?} {groups:?}");
             }
             let total = counts(&world, filter, viewer, &[], 1).await.unwrap().total;
-            assert_eq!(total, shown.len() as u64, "{filter:?} {viewer:?}");
+            assert_eq!(total, visible_observations.len() as u64, "{filter:?} {viewer:?}");
         }
     }
 }
@@ -121,12 +125,12 @@ async fn observation_counts_match_the_list_of_each_viewer(world: CaseContext) {
 async fn objective_counts_match_their_list(world: CaseContext) {
     let owner = world.hired().await.id;
     let confidence = || world.random.maybe(60, objective::Confidence::ALL);
-    let made = || objective::Objective { confidence: confidence(), ..world.make.objective(owner) };
-    let all: Vec<_> = (0..20).map(|_| made()).collect();
+    let new_objective = || objective::Objective { confidence: confidence(), ..world.make.objective(owner) };
+    let all: Vec<_> = (0..20).map(|_| new_objective()).collect();
     world.save(all.iter().cloned().map(|row| Write::put(&Row::new(row))).collect()).await;
     let filter = objective::Filter::parse(Family::Employees, Params::new(vec![])).unwrap().filter;
     for group in objective::ObjectiveGroup::ALL.iter().copied() {
-        let mut wanted = Expected::new();
+        let mut expected_counts = Expected::new();
         for row in all.iter().filter(|row| filter.scopes.contains(&row.scope)) {
             let word = match group {
                 objective::ObjectiveGroup::Status => <&str>::from(row.status).to_owned(),
@@ -136,13 +140,13 @@ async fn objective_counts_match_their_list(world: CaseContext) {
                     row.confidence.map_or("none", StringEnum::word).to_owned()
                 }
             };
-            *wanted.entry(vec![SqlValue::Text(word)]).or_default() += 1;
+            *expected_counts.entry(vec![SqlValue::Text(word)]).or_default() += 1;
         }
         for viewer in [Viewer::Everything, Viewer::Person(owner)] {
             let list = rows::objectives::list(&filter, viewer, objective::Objective::DEFAULT, &PageRequest::ALL);
             let keys = [rows::objectives::group_key(group)];
-            let counted = world.store.counts(world.tenant, list, &keys, MAX_GROUPS).await.unwrap();
-            assert_eq!(found(counted), wanted, "{group:?} {viewer:?}");
+            let counts_in_store = world.store.counts(world.tenant, list, &keys, MAX_GROUPS).await.unwrap();
+            assert_eq!(found(counts_in_store), expected_counts, "{group:?} {viewer:?}");
         }
     }
 }
@@ -159,8 +163,8 @@ async fn counts_are_cut_to_the_largest_groups(world: CaseContext) {
 }
 
 async fn counts_need_a_slot(world: CaseContext) {
-    let refused =
+    let error =
         counts(&world, &observation::Filter::default(), Viewer::Everything, &[ObservationGroup::Type], 1).await;
-    let Err(StorageError::TooSlow(slow)) = refused else { panic!("{refused:?}") };
+    let Err(StorageError::TooSlow(slow)) = error else { panic!("{error:?}") };
     assert_eq!(slow, TooSlow { cause: SlowCause::NoPlace, conditions: vec![GROUP_BY.to_owned()] });
 }

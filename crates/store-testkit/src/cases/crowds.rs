@@ -46,28 +46,34 @@ async fn commit_all(world: &CaseContext, all: &[ChangeSet]) -> Vec<Result<(), Co
 /// exactly then.
 async fn is_there(world: &CaseContext, observation: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
     let replay = change.replay.as_ref().unwrap();
-    let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
-    let there = world.store.row::<Observation>(world.tenant, observation.id).await.unwrap();
-    assert_eq!(there.is_some(), kept.is_some_and(|reply| reply.sealed == replay.sealed), "with its answer");
-    assert_eq!(there.is_some(), events.contains(&change.events[0]), "with its event");
-    there.is_some_and(|there| there.value == *observation && there.version == Version::FIRST)
+    let replay_row = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
+    let observation_row = world.store.row::<Observation>(world.tenant, observation.id).await.unwrap();
+    assert_eq!(
+        observation_row.is_some(),
+        replay_row.is_some_and(|reply| reply.sealed == replay.sealed),
+        "with its answer"
+    );
+    assert_eq!(observation_row.is_some(), events.contains(&change.events[0]), "with its event");
+    observation_row.is_some_and(|row| row.value == *observation && row.version == Version::FIRST)
 }
 
 /// Mixes failing change sets into each group of ten: one requires an archived attribute, one is about an unknown
 /// person, one has a taken id.
 async fn failing_change_sets_in_a_group_leave_valid_ones_saved(world: CaseContext) {
     let (person, make) = (world.hired().await, &world.make);
-    let taken = world.observed(person.id).await;
+    let existing_observation = world.observed(person.id).await;
     let (open, archived) = (make.attribute(), make.attribute());
-    let archived = Attribute { archived_at: Some(make.tick()), ..archived };
-    world.save([&open, &archived].map(|attribute| Write::put(&Row::new(attribute.clone()))).to_vec()).await;
+    let archived_attribute = Attribute { archived_at: Some(make.tick()), ..archived };
+    world
+        .save([&open, &archived_attribute].map(|attribute| Write::put(&Row::new(attribute.clone()))).to_vec())
+        .await;
     let observations: Vec<_> = (0..60)
         .map(|number| {
             let it = make.observation(person.id);
             match number % 10 {
-                2 => Observation { attribute_ids: vec![open.id, archived.id], ..it },
+                2 => Observation { attribute_ids: vec![open.id, archived_attribute.id], ..it },
                 5 => Observation { employee_id: make.id(), ..it },
-                8 => Observation { id: taken.id, ..it },
+                8 => Observation { id: existing_observation.id, ..it },
                 _ => Observation { attribute_ids: vec![open.id], ..it },
             }
         })
@@ -82,15 +88,17 @@ async fn failing_change_sets_in_a_group_leave_valid_ones_saved(world: CaseContex
     let events = world.events().await;
     for (number, result) in results.into_iter().enumerate() {
         let right = match number % 10 {
-            2 => matches!(result, Err(CommitError::Broken(it)) if it == Require::open::<Attribute>(archived.id)),
+            2 => {
+                matches!(result, Err(CommitError::Broken(it)) if it == Require::open::<Attribute>(archived_attribute.id))
+            }
             5 => matches!(result, Err(CommitError::Missing)),
             8 => matches!(result, Err(CommitError::Taken(Unique::Id))),
             _ => result.is_ok(),
         };
         assert!(right, "no. {number}: {result:?}");
         if number % 10 != 8 {
-            let there = is_there(&world, &observations[number], &changes[number], &events).await;
-            assert_eq!(there, result.is_ok(), "no. {number}");
+            let is_stored = is_there(&world, &observations[number], &changes[number], &events).await;
+            assert_eq!(is_stored, result.is_ok(), "no. {number}");
         }
     }
 }
@@ -112,9 +120,9 @@ async fn concurrent_retries_in_a_group_have_one_effect(world: CaseContext) {
             let twins: Vec<_> = (0..crowd.len()).filter(|index| crowd[*index].0 == key).collect();
             assert_eq!(twins.iter().filter(|index| results[**index].is_ok()).count(), 1, "{key}");
             for it in twins {
-                let there = is_there(&world, &crowd[it].1, &changes[it], &events).await;
+                let is_stored = is_there(&world, &crowd[it].1, &changes[it], &events).await;
                 assert!(matches!(results[it], Ok(()) | Err(CommitError::Replayed)), "{key}: {:?}", results[it]);
-                assert_eq!(there, results[it].is_ok(), "{key}");
+                assert_eq!(is_stored, results[it].is_ok(), "{key}");
             }
         }
     }
@@ -142,11 +150,11 @@ async fn leases_in_a_group_return_only_their_own_deliveries(world: CaseContext) 
         async move { world.committed(change).await }
     });
     for (change, committed) in changes.iter().zip(at_once(tasks).await) {
-        let mut leased = committed.unwrap().leased;
-        leased.sort_unstable();
-        let mut wanted: Vec<_> =
+        let mut leased_jobs = committed.unwrap().leased;
+        leased_jobs.sort_unstable();
+        let mut expected_jobs: Vec<_> =
             subscriptions.iter().map(|subscription| (subscription.id, change.events[0].id)).collect();
-        wanted.sort_unstable();
-        assert_eq!(leased, if change.lease.is_some() { wanted } else { vec![] });
+        expected_jobs.sort_unstable();
+        assert_eq!(leased_jobs, if change.lease.is_some() { expected_jobs } else { vec![] });
     }
 }

@@ -29,8 +29,8 @@ pub(crate) fn cases() -> Vec<Case> {
 async fn dropped_after<F: Future>(polls: usize, future: F) -> bool {
     let mut future = pin!(future);
     for _ in 0..polls {
-        let ended = poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await;
-        if ended {
+        let is_ready = poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await;
+        if is_ready {
             return true;
         }
         tokio::task::yield_now().await;
@@ -53,7 +53,7 @@ async fn dropped_commit_is_complete_or_absent(world: CaseContext) {
             dropped_after(number % 6, world.commit(change)).await
         }
     });
-    let ended = at_once(tasks).await;
+    let ready_flags = at_once(tasks).await;
     // The dropped commits must leave no open or failed transaction on the pooled connections that these commits
     // reuse.
     let others = (0..30).map(|_| {
@@ -63,7 +63,7 @@ async fn dropped_commit_is_complete_or_absent(world: CaseContext) {
     at_once(others).await;
     for (number, (person, replay)) in attempts.iter().enumerate() {
         eventually("a dropped commit is whole", || whole(&world, person, replay)).await;
-        if ended[number] {
+        if ready_flags[number] {
             assert!(
                 world.store.row::<Employee>(world.tenant, person.id).await.unwrap().is_some(),
                 "it was answered"
@@ -86,9 +86,9 @@ async fn whole(world: &CaseContext, person: &Employee, replay: &IdempotencyRecor
     // Reads in the reverse order of writing. A commit between two reads then shows as a difference.
     let log =
         store.page(*tenant, rows::audit::list(&filter, Sort::down(SortBy::OccurredAt), &page)).await.unwrap();
-    let kept = store.replay(*tenant, &replay.key, replay.created_at).await.unwrap();
+    let replay_row = store.replay(*tenant, &replay.key, replay.created_at).await.unwrap();
     let row = store.row::<Employee>(*tenant, person.id).await.unwrap();
-    [row.is_some(), kept.is_some()] == [!log.items.is_empty(); 2]
+    [row.is_some(), replay_row.is_some()] == [!log.items.is_empty(); 2]
 }
 
 async fn dropped_commit_leaves_no_lock(world: CaseContext) {
@@ -100,9 +100,9 @@ async fn dropped_commit_leaves_no_lock(world: CaseContext) {
         let tasks = people.clone().into_iter().enumerate().map(|(number, person)| {
             let world = world.clone();
             async move {
-                let seen = world.employee(person.id).await;
-                let state = Employee { first_name: format!("Dropped{round}"), ..seen.value };
-                let write = Write::employee(&Row::expecting(state, seen.version), None);
+                let employee_row = world.employee(person.id).await;
+                let state = Employee { first_name: format!("Dropped{round}"), ..employee_row.value };
+                let write = Write::employee(&Row::expecting(state, employee_row.version), None);
                 dropped_after((number + round) % 5, world.try_save(write)).await;
             }
         });
@@ -111,9 +111,9 @@ async fn dropped_commit_leaves_no_lock(world: CaseContext) {
         for person in &people {
             let person = person.id;
             eventually("the row can be written", || async {
-                let seen = world.employee(person).await;
-                let state = Employee { first_name: "After".to_owned(), ..seen.value };
-                world.try_save(Write::employee(&Row::expecting(state, seen.version), None)).await.is_ok()
+                let employee_row = world.employee(person).await;
+                let state = Employee { first_name: "After".to_owned(), ..employee_row.value };
+                world.try_save(Write::employee(&Row::expecting(state, employee_row.version), None)).await.is_ok()
             })
             .await;
         }

@@ -34,16 +34,16 @@ async fn injected_fault_comes_before_or_after_its_call(world: CaseContext) {
     let faulty = Faulty::sharing(Arc::clone(&world.store));
     faulty.fail(FaultyCall::Commit, 2, Fault::Before);
     faulty.fail(FaultyCall::Commit, 3, Fault::After);
-    let mut there = Vec::new();
+    let mut stored_people = Vec::new();
     for _ in 0..4 {
         let (person, change) = hire(&world);
         let result = faulty.commit(world.tenant, change).await;
-        let told = matches!(result, Err(CommitError::Storage(StorageError::Unavailable(_))));
-        let kept = faulty.row::<Employee>(world.tenant, person.id).await.unwrap();
-        there.push((told, kept.is_some()));
+        let is_reported = matches!(result, Err(CommitError::Storage(StorageError::Unavailable(_))));
+        let person_row = faulty.row::<Employee>(world.tenant, person.id).await.unwrap();
+        stored_people.push((is_reported, person_row.is_some()));
     }
     // Each pair: `true` if the caller got an error, and `true` if the row is stored.
-    assert_eq!(there, [(false, true), (true, false), (true, true), (false, true)]);
+    assert_eq!(stored_people, [(false, true), (true, false), (true, true), (false, true)]);
     assert_eq!(
         (faulty.calls(FaultyCall::Commit), faulty.calls(FaultyCall::Get), faulty.calls(FaultyCall::List)),
         (4, 4, 0)
@@ -69,17 +69,17 @@ async fn queue_worker_recovers_from_injected_faults(world: CaseContext) {
     faulty.fail(FaultyCall::Claim, 1, Fault::Before);
     faulty.fail(FaultyCall::Claim, 3, Fault::After);
     for (answered, seconds) in [(false, 0), (true, LEASE_SECONDS), (false, LEASE_SECONDS)] {
-        let claimed = faulty.claim(worker.lease(now), now, &claim).await.ok();
-        assert_eq!(claimed.map(|claim| claim.jobs), answered.then(|| vec![job]));
+        let claim_result = faulty.claim(worker.lease(now), now, &claim).await.ok();
+        assert_eq!(claim_result.map(|claim| claim.jobs), answered.then(|| vec![job]));
         now = now.plus_seconds(seconds);
     }
     assert_eq!(worker.all(just_before(now)).await, [], "it was leased without an answer");
     assert_eq!(worker.all(now).await, [job]);
     faulty.fail(FaultyCall::Record, 1, Fault::Before);
     faulty.fail(FaultyCall::Record, 2, Fault::After);
-    let mut lost = vec![];
+    let mut lost_results = vec![];
     for _ in 0..3 {
-        lost.push(
+        lost_results.push(
             faulty
                 .record(worker.id, vec![(job, AttemptResult::Gone)], vec![])
                 .await
@@ -87,7 +87,7 @@ async fn queue_worker_recovers_from_injected_faults(world: CaseContext) {
                 .map(|recorded| recorded.lost),
         );
     }
-    assert_eq!(lost, [None, None, Some(1)], "the second one was carried out");
+    assert_eq!(lost_results, [None, None, Some(1)], "the second one was carried out");
     assert_eq!((faulty.calls(FaultyCall::Claim), faulty.calls(FaultyCall::Record)), (3, 3));
 }
 

@@ -52,7 +52,7 @@ async fn poller_sees_each_event_of_concurrent_writers_once(world: CaseContext) {
     let writers = (0..WRITERS).map(|number| {
         let world = world.clone();
         async move {
-            let mut written = Vec::new();
+            let mut event_lists = Vec::new();
             for _ in 0..EACH / 2 {
                 // Some commits write several events, and the ids sort differently from the commits.
                 let events: Vec<_> = (0..2).map(|_| world.make.event(EventType::EmployeeUpdated)).collect();
@@ -63,18 +63,22 @@ async fn poller_sees_each_event_of_concurrent_writers_once(world: CaseContext) {
                         world.commit(announcing(&world, vec![event.clone()])).await.unwrap();
                     }
                 }
-                written.push(events);
+                event_lists.push(events);
             }
-            written
+            event_lists
         }
     });
-    let written = at_once(writers).await;
-    let seen = polling.await.unwrap();
-    let distinct: BTreeSet<_> = seen.iter().map(|event| event.id).collect();
-    assert_eq!((distinct.len(), seen.len()), (WRITERS * EACH, WRITERS * EACH), "no gap and nothing twice");
-    assert_eq!(world.events().await, seen, "whoever reads later sees the same order");
-    let place = |event: &Event| seen.iter().position(|known| known == event).unwrap();
-    for writer in written {
+    let events_of_writers = at_once(writers).await;
+    let polled_events = polling.await.unwrap();
+    let distinct: BTreeSet<_> = polled_events.iter().map(|event| event.id).collect();
+    assert_eq!(
+        (distinct.len(), polled_events.len()),
+        (WRITERS * EACH, WRITERS * EACH),
+        "no gap and nothing twice"
+    );
+    assert_eq!(world.events().await, polled_events, "whoever reads later sees the same order");
+    let place = |event: &Event| polled_events.iter().position(|known| known == event).unwrap();
+    for writer in events_of_writers {
         let places: Vec<Vec<_>> = writer.iter().map(|events| events.iter().map(place).collect()).collect();
         for pair in places.windows(2) {
             assert!(pair[0].iter().max() < pair[1].iter().min(), "a later commit stands behind an earlier one");
@@ -112,7 +116,7 @@ async fn feed_is_filtered_by_type_and_age(world: CaseContext) {
     }
     assert_eq!(world.events().await, all);
     for kinds in [vec![kinds[0]], vec![kinds[2], kinds[1]], vec![EventType::SummaryShared]] {
-        let wanted: Vec<_> = all.iter().filter(|event| kinds.contains(&event.kind)).cloned().collect();
+        let expected_events: Vec<_> = all.iter().filter(|event| kinds.contains(&event.kind)).cloned().collect();
         let (mut found, mut at) = (Vec::new(), None);
         loop {
             let page = read(&world, &kinds, EVER, at.as_ref(), 4).await;
@@ -122,12 +126,12 @@ async fn feed_is_filtered_by_type_and_age(world: CaseContext) {
                 break;
             }
         }
-        assert_eq!(found, wanted, "{kinds:?}");
+        assert_eq!(found, expected_events, "{kinds:?}");
     }
-    let since = all[17].created_at;
-    let page = read(&world, &kinds, since, None, 100).await;
+    let start_time = all[17].created_at;
+    let page = read(&world, &kinds, start_time, None, 100).await;
     assert_eq!(page.events, all[17..], "from that instant on");
-    let page = read(&world, &kinds, Timestamp::from_millis(since.millis() + 1), None, 100).await;
+    let page = read(&world, &kinds, Timestamp::from_millis(start_time.millis() + 1), None, 100).await;
     assert_eq!(page.events, all[18..]);
 }
 
@@ -165,8 +169,8 @@ async fn feed_page_reports_whether_more_follows(world: CaseContext) {
         let page = read(&world, &[], EVER, None, limit).await;
         assert_eq!((page.events.len(), page.more), (found, more), "{limit} a page");
     }
-    let filtered = read(&world, &[EventType::EmployeeCreated], EVER, None, 4).await;
-    assert!(!filtered.more, "what the filter leaves out is not more");
+    let filtered_page = read(&world, &[EventType::EmployeeCreated], EVER, None, 4).await;
+    assert!(!filtered_page.more, "what the filter leaves out is not more");
 }
 
 /// Positions are not reused after a sweep. A poller that read the removed events would otherwise miss new ones.
@@ -190,12 +194,12 @@ async fn poller_continues_after_all_events_were_removed(world: CaseContext) {
 
 async fn feed_belongs_to_one_tenant(world: CaseContext) {
     let tenants = [world.clone(), world.in_other_tenant(), world.test_environment()];
-    let mut wanted = Vec::new();
+    let mut expected_ids = Vec::new();
     for tenant in &tenants {
-        wanted.push(vec![announce(tenant, EventType::EmployeeCreated).await]);
+        expected_ids.push(vec![announce(tenant, EventType::EmployeeCreated).await]);
     }
-    for (tenant, wanted) in tenants.iter().zip(wanted) {
-        assert_eq!(tenant.events().await, wanted);
+    for (tenant, expected_events) in tenants.iter().zip(expected_ids) {
+        assert_eq!(tenant.events().await, expected_events);
     }
 }
 
@@ -204,7 +208,7 @@ async fn poll_reads_few_events_and_none_twice(world: CaseContext) {
     for _ in 0..7 {
         announce(&world, common).await;
     }
-    let wanted = announce(&world, rare).await;
+    let rare_event = announce(&world, rare).await;
     announce(&world, common).await;
     // This call adds the marker, which makes ten events.
     world.events().await;
@@ -218,8 +222,8 @@ async fn poll_reads_few_events_and_none_twice(world: CaseContext) {
             break;
         }
     }
-    let found = [(vec![], true), (vec![], true), (vec![wanted], true), (vec![], false)];
-    assert_eq!(polls, found, "three of them at each poll");
+    let expected_pages = [(vec![], true), (vec![], true), (vec![rare_event], true), (vec![], false)];
+    assert_eq!(polls, expected_pages, "three of them at each poll");
     let rest = read(&world, &[], EVER, at.as_ref(), 10).await;
     assert_eq!(rest, FeedPage { events: vec![], next: at.clone(), more: false }, "all of them were passed");
     let next = announce(&world, rare).await;
@@ -239,10 +243,10 @@ async fn feed_from_now_returns_later_events_only(world: CaseContext) {
     announce(&world, EventType::EmployeeCreated).await;
     // Waits until all commits are visible in the feed.
     world.events().await;
-    let begun = from(&world, &FeedStart::Now, 10).await;
-    assert_eq!((&begun.events, begun.more, begun.next.is_some()), (&vec![], false, true));
+    let first_page = from(&world, &FeedStart::Now, 10).await;
+    assert_eq!((&first_page.events, first_page.more, first_page.next.is_some()), (&vec![], false, true));
     let first = announce(&world, EventType::EmployeeUpdated).await;
-    let mut poller = Poller::at(world.clone(), begun.next);
+    let mut poller = Poller::at(world.clone(), first_page.next);
     poller.until(|events| !events.is_empty()).await;
     assert_eq!(poller.events, [first]);
     assert_eq!(
@@ -253,34 +257,36 @@ async fn feed_from_now_returns_later_events_only(world: CaseContext) {
 }
 
 async fn feed_from_a_time_is_independent_of_commit_order(world: CaseContext) {
-    let mut made = vec![];
+    let mut changes = vec![];
     for _ in 0..30 {
         world.make.clock.advance_seconds(60);
-        made.push(world.make.event(EventType::EmployeeUpdated));
+        changes.push(world.make.event(EventType::EmployeeUpdated));
     }
     // Commits the events of a few minutes in reverse order, with the longest delay that the feed allows.
     let minutes = usize::try_from(MOST_COMMIT_DELAY_SECONDS / 60).unwrap();
-    let mut saved = made.clone();
-    saved[15..15 + minutes].reverse();
-    for event in &saved {
+    let mut saved_events = changes.clone();
+    saved_events[15..15 + minutes].reverse();
+    for event in &saved_events {
         world.commit(announcing(&world, vec![event.clone()])).await.unwrap();
     }
-    assert_eq!(world.events().await, saved);
-    for (first, begin) in made.iter().enumerate() {
-        let since = FeedStart::Since(begin.created_at);
-        let page = from(&world, &since, 100).await;
-        let wanted: Vec<_> = saved.iter().filter(|event| event.created_at >= begin.created_at).cloned().collect();
+    assert_eq!(world.events().await, saved_events);
+    for (first, begin) in changes.iter().enumerate() {
+        let feed_start = FeedStart::Since(begin.created_at);
+        let page = from(&world, &feed_start, 100).await;
+        let expected_events: Vec<_> =
+            saved_events.iter().filter(|event| event.created_at >= begin.created_at).cloned().collect();
         // The last event is the marker of `CaseContext::events`.
-        assert_eq!(page.events[..page.events.len() - 1], wanted, "since event {first}");
-        let part = from(&world, &since, 2).await;
+        assert_eq!(page.events[..page.events.len() - 1], expected_events, "since event {first}");
+        let part = from(&world, &feed_start, 2).await;
         assert_eq!((&part.events[..], part.more), (&page.events[..2], page.events.len() > 2));
         let rest = read(&world, &[], EVER, part.next.as_ref(), 100).await;
         // The next page also contains older events that were committed later.
-        let asked: Vec<_> = rest.events.into_iter().filter(|event| event.created_at >= begin.created_at).collect();
-        assert_eq!(asked, page.events[2..], "and on from there: {first}");
+        let later_events: Vec<_> =
+            rest.events.into_iter().filter(|event| event.created_at >= begin.created_at).collect();
+        assert_eq!(later_events, page.events[2..], "and on from there: {first}");
     }
-    let later = FeedStart::Since(world.make.tick());
-    let nothing = from(&world, &later, 10).await;
+    let later_start = FeedStart::Since(world.make.tick());
+    let nothing = from(&world, &later_start, 10).await;
     assert_eq!((nothing.events, nothing.more), (vec![], false));
     assert_eq!(read(&world, &[], EVER, nothing.next.as_ref(), 10).await.events, [], "nothing is looked at twice");
 }

@@ -69,13 +69,13 @@ async fn check<T>(
 }
 
 pub(super) fn shows_observation(filter: &observation::Filter, it: &Observation, all: &Population) -> bool {
-    let tagged =
+    let has_attribute =
         filter.attribute_ids.is_empty() || filter.attribute_ids.iter().any(|tag| it.attribute_ids.contains(tag));
     filter.employee_id.is_none_or(|id| it.employee_id == id)
         && filter.manager_id.is_none_or(|id| all.is_below(it.employee_id, id))
         && filter.kind.is_none_or(|kind| it.kind == kind)
         && is_archived(filter.archived, it.archived_at)
-        && tagged
+        && has_attribute
         && within(filter.observation_date, it.observation_date)
         && within(filter.created_at, it.created_at)
         && within(filter.updated_at, it.updated_at)

@@ -43,22 +43,22 @@ async fn stored(world: &CaseContext, subscription: &Subscription) -> Versioned<S
 
 /// Returns the expected subscription after a delta.
 fn after(before: &Subscription, delta: HealthDelta) -> Subscription {
-    let shown = before.after_delivery(delta.last_status, delta.last_at);
+    let subscription = before.after_delivery(delta.last_status, delta.last_at);
     let failing_due = before.failing_due.or_else(|| delta.fails_from(before.streak));
-    Subscription { streak: delta.after(before.streak), failing_due, ..shown }
+    Subscription { streak: delta.after(before.streak), failing_due, ..subscription }
 }
 
 /// Returns the delta of one to four random attempts, which are not ordered by end time.
 fn some(world: &CaseContext) -> HealthDelta {
     let one = || {
-        let at = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());
+        let time = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());
         let outcome = *world.random.pick(&[FAILED, FAILED, AttemptOutcome::Acknowledged]);
         let status = if outcome == FAILED {
             *world.random.pick(&[Status::Failed, Status::Dropped])
         } else {
             Status::Success
         };
-        let delta = HealthDelta::from_attempt(outcome, status, world.random.chance(80), at);
+        let delta = HealthDelta::from_attempt(outcome, status, world.random.chance(80), time);
         if delta.streak.failures > 0 && world.random.chance(30) { delta.failing() } else { delta }
     };
     (0..world.random.below(4)).fold(one(), |delta, _| delta.and(one()))
@@ -66,14 +66,14 @@ fn some(world: &CaseContext) -> HealthDelta {
 
 async fn health_deltas_add_up_by_the_domain_rule(world: CaseContext) {
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
-    let mut known = vec![];
+    let mut subscriptions = vec![];
     for it in &worlds {
-        known.push((it.clone(), it.subscriber().await));
-        known.push((it.clone(), it.subscriber().await));
+        subscriptions.push((it.clone(), it.subscriber().await));
+        subscriptions.push((it.clone(), it.subscriber().await));
     }
     for _ in 0..60 {
         let mut health = vec![];
-        for (it, subscription) in &mut known {
+        for (it, subscription) in &mut subscriptions {
             if world.random.chance(60) {
                 let delta = some(&world);
                 *subscription = after(subscription, delta);
@@ -81,13 +81,15 @@ async fn health_deltas_add_up_by_the_domain_rule(world: CaseContext) {
             }
         }
         let mut streaks = recorded(&world, health.clone()).await;
-        let at = |queue: &QueueKey| health.iter().position(|(known, _)| known == queue);
-        streaks.sort_by_key(|(queue, _)| at(queue));
-        let given = known.iter().filter(|(queue, subscription)| at(&queue.queue(subscription)).is_some());
-        let wanted: Vec<_> =
-            given.map(|(queue, subscription)| (queue.queue(subscription), subscription.streak)).collect();
-        assert_eq!(streaks, wanted);
-        for (it, subscription) in &known {
+        let index_of = |queue: &QueueKey| health.iter().position(|(known, _)| known == queue);
+        streaks.sort_by_key(|(queue, _)| index_of(queue));
+        let subscriptions_with_delta =
+            subscriptions.iter().filter(|(queue, subscription)| index_of(&queue.queue(subscription)).is_some());
+        let expected_streaks: Vec<_> = subscriptions_with_delta
+            .map(|(queue, subscription)| (queue.queue(subscription), subscription.streak))
+            .collect();
+        assert_eq!(streaks, expected_streaks);
+        for (it, subscription) in &subscriptions {
             assert_eq!(stored(it, subscription).await.value, *subscription);
         }
     }
@@ -98,19 +100,23 @@ async fn two_health_deltas_of_one_subscription_both_count(world: CaseContext) {
     let good = HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
     for round in 0..20 {
         let health = [failed(&world), if round % 7 == 3 { good } else { failed(&world) }, failed(&world)];
-        let before = stored(&world, &to).await.value;
-        let wanted = health.into_iter().fold(before, |state, delta| after(&state, delta));
+        let subscription_before = stored(&world, &to).await.value;
+        let expected_subscription =
+            health.into_iter().fold(subscription_before, |state, delta| after(&state, delta));
         let queues = [world.queue(&to); 3].into_iter().zip(health).chain([(world.queue(&other), good)]);
         let mut streaks = recorded(&world, queues.collect()).await;
         streaks.sort_by_key(|((_, id), _)| *id);
-        assert_eq!(streaks, [(world.queue(&to), wanted.streak), (world.queue(&other), Streak::default())]);
-        assert_eq!(stored(&world, &to).await.value, wanted);
+        assert_eq!(
+            streaks,
+            [(world.queue(&to), expected_subscription.streak), (world.queue(&other), Streak::default())]
+        );
+        assert_eq!(stored(&world, &to).await.value, expected_subscription);
     }
 }
 
 async fn concurrent_health_deltas_all_count(world: CaseContext) {
     let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
-    let mut since = None;
+    let mut failing_since = None;
     for round in 1..=3 {
         let health: Vec<_> = (0..40).map(|_| failed(&world)).collect();
         let tasks = health.iter().enumerate().map(|(number, delta)| {
@@ -123,17 +129,17 @@ async fn concurrent_health_deltas_all_count(world: CaseContext) {
         });
         let streaks = at_once(tasks).await;
         assert!(streaks.iter().all(|streak| streak.len() == 3));
-        since = since.or(health.first().map(|delivery| delivery.last_at));
+        failing_since = failing_since.or(health.first().map(|delivery| delivery.last_at));
         for it in &subscriptions {
             let now = stored(&world, it).await.value;
-            assert_eq!(now.streak, Streak { failures: round * 40, since, is_failing: false });
+            assert_eq!(now.streak, Streak { failures: round * 40, since: failing_since, is_failing: false });
             assert_eq!(now.last_delivery_at, health.last().map(|delivery| delivery.last_at));
             // Each result reports a different number of failures; the highest one is the sum.
-            let mut told: Vec<_> =
+            let mut reported_streaks: Vec<_> =
                 streaks.iter().flatten().filter(|(queue, _)| *queue == world.queue(it)).collect();
-            told.sort_by_key(|(_, streak)| streak.failures);
-            let told: Vec<_> = told.into_iter().map(|(_, streak)| streak.failures).collect();
-            assert_eq!(told, ((round - 1) * 40 + 1..=round * 40).collect::<Vec<_>>());
+            reported_streaks.sort_by_key(|(_, streak)| streak.failures);
+            let failure_counts: Vec<_> = reported_streaks.into_iter().map(|(_, streak)| streak.failures).collect();
+            assert_eq!(failure_counts, ((round - 1) * 40 + 1..=round * 40).collect::<Vec<_>>());
         }
     }
 }
@@ -159,8 +165,8 @@ async fn last_delivery_time_never_decreases(world: CaseContext) {
             [(world.queue(&to), Streak::default())]
         );
         let now = stored(&world, &to).await.value;
-        let shown = (now.last_delivery_status, now.last_delivery_at);
-        assert_eq!(shown, (Some(status), Some(noon.plus_seconds(seconds))), "{delta:?}");
+        let last_delivery = (now.last_delivery_status, now.last_delivery_at);
+        assert_eq!(last_delivery, (Some(status), Some(noon.plus_seconds(seconds))), "{delta:?}");
     }
 }
 
@@ -191,23 +197,29 @@ async fn failure_count_saturates_at_its_maximum(world: CaseContext) {
 }
 
 async fn health_delta_does_not_change_the_version(world: CaseContext) {
-    let said = |subscription: Subscription| Subscription {
+    let without_health = |subscription: Subscription| Subscription {
         last_delivery_at: Some(world.now()),
         last_delivery_status: Some(Status::Dropped),
         streak: Streak { failures: 9, since: Some(world.now()), is_failing: true },
         ..subscription
     };
     let to = world.make.subscription();
-    world.subscribed(said(to.clone())).await;
+    world.subscribed(without_health(to.clone())).await;
     assert_eq!(stored(&world, &to).await, Versioned { value: to.clone(), version: Version::FIRST }, "not written");
     let delta = failed(&world);
     recorded(&world, vec![(world.queue(&to), delta)]).await;
-    let wanted = after(&to, delta);
-    assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version::FIRST });
+    let expected_subscription = after(&to, delta);
+    assert_eq!(
+        stored(&world, &to).await,
+        Versioned { value: expected_subscription.clone(), version: Version::FIRST }
+    );
     // Saves a value without health, then one with invented health. Neither changes the recorded health.
-    for (number, value) in (1..).zip([to.clone(), said(to.clone())]) {
+    for (number, value) in (1..).zip([to.clone(), without_health(to.clone())]) {
         world.save(vec![Write::put(&Row::expecting(value, Version(number)))]).await;
-        assert_eq!(stored(&world, &to).await, Versioned { value: wanted.clone(), version: Version(number + 1) });
+        assert_eq!(
+            stored(&world, &to).await,
+            Versioned { value: expected_subscription.clone(), version: Version(number + 1) }
+        );
     }
 }
 
@@ -242,8 +254,9 @@ async fn due_report_of_a_failing_subscription_is_taken_once(world: CaseContext) 
         let due = world.store.due(rows::webhooks::FAILING_DUE, world.now(), 9).await.unwrap();
         due.into_iter().map(|(tenant, row)| (tenant, row.value.id, row.value.failing_due)).collect::<Vec<_>>()
     };
-    let wanted = [(world.tenant, to.id, Some(first.last_at)), (others.tenant, other.id, Some(second.last_at))];
-    assert_eq!(due().await, wanted);
+    let expected_reports =
+        [(world.tenant, to.id, Some(first.last_at)), (others.tenant, other.id, Some(second.last_at))];
+    assert_eq!(due().await, expected_reports);
     let report = |id| {
         let change = ChangeSet {
             events: vec![world.make.event(EventType::WebhookFailing)],
@@ -252,16 +265,16 @@ async fn due_report_of_a_failing_subscription_is_taken_once(world: CaseContext) 
         let world = world.clone();
         async move { world.store.commit(world.tenant, change).await.is_ok() }
     };
-    let taken = at_once((0..4).map(|_| report(to.id))).await;
-    assert_eq!(taken.iter().filter(|is_taken| **is_taken).count(), 1);
-    assert_eq!(due().await, wanted[1..]);
+    let reports = at_once((0..4).map(|_| report(to.id))).await;
+    assert_eq!(reports.iter().filter(|is_taken| **is_taken).count(), 1);
+    assert_eq!(due().await, expected_reports[1..]);
     for id in [idle.id, other.id, world.make.id()] {
         assert!(!report(id).await, "nothing is due in this data set");
     }
     assert_eq!(stored(&world, &to).await.version, Version::FIRST);
     // A further failure is reported only after a success.
     recorded(&world, vec![(world.queue(&to), failed(&world).failing())]).await;
-    assert_eq!(due().await, wanted[1..]);
+    assert_eq!(due().await, expected_reports[1..]);
     let good = HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
     recorded(&world, vec![(world.queue(&to), good)]).await;
     recorded(&world, vec![(world.queue(&to), failed(&world).failing())]).await;

@@ -68,23 +68,23 @@ impl Recorder {
     }
 
     fn note(&mut self, began: u64, effect: Effect) {
-        let ended = self.tick();
-        self.calls.push(Call { began, ended, effect });
+        let end_tick = self.tick();
+        self.calls.push(Call { began, ended: end_tick, effect });
     }
 
     async fn read(&mut self) -> Versioned<Employee> {
         let began = self.tick();
-        let seen = self.world.employee(self.id).await;
-        self.note(began, Effect::Read(seen.version, seen.value.first_name.clone()));
-        seen
+        let employee_row = self.world.employee(self.id).await;
+        self.note(began, Effect::Read(employee_row.version, employee_row.value.first_name.clone()));
+        employee_row
     }
 
     /// Reads the person and writes another name. Returns `true` if the write was acknowledged.
     async fn rename(&mut self, name: &str) -> bool {
         let Versioned { value, version } = self.read().await;
-        let renamed = Employee { first_name: name.to_owned(), ..value };
+        let renamed_person = Employee { first_name: name.to_owned(), ..value };
         let began = self.tick();
-        let result = self.world.try_save(Write::employee(&Row::expecting(renamed, version), None)).await;
+        let result = self.world.try_save(Write::employee(&Row::expecting(renamed_person, version), None)).await;
         let is_written = result.is_ok();
         match result {
             Ok(()) => self.note(began, Effect::Written(version.next(), name.to_owned())),
@@ -95,10 +95,10 @@ impl Recorder {
     }
 
     async fn write_all(&mut self, writer: usize) {
-        let mut done = 0;
-        while done < WRITES {
-            if self.rename(&format!("W{writer}N{done}")).await {
-                done += 1;
+        let mut success_count = 0;
+        while success_count < WRITES {
+            if self.rename(&format!("W{writer}N{success_count}")).await {
+                success_count += 1;
             }
         }
     }
@@ -107,11 +107,11 @@ impl Recorder {
 /// Asserts that each version was written once, and that each read shows what was written.
 fn assert_contents(calls: &[Call], first: &str) -> BTreeMap<Version, u64> {
     let mut names = BTreeMap::from([(Version::FIRST, first)]);
-    let mut begun = BTreeMap::new();
+    let mut names_by_start = BTreeMap::new();
     for call in calls {
         if let Effect::Written(version, name) = &call.effect {
             assert_eq!(names.insert(*version, name), None, "{version:?} was acknowledged twice");
-            begun.insert(*version, call.began);
+            names_by_start.insert(*version, call.began);
         }
     }
     let versions: Vec<_> = names.keys().map(|version| version.0).collect();
@@ -121,7 +121,7 @@ fn assert_contents(calls: &[Call], first: &str) -> BTreeMap<Version, u64> {
             assert_eq!(names.get(version), Some(&name.as_str()), "{call:?}");
         }
     }
-    begun
+    names_by_start
 }
 
 /// Asserts that the order of the versions agrees with the time of the calls: a call that began after the end of
@@ -162,7 +162,7 @@ async fn concurrent_calls_of_a_resource_have_one_order(world: CaseContext) {
             }
         });
         let calls: Vec<_> = at_once(tasks).await.into_iter().flatten().collect();
-        let begun = assert_contents(&calls, &person.first_name);
-        assert_times(&calls, &begun);
+        let start_ticks = assert_contents(&calls, &person.first_name);
+        assert_times(&calls, &start_ticks);
     }
 }

@@ -59,9 +59,13 @@ async fn one_of_concurrently_added_master_keys_is_stored(world: CaseContext) {
     let other = key(&world, "round0key9", 9);
     world.store.add_master_key(other, 0).await.unwrap();
     assert_eq!(world.store.master_keys().await.unwrap().len(), 3, "whoever has not seen the others is too late");
-    let known = world.store.master_keys().await.unwrap().remove(0);
-    world.store.add_master_key(MasterKey { fingerprint: "other".to_owned(), ..known.clone() }, 3).await.unwrap();
-    assert_eq!(world.store.master_keys().await.unwrap()[0], known, "one id is one key");
+    let stored_key = world.store.master_keys().await.unwrap().remove(0);
+    world
+        .store
+        .add_master_key(MasterKey { fingerprint: "other".to_owned(), ..stored_key.clone() }, 3)
+        .await
+        .unwrap();
+    assert_eq!(world.store.master_keys().await.unwrap()[0], stored_key, "one id is one key");
 }
 
 async fn master_key_replaces_all_earlier_keys(world: CaseContext) {
@@ -110,18 +114,18 @@ async fn data_set_is_emptied_in_pieces_without_touching_another(world: CaseConte
     const PIECE: u32 = 7;
     let other = world.test_environment();
     let (gone, stays) = (Population::new(&world, 30, 40).await, Population::new(&other, 5, 5).await);
-    let mut removed = 0;
+    let mut removed_count = 0;
     for table in schema::test_data() {
         loop {
             let piece = world.store.empty(world.tenant, table, PIECE).await.unwrap();
             assert!(piece <= u64::from(PIECE), "{piece} rows of {}", table.name);
-            removed += piece;
+            removed_count += piece;
             if piece == 0 {
                 break;
             }
         }
     }
-    assert!(removed > 30 + 40 + 12 + 12, "{removed}");
+    assert!(removed_count > 30 + 40 + 12 + 12, "{removed_count}");
     let people: Vec<_> = gone.people.iter().map(|person| person.id).collect();
     assert_eq!(world.store.rows::<Employee>(world.tenant, &people).await.unwrap(), []);
     let observations: Vec<_> = gone.observations.iter().map(|observation| observation.id).collect();

@@ -50,14 +50,14 @@ async fn mailbox_is_unique_and_found_in_each_spelling(world: CaseContext) {
     for (holder, spellings) in holders.iter().zip(MAILBOXES) {
         for spelling in spellings {
             let key = address_key(spelling);
-            let found = store.id_by(*tenant, rows::employees::BY_EMAIL, key.clone()).await.unwrap();
-            assert_eq!(found, Some(*holder), "{spelling}");
+            let person_id = store.id_by(*tenant, rows::employees::BY_EMAIL, key.clone()).await.unwrap();
+            assert_eq!(person_id, Some(*holder), "{spelling}");
             let filter = Filter { email: Some(key), status: StatusFilter::All, ..Filter::default() };
             let list = lists::employees(&world, filter).walk(Sort::up(SortBy::LastName), 10).await;
             assert_eq!(list.iter().map(|person| person.id).collect::<Vec<_>>(), [*holder], "{spelling}");
             let another = joins(Employee { email: (*spelling).to_owned(), ..make.employee() });
-            let refused = world.try_save(another).await;
-            assert!(is_taken(&refused, Unique::EmployeeEmail), "{spelling}: {refused:?}");
+            let result = world.try_save(another).await;
+            assert!(is_taken(&result, Unique::EmployeeEmail), "{spelling}: {result:?}");
         }
     }
 }
@@ -75,14 +75,14 @@ async fn name_is_unique_and_found_in_each_spelling(world: CaseContext) {
     for ((department_id, attribute_id), spellings) in holders.iter().zip(NAMES) {
         for spelling in spellings {
             let key = name_key(spelling);
-            let found = store.id_by(*tenant, rows::departments::BY_NAME, key.clone()).await.unwrap();
-            assert_eq!(found, Some(*department_id), "{spelling}");
-            let found = store.id_by(*tenant, rows::attributes::BY_NAME, key.clone()).await.unwrap();
-            assert_eq!(found, Some(*attribute_id), "{spelling}");
-            let refused = world.try_save(Write::put(&Row::new(department(spelling)))).await;
-            assert!(is_taken(&refused, Unique::DepartmentName), "{spelling}: {refused:?}");
-            let refused = world.try_save(Write::put(&Row::new(attribute(spelling)))).await;
-            assert!(is_taken(&refused, Unique::AttributeName), "{spelling}: {refused:?}");
+            let found_department = store.id_by(*tenant, rows::departments::BY_NAME, key.clone()).await.unwrap();
+            assert_eq!(found_department, Some(*department_id), "{spelling}");
+            let found_attribute = store.id_by(*tenant, rows::attributes::BY_NAME, key.clone()).await.unwrap();
+            assert_eq!(found_attribute, Some(*attribute_id), "{spelling}");
+            let result = world.try_save(Write::put(&Row::new(department(spelling)))).await;
+            assert!(is_taken(&result, Unique::DepartmentName), "{spelling}: {result:?}");
+            let attribute_result = world.try_save(Write::put(&Row::new(attribute(spelling)))).await;
+            assert!(is_taken(&attribute_result, Unique::AttributeName), "{spelling}: {attribute_result:?}");
         }
     }
 }
@@ -93,29 +93,29 @@ async fn twin_keeps_its_key_until_its_text_changes(world: CaseContext) {
     let twin = Employee { email: "ada@example.com\u{200b}".to_owned(), is_twin: true, ..make.employee() };
     let twin = world.add_employee(twin).await;
     assert_eq!(world.employee(twin.id).await.value, twin);
-    let changed = Employee { first_name: "Changed".to_owned(), ..twin };
-    world.save(vec![Write::employee(&Row::expecting(changed.clone(), Version::FIRST), None)]).await;
+    let changed_twin = Employee { first_name: "Changed".to_owned(), ..twin };
+    world.save(vec![Write::employee(&Row::expecting(changed_twin.clone(), Version::FIRST), None)]).await;
     let twins = async || store.page(*tenant, rows::employees::twins(10)).await.unwrap().items;
-    assert_eq!(twins().await, std::slice::from_ref(&changed), "another change keeps the key");
+    assert_eq!(twins().await, std::slice::from_ref(&changed_twin), "another change keeps the key");
     let by_email =
         async |email: &str| store.id_by(*tenant, rows::employees::BY_EMAIL, address_key(email)).await.unwrap();
-    assert_eq!(by_email(&changed.email).await, Some(holder.id));
-    let apart = Employee { email: "bo@example.com".to_owned(), is_twin: false, ..changed };
-    world.save(vec![Write::employee(&Row::expecting(apart.clone(), Version(2)), None)]).await;
-    assert_eq!((twins().await, by_email("bo@example.com").await), (vec![], Some(apart.id)));
+    assert_eq!(by_email(&changed_twin.email).await, Some(holder.id));
+    let separate_person = Employee { email: "bo@example.com".to_owned(), is_twin: false, ..changed_twin };
+    world.save(vec![Write::employee(&Row::expecting(separate_person.clone(), Version(2)), None)]).await;
+    assert_eq!((twins().await, by_email("bo@example.com").await), (vec![], Some(separate_person.id)));
 }
 
 async fn departments_with_a_twin_are_listed_once_by_name(world: CaseContext) {
-    let named =
+    let department_of =
         |name: &str, is_twin: bool| Department { name: name.to_owned(), is_twin, ..world.make.department() };
     let all = vec![
-        named("Straße", true),
-        named("STRASSE", false),
-        named("Strand", false),
-        named("Straz", false),
-        named(" Str", false),
-        named("CAFE\u{301}", false),
-        named("Cafz", false),
+        department_of("Straße", true),
+        department_of("STRASSE", false),
+        department_of("Strand", false),
+        department_of("Straz", false),
+        department_of(" Str", false),
+        department_of("CAFE\u{301}", false),
+        department_of("Cafz", false),
     ];
     world.save(all.iter().map(|department| Write::put(&Row::new(department.clone()))).collect()).await;
     let twins = world.store.page(world.tenant, rows::departments::twins(10)).await.unwrap().items;

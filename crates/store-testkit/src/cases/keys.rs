@@ -34,20 +34,20 @@ async fn found(world: &CaseContext, hash: KeyHash) -> Option<KeyRecord> {
 
 async fn key_is_found_by_current_and_previous_secret(world: CaseContext) {
     let CaseContext { make, .. } = &world;
-    let until = Timestamp::from_millis(1_800_000_000_123);
+    let overlap_end = Timestamp::from_millis(1_800_000_000_123);
     let previous = KeyHash(make.bytes32());
-    let rotated = ApiKey { previous: Some((previous, until)), ..make.api_key() };
+    let rotated_key = ApiKey { previous: Some((previous, overlap_end)), ..make.api_key() };
     let plain = make.api_key();
-    for key in [&rotated, &plain] {
+    for key in [&rotated_key, &plain] {
         keep(&world, key).await;
     }
     let record =
         |key: &ApiKey| KeyRecord { organization: world.tenant.organization, key: key.clone(), holder: None };
-    assert_eq!(found(&world, rotated.hash).await, Some(record(&rotated)));
+    assert_eq!(found(&world, rotated_key.hash).await, Some(record(&rotated_key)));
     assert_eq!(found(&world, plain.hash).await, Some(record(&plain)));
     // The store returns the key for the previous secret too; the domain decides whether that secret is still
     // valid.
-    assert_eq!(found(&world, previous).await, Some(record(&rotated)));
+    assert_eq!(found(&world, previous).await, Some(record(&rotated_key)));
     for nobody in [KeyHash(make.bytes32()), KeyHash([0; 32]), KeyHash([0xff; 32])] {
         assert_eq!(found(&world, nobody).await, None);
     }
@@ -58,9 +58,9 @@ async fn rotated_key_is_not_found_by_the_secret_before_the_previous(world: CaseC
     keep(&world, &key).await;
     let mut hashes = vec![key.hash];
     for version in 1..=2 {
-        let until = world.make.tick();
+        let overlap_end = world.make.tick();
         let next = KeyHash(world.make.bytes32());
-        key = ApiKey { hash: next, previous: Some((key.hash, until)), ..key };
+        key = ApiKey { hash: next, previous: Some((key.hash, overlap_end)), ..key };
         hashes.push(next);
         world.save(vec![Write::put(&Row::expecting(key.clone(), Version(version)))]).await;
     }
@@ -80,11 +80,11 @@ async fn bound_person_is_read_in_the_environment_of_the_key(world: CaseContext) 
     world.save(vec![joins(both.clone()), joins(live_only.clone())]).await;
     test.save(vec![joins(both_test)]).await;
     let holder = |id, role, status| Holder { id, role, status, returned_at: None };
-    let returned = Holder { returned_at, ..holder(live_only.id, Role::Employee, Status::Active) };
+    let returned_holder = Holder { returned_at, ..holder(live_only.id, Role::Employee, Status::Active) };
     let table = [
         (Environment::Live, both.id, Some(holder(both.id, Role::Manager, Status::Active))),
         (Environment::Test, both.id, Some(holder(both.id, Role::OrgAdmin, Status::PendingInvite))),
-        (Environment::Live, live_only.id, Some(returned)),
+        (Environment::Live, live_only.id, Some(returned_holder)),
         (Environment::Test, live_only.id, None),
         (Environment::Live, make.id(), None),
     ];
@@ -100,8 +100,8 @@ async fn key_lookup_returns_the_current_state_of_its_person(world: CaseContext) 
     let person = world.hired().await;
     let key = ApiKey { employee_id: Some(person.id), ..world.make.api_key() };
     keep(&world, &key).await;
-    let left = Employee { status: Status::Deactivated, role: Role::OrgAdmin, ..person.clone() };
-    world.save(vec![Write::employee(&Row::expecting(left, Version::FIRST), None)]).await;
+    let former_employee = Employee { status: Status::Deactivated, role: Role::OrgAdmin, ..person.clone() };
+    world.save(vec![Write::employee(&Row::expecting(former_employee, Version::FIRST), None)]).await;
     let record = found(&world, key.hash).await.unwrap();
     let facts = record.holder.map(|holder| (holder.id, holder.role, holder.status));
     assert_eq!(facts, Some((person.id, Role::OrgAdmin, Status::Deactivated)));
@@ -114,23 +114,23 @@ async fn key_use_does_not_change_the_version(world: CaseContext) {
     for key in [&used, &idle] {
         keep(&world, key).await;
     }
-    let at = Timestamp::from_millis(1_772_500_020_000);
-    let unknown = (organization, make.id(), at);
+    let use_time = Timestamp::from_millis(1_772_500_020_000);
+    let unknown = (organization, make.id(), use_time);
     store.touch_keys(&[]).await.unwrap();
-    store.touch_keys(&[(organization, used.id, at), unknown]).await.unwrap();
-    let touched = ApiKey { last_used_at: Some(at), ..used.clone() };
-    let seen = store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap();
-    assert_eq!(seen, Some(Versioned { value: touched.clone(), version: Version::FIRST }));
-    let seen = store.row::<ApiKey>(Tenant::live(organization), idle.id).await.unwrap();
-    assert_eq!(seen, Some(Versioned { value: idle, version: Version::FIRST }));
+    store.touch_keys(&[(organization, used.id, use_time), unknown]).await.unwrap();
+    let used_key = ApiKey { last_used_at: Some(use_time), ..used.clone() };
+    let used_row = store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap();
+    assert_eq!(used_row, Some(Versioned { value: used_key.clone(), version: Version::FIRST }));
+    let idle_row = store.row::<ApiKey>(Tenant::live(organization), idle.id).await.unwrap();
+    assert_eq!(idle_row, Some(Versioned { value: idle, version: Version::FIRST }));
     // Instances may record uses in any order, so an earlier use must not replace a later one.
-    let earlier = Timestamp::from_millis(at.millis() - 60_000);
+    let earlier = Timestamp::from_millis(use_time.millis() - 60_000);
     store.touch_keys(&[(organization, used.id, earlier)]).await.unwrap();
-    let seen = store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap();
-    assert_eq!(seen.value.last_used_at, Some(at), "the last use stays the last");
+    let row_after_use = store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap();
+    assert_eq!(row_after_use.value.last_used_at, Some(use_time), "the last use stays the last");
     // Recording a use does not change the version, so an earlier decision is not stale.
-    let renamed = ApiKey { name: "Renamed".to_owned(), ..touched };
-    world.save(vec![Write::put(&Row::expecting(renamed, Version::FIRST))]).await;
+    let renamed_key = ApiKey { name: "Renamed".to_owned(), ..used_key };
+    world.save(vec![Write::put(&Row::expecting(renamed_key, Version::FIRST))]).await;
     assert_eq!(
         store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap().version,
         Version(2)
@@ -152,34 +152,34 @@ async fn key_belongs_to_its_organization(world: CaseContext) {
     };
     keep(&world, &key).await;
     let other = make.tenant().organization;
-    let kept = Some(Versioned { value: key.clone(), version: Version::FIRST });
-    assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), kept);
+    let stored_key = Some(Versioned { value: key.clone(), version: Version::FIRST });
+    assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), stored_key);
     assert_eq!(store.row::<ApiKey>(Tenant::live(other), key.id).await.unwrap(), None);
-    let owned = kept.clone().map(|key| (Tenant::live(tenant.organization), key));
-    assert_eq!(store.owned(rows::api_keys::BY_ID, key.id).await.unwrap(), owned);
+    let owned_key = stored_key.clone().map(|key| (Tenant::live(tenant.organization), key));
+    assert_eq!(store.owned(rows::api_keys::BY_ID, key.id).await.unwrap(), owned_key);
     assert_eq!(store.owned(rows::api_keys::BY_ID, make.id::<candor_domain::id::KeyKind>()).await.unwrap(), None);
     store.touch_keys(&[(other, key.id, make.tick())]).await.unwrap();
-    assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), kept, "another organization's touch");
+    assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), stored_key, "another organization's touch");
 }
 
 async fn expiring_keys_are_found_across_organizations(world: CaseContext) {
     let other = world.in_other_tenant();
-    let at = |seconds| Timestamp::from_millis(1_750_000_000_000).plus_seconds(seconds);
-    let mut wanted = vec![];
+    let time = |seconds| Timestamp::from_millis(1_750_000_000_000).plus_seconds(seconds);
+    let mut expected_keys = vec![];
     for (world, remind_at) in
         [(&world, Some(3)), (&other, Some(1)), (&world, Some(2)), (&other, None), (&world, Some(4))]
     {
-        let key = ApiKey { remind_at: remind_at.map(at), ..world.make.api_key() };
+        let key = ApiKey { remind_at: remind_at.map(time), ..world.make.api_key() };
         keep(world, &key).await;
         if remind_at.is_some_and(|remind_at| remind_at <= 3) {
-            wanted.push((
+            expected_keys.push((
                 Tenant::live(world.tenant.organization),
                 Versioned { value: key, version: Version::FIRST },
             ));
         }
     }
-    wanted.sort_by_key(|(_, row)| row.value.remind_at);
-    let due = |most| world.store.due(rows::api_keys::REMIND_AT, at(3), most);
-    assert_eq!(due(9).await.unwrap(), wanted);
-    assert_eq!(due(2).await.unwrap(), wanted[..2], "the longest due first");
+    expected_keys.sort_by_key(|(_, row)| row.value.remind_at);
+    let due = |most| world.store.due(rows::api_keys::REMIND_AT, time(3), most);
+    assert_eq!(due(9).await.unwrap(), expected_keys);
+    assert_eq!(due(2).await.unwrap(), expected_keys[..2], "the longest due first");
 }

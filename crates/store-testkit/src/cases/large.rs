@@ -32,23 +32,23 @@ async fn large_page_is_equal_when_read_again(world: CaseContext) {
     let ids: Vec<_> = all.iter().map(|person| person.id).collect();
     for read in 0..READS {
         list.must_show(sort, 100, &all, |_| true, &format!("read {read}")).await;
-        let mut found = world.store.rows::<Employee>(world.tenant, &ids).await.unwrap();
-        found.sort_by_key(|person| ids.iter().position(|id| *id == person.value.id));
-        let found: Vec<_> = found.into_iter().map(|person| person.value).collect();
-        assert!(found == all, "read {read} by id");
+        let mut people_rows = world.store.rows::<Employee>(world.tenant, &ids).await.unwrap();
+        people_rows.sort_by_key(|person| ids.iter().position(|id| *id == person.value.id));
+        let people: Vec<_> = people_rows.into_iter().map(|person| person.value).collect();
+        assert!(people == all, "read {read} by id");
     }
 }
 
 async fn large_feed_page_is_equal_when_read_again(world: CaseContext) {
     let data = "x".repeat(BYTES);
     let event = || Event { data: data.clone(), ..world.make.event(EventType::EmployeeUpdated) };
-    let written: Vec<_> = (0..ROWS).map(|_| event()).collect();
-    for event in &written {
+    let feed_events: Vec<_> = (0..ROWS).map(|_| event()).collect();
+    for event in &feed_events {
         let change = ChangeSet { events: vec![event.clone()], ..world.make.change(vec![]) };
         world.commit(change).await.unwrap();
     }
     for read in 0..READS {
         // Each call of `events` commits a marker event, which comes after the written ones.
-        assert!(world.events().await[..ROWS] == written, "read {read}");
+        assert!(world.events().await[..ROWS] == feed_events, "read {read}");
     }
 }

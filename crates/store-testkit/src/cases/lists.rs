@@ -59,13 +59,13 @@ impl<T: Sortable + Clone + PartialEq + std::fmt::Debug> List<T> {
         wanted: impl Fn(&T) -> bool,
         what: &str,
     ) {
-        let wanted: Vec<T> = all.iter().filter(|row| wanted(row)).cloned().collect();
-        let wanted = sorted(wanted, sort, self.id);
-        let found = self.walk(sort, limit).await;
+        let expected_rows: Vec<T> = all.iter().filter(|row| wanted(row)).cloned().collect();
+        let sorted_rows = sorted(expected_rows, sort, self.id);
+        let listed_rows = self.walk(sort, limit).await;
         let ids =
             |entries: &[T]| entries.iter().map(|entry| u128::from_be_bytes((self.id)(entry))).collect::<Vec<_>>();
-        assert_eq!(ids(&found), ids(&wanted), "{what}, {sort:?}, {limit} a page");
-        assert_eq!(found, wanted, "{what}, {sort:?}, {limit} a page");
+        assert_eq!(ids(&listed_rows), ids(&sorted_rows), "{what}, {sort:?}, {limit} a page");
+        assert_eq!(listed_rows, sorted_rows, "{what}, {sort:?}, {limit} a page");
     }
 }
 

@@ -93,8 +93,8 @@ async fn attempt_without_stored_time_uses_the_time_of_its_id(world: CaseContext)
     let one = Delivery { attempted_at: late, ..entry(&world, &to, world.make.tick()) };
     world.logged(&to, std::slice::from_ref(&one)).await;
     world.spoil("UPDATE deliveries SET attempted_at = NULL, failure = NULL").await;
-    let wanted = Delivery { attempted_at: one.logged_at(), failure: None, ..one };
-    assert_eq!(entries(&world, &to).await, [wanted]);
+    let expected_delivery = Delivery { attempted_at: one.logged_at(), failure: None, ..one };
+    assert_eq!(entries(&world, &to).await, [expected_delivery]);
 }
 
 /// Creates attempts of a few events over several days; some begin at the same time.
@@ -102,12 +102,12 @@ async fn population(world: &CaseContext, to: &Subscription, size: usize) -> (Vec
     let start = world.now();
     let events: Vec<_> = (0..12).map(|_| world.make.id()).collect();
     let one = || {
-        let at = start.plus_seconds(i64::try_from(world.random.below(60)).unwrap() * 3_600);
+        let attempt_time = start.plus_seconds(i64::try_from(world.random.below(60)).unwrap() * 3_600);
         Delivery {
             event_id: *world.random.pick(&events),
             event_type: *world.random.pick(&KINDS),
             status: *world.random.pick(&STATUSES),
-            ..entry(world, to, at)
+            ..entry(world, to, attempt_time)
         }
     };
     let all: Vec<_> = (0..size).map(|_| one()).collect();
@@ -143,9 +143,10 @@ async fn delivery_log_matches_filters(world: CaseContext) {
 
 async fn attempts_of_one_instant_are_all_listed(world: CaseContext) {
     let to = world.subscriber().await;
-    let at = world.now();
-    let all: Vec<_> =
-        (0..30).map(|_| Delivery { status: *world.random.pick(&STATUSES), ..entry(&world, &to, at) }).collect();
+    let attempt_time = world.now();
+    let all: Vec<_> = (0..30)
+        .map(|_| Delivery { status: *world.random.pick(&STATUSES), ..entry(&world, &to, attempt_time) })
+        .collect();
     world.logged(&to, &all).await;
     let list = lists::deliveries(&world, to.id, DeliveryFilter::default());
     for sort in [Sort::up(SortBy::CreatedAt), Sort::down(SortBy::CreatedAt)] {
@@ -167,10 +168,10 @@ async fn delivery_log_belongs_to_one_subscription(world: CaseContext) {
     for (number, (at, _, _)) in logs.iter().enumerate() {
         for (other, (it, to, one)) in logs.iter().enumerate() {
             // The first two entries of `logs` belong to the same tenant.
-            let known = at.tenant == it.tenant;
-            let found = at.store.delivery(at.tenant, to.id, one.id).await.unwrap();
-            assert_eq!(found.as_ref(), known.then_some(one), "{number} {other}");
-            assert_eq!(entries(at, to).await.is_empty(), !known, "{number} {other}");
+            let is_own = at.tenant == it.tenant;
+            let delivery_row = at.store.delivery(at.tenant, to.id, one.id).await.unwrap();
+            assert_eq!(delivery_row.as_ref(), is_own.then_some(one), "{number} {other}");
+            assert_eq!(entries(at, to).await.is_empty(), !is_own, "{number} {other}");
         }
     }
     let (at, to, _) = &logs[0];
@@ -197,30 +198,30 @@ fn midnight(at: Timestamp) -> Timestamp {
 /// Checks that recent entries are kept and old ones removed. A store may keep a whole day until all of it is
 /// old.
 async fn must_have_kept(world: &CaseContext, to: &Subscription, all: &[Delivery], before: Timestamp) {
-    let left = entries(world, to).await;
+    let remaining_entries = entries(world, to).await;
     for it in all {
-        let (at, there) = (it.logged_at(), left.contains(it));
+        let (at, there) = (it.logged_at(), remaining_entries.contains(it));
         assert!(there || at < before, "{at} is not older than {before}, and yet gone");
         assert!(!there || at >= midnight(before), "{at} is of a day older than {before}, and yet there");
     }
-    assert!(left.iter().all(|row| all.contains(row)));
+    assert!(remaining_entries.iter().all(|row| all.contains(row)));
     for it in all {
-        let found = world.store.delivery(world.tenant, to.id, it.id).await.unwrap();
-        assert_eq!(found.is_some(), left.contains(it), "{}", it.logged_at());
+        let delivery_row = world.store.delivery(world.tenant, to.id, it.id).await.unwrap();
+        assert_eq!(delivery_row.is_some(), remaining_entries.contains(it), "{}", it.logged_at());
     }
 }
 
 async fn delivery_log_removes_only_expired_attempts(world: CaseContext) {
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let now = midnight(world.now()).plus_seconds(50_000);
-    let before = now.plus_seconds(-30 * DAY_SECONDS);
-    let noon = midnight(before);
+    let oldest_kept = now.plus_seconds(-30 * DAY_SECONDS);
+    let noon = midnight(oldest_kept);
     let instants = [
         now,
         now.plus_seconds(-DAY_SECONDS),
-        before.plus_seconds(DAY_SECONDS),
-        before,
-        just_before(before),
+        oldest_kept.plus_seconds(DAY_SECONDS),
+        oldest_kept,
+        just_before(oldest_kept),
         noon,
         just_before(noon),
         noon.plus_seconds(-DAY_SECONDS),
@@ -236,10 +237,10 @@ async fn delivery_log_removes_only_expired_attempts(world: CaseContext) {
         logs.push((it, to, all));
     }
     // The last bound is midnight, so that the store removes every older entry.
-    for before in [Timestamp::from_millis(0), noon, before, noon.plus_seconds(2 * DAY_SECONDS)] {
-        kept(&world, now, before).await;
+    for oldest in [Timestamp::from_millis(0), noon, oldest_kept, noon.plus_seconds(2 * DAY_SECONDS)] {
+        kept(&world, now, oldest).await;
         for (it, to, all) in &logs {
-            must_have_kept(it, to, all, before).await;
+            must_have_kept(it, to, all, oldest).await;
         }
     }
 }
@@ -253,18 +254,19 @@ async fn delivery_log_retention_handles_any_gap_of_days(world: CaseContext) {
         let now = world.now();
         let some: Vec<_> = (-30..3)
             .map(|hours| {
-                let at = now.plus_seconds(hours * 3_600);
-                Delivery { status: *world.random.pick(&STATUSES), ..entry(&world, &to, at) }
+                let attempt_time = now.plus_seconds(hours * 3_600);
+                Delivery { status: *world.random.pick(&STATUSES), ..entry(&world, &to, attempt_time) }
             })
             .collect();
         world.logged(&to, &some).await;
         all.extend(some);
-        let before = now.plus_seconds(-30 * DAY_SECONDS);
-        kept(&world, now, before).await;
-        must_have_kept(&world, &to, &all, before).await;
-        let later: Vec<_> = (0..5).map(|days| entry(&world, &to, now.plus_seconds(days * DAY_SECONDS))).collect();
-        world.logged(&to, &later).await;
-        all.extend(later);
-        must_have_kept(&world, &to, &all, before).await;
+        let oldest_kept = now.plus_seconds(-30 * DAY_SECONDS);
+        kept(&world, now, oldest_kept).await;
+        must_have_kept(&world, &to, &all, oldest_kept).await;
+        let later_entries: Vec<_> =
+            (0..5).map(|days| entry(&world, &to, now.plus_seconds(days * DAY_SECONDS))).collect();
+        world.logged(&to, &later_entries).await;
+        all.extend(later_entries);
+        must_have_kept(&world, &to, &all, oldest_kept).await;
     }
 }

@@ -34,14 +34,14 @@ async fn population(world: &CaseContext, subscriptions: usize, size: usize) -> V
     for _ in 0..subscriptions {
         let to = world.subscriber().await;
         let one = || {
-            let at = start.plus_seconds(i64::try_from(world.random.below(30)).unwrap() * 3_600);
-            let waited = *world.random.pick(&[0, 0, 0, 4_000]);
+            let attempt_time = start.plus_seconds(i64::try_from(world.random.below(30)).unwrap() * 3_600);
+            let waiting_millis = *world.random.pick(&[0, 0, 0, 4_000]);
             Delivery {
                 status: *world.random.pick(&STATUSES),
                 event_type: *world.random.pick(&[EventType::EmployeeCreated, EventType::TestPing]),
-                attempted_at: at.plus_seconds(waited),
+                attempted_at: attempt_time.plus_seconds(waiting_millis),
                 request_id: world.random.chance(50).then(|| "req_1".to_owned()),
-                ..entry(world, &to, at)
+                ..entry(world, &to, attempt_time)
             }
         };
         let some: Vec<_> = (0..size).map(|_| one()).collect();
@@ -104,41 +104,49 @@ async fn log_figures_match_the_attempts(world: CaseContext) {
     let to = world.subscriber().await;
     population(&world, 1, 10).await;
     let hour = Timestamp::from_millis(1_772_352_000_000 / 3_600_000 * 3_600_000);
-    let at = |seconds| hour.plus_seconds(seconds);
-    let good = |at| Delivery {
+    let time = |seconds| hour.plus_seconds(seconds);
+    let good = |time| Delivery {
         status: Status::Success,
         failure: None,
         response_duration_ms: 20,
-        ..entry(&world, &to, at)
+        ..entry(&world, &to, time)
     };
     let late = Delivery {
         status: Status::Dropped,
         failure: Some(FailureReason::TooLate),
         response_duration_ms: 0,
-        ..entry(&world, &to, at(3_600))
+        ..entry(&world, &to, time(3_600))
     };
-    let all = [good(at(-1)), good(at(0)), good(at(3_599)), entry(&world, &to, at(3_600)), late, good(at(7_200))];
+    let all = [
+        good(time(-1)),
+        good(time(0)),
+        good(time(3_599)),
+        entry(&world, &to, time(3_600)),
+        late,
+        good(time(7_200)),
+    ];
     world.logged(&to, &all).await;
-    let (first, second) = (world.delivery_at(at(1), &to), world.delivery_at(at(2), &to));
+    let (first, second) = (world.delivery_at(time(1), &to), world.delivery_at(time(2), &to));
     world.enqueue(&[first, second]).await;
-    let mut found = world.store.log_figures(world.tenant, to.id, (at(0), at(7_200))).await.unwrap();
-    found.counts.sort_by_key(|count| (count.hour, count.failure.map(|reason| reason as u8)));
-    found.durations.sort_unstable();
+    let mut figures = world.store.log_figures(world.tenant, to.id, (time(0), time(7_200))).await.unwrap();
+    figures.counts.sort_by_key(|count| (count.hour, count.failure.map(|reason| reason as u8)));
+    figures.durations.sort_unstable();
     let number = hour.millis() / 3_600_000;
-    let failed = |reason| AttemptCount { hour: number + 1, is_success: false, failure: Some(reason), count: 1 };
+    let failed_count =
+        |reason| AttemptCount { hour: number + 1, is_success: false, failure: Some(reason), count: 1 };
     let counts = vec![
         AttemptCount { hour: number, is_success: true, failure: None, count: 2 },
-        failed(FailureReason::Status),
-        failed(FailureReason::TooLate),
+        failed_count(FailureReason::Status),
+        failed_count(FailureReason::TooLate),
     ];
-    let wanted = LogFigures {
+    let expected_figures = LogFigures {
         counts,
         durations: vec![(10, 1), (20, 2)],
         queued: 2,
         oldest_queued: Some(first.event_id.min(second.event_id)),
-        next_due_at: Some(at(1)),
+        next_due_at: Some(time(1)),
     };
-    assert_eq!(found, wanted);
+    assert_eq!(figures, expected_figures);
 }
 
 async fn only_filters_without_an_index_need_a_slot(world: CaseContext) {

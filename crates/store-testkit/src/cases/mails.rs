@@ -72,22 +72,26 @@ async fn mails_to_a_recipient_are_counted_up_to_the_limit(world: CaseContext) {
     let (one, other) = (MailCounter(world.make.bytes32()), MailCounter(world.make.bytes32()));
     let today = world.now().date();
     let count = async |counter, day| world.store.count_mail(counter, day, 5).await.unwrap();
-    let counted = async |counter, day| world.store.counted_mails(counter, day).await.unwrap();
-    assert_eq!(counted(one, today).await, 0);
+    let mail_count = async |counter, day| world.store.counted_mails(counter, day).await.unwrap();
+    assert_eq!(mail_count(one, today).await, 0);
     let (store, mut tasks) = (world.store.clone(), vec![]);
     for _ in 0..12 {
         let store = store.clone();
         tasks.push(async move { store.count_mail(one, today, 5).await.unwrap() });
     }
-    let granted = at_once(tasks).await.into_iter().filter(|granted| *granted).count();
-    assert_eq!((granted, counted(one, today).await), (5, 5));
+    let granted_count = at_once(tasks).await.into_iter().filter(|granted| *granted).count();
+    assert_eq!((granted_count, mail_count(one, today).await), (5, 5));
     assert!(
         count(other, today).await && count(one, today.next()).await,
         "each address and day has a count of its own"
     );
-    assert_eq!((counted(one, today).await, counted(one, today.next()).await), (5, 1), "the day before is kept");
+    assert_eq!(
+        (mail_count(one, today).await, mail_count(one, today.next()).await),
+        (5, 1),
+        "the day before is kept"
+    );
     assert!(count(other, today.next().next()).await);
-    assert_eq!(counted(one, today).await, 0, "older days are forgotten");
+    assert_eq!(mail_count(one, today).await, 0, "older days are forgotten");
 }
 
 async fn mail_is_queued_with_its_invitation_or_not_at_all(world: CaseContext) {
@@ -95,8 +99,8 @@ async fn mail_is_queued_with_its_invitation_or_not_at_all(world: CaseContext) {
     let it = world.make.invitation(person.id).by_mail(vec![1, 2, 3], world.now());
     let new = || Write::put(&Row::new(it.clone()));
     let requires = vec![Require::EmployeeUnchanged(person.id, Version::FIRST.next())];
-    let refused = world.commit(ChangeSet { requires, ..world.make.change(vec![new()]) }).await;
-    assert!(matches!(refused, Err(CommitError::Broken(_))), "{refused:?}");
+    let result = world.commit(ChangeSet { requires, ..world.make.change(vec![new()]) }).await;
+    assert!(matches!(result, Err(CommitError::Broken(_))), "{result:?}");
     assert_eq!(Worker::new(&world).mails(&world, END, 9).await, []);
     world.save(vec![new()]).await;
     assert_eq!(world.invitation(world.mail(&it)).await.value, it);
@@ -113,13 +117,13 @@ async fn oldest_due_mails_are_claimed_first_across_tenants(world: CaseContext) {
         mails.push(whose.mail(&whose.invited().await));
     }
     let (worker, now) = (Worker::new(&world), world.now());
-    let mut found = vec![];
+    let mut claimed_mails = vec![];
     for most in [1, 0, 5, 40, 3] {
         let some = worker.mails(&world, now, most).await;
         assert!(some.len() <= usize::from(most));
-        found.extend(some);
+        claimed_mails.extend(some);
     }
-    assert_eq!(found, mails);
+    assert_eq!(claimed_mails, mails);
 }
 
 async fn mails_of_left_out_tenants_stay_due(world: CaseContext) {
@@ -147,11 +151,11 @@ async fn claimed_mail_is_exclusive_until_the_lease_ends(world: CaseContext) {
     for _ in 0..3 {
         let (one, other) = (Worker::new(&world), Worker::new(&world));
         assert_eq!(one.mails(&world, now, 9).await, [mail]);
-        let until = now.plus_seconds(LEASE_SECONDS);
+        let lease_end = now.plus_seconds(LEASE_SECONDS);
         for worker in [&one, &other] {
-            assert_eq!(worker.mails(&world, just_before(until), 9).await, []);
+            assert_eq!(worker.mails(&world, just_before(lease_end), 9).await, []);
         }
-        now = until;
+        now = lease_end;
     }
 }
 
@@ -171,23 +175,24 @@ async fn concurrent_workers_never_claim_the_same_mail(world: CaseContext) {
         }
         found
     };
-    let found: Vec<MailKey> = at_once((0..6).map(|_| all(world.clone()))).await.into_iter().flatten().collect();
-    let distinct: BTreeSet<_> = found.iter().map(|(_, id)| *id).collect();
-    assert_eq!((found.len(), distinct.len()), (MAILS, MAILS));
+    let claimed_mails: Vec<MailKey> =
+        at_once((0..6).map(|_| all(world.clone()))).await.into_iter().flatten().collect();
+    let distinct: BTreeSet<_> = claimed_mails.iter().map(|(_, id)| *id).collect();
+    assert_eq!((claimed_mails.len(), distinct.len()), (MAILS, MAILS));
 }
 
 async fn sent_mail_is_not_due_and_its_token_is_erased(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
-    let before = world.invitation(mail).await;
-    let sent = world.attempted(mail, Ok(()), now).await;
-    assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, []);
-    let after = world.invitation(mail).await;
-    assert_eq!(after.version, before.version.next());
-    let state = after.value.mail.clone().unwrap();
+    let invitation_before = world.invitation(mail).await;
+    let sent_result = world.attempted(mail, Ok(()), now).await;
+    assert_eq!(worker.records_mails(&world, vec![(mail, sent_result)]).await, []);
+    let invitation_after = world.invitation(mail).await;
+    assert_eq!(invitation_after.version, invitation_before.version.next());
+    let state = invitation_after.value.mail.clone().unwrap();
     assert_eq!((state.status, state.sealed_token, state.due_at), (MailStatus::Sent, None, None));
-    assert_eq!(after.value.token_hash, before.value.token_hash);
+    assert_eq!(invitation_after.value.token_hash, invitation_before.value.token_hash);
     assert_eq!(worker.mails(&world, END, 9).await, []);
 }
 
@@ -195,52 +200,55 @@ async fn failed_mail_is_due_again_at_its_retry_time(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
-    let failed = world.attempted(mail, Err(MailFailure::Deferred), now).await;
-    assert_eq!(worker.records_mails(&world, vec![(mail, failed)]).await, []);
+    let failed_result = world.attempted(mail, Err(MailFailure::Deferred), now).await;
+    assert_eq!(worker.records_mails(&world, vec![(mail, failed_result)]).await, []);
     let state = world.invitation(mail).await.value.mail.unwrap();
     assert_eq!((state.attempts, state.failure), (1, Some(MailFailure::Deferred)));
     let due_at = state.due_at.unwrap();
     assert!(due_at > now, "{due_at}");
     assert_eq!(worker.mails(&world, just_before(due_at), 9).await, []);
-    let counted = |due, oldest_due_at| QueueState { due, oldest_due_at };
-    assert_eq!(world.store.mail_queue_state(just_before(due_at)).await.unwrap(), counted(0, None));
-    assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), counted(1, Some(due_at)));
+    let queue_state = |due, oldest_due_at| QueueState { due, oldest_due_at };
+    assert_eq!(world.store.mail_queue_state(just_before(due_at)).await.unwrap(), queue_state(0, None));
+    assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), queue_state(1, Some(due_at)));
     assert_eq!(worker.mails(&world, due_at, 9).await, [mail]);
-    assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), counted(0, None), "it is leased");
+    assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), queue_state(0, None), "it is leased");
 }
 
 async fn mail_result_is_recorded_only_under_its_lease(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (one, other, now) = (Worker::new(&world), Worker::new(&world), world.now());
     assert_eq!(one.mails(&world, now, 9).await, [mail]);
-    let before = world.invitation(mail).await;
+    let invitation_before = world.invitation(mail).await;
     let late = now.plus_seconds(LEASE_SECONDS);
     assert_eq!(other.mails(&world, late, 9).await, [mail]);
     for result in [world.attempted(mail, Ok(()), now).await, MailResult::Released] {
         assert_eq!(one.records_mails(&world, vec![(mail, result)]).await, [mail]);
     }
-    assert_eq!(world.invitation(mail).await, before);
+    assert_eq!(world.invitation(mail).await, invitation_before);
     assert_eq!(Worker::new(&world).mails(&world, late, 9).await, [], "the other one still has it");
-    let sent = world.attempted(mail, Ok(()), late).await;
-    assert_eq!(other.records_mails(&world, vec![(mail, sent.clone())]).await, []);
-    assert_eq!(other.records_mails(&world, vec![(mail, sent)]).await, [mail], "it is recorded once");
+    let sent_result = world.attempted(mail, Ok(()), late).await;
+    assert_eq!(other.records_mails(&world, vec![(mail, sent_result.clone())]).await, []);
+    assert_eq!(other.records_mails(&world, vec![(mail, sent_result)]).await, [mail], "it is recorded once");
 }
 
 async fn mail_result_is_recorded_only_for_the_unchanged_invitation(world: CaseContext) {
     let mail = world.mail(&world.invited().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
-    let sent = world.attempted(mail, Ok(()), now).await;
-    let seen = world.invitation(mail).await;
-    world.save(vec![Write::put(&Row::expecting(seen.value.revoke(now), seen.version))]).await;
-    let revoked = world.invitation(mail).await;
-    assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, [mail]);
-    assert_eq!(world.invitation(mail).await, revoked);
+    let first_result = world.attempted(mail, Ok(()), now).await;
+    let invitation = world.invitation(mail).await;
+    world.save(vec![Write::put(&Row::expecting(invitation.value.revoke(now), invitation.version))]).await;
+    let revoked_invitation = world.invitation(mail).await;
+    assert_eq!(worker.records_mails(&world, vec![(mail, first_result)]).await, [mail]);
+    assert_eq!(world.invitation(mail).await, revoked_invitation);
     // The worker decides again, based on the changed invitation.
-    let sent = world.attempted(mail, Ok(()), now).await;
-    assert_eq!(worker.records_mails(&world, vec![(mail, sent)]).await, []);
-    let after = world.invitation(mail).await.value;
-    assert_eq!((after.revoked_at, after.mail.unwrap().status), (Some(now), MailStatus::Sent));
+    let sent_result = world.attempted(mail, Ok(()), now).await;
+    assert_eq!(worker.records_mails(&world, vec![(mail, sent_result)]).await, []);
+    let invitation_after = world.invitation(mail).await.value;
+    assert_eq!(
+        (invitation_after.revoked_at, invitation_after.mail.unwrap().status),
+        (Some(now), MailStatus::Sent)
+    );
 }
 
 async fn released_mail_keeps_its_due_time(world: CaseContext) {
@@ -248,18 +256,18 @@ async fn released_mail_keeps_its_due_time(world: CaseContext) {
     let (first, then) = (world.mail(&first), world.mail(&then));
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [first, then]);
-    let before = world.invitation(first).await;
+    let invitation_before = world.invitation(first).await;
     assert_eq!(worker.records_mails(&world, vec![(first, MailResult::Released)]).await, []);
-    assert_eq!(world.invitation(first).await, before, "nothing has become of it");
+    assert_eq!(world.invitation(first).await, invitation_before, "nothing has become of it");
     assert_eq!(Worker::new(&world).mails(&world, now, 9).await, [first]);
 }
 
 async fn mail_of_a_revoked_or_accepted_invitation_is_not_due(world: CaseContext) {
     let (one, other) = (world.invited().await, world.invited().await);
-    let at = world.now();
-    for after in [one.revoke(at), other.accept(at).unwrap()] {
-        let seen = world.invitation((world.tenant, after.id)).await;
-        world.save(vec![Write::put(&Row::expecting(after, seen.version))]).await;
+    let now = world.now();
+    for after in [one.revoke(now), other.accept(now).unwrap()] {
+        let invitation = world.invitation((world.tenant, after.id)).await;
+        world.save(vec![Write::put(&Row::expecting(after, invitation.version))]).await;
     }
     assert_eq!(Worker::new(&world).mails(&world, END, 9).await, []);
     assert_eq!(world.store.mail_queue_state(END).await.unwrap(), QueueState::default());

@@ -122,13 +122,13 @@ async fn metadata_and_external_ids_round_trip(world: CaseContext) {
         let person = world.hired().await;
         let keys = TEXTS.iter().enumerate().map(|(at, text)| (format!("{text}{at}"), (*text).to_owned()));
         for text in TEXTS {
-            let described = with(T::new(world, person.id), Metadata(keys.clone().collect()), Some(text));
-            world.save(vec![Write::put(&Row::new(described.clone()))]).await;
-            let kept = world.store.row::<T>(world.tenant, described.key()).await.unwrap();
-            assert_eq!(kept.map(|row| row.value), Some(described.clone()), "{text:?}");
+            let resource = with(T::new(world, person.id), Metadata(keys.clone().collect()), Some(text));
+            world.save(vec![Write::put(&Row::new(resource.clone()))]).await;
+            let stored_row = world.store.row::<T>(world.tenant, resource.key()).await.unwrap();
+            assert_eq!(stored_row.map(|row| row.value), Some(resource.clone()), "{text:?}");
             let by_id = world.store.id_by(world.tenant, T::BY_EXTERNAL_ID, text.to_owned()).await.unwrap();
-            assert_eq!(by_id, Some(described.key()), "{text:?}");
-            assert_eq!(listed::<T>(world, &Metadata::default(), Some(text)).await, [described], "{text:?}");
+            assert_eq!(by_id, Some(resource.key()), "{text:?}");
+            assert_eq!(listed::<T>(world, &Metadata::default(), Some(text)).await, [resource], "{text:?}");
         }
     }
     round_trip::<Observation>(&world).await;
@@ -147,8 +147,8 @@ async fn metadata_filter_follows_every_update(world: CaseContext) {
             version = Some(version.map_or(Version::FIRST, Version::next));
             world.save(vec![Write::put(&row)]).await;
             for filter in [cycle("h1"), cycle("h2"), Metadata([("cycle".to_owned(), "h".to_owned())].into())] {
-                let wanted = if filter == metadata { vec![value.clone()] } else { vec![] };
-                assert_eq!(listed::<T>(world, &filter, None).await, wanted, "{metadata:?} by {filter:?}");
+                let expected_rows = if filter == metadata { vec![value.clone()] } else { vec![] };
+                assert_eq!(listed::<T>(world, &filter, None).await, expected_rows, "{metadata:?} by {filter:?}");
             }
         }
     }
@@ -164,22 +164,22 @@ async fn one_of_concurrent_uses_of_an_external_id_wins(world: CaseContext) {
         for round in 0..4 {
             let external_id = format!("crm-{round}");
             let tasks = (0..6).map(|_| {
-                let described = with(T::new(world, person), Metadata::default(), Some(&external_id));
+                let resource = with(T::new(world, person), Metadata::default(), Some(&external_id));
                 let world = world.clone();
-                async move { world.try_save(Write::put(&Row::new(described))).await }
+                async move { world.try_save(Write::put(&Row::new(resource))).await }
             });
             let results = at_once(tasks).await;
-            let taken = |result: &&Result<(), CommitError>| match result {
+            let is_taken = |result: &&Result<(), CommitError>| match result {
                 Err(CommitError::Taken(unique)) => *unique == T::UNIQUE,
                 _ => false,
             };
             assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
-            assert_eq!(results.iter().filter(taken).count(), 5, "{results:?}");
+            assert_eq!(results.iter().filter(is_taken).count(), 5, "{results:?}");
         }
         // External ids are case-sensitive, and several rows may have none.
         for external_id in [Some("CRM-0"), None, None] {
-            let described = with(T::new(world, person), Metadata::default(), external_id);
-            world.save(vec![Write::put(&Row::new(described))]).await;
+            let resource = with(T::new(world, person), Metadata::default(), external_id);
+            world.save(vec![Write::put(&Row::new(resource))]).await;
         }
     }
     one_wins::<Observation>(&world).await;
@@ -198,10 +198,10 @@ async fn update_to_a_taken_external_id_is_refused(world: CaseContext) {
         assert!(matches!(&result, Err(CommitError::Taken(unique)) if *unique == T::UNIQUE), "{result:?}");
         // The holder keeps its own, and another row may have it after the holder gives it up.
         world.save(vec![Write::put(&Row::expecting(holder.clone(), Version::FIRST))]).await;
-        let freed = with(holder, cycle("h1"), None);
-        world.save(vec![Write::put(&Row::expecting(freed, Version::FIRST.next()))]).await;
-        let moved = with(other, cycle("h1"), Some("crm-1"));
-        world.save(vec![Write::put(&Row::expecting(moved, Version::FIRST))]).await;
+        let resource_without_id = with(holder, cycle("h1"), None);
+        world.save(vec![Write::put(&Row::expecting(resource_without_id, Version::FIRST.next()))]).await;
+        let resource_with_id = with(other, cycle("h1"), Some("crm-1"));
+        world.save(vec![Write::put(&Row::expecting(resource_with_id, Version::FIRST))]).await;
     }
     is_refused::<Observation>(&world).await;
     is_refused::<Objective>(&world).await;
@@ -211,17 +211,17 @@ async fn update_to_a_taken_external_id_is_refused(world: CaseContext) {
 
 async fn external_id_belongs_to_one_tenant(world: CaseContext) {
     async fn belongs<T: Described>(world: &CaseContext) {
-        let mut saved = vec![];
+        let mut resources = vec![];
         for other in [world, &world.in_other_tenant(), &world.test_environment()] {
             let person = other.hired().await.id;
-            let described = with(T::new(other, person), cycle("h1"), Some("crm-1"));
-            other.save(vec![Write::put(&Row::new(described.clone()))]).await;
-            assert_eq!(listed::<T>(other, &cycle("h1"), Some("crm-1")).await, std::slice::from_ref(&described));
-            saved.push((other.tenant, described.key()));
+            let resource = with(T::new(other, person), cycle("h1"), Some("crm-1"));
+            other.save(vec![Write::put(&Row::new(resource.clone()))]).await;
+            assert_eq!(listed::<T>(other, &cycle("h1"), Some("crm-1")).await, std::slice::from_ref(&resource));
+            resources.push((other.tenant, resource.key()));
         }
-        for (tenant, id) in saved {
-            let found = world.store.id_by(tenant, T::BY_EXTERNAL_ID, "crm-1".to_owned()).await.unwrap();
-            assert_eq!(found, Some(id));
+        for (tenant, id) in resources {
+            let found_id = world.store.id_by(tenant, T::BY_EXTERNAL_ID, "crm-1".to_owned()).await.unwrap();
+            assert_eq!(found_id, Some(id));
         }
     }
     belongs::<Observation>(&world).await;

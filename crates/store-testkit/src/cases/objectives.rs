@@ -96,7 +96,7 @@ fn within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
 }
 
 fn shows(filter: &Filter, viewer: Viewer, objective: &Objective, all: &Population) -> bool {
-    let below = viewer.person().is_some_and(|person| all.is_below(objective.owner_id, person));
+    let is_report = viewer.person().is_some_and(|person| all.is_below(objective.owner_id, person));
     filter.scopes.contains(&objective.scope)
         && filter.statuses.contains(&objective.status)
         && (!filter.in_review || objective.submitted_at.is_some())
@@ -108,7 +108,7 @@ fn shows(filter: &Filter, viewer: Viewer, objective: &Objective, all: &Populatio
         && within(filter.last_check_in_at, objective.checked_in_at())
         && filter.parent_id.is_none_or(|id| objective.parent_id == Some(id))
         && matches((&filter.metadata, &filter.external_id), &objective.metadata, &objective.external_id)
-        && objective.is_visible_to(viewer, below)
+        && objective.is_visible_to(viewer, is_report)
 }
 
 fn bounds<T: Ord>(world: &CaseContext, a: T, b: T) -> Bounds<T> {
@@ -144,8 +144,8 @@ async fn objective_list_matches_filters_and_visibility(world: CaseContext) {
         let sorts: Vec<_> = Objective::sorts().collect();
         let sort = sorts[number % sorts.len()].1;
         let limit = *random.pick(&[3, 20, 100]);
-        let wanted = |objective: &Objective| shows(&filter, viewer, objective, &all);
-        list.must_show(sort, limit, &objectives, wanted, &format!("{filter:?} {viewer:?}")).await;
+        let is_expected = |objective: &Objective| shows(&filter, viewer, objective, &all);
+        list.must_show(sort, limit, &objectives, is_expected, &format!("{filter:?} {viewer:?}")).await;
     }
 }
 
@@ -155,8 +155,8 @@ async fn objective_list_is_walked_in_every_order(world: CaseContext) {
         let list = lists::objectives(&world, everything(), viewer);
         for (_, sort) in Objective::sorts() {
             for limit in [2, 7] {
-                let wanted = |objective: &Objective| shows(&everything(), viewer, objective, &all);
-                list.must_show(sort, limit, &objectives, wanted, &format!("{viewer:?}")).await;
+                let is_expected = |objective: &Objective| shows(&everything(), viewer, objective, &all);
+                list.must_show(sort, limit, &objectives, is_expected, &format!("{viewer:?}")).await;
             }
         }
     }
@@ -164,7 +164,7 @@ async fn objective_list_is_walked_in_every_order(world: CaseContext) {
 
 async fn due_objectives_are_found_in_every_tenant(world: CaseContext) {
     let today = Date::from_epoch_days(20_000);
-    let mut wanted = Vec::new();
+    let mut expected_objectives = Vec::new();
     for it in [world.clone(), world.in_other_tenant(), world.test_environment()] {
         let owner = it.hired().await;
         for (days, status, held_back) in [
@@ -181,26 +181,29 @@ async fn due_objectives_are_found_in_every_tenant(world: CaseContext) {
             let objective = Objective { period_start, status, held_back, ..it.make.objective(owner.id) };
             it.save(vec![Write::put(&Row::new(objective.clone()))]).await;
             if objective.starts_on().is_some_and(|day| day <= today) {
-                wanted.push((it.tenant, Versioned { value: objective, version: Version::FIRST }));
+                expected_objectives.push((it.tenant, Versioned { value: objective, version: Version::FIRST }));
             }
         }
     }
     let place =
         |row: &(candor_domain::access::Tenant, Versioned<Objective>)| (row.1.value.period_start, row.1.value.id);
-    let mut found = world.store.due(rows::objectives::STARTS_ON, today, 100).await.unwrap();
-    assert!(found.is_sorted_by_key(|row| row.1.value.period_start), "the longest due first");
-    found.sort_by_key(place);
-    wanted.sort_by_key(place);
-    assert_eq!(found, wanted);
+    let mut due_objectives = world.store.due(rows::objectives::STARTS_ON, today, 100).await.unwrap();
+    assert!(due_objectives.is_sorted_by_key(|row| row.1.value.period_start), "the longest due first");
+    due_objectives.sort_by_key(place);
+    expected_objectives.sort_by_key(place);
+    assert_eq!(due_objectives, expected_objectives);
     let first = world.store.due(rows::objectives::STARTS_ON, today, 2).await.unwrap();
     let oldest = Date::from_epoch_days(20_000 - 400);
     assert_eq!(first.iter().map(|row| row.1.value.period_start).collect::<Vec<_>>(), [oldest, oldest]);
     // A started objective is no longer due.
     let (tenant, seen) = first[0].clone();
-    let started = Objective { status: Status::InProgress, ..seen.value };
-    let change = world.make.change(vec![Write::put(&Row::expecting(started, seen.version))]);
+    let active_objective = Objective { status: Status::InProgress, ..seen.value };
+    let change = world.make.change(vec![Write::put(&Row::expecting(active_objective, seen.version))]);
     world.store.commit(tenant, change).await.unwrap();
-    assert_eq!(world.store.due(rows::objectives::STARTS_ON, today, 100).await.unwrap().len(), wanted.len() - 1);
+    assert_eq!(
+        world.store.due(rows::objectives::STARTS_ON, today, 100).await.unwrap().len(),
+        expected_objectives.len() - 1
+    );
 }
 
 async fn active_org_admins_are_found(world: CaseContext) {
@@ -245,13 +248,13 @@ async fn notification_is_saved_with_its_change_or_not_at_all(world: CaseContext)
     assert_eq!(store.row::<Notification>(*tenant, full.id).await.unwrap(), None);
     world.commit(telling(&world, vec![full.clone(), other.clone()], vec![])).await.unwrap();
     for it in [full.clone(), other] {
-        let kept = store.row::<Notification>(*tenant, it.id).await.unwrap();
-        assert_eq!(kept, Some(Versioned { value: it, version: Version::FIRST }));
+        let stored_row = store.row::<Notification>(*tenant, it.id).await.unwrap();
+        assert_eq!(stored_row, Some(Versioned { value: it, version: Version::FIRST }));
     }
     let read = full.read(make.tick()).unwrap();
     world.save(vec![Write::put(&Row::expecting(read.clone(), Version::FIRST))]).await;
-    let kept = store.row::<Notification>(*tenant, full.id).await.unwrap();
-    assert_eq!(kept, Some(Versioned { value: read, version: Version(2) }));
+    let full_row = store.row::<Notification>(*tenant, full.id).await.unwrap();
+    assert_eq!(full_row, Some(Versioned { value: read, version: Version(2) }));
     let nobody = vec![make.notification(make.id())];
     let result = world.commit(telling(&world, nobody, vec![])).await;
     assert!(matches!(result, Err(CommitError::Missing)), "{result:?}");
@@ -271,13 +274,13 @@ async fn notification_list_matches_filters_in_every_order(world: CaseContext) {
     for recipient_id in [None, Some(people[0].id), Some(people[1].id), Some(people[2].id)] {
         for unread in [None, Some(true), Some(false)] {
             let filter = notification::Filter { recipient_id, unread };
-            let wanted = |notification: &Notification| {
+            let is_expected = |notification: &Notification| {
                 recipient_id.is_none_or(|id| notification.recipient_id == id)
                     && unread.is_none_or(|unread| unread == notification.read_at.is_none())
             };
             let list = lists::notifications(&world, filter.clone());
             for (_, sort) in Notification::sorts() {
-                list.must_show(sort, 7, &all, wanted, &format!("{filter:?}")).await;
+                list.must_show(sort, 7, &all, is_expected, &format!("{filter:?}")).await;
             }
         }
     }
@@ -286,30 +289,30 @@ async fn notification_list_matches_filters_in_every_order(world: CaseContext) {
 async fn read_all_marks_all_notifications_of_one_person(world: CaseContext) {
     let CaseContext { make, .. } = &world;
     let (one, two) = (world.hired().await, world.hired().await);
-    let before = make.tick();
-    let read = Notification { read_at: Some(before), ..make.notification(one.id) };
+    let first_time = make.tick();
+    let read = Notification { read_at: Some(first_time), ..make.notification(one.id) };
     let all = vec![make.notification(one.id), make.notification(two.id), read.clone(), make.notification(one.id)];
     world.commit(telling(&world, all.clone(), vec![])).await.unwrap();
-    let at = make.tick();
+    let read_time = make.tick();
     let stale = vec![
-        Write::NotificationsRead(one.id, at),
+        Write::NotificationsRead(one.id, read_time),
         Write::employee(&Row::expecting(one.clone(), Version(5)), None),
     ];
     assert!(matches!(world.commit(make.change(stale)).await, Err(CommitError::Stale)));
     let list = lists::notifications(&world, notification::Filter::default());
     let sort = Sort::up(SortBy::CreatedAt);
     assert_eq!(list.walk(sort, 9).await, crate::sorted(all.clone(), sort, list.id), "nothing of a stale change");
-    world.save(vec![Write::NotificationsRead(one.id, at)]).await;
-    let after = all.into_iter().map(|notice| {
+    world.save(vec![Write::NotificationsRead(one.id, read_time)]).await;
+    let notices_after = all.into_iter().map(|notice| {
         let is_sent_to_one = notice.recipient_id == one.id;
-        Notification { read_at: notice.read_at.or(is_sent_to_one.then_some(at)), ..notice }
+        Notification { read_at: notice.read_at.or(is_sent_to_one.then_some(read_time)), ..notice }
     });
-    let after = crate::sorted(after.collect(), sort, list.id);
-    assert_eq!(list.walk(sort, 9).await, after);
+    let sorted_notices = crate::sorted(notices_after.collect(), sort, list.id);
+    assert_eq!(list.walk(sort, 9).await, sorted_notices);
     let unread = notification::Filter { unread: Some(true), ..Default::default() };
-    let left = lists::notifications(&world, unread).walk(sort, 9).await;
+    let unread_notices = lists::notifications(&world, unread).walk(sort, 9).await;
     assert_eq!(
-        left.iter().map(|notice| notice.recipient_id).collect::<Vec<_>>(),
+        unread_notices.iter().map(|notice| notice.recipient_id).collect::<Vec<_>>(),
         [two.id],
         "found as read from now on"
     );
@@ -356,6 +359,6 @@ async fn objectives_and_notifications_belong_to_one_tenant(world: CaseContext) {
             assert!(matches!(result, Err(CommitError::Stale | CommitError::Missing)), "{result:?}");
         }
     }
-    let kept = world.store.row::<Notification>(world.tenant, notice.id).await.unwrap();
-    assert_eq!(kept, Some(Versioned { value: notice, version: Version::FIRST }));
+    let stored_row = world.store.row::<Notification>(world.tenant, notice.id).await.unwrap();
+    assert_eq!(stored_row, Some(Versioned { value: notice, version: Version::FIRST }));
 }

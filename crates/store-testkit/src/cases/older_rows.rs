@@ -29,11 +29,11 @@ async fn older_subscription_sends_all_its_types(world: CaseContext) {
     let read = async || world.store.row::<Subscription>(world.tenant, id).await.unwrap().unwrap();
     let effective_event_types = narrow.event_types.clone();
     let older = Subscription { effective_event_types, keeps_all_types: true, ..narrow };
-    let stored = read().await;
-    assert_eq!(stored.value, older);
-    let paused = Subscription { active: false, ..older };
-    world.save(vec![Write::put(&Row::expecting(paused.clone(), stored.version))]).await;
-    assert_eq!(read().await.value, paused, "another change chooses no types");
+    let stored_row = read().await;
+    assert_eq!(stored_row.value, older);
+    let paused_webhook = Subscription { active: false, ..older };
+    world.save(vec![Write::put(&Row::expecting(paused_webhook.clone(), stored_row.version))]).await;
+    assert_eq!(read().await.value, paused_webhook, "another change chooses no types");
 }
 
 async fn older_summary_and_objective_have_no_changes_to_approve(world: CaseContext) {
@@ -55,8 +55,8 @@ async fn older_summary_and_objective_have_no_changes_to_approve(world: CaseConte
     world.spoil("UPDATE summaries SET edited_by = NULL, editor_ids = NULL, past_editor_ids = NULL").await;
     world.spoil("UPDATE objectives SET changed_since_approval = NULL").await;
     let older = Summary { edited_by: None, editor_ids: vec![], past_editor_ids: vec![], ..summary };
-    let unmarked = Objective { changed_since_approval: false, ..objective };
-    assert_eq!(read().await, (older, unmarked));
+    let unmarked_objective = Objective { changed_since_approval: false, ..objective };
+    assert_eq!(read().await, (older, unmarked_objective));
 }
 
 async fn older_organization_shows_all_custom_fields(world: CaseContext) {

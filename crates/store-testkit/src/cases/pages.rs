@@ -78,11 +78,11 @@ async fn remaining_lists_are_walked_in_every_order(world: CaseContext) {
     let (some, other) = (connectors[3].updated_at, connectors[17].updated_at);
     let (gte, lte) = (Some(some.min(other)), Some(some.max(other)));
     for bounds in [Bounds::default(), Bounds { gte, lte: None }, Bounds { gte: None, lte }, Bounds { gte, lte }] {
-        let within =
+        let is_within =
             |at: Timestamp| bounds.gte.is_none_or(|from| at >= from) && bounds.lte.is_none_or(|to| at <= to);
-        every_order(&lists::connectors(&world, bounds), &connectors, |row| within(row.updated_at), "changed")
+        every_order(&lists::connectors(&world, bounds), &connectors, |row| is_within(row.updated_at), "changed")
             .await;
-        every_order(&lists::api_keys(&world, bounds), &keys, |row| within(row.updated_at), "changed").await;
+        every_order(&lists::api_keys(&world, bounds), &keys, |row| is_within(row.updated_at), "changed").await;
     }
     let elsewhere = world.in_other_tenant();
     let entries: Vec<AuditEntry> =
@@ -100,14 +100,14 @@ where
     F: Future<Output = ()>,
 {
     for (_, sort) in T::sorts() {
-        let before = list.walk(sort, 100).await;
-        let ids: Vec<_> = before.iter().map(|row| (list.id)(row)).collect();
+        let rows_before = list.walk(sort, 100).await;
+        let ids: Vec<_> = rows_before.iter().map(|row| (list.id)(row)).collect();
         let (mut found, mut after, mut more) = (Vec::new(), None, true);
         while more {
             let page = list.page(sort, PageRequest { limit: 5, after: after.clone() }).await;
             after = page.items.last().map(|item| crate::place(item, sort, (list.id)(item)));
             found.extend(page.items);
-            more = page.more && found.len() < 4 * before.len();
+            more = page.more && found.len() < 4 * rows_before.len();
             insert().await;
         }
         let mut distinct: Vec<_> = found.iter().map(|row| (list.id)(row)).collect();
@@ -115,7 +115,7 @@ where
         distinct.dedup();
         assert_eq!(distinct.len(), found.len(), "{sort:?}: an entry is shown twice");
         found.retain(|id| ids.contains(&(list.id)(id)));
-        assert_eq!(found, before, "{sort:?}");
+        assert_eq!(found, rows_before, "{sort:?}");
     }
 }
 
@@ -180,19 +180,19 @@ async fn list_continues_behind_a_removed_position(world: CaseContext) {
     let all = Population::new(&world, 5, 60).await;
     let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
     for (_, sort) in Observation::sorts() {
-        let ordered = crate::sorted(all.observations.clone(), sort, list.id);
-        let gone = &ordered[30];
+        let sorted_rows = crate::sorted(all.observations.clone(), sort, list.id);
+        let removed_row = &sorted_rows[30];
         // An unused id that differs from an existing one in one bit.
-        let id = (u128::from_be_bytes(gone.id.to_bytes()) ^ 1).to_be_bytes();
-        let at = crate::place(gone, sort, id);
-        let behind = |observation: &&Observation| {
+        let id = (u128::from_be_bytes(removed_row.id.to_bytes()) ^ 1).to_be_bytes();
+        let position = crate::place(removed_row, sort, id);
+        let is_later = |observation: &&Observation| {
             let (here, there) =
-                ((observation.key(sort.by), observation.id.to_bytes()), (Some(at.key.clone()), at.id));
+                ((observation.key(sort.by), observation.id.to_bytes()), (Some(position.key.clone()), position.id));
             if sort.descending { here < there } else { here > there }
         };
-        let wanted: Vec<_> = ordered.iter().filter(behind).take(7).cloned().collect();
-        let page = list.page(sort, PageRequest { limit: 7, after: Some(at.clone()) }).await;
-        assert_eq!(page.items, wanted, "{sort:?}");
+        let expected_rows: Vec<_> = sorted_rows.iter().filter(is_later).take(7).cloned().collect();
+        let page = list.page(sort, PageRequest { limit: 7, after: Some(position.clone()) }).await;
+        assert_eq!(page.items, expected_rows, "{sort:?}");
     }
 }
 

@@ -60,15 +60,15 @@ impl Population {
     }
 
     pub(super) fn is_below(&self, id: EmployeeId, manager: EmployeeId) -> bool {
-        let above = |id: EmployeeId| {
+        let manager_of = |id: EmployeeId| {
             self.people.iter().find(|person| person.id == id).and_then(|person| person.manager_id)
         };
-        let mut next = above(id);
+        let mut next = manager_of(id);
         while let Some(it) = next {
             if it == manager {
                 return true;
             }
-            next = above(it);
+            next = manager_of(it);
         }
         false
     }
@@ -93,8 +93,10 @@ pub(super) fn day(world: &CaseContext) -> Date {
 /// Returns metadata with up to two keys of a few values.
 pub(super) fn metadata(world: &CaseContext) -> Metadata {
     let values = [("cycle", ["2026-h1", "2026-h2"]), ("source", ["import", "form"])];
-    let chosen = values.into_iter().filter(|_| world.random.chance(40));
-    Metadata(chosen.map(|(key, values)| (key.to_owned(), (*world.random.pick(&values)).to_owned())).collect())
+    let chosen_values = values.into_iter().filter(|_| world.random.chance(40));
+    Metadata(
+        chosen_values.map(|(key, values)| (key.to_owned(), (*world.random.pick(&values)).to_owned())).collect(),
+    )
 }
 
 /// Returns the external id of half of the rows. `number` is that of the row in its table.

@@ -63,24 +63,24 @@ async fn link_round_trips_and_is_found_by_its_keys(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (connector, other) = (connector(&world).await, connector(&world).await);
     let person = world.hired().await;
-    let stored = ScimLink {
+    let removed_link = ScimLink {
         manager_ref: Some("Boss@Example.com".to_owned()),
         deactivated_at: Some(make.tick()),
         removed_at: Some(make.tick()),
         ..link(&world, person.id, connector)
     };
-    world.save(vec![Write::put(&Row::new(stored.clone()))]).await;
-    let found = Some(Versioned { value: stored.clone(), version: Version::FIRST });
-    assert_eq!(store.row::<ScimLink>(*tenant, person.id).await.unwrap(), found);
+    world.save(vec![Write::put(&Row::new(removed_link.clone()))]).await;
+    let stored_row = Some(Versioned { value: removed_link.clone(), version: Version::FIRST });
+    assert_eq!(store.row::<ScimLink>(*tenant, person.id).await.unwrap(), stored_row);
     let by_name = |connector| {
-        let key = ScimLink::user_name_key(connector, &stored.user_name.to_uppercase());
+        let key = ScimLink::user_name_key(connector, &removed_link.user_name.to_uppercase());
         store.id_by(*tenant, scim_users::BY_USER_NAME, key)
     };
     assert_eq!(by_name(connector).await.unwrap(), Some(person.id));
     assert_eq!(by_name(other).await.unwrap(), None);
     let by_external =
         |text: &str| store.id_by(*tenant, scim_users::BY_EXTERNAL_ID, ScimLink::external_key(connector, text));
-    let external_id = stored.external_id.clone().unwrap();
+    let external_id = removed_link.external_id.clone().unwrap();
     assert_eq!(by_external(&external_id).await.unwrap(), Some(person.id));
     assert_eq!(by_external(&external_id.to_uppercase()).await.unwrap(), None);
     let waiting = async |text: &str| {
@@ -91,8 +91,8 @@ async fn link_round_trips_and_is_found_by_its_keys(world: CaseContext) {
     assert_eq!(waiting("boss@example.com").await, [person.id]);
     assert_eq!(waiting("x").await, []);
     // A later link of the person replaces the first one, also with another connector.
-    let moved = ScimLink { manager_ref: None, removed_at: None, ..link(&world, person.id, other) };
-    world.save(vec![Write::put(&Row::expecting(moved, Version::FIRST))]).await;
+    let other_link = ScimLink { manager_ref: None, removed_at: None, ..link(&world, person.id, other) };
+    world.save(vec![Write::put(&Row::expecting(other_link, Version::FIRST))]).await;
     assert_eq!(by_name(connector).await.unwrap(), None);
     assert_eq!(waiting("boss@example.com").await, []);
 }
@@ -121,11 +121,11 @@ async fn taken_link_value_refuses_the_person_as_well(world: CaseContext) {
         };
         let change = || make.change(vec![joins(person.clone()), Write::put(&Row::new(link.clone()))]);
         for answer in [store.check(*tenant, &change()).await, world.commit(change()).await] {
-            let told = match &answer {
+            let taken_unique = match &answer {
                 Err(CommitError::Taken(unique)) => Some(*unique),
                 other => other.is_err().then_some(Unique::Id),
             };
-            assert_eq!(told, taken, "{user_name} {external_id}: {answer:?}");
+            assert_eq!(taken_unique, taken, "{user_name} {external_id}: {answer:?}");
         }
         let is_saved = store.row::<Employee>(*tenant, person.id).await.unwrap().is_some();
         assert_eq!(is_saved, taken.is_none(), "{user_name} {external_id}");
@@ -143,13 +143,14 @@ async fn provider_sees_its_own_and_unmanaged_people(world: CaseContext) {
     let mine = linked(&world, connector, |_| ()).await;
     linked(&world, connector, |link| link.removed_at = Some(link.linked_at)).await;
     linked(&world, other, |_| ()).await;
-    let left = Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
-    let left = world.add_employee(left).await;
-    let below = world.hired_below(boss.id).await;
+    let person_who_left =
+        Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
+    let former_employee = world.add_employee(person_who_left).await;
+    let report = world.hired_below(boss.id).await;
     let elsewhere = world.in_other_tenant();
     linked(&elsewhere, self::connector(&elsewhere).await, |_| ()).await;
     elsewhere.hired().await;
-    let all = [boss.id, mine.id, left.id, below.id];
+    let all = [boss.id, mine.id, former_employee.id, report.id];
     let query = VisiblePeople { connector, active: None, manager: None, start: PeopleStart::Skip(0), limit: 100 };
     let page = async |query: VisiblePeople| store.visible_people(*tenant, &query).await.unwrap();
     assert_eq!(page(query).await, PeoplePage { ids: all.to_vec(), total: Some(4) });
@@ -157,32 +158,36 @@ async fn provider_sees_its_own_and_unmanaged_people(world: CaseContext) {
     assert_eq!(page(second).await, PeoplePage { ids: all[1..3].to_vec(), total: Some(4) });
     let none = VisiblePeople { limit: 0, ..query };
     assert_eq!(page(none).await, PeoplePage { ids: vec![], total: Some(4) });
-    let beyond = VisiblePeople { start: PeopleStart::Skip(9), ..query };
-    assert_eq!(page(beyond).await, PeoplePage { ids: vec![], total: Some(4) });
-    let after = VisiblePeople { start: PeopleStart::After(mine.id), limit: 1, ..query };
-    assert_eq!(page(after).await, PeoplePage { ids: vec![left.id], total: None });
+    let query_beyond_end = VisiblePeople { start: PeopleStart::Skip(9), ..query };
+    assert_eq!(page(query_beyond_end).await, PeoplePage { ids: vec![], total: Some(4) });
+    let query_after = VisiblePeople { start: PeopleStart::After(mine.id), limit: 1, ..query };
+    assert_eq!(page(query_after).await, PeoplePage { ids: vec![former_employee.id], total: None });
     let inactive = VisiblePeople { active: Some(false), ..query };
-    assert_eq!(page(inactive).await, PeoplePage { ids: vec![left.id], total: Some(1) });
+    assert_eq!(page(inactive).await, PeoplePage { ids: vec![former_employee.id], total: Some(1) });
     let active = VisiblePeople { active: Some(true), start: PeopleStart::After(boss.id), ..query };
-    assert_eq!(page(active).await, PeoplePage { ids: vec![mine.id, below.id], total: None });
+    assert_eq!(page(active).await, PeoplePage { ids: vec![mine.id, report.id], total: None });
     let reports = VisiblePeople { manager: Some(boss.id), ..query };
-    assert_eq!(page(reports).await, PeoplePage { ids: vec![below.id], total: Some(1) });
+    assert_eq!(page(reports).await, PeoplePage { ids: vec![report.id], total: Some(1) });
     // The query selects the people that the domain declares visible.
     let people = store.entries(*tenant, employees::managed_by(connector, None, 10)).await.unwrap();
-    let people: Vec<_> =
-        people.into_iter().map(|row| row.value).chain([boss.clone(), left.clone(), below.clone()]).collect();
+    let people: Vec<_> = people
+        .into_iter()
+        .map(|row| row.value)
+        .chain([boss.clone(), former_employee.clone(), report.clone()])
+        .collect();
     let ids: Vec<_> = people.iter().map(|person| person.id).collect();
     let links = store.rows::<ScimLink>(*tenant, &ids).await.unwrap();
     let link = |id| links.iter().map(|row| &row.value).find(|link| link.id == id);
-    let mut seen: Vec<_> = people.iter().filter(|person| is_visible(person, link(person.id), connector)).collect();
-    seen.sort_by_key(|person| person.id);
-    assert_eq!(seen.iter().map(|person| person.id).collect::<Vec<_>>(), all);
+    let mut visible_people: Vec<_> =
+        people.iter().filter(|person| is_visible(person, link(person.id), connector)).collect();
+    visible_people.sort_by_key(|person| person.id);
+    assert_eq!(visible_people.iter().map(|person| person.id).collect::<Vec<_>>(), all);
     assert!(people.len() > all.len(), "a removed link hides its person");
     // The keyset lists have the same people.
     let links = store.entries(*tenant, scim_users::linked(connector, None, 10)).await.unwrap();
     assert_eq!(links.into_iter().map(|row| row.value.id).collect::<Vec<_>>(), [mine.id]);
     let people = store.entries(*tenant, scim_users::unmanaged(Some(boss.id), 10)).await.unwrap();
-    assert_eq!(people.into_iter().map(|row| row.value.id).collect::<Vec<_>>(), [left.id, below.id]);
+    assert_eq!(people.into_iter().map(|row| row.value.id).collect::<Vec<_>>(), [former_employee.id, report.id]);
 }
 
 async fn linked_people_are_counted_at_a_time_and_now(world: CaseContext) {
@@ -192,19 +197,19 @@ async fn linked_people_are_counted_at_a_time_and_now(world: CaseContext) {
     for _ in 0..6 {
         people.push(linked(&world, connector, |_| ()).await.id);
     }
-    let since = make.tick();
+    let start = make.tick();
     let end = async |id: EmployeeId, at: Timestamp| {
         let Versioned { value, version } = store.row::<ScimLink>(*tenant, id).await.unwrap().unwrap();
         world.save(vec![Write::put(&Row::expecting(ScimLink { removed_at: Some(at), ..value }, version))]).await;
     };
     end(people[2], make.tick()).await;
-    end(people[3], since).await;
+    end(people[3], start).await;
     linked(&world, connector, |_| ()).await;
     linked(&world, other, |_| ()).await;
-    let people = store.linked_people(*tenant, connector, since).await.unwrap();
+    let people = store.linked_people(*tenant, connector, start).await.unwrap();
     assert_eq!(people, LinkedPeople { at_start: 5, now: 5 });
     let elsewhere = world.in_other_tenant().tenant;
-    assert_eq!(store.linked_people(elsewhere, connector, since).await.unwrap(), LinkedPeople::default());
+    assert_eq!(store.linked_people(elsewhere, connector, start).await.unwrap(), LinkedPeople::default());
 }
 
 async fn brake_count_round_trips_and_has_a_version(world: CaseContext) {
@@ -219,8 +224,8 @@ async fn brake_count_round_trips_and_has_a_version(world: CaseContext) {
     world.save(vec![Write::put(&Row::expecting(count.clone(), Version::FIRST))]).await;
     let stale = world.try_save(Write::put(&Row::expecting(count.clone(), Version::FIRST))).await;
     assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
-    let stored = store.row::<BrakeCount>(*tenant, count.id).await.unwrap();
-    assert_eq!(stored, Some(Versioned { value: count.clone(), version: Version(2) }));
+    let stored_row = store.row::<BrakeCount>(*tenant, count.id).await.unwrap();
+    assert_eq!(stored_row, Some(Versioned { value: count.clone(), version: Version(2) }));
     assert_eq!(store.row::<BrakeCount>(world.in_other_tenant().tenant, count.id).await.unwrap(), None);
 }
 
@@ -246,17 +251,23 @@ async fn open_issue_is_unique_and_counts_occurrences(world: CaseContext) {
     assert!(matches!(answer, Err(CommitError::Taken(Unique::OpenIssue))), "{answer:?}");
     let key = pending.open_key().unwrap();
     assert_eq!(store.id_by(*tenant, sync_issues::BY_OPEN_KEY, key).await.unwrap(), Some(pending.id));
-    let at = make.tick();
-    assert!(store.repeat_issue(*tenant, pending.id, "Still nobody.", at).await.unwrap());
+    let occurrence_time = make.tick();
+    assert!(store.repeat_issue(*tenant, pending.id, "Still nobody.", occurrence_time).await.unwrap());
     assert!(store.repeat_issue(*tenant, pending.id, "An older request.", EARLIER).await.unwrap());
-    let expected =
-        SyncIssue { count: 3, message: "An older request.".to_owned(), occurred_at: at, ..pending.clone() };
+    let expected_issue = SyncIssue {
+        count: 3,
+        message: "An older request.".to_owned(),
+        occurred_at: occurrence_time,
+        ..pending.clone()
+    };
     let row = store.row::<SyncIssue>(*tenant, pending.id).await.unwrap();
-    assert_eq!(row, Some(Versioned { value: expected.clone(), version: Version(3) }));
-    let resolved = expected.resolved(make.tick()).unwrap();
-    world.save(vec![Write::put(&Row::expecting(resolved.clone(), Version(3)))]).await;
-    assert!(!store.repeat_issue(*tenant, pending.id, "Again.", at).await.unwrap(), "it is resolved");
-    assert!(!store.repeat_issue(world.in_other_tenant().tenant, cycle.id, "Again.", at).await.unwrap());
+    assert_eq!(row, Some(Versioned { value: expected_issue.clone(), version: Version(3) }));
+    let resolved_issue = expected_issue.resolved(make.tick()).unwrap();
+    world.save(vec![Write::put(&Row::expecting(resolved_issue.clone(), Version(3)))]).await;
+    assert!(!store.repeat_issue(*tenant, pending.id, "Again.", occurrence_time).await.unwrap(), "it is resolved");
+    assert!(
+        !store.repeat_issue(world.in_other_tenant().tenant, cycle.id, "Again.", occurrence_time).await.unwrap()
+    );
     world.save(vec![Write::put(&Row::new(twin.clone()))]).await;
     let list = async |filter| {
         let sort = Sort::down(SortBy::OccurredAt);
@@ -266,9 +277,9 @@ async fn open_issue_is_unique_and_counts_occurrences(world: CaseContext) {
     };
     let open = IssueFilter::default();
     assert_eq!(list(open).await, [twin.clone(), cycle.clone()]);
-    assert_eq!(list(IssueFilter { resolved: Resolved::Yes, ..open }).await, std::slice::from_ref(&resolved));
+    assert_eq!(list(IssueFilter { resolved: Resolved::Yes, ..open }).await, std::slice::from_ref(&resolved_issue));
     let of_kind = IssueFilter { resolved: Resolved::All, kind: Some(IssueKind::ManagerPending) };
-    assert_eq!(list(of_kind).await, [resolved, twin]);
+    assert_eq!(list(of_kind).await, [resolved_issue, twin]);
 }
 
 /// A time before all others of these cases.
@@ -291,13 +302,13 @@ fn request(world: &CaseContext, connector_id: ConnectorId) -> ScimRequest {
 async fn request_log_keeps_the_newest(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let [connector, other] = [make.id(), make.id()];
-    let kept = usize::try_from(KEPT_REQUESTS).unwrap();
-    let mut sent: Vec<_> = (0..kept + 3).map(|_| request(&world, connector)).collect();
-    sent[0].user_agent = Some("Okta \"SCIM\" é".to_owned());
-    sent[1].scim_type = None;
+    let kept_count = usize::try_from(KEPT_REQUESTS).unwrap();
+    let mut requests: Vec<_> = (0..kept_count + 3).map(|_| request(&world, connector)).collect();
+    requests[0].user_agent = Some("Okta \"SCIM\" é".to_owned());
+    requests[1].scim_type = None;
     let of_other = request(&world, other);
     store.log_requests(*tenant, other, std::slice::from_ref(&of_other)).await.unwrap();
-    store.log_requests(*tenant, connector, &sent[..2]).await.unwrap();
+    store.log_requests(*tenant, connector, &requests[..2]).await.unwrap();
     store.log_requests(*tenant, connector, &[]).await.unwrap();
     let list = async |connector| {
         let page = PageRequest { limit: 1_000, after: None };
@@ -305,12 +316,12 @@ async fn request_log_keeps_the_newest(world: CaseContext) {
         let rows = store.entries(*tenant, listing).await.unwrap();
         rows.into_iter().map(|row| row.value).collect::<Vec<_>>()
     };
-    assert_eq!(list(connector).await, sent[..2]);
+    assert_eq!(list(connector).await, requests[..2]);
     // A batch may be sent again after its response was lost.
-    store.log_requests(*tenant, connector, &sent[1..9]).await.unwrap();
-    assert_eq!(list(connector).await, sent[..9]);
-    store.log_requests(*tenant, connector, &sent[9..]).await.unwrap();
-    assert_eq!(list(connector).await, sent[3..]);
+    store.log_requests(*tenant, connector, &requests[1..9]).await.unwrap();
+    assert_eq!(list(connector).await, requests[..9]);
+    store.log_requests(*tenant, connector, &requests[9..]).await.unwrap();
+    assert_eq!(list(connector).await, requests[3..]);
     assert_eq!(list(other).await, [of_other]);
 }
 
@@ -322,23 +333,23 @@ async fn figures_count_one_connector_of_one_tenant(world: CaseContext) {
     linked(&world, connector, |link| link.updated_at = changed_at).await;
     linked(&world, connector, |link| link.updated_at = EARLIER).await;
     let open = issue(&world, connector, IssueKind::ManagerPending);
-    let closed = issue(&world, connector, IssueKind::LastAdmin).resolved(make.tick()).unwrap();
-    world.save(vec![Write::put(&Row::new(open)), Write::put(&Row::new(closed))]).await;
-    let sent = ["first", "newest"]
+    let closed_issue = issue(&world, connector, IssueKind::LastAdmin).resolved(make.tick()).unwrap();
+    world.save(vec![Write::put(&Row::new(open)), Write::put(&Row::new(closed_issue))]).await;
+    let requests = ["first", "newest"]
         .map(|agent| ScimRequest { user_agent: Some(agent.to_owned()), ..request(&world, connector) });
-    store.log_requests(*tenant, connector, &sent).await.unwrap();
+    store.log_requests(*tenant, connector, &requests).await.unwrap();
     let figures = store.connector_figures(*tenant, connector).await.unwrap();
-    let expected = ConnectorFigures {
+    let expected_figures = ConnectorFigures {
         people: 3,
         open_issues: 1,
         last_change_at: Some(changed_at),
-        last_request_at: Some(sent[1].occurred_at),
+        last_request_at: Some(requests[1].occurred_at),
         user_agent: Some("newest".to_owned()),
     };
-    assert_eq!(figures, expected);
+    assert_eq!(figures, expected_figures);
     assert_eq!(store.connector_figures(*tenant, idle).await.unwrap(), ConnectorFigures::default());
     let elsewhere = world.test_environment().tenant;
     assert_eq!(store.connector_figures(elsewhere, connector).await.unwrap(), ConnectorFigures::default());
-    let stored = store.row::<Connector>(*tenant, connector).await.unwrap().unwrap();
-    assert_eq!(stored.version, Version::FIRST, "figures do not change the connector");
+    let connector_row = store.row::<Connector>(*tenant, connector).await.unwrap().unwrap();
+    assert_eq!(connector_row.version, Version::FIRST, "figures do not change the connector");
 }

@@ -60,17 +60,17 @@ async fn event_is_queued_for_active_subscriptions_to_its_type(world: CaseContext
         subscriptions.push(several);
     }
     let kinds: Vec<_> = EventType::ALL.to_vec();
-    let mut wanted = vec![];
+    let mut expected_jobs = vec![];
     for (it, subscriptions) in worlds.iter().zip(&subscriptions) {
         let events = it.happened(&kinds).await;
         for to in subscriptions {
-            wanted
+            expected_jobs
                 .extend(events.iter().filter(|event| to.wants(event.kind)).map(|event| it.delivery_of(event, to)));
         }
     }
-    assert_eq!(wanted.len(), 3 * (kinds.len() + 1 + 3));
+    assert_eq!(expected_jobs.len(), 3 * (kinds.len() + 1 + 3));
     let worker = Worker::new(&world);
-    assert_eq!(worker.all(END).await, in_order(wanted));
+    assert_eq!(worker.all(END).await, in_order(expected_jobs));
     assert_eq!(worker.all_parked(END).await, []);
 }
 
@@ -82,19 +82,19 @@ async fn changed_subscription_applies_to_later_events(world: CaseContext) {
         (world.make.subscription().event_types, false, vec![]),
         (world.make.subscription().event_types, true, vec![CREATED, UPDATED]),
     ];
-    let mut wanted = vec![];
+    let mut expected_jobs = vec![];
     for (number, (event_types, active, kinds)) in (1..).zip(steps) {
         let value = Subscription { effective_event_types: event_types, active, ..to.clone() };
         world.save(vec![Write::put(&Row::expecting(value, Version(number)))]).await;
         let events = world.happened(&[CREATED, UPDATED]).await;
-        let queued = events.iter().filter(|event| kinds.contains(&event.kind));
-        wanted.extend(queued.map(|event| world.delivery_of(event, &to)));
+        let matching_events = events.iter().filter(|event| kinds.contains(&event.kind));
+        expected_jobs.extend(matching_events.map(|event| world.delivery_of(event, &to)));
     }
     world.save(vec![Write::WebhookRemoved(to.id, Version(5))]).await;
     world.happened(&[CREATED, UPDATED]).await;
-    let found: Vec<_> = Worker::new(&world).all(END).await;
+    let jobs: Vec<_> = Worker::new(&world).all(END).await;
     // Stores may delete these deliveries with their subscription; in other stores the workers drop them.
-    assert!(found.iter().all(|delivery| wanted.contains(delivery)), "{found:?}");
+    assert!(jobs.iter().all(|delivery| expected_jobs.contains(delivery)), "{jobs:?}");
     let other = world.subscribed(world.make.subscription_to(&[CREATED])).await;
     let events = world.happened(&[UPDATED, CREATED]).await;
     assert_eq!(Worker::new(&world).oldest(END, MANY).await, [world.delivery_of(&events[1], &other)]);
@@ -108,8 +108,8 @@ async fn subscription_event_is_not_queued_for_its_subject(world: CaseContext) {
         let writes = vec![Write::put(&Row::expecting(value, Version(number)))];
         let change = ChangeSet { events: vec![event.clone()], ..world.make.change(writes) };
         world.store.commit(world.tenant, change).await.unwrap();
-        let found = Worker::new(&world).oldest(END, MANY).await;
-        assert_eq!(found, [world.delivery_of(&event, &other)], "active: {active}");
+        let jobs = Worker::new(&world).oldest(END, MANY).await;
+        assert_eq!(jobs, [world.delivery_of(&event, &other)], "active: {active}");
     }
 }
 
@@ -122,9 +122,9 @@ async fn refused_change_queues_no_delivery(world: CaseContext) {
     let to = world.subscriber().await;
     let person = world.hired().await;
     let stale = Write::employee(&Row::expecting(person.clone(), Version(7)), None);
-    let taken = joins(Employee { email: person.email.clone(), ..world.make.employee() });
+    let conflicting_write = joins(Employee { email: person.email.clone(), ..world.make.employee() });
     let worker = Worker::new(&world);
-    for write in [stale, taken, Write::WebhookRemoved(to.id, Version(7))] {
+    for write in [stale, conflicting_write, Write::WebhookRemoved(to.id, Version(7))] {
         let (_, change) =
             announcing(&world, vec![Write::Enqueue(vec![world.delivery_at(world.now(), &to)]), write]);
         let lease = Some(worker.lease(world.now()));
@@ -153,9 +153,9 @@ async fn concurrent_retries_queue_an_event_once(world: CaseContext) {
         let winners: Vec<_> = (0..10).filter(|number| results[*number].is_ok()).collect();
         assert_eq!(winners.len(), 1, "{results:?}");
         let worker = Worker::new(&world);
-        let queued = worker.all(END).await;
-        assert_eq!(queued, [world.delivery_of(&twins[winners[0]].0, &to)]);
-        worker.keeps(vec![(queued[0], AttemptResult::Gone)]).await;
+        let jobs = worker.all(END).await;
+        assert_eq!(jobs, [world.delivery_of(&twins[winners[0]].0, &to)]);
+        worker.keeps(vec![(jobs[0], AttemptResult::Gone)]).await;
     }
 }
 
@@ -177,17 +177,23 @@ async fn delivery_queued_under_a_lease_belongs_to_its_worker(world: CaseContext)
     let (to, other) = (world.subscriber().await, world.subscribed(world.make.subscription_to(&[UPDATED])).await);
     let (mine, others) = (Worker::new(&world), Worker::new(&world));
     let events = [world.make.event(CREATED), world.make.event(UPDATED)];
-    let asked = [world.delivery_at(world.now(), &to), world.delivery_at(world.now(), &other)];
+    let leased_events = [world.delivery_at(world.now(), &to), world.delivery_at(world.now(), &other)];
     let now = world.make.tick();
     let lease = mine.lease(now);
     let change = ChangeSet {
         events: events.to_vec(),
         lease: Some(lease),
-        ..world.make.change(vec![Write::Enqueue(asked.to_vec())])
+        ..world.make.change(vec![Write::Enqueue(leased_events.to_vec())])
     };
     let Committed { leased } = world.committed(change).await.unwrap();
     let [created, updated] = [0, 1].map(|index| world.delivery_of(&events[index], &to));
-    let jobs = in_order(vec![created, updated, world.delivery_of(&events[1], &other), asked[0], asked[1]]);
+    let jobs = in_order(vec![
+        created,
+        updated,
+        world.delivery_of(&events[1], &other),
+        leased_events[0],
+        leased_events[1],
+    ]);
     assert_eq!(leased.len(), 5, "each once");
     assert_eq!(leased.into_iter().collect::<BTreeSet<_>>(), keys(&jobs));
     // Neither other workers nor the same one can claim the leased deliveries.
@@ -199,8 +205,8 @@ async fn delivery_queued_under_a_lease_belongs_to_its_worker(world: CaseContext)
     }
     // The worker that holds the lease records the result without a claim.
     mine.keeps(vec![(created, AttemptResult::Gone)]).await;
-    let left: Vec<_> = jobs.into_iter().filter(|job| *job != created).collect();
-    assert_eq!(others.all(lease.until).await, left);
+    let other_jobs: Vec<_> = jobs.into_iter().filter(|job| *job != created).collect();
+    assert_eq!(others.all(lease.until).await, other_jobs);
     assert_eq!(mine.records(vec![(updated, AttemptResult::Gone)]).await.lost, 1, "it is another's now");
 }
 
@@ -220,8 +226,8 @@ async fn queued_delivery_is_not_replaced(world: CaseContext) {
     let [event, other] = <[Event; 2]>::try_from(world.happened(&[CREATED, UPDATED]).await).unwrap();
     let (mine, late) = (Worker::new(&world), world.now().plus_seconds(1_000));
     let jobs = mine.all(world.now()).await;
-    let again = settled(&jobs[0], world.make.id(), BAD, Some(late));
-    mine.keeps(vec![(jobs[0], AttemptResult::Settled(Box::new(again)))]).await;
+    let retry_result = settled(&jobs[0], world.make.id(), BAD, Some(late));
+    mine.keeps(vec![(jobs[0], AttemptResult::Settled(Box::new(retry_result)))]).await;
     // The first event waits for its second attempt, the second is leased, and the third is new.
     let replay = |event: &Event| Job {
         origin: DeliveryOrigin::Replay,
@@ -229,9 +235,9 @@ async fn queued_delivery_is_not_replaced(world: CaseContext) {
         ..world.delivery_of(event, &to)
     };
     let new = world.delivery_at(world.now(), &to);
-    let asked = vec![replay(&event), replay(&other), new, Job { origin: DeliveryOrigin::Test, ..new }];
+    let repeated_jobs = vec![replay(&event), replay(&other), new, Job { origin: DeliveryOrigin::Test, ..new }];
     let lease = Some(Worker::new(&world).lease(world.now()));
-    let change = ChangeSet { lease, ..world.make.change(vec![Write::Enqueue(asked)]) };
+    let change = ChangeSet { lease, ..world.make.change(vec![Write::Enqueue(repeated_jobs)]) };
     assert_eq!(world.committed(change).await.unwrap().leased, [(to.id, new.event_id)]);
     mine.keeps(vec![(jobs[1], AttemptResult::Gone)]).await;
     let second = Job { attempt: 2, ..world.delivery_of(&event, &to) };
@@ -253,9 +259,9 @@ async fn reserved_attempt_id_is_stored_or_refused(world: CaseContext) {
     let mine = Worker::new(&world);
     assert_eq!(mine.all(world.now()).await, [queued], "nothing was saved");
     mine.keeps(vec![(queued, AttemptResult::Gone)]).await;
-    let promised = queued.promised(world.make.id());
-    world.enqueue(&[new, promised]).await;
-    assert_eq!(mine.all(world.now()).await, in_order(vec![new, promised]));
+    let job_with_id = queued.promised(world.make.id());
+    world.enqueue(&[new, job_with_id]).await;
+    assert_eq!(mine.all(world.now()).await, in_order(vec![new, job_with_id]));
 }
 
 async fn one_of_concurrent_reservations_of_an_attempt_wins(world: CaseContext) {
@@ -269,28 +275,28 @@ async fn one_of_concurrent_reservations_of_an_attempt_wins(world: CaseContext) {
         });
         let results = at_once(tasks).await;
         assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Stale))), "{results:?}");
-        let made: Vec<_> =
+        let accepted_ids: Vec<_> =
             (0..10).filter(|number| results[*number].is_ok()).map(|number| promises[number]).collect();
-        assert_eq!(made.len(), 1, "{results:?}");
+        assert_eq!(accepted_ids.len(), 1, "{results:?}");
         let worker = Worker::new(&world);
-        assert_eq!(worker.all(END).await, made);
-        worker.keeps(vec![(made[0], AttemptResult::Gone)]).await;
+        assert_eq!(worker.all(END).await, accepted_ids);
+        worker.keeps(vec![(accepted_ids[0], AttemptResult::Gone)]).await;
     }
 }
 
 async fn queued_delivery_round_trips(world: CaseContext) {
-    let paused = world.subscribed(Subscription { active: false, ..world.make.subscription() }).await;
-    let soon = world.now().plus_seconds(60);
+    let paused_webhook = world.subscribed(Subscription { active: false, ..world.make.subscription() }).await;
+    let due_time = world.now().plus_seconds(60);
     let mut jobs = vec![];
     for (number, origin) in (1_u16..).zip(DeliveryOrigin::ALL) {
-        let job = Job { origin: *origin, attempt: number * 100, ..world.delivery_at(soon, &paused) };
-        jobs.extend([job, world.delivery_at(soon, &paused).promised(world.make.id())]);
+        let job = Job { origin: *origin, attempt: number * 100, ..world.delivery_at(due_time, &paused_webhook) };
+        jobs.extend([job, world.delivery_at(due_time, &paused_webhook).promised(world.make.id())]);
     }
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
-    assert_eq!(worker.all(just_before(soon)).await, [], "it is not due yet");
+    assert_eq!(worker.all(just_before(due_time)).await, [], "it is not due yet");
     // Queued deliveries stay claimable while their subscription is paused.
-    assert_eq!(worker.all(soon).await, in_order(jobs));
+    assert_eq!(worker.all(due_time).await, in_order(jobs));
 }
 
 async fn many_events_for_many_subscriptions_are_one_change(world: CaseContext) {
@@ -317,17 +323,17 @@ async fn queue_state_returns_due_count_and_oldest_time(world: CaseContext) {
     };
     let start = world.make.tick();
     assert_eq!(state(END).await, (0, None));
-    let at = |seconds| start.plus_seconds(seconds);
-    let jobs: Vec<_> = [10, 20, 30].map(|seconds| world.delivery_at(at(seconds), &to)).into();
+    let time = |seconds| start.plus_seconds(seconds);
+    let jobs: Vec<_> = [10, 20, 30].map(|seconds| world.delivery_at(time(seconds), &to)).into();
     world.enqueue(&jobs).await;
-    assert_eq!(state(just_before(at(10))).await, (0, None), "what is not due yet is no delay");
-    assert_eq!(state(at(10)).await, (1, Some(at(10))));
-    assert_eq!(state(at(30)).await, (3, Some(at(10))));
+    assert_eq!(state(just_before(time(10))).await, (0, None), "what is not due yet is no delay");
+    assert_eq!(state(time(10)).await, (1, Some(time(10))));
+    assert_eq!(state(time(30)).await, (3, Some(time(10))));
     let worker = Worker::new(&world);
-    let ClaimedJobs { jobs, .. } = worker.claims(at(15), Claim::Oldest { most: 9 }).await;
-    assert_eq!(state(at(30)).await, (2, Some(at(20))), "somebody has the first");
-    let lease_ends = at(15 + LEASE_SECONDS);
-    assert_eq!(state(lease_ends).await, (3, Some(at(10))), "it was due all the while");
+    let ClaimedJobs { jobs, .. } = worker.claims(time(15), Claim::Oldest { most: 9 }).await;
+    assert_eq!(state(time(30)).await, (2, Some(time(20))), "somebody has the first");
+    let lease_ends = time(15 + LEASE_SECONDS);
+    assert_eq!(state(lease_ends).await, (3, Some(time(10))), "it was due all the while");
     worker.keeps(vec![(jobs[0], AttemptResult::Parked)]).await;
-    assert_eq!(state(END).await, (2, Some(at(20))), "what is parked waits for nobody");
+    assert_eq!(state(END).await, (2, Some(time(20))), "what is parked waits for nobody");
 }

@@ -22,12 +22,12 @@ async fn rate_lease_has_one_holder_until_its_end(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let workers = [world.make.worker(), world.make.worker()];
     let start = world.now();
-    let at = |seconds| start.plus_seconds(seconds);
+    let time = |seconds| start.plus_seconds(seconds);
     let lease = async |worker: usize, to: &Subscription, now, until| {
-        let lease = Lease { worker: workers[worker], until: at(until) };
-        world.store.lease_rate(world.queue(to), lease, at(now)).await.unwrap()
+        let lease = Lease { worker: workers[worker], until: time(until) };
+        world.store.lease_rate(world.queue(to), lease, time(now)).await.unwrap()
     };
-    let elsewhere = |until| RateLease::HeldElsewhere { until: at(until) };
+    let elsewhere = |until| RateLease::HeldElsewhere { until: time(until) };
     assert_eq!(lease(0, &to, 0, 10).await, RateLease::Held);
     assert_eq!(lease(1, &to, 0, 10).await, elsewhere(10));
     assert_eq!(lease(1, &other, 0, 10).await, RateLease::Held, "each subscription has its own lease");
@@ -38,10 +38,10 @@ async fn rate_lease_has_one_holder_until_its_end(world: CaseContext) {
     let missing = world.make.subscription();
     assert_eq!(lease(0, &missing, 0, 10).await, RateLease::Held, "a deleted one is not limited");
     let foreign = world.in_other_tenant();
-    let lease = Lease { worker: workers[0], until: at(30) };
-    assert_eq!(foreign.store.lease_rate(foreign.queue(&to), lease, at(20)).await.unwrap(), RateLease::Held);
-    let lease = Lease { worker: workers[1], until: at(30) };
-    assert_eq!(world.store.lease_rate(world.queue(&to), lease, at(20)).await.unwrap(), RateLease::Held);
+    let lease = Lease { worker: workers[0], until: time(30) };
+    assert_eq!(foreign.store.lease_rate(foreign.queue(&to), lease, time(20)).await.unwrap(), RateLease::Held);
+    let lease = Lease { worker: workers[1], until: time(30) };
+    assert_eq!(world.store.lease_rate(world.queue(&to), lease, time(20)).await.unwrap(), RateLease::Held);
 }
 
 async fn one_of_concurrent_workers_gets_the_rate_lease(world: CaseContext) {
@@ -53,8 +53,8 @@ async fn one_of_concurrent_workers_gets_the_rate_lease(world: CaseContext) {
             let lease = Lease { worker: world.make.worker(), until: now.plus_seconds(10) };
             async move { world.store.lease_rate(queue, lease, now).await.unwrap() }
         });
-        let held = at_once(tasks).await.into_iter().filter(|lease| *lease == RateLease::Held).count();
-        assert_eq!(held, 1);
+        let holder_count = at_once(tasks).await.into_iter().filter(|lease| *lease == RateLease::Held).count();
+        assert_eq!(holder_count, 1);
     }
 }
 
@@ -63,13 +63,13 @@ async fn rate_lease_does_not_change_the_subscription(world: CaseContext) {
     let (now, worker) = (world.now(), world.make.worker());
     let lease = Lease { worker, until: now.plus_seconds(10) };
     world.store.lease_rate(world.queue(&to), lease, now).await.unwrap();
-    let stored = world.store.row::<Subscription>(world.tenant, to.id).await.unwrap();
-    assert_eq!(stored, Some(Versioned { value: to.clone(), version: Version::FIRST }));
-    let changed = Subscription { max_per_second: None, ..to.clone() };
-    world.save(vec![Write::put(&Row::expecting(changed, Version::FIRST))]).await;
+    let subscription_row = world.store.row::<Subscription>(world.tenant, to.id).await.unwrap();
+    assert_eq!(subscription_row, Some(Versioned { value: to.clone(), version: Version::FIRST }));
+    let unlimited_webhook = Subscription { max_per_second: None, ..to.clone() };
+    world.save(vec![Write::put(&Row::expecting(unlimited_webhook, Version::FIRST))]).await;
     let other = Lease { worker: world.make.worker(), until: now.plus_seconds(10) };
-    let kept = world.store.lease_rate(world.queue(&to), other, now).await.unwrap();
-    assert_eq!(kept, RateLease::HeldElsewhere { until: lease.until }, "a change keeps the lease");
+    let lease_of_other = world.store.lease_rate(world.queue(&to), other, now).await.unwrap();
+    assert_eq!(lease_of_other, RateLease::HeldElsewhere { until: lease.until }, "a change keeps the lease");
 }
 
 async fn queue_walk_takes_fewer_deliveries_from_limited_queues(world: CaseContext) {
@@ -81,18 +81,18 @@ async fn queue_walk_takes_fewer_deliveries_from_limited_queues(world: CaseContex
     let far = foreign.subscriber().await;
     world.happened(&[EventType::EmployeeCreated; 9]).await;
     foreign.happened(&[EventType::EmployeeCreated; 9]).await;
-    let limited = vec![
+    let limited_queues = vec![
         (world.queue(&subscriptions[0]), 2),
         (world.queue(&subscriptions[2]), 1),
         (foreign.queue(&far), 3),
         (world.queue(&subscriptions[3]), 100),
     ];
     let worker = Worker::new(&world);
-    let claim = Claim::SubscriptionQueues(QueueWalk { queues: MANY, limited, ..walk(5) });
-    let taken = worker.claims(world.now(), claim).await.jobs;
-    let count = |to: &Subscription| taken.iter().filter(|job| job.webhook_id == to.id).count();
+    let claim = Claim::SubscriptionQueues(QueueWalk { queues: MANY, limited: limited_queues, ..walk(5) });
+    let claimed_jobs = worker.claims(world.now(), claim).await.jobs;
+    let count = |to: &Subscription| claimed_jobs.iter().filter(|job| job.webhook_id == to.id).count();
     assert_eq!(subscriptions.iter().chain([&far]).map(count).collect::<Vec<_>>(), [2, 5, 1, 5, 3]);
     let rest =
         worker.claims(world.now(), Claim::SubscriptionQueues(QueueWalk { queues: MANY, ..walk(MANY) })).await;
-    assert_eq!(taken.len() + rest.jobs.len(), 5 * 9, "the other deliveries are not leased");
+    assert_eq!(claimed_jobs.len() + rest.jobs.len(), 5 * 9, "the other deliveries are not leased");
 }

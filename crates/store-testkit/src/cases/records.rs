@@ -48,8 +48,8 @@ fn attempt(
     answered: AttemptResponse,
     retry_at: Option<Timestamp>,
 ) -> (Delivery, AttemptResult) {
-    let settled = settled(job, world.attempt_at(world.make.tick()), answered, retry_at);
-    (settled.entry.clone(), AttemptResult::Settled(Box::new(settled)))
+    let result = settled(job, world.attempt_at(world.make.tick()), answered, retry_at);
+    (result.entry.clone(), AttemptResult::Settled(Box::new(result)))
 }
 
 async fn finished_delivery_leaves_the_queue_and_is_logged(world: CaseContext) {
@@ -91,18 +91,18 @@ async fn unattempted_delivery_is_requeued_parked_or_removed(world: CaseContext) 
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
     assert_eq!(worker.all(now).await, jobs);
-    let later = now.plus_seconds(5);
+    let retry_time = now.plus_seconds(5);
     worker
         .keeps(vec![
-            (jobs[0], AttemptResult::Back(later)),
+            (jobs[0], AttemptResult::Back(retry_time)),
             (jobs[1], AttemptResult::Parked),
             (jobs[2], AttemptResult::Gone),
         ])
         .await;
     let other = Worker::new(&world);
-    assert_eq!(other.all(just_before(later)).await, []);
-    assert_eq!(other.all(later).await, [jobs[0]], "attempt number and promised id are kept");
-    assert_eq!(other.all_parked(later).await, [jobs[1]]);
+    assert_eq!(other.all(just_before(retry_time)).await, []);
+    assert_eq!(other.all(retry_time).await, [jobs[0]], "attempt number and promised id are kept");
+    assert_eq!(other.all_parked(retry_time).await, [jobs[1]]);
     assert_eq!(other.all(END).await, in_order(vec![jobs[0], jobs[1]]));
     assert_eq!(entries(&world, &to).await, [], "no attempt was made");
 }
@@ -119,19 +119,19 @@ async fn released_delivery_keeps_its_due_time(world: CaseContext) {
     assert_eq!(other.all(due).await, [jobs[0]], "due time, attempt number and promised id are kept");
     assert_eq!(other.all_parked(due).await, [jobs[1]]);
     other.keeps(jobs.iter().map(|job| (*job, AttemptResult::Released)).collect()).await;
-    let over = due.plus_seconds(LEASE_SECONDS);
-    assert_eq!(worker.all(just_before(over)).await, [jobs[0]]);
+    let lease_end = due.plus_seconds(LEASE_SECONDS);
+    assert_eq!(worker.all(just_before(lease_end)).await, [jobs[0]]);
     worker.keeps(vec![(jobs[0], AttemptResult::Released)]).await;
-    assert_eq!(worker.all(over).await, jobs, "a parked delivery is due when the lease of its claim ends");
+    assert_eq!(worker.all(lease_end).await, jobs, "a parked delivery is due when the lease of its claim ends");
     assert_eq!(entries(&world, &to).await, [], "no attempt was made");
 }
 
 /// Returns one result of each kind.
 fn results(world: &CaseContext, job: &Job) -> Vec<AttemptResult> {
-    let later = Some(world.now().plus_seconds(9));
+    let retry_time = Some(world.now().plus_seconds(9));
     vec![
         attempt(world, job, GOOD, None).1,
-        attempt(world, job, BAD, later).1,
+        attempt(world, job, BAD, retry_time).1,
         AttemptResult::Back(world.now()),
         AttemptResult::Released,
         AttemptResult::Parked,
@@ -141,22 +141,22 @@ fn results(world: &CaseContext, job: &Job) -> Vec<AttemptResult> {
 
 async fn lost_lease_records_nothing(world: CaseContext) {
     let ClaimedQueue { to, worker: slow, jobs } = claimed(&world, 4).await;
-    let until = world.now().plus_seconds(LEASE_SECONDS);
+    let lease_end = world.now().plus_seconds(LEASE_SECONDS);
     let next = Worker::new(&world);
-    assert_eq!(next.all(until).await, jobs);
+    assert_eq!(next.all(lease_end).await, jobs);
     let never = Worker::new(&world);
     // Four states: one delivery is done, one is leased again, one is requeued, and one is leased to the next
     // worker.
     let (done, result) = attempt(&world, &jobs[0], GOOD, None);
-    let (failed, again) = attempt(&world, &jobs[1], BAD, Some(until));
+    let (failed, again) = attempt(&world, &jobs[1], BAD, Some(lease_end));
     next.keeps(vec![(jobs[0], result), (jobs[1], again), (jobs[2], AttemptResult::Back(END))]).await;
     let second = Job { attempt: 2, ..jobs[1] };
-    assert_eq!(slow.all(until).await, [second]);
+    assert_eq!(slow.all(lease_end).await, [second]);
     for job in &jobs {
         for result in results(&world, job) {
-            let lost = RecordOutcome { streaks: vec![], lost: 1 };
-            assert_eq!(slow.records(vec![(*job, result.clone())]).await, lost, "{result:?}");
-            assert_eq!(never.records(vec![(*job, result.clone())]).await, lost, "{result:?}");
+            let lost_outcome = RecordOutcome { streaks: vec![], lost: 1 };
+            assert_eq!(slow.records(vec![(*job, result.clone())]).await, lost_outcome, "{result:?}");
+            assert_eq!(never.records(vec![(*job, result.clone())]).await, lost_outcome, "{result:?}");
         }
     }
     // The store records only the results of the batch whose lease is valid.
@@ -164,8 +164,8 @@ async fn lost_lease_records_nothing(world: CaseContext) {
     let batch = vec![(jobs[3], AttemptResult::Gone), (second, result), (jobs[0], AttemptResult::Parked)];
     assert_eq!(slow.records(batch).await.lost, 2);
     assert_eq!(entries(&world, &to).await, [done, failed, kept]);
-    next.keeps(vec![(jobs[3], AttemptResult::Back(until))]).await;
-    assert_eq!(next.all(until).await, [jobs[3]]);
+    next.keeps(vec![(jobs[3], AttemptResult::Back(lease_end))]).await;
+    assert_eq!(next.all(lease_end).await, [jobs[3]]);
     assert_eq!(next.all(END).await, in_order(vec![jobs[2], jobs[3]]));
 }
 
@@ -183,8 +183,8 @@ async fn failed_record_saves_nothing(world: CaseContext) {
     worker.keeps(vec![(jobs[0], result)]).await;
     let (_, good) = attempt(&world, &jobs[1], GOOD, None);
     // The second entry repeats the id of a logged attempt, so recording fails.
-    let twice = settled(&jobs[2], entry.id, GOOD, None);
-    let batch = vec![(jobs[1], good), (jobs[2], AttemptResult::Settled(Box::new(twice)))];
+    let repeated_result = settled(&jobs[2], entry.id, GOOD, None);
+    let batch = vec![(jobs[1], good), (jobs[2], AttemptResult::Settled(Box::new(repeated_result)))];
     let queue = world.queue(&to);
     let delta = super::health::failed(&world);
     assert!(world.store.record(worker.id, batch, vec![(queue, delta)]).await.is_err());
@@ -197,20 +197,20 @@ async fn failed_record_saves_nothing(world: CaseContext) {
 /// Records the same result twice, as a worker does after a lost answer.
 async fn repeated_record_saves_nothing(world: CaseContext) {
     let ClaimedQueue { to, worker, jobs } = claimed(&world, 4).await;
-    let later = world.now().plus_seconds(60);
+    let retry_time = world.now().plus_seconds(60);
     let (good, done) = attempt(&world, &jobs[0], GOOD, None);
-    let (bad, again) = attempt(&world, &jobs[1], BAD, Some(later));
+    let (bad, again) = attempt(&world, &jobs[1], BAD, Some(retry_time));
     let batch = vec![
         (jobs[0], done),
         (jobs[1], again),
-        (jobs[2], AttemptResult::Back(later)),
+        (jobs[2], AttemptResult::Back(retry_time)),
         (jobs[3], AttemptResult::Parked),
     ];
     worker.keeps(batch.clone()).await;
     assert_eq!(worker.records(batch).await.lost, 4);
     assert_eq!(entries(&world, &to).await, [good, bad]);
     let second = Job { attempt: 2, ..jobs[1] };
-    assert_eq!(worker.all(later).await, in_order(vec![second, jobs[2]]));
+    assert_eq!(worker.all(retry_time).await, in_order(vec![second, jobs[2]]));
 }
 
 async fn large_batch_is_recorded_at_once(world: CaseContext) {
@@ -222,15 +222,16 @@ async fn large_batch_is_recorded_at_once(world: CaseContext) {
     let jobs = worker.all(world.now()).await;
     let (mut log, mut results) = (vec![], vec![]);
     for (number, job) in jobs.iter().enumerate() {
-        let later = (number % 3 == 0).then_some(END);
-        let (entry, result) = attempt(&world, job, BAD, later);
+        let retry_time = (number % 3 == 0).then_some(END);
+        let (entry, result) = attempt(&world, job, BAD, retry_time);
         log.push((job.tenant, entry));
         results.push((*job, result));
     }
     worker.keeps(results).await;
     for (owner, to) in [(&here, &one), (&there, &other)] {
-        let wanted = log.iter().filter(|(tenant, _)| *tenant == owner.tenant).map(|(_, entry)| entry.clone());
-        assert_eq!(entries(owner, to).await, wanted.collect::<Vec<_>>());
+        let expected_entries =
+            log.iter().filter(|(tenant, _)| *tenant == owner.tenant).map(|(_, entry)| entry.clone());
+        assert_eq!(entries(owner, to).await, expected_entries.collect::<Vec<_>>());
     }
     assert_eq!(worker.all(END).await.len(), 200);
 }

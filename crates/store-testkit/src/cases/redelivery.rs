@@ -43,13 +43,13 @@ async fn events_are_read_by_tenant_and_id(world: CaseContext) {
     };
     for count in [0, 1, 2, 100, all.len()] {
         let some: Vec<_> = all.iter().rev().take(count).cloned().collect();
-        let mut wanted: Vec<_> = some.iter().map(|(tenant, event)| (*tenant, event.id)).collect();
+        let mut event_keys: Vec<_> = some.iter().map(|(tenant, event)| (*tenant, event.id)).collect();
         // Adds an event of another tenant, an unknown event, and a duplicate id.
-        wanted.extend(all.first().map(|(_, event)| (worlds[1].tenant, event.id)));
-        wanted.push((world.tenant, world.make.id()));
-        wanted.extend(wanted.first().copied().filter(|_| count > 0));
-        let found = world.store.events_by_id(&wanted).await.unwrap();
-        assert_eq!(in_order(found), in_order(some), "{count}");
+        event_keys.extend(all.first().map(|(_, event)| (worlds[1].tenant, event.id)));
+        event_keys.push((world.tenant, world.make.id()));
+        event_keys.extend(event_keys.first().copied().filter(|_| count > 0));
+        let read_events = world.store.events_by_id(&event_keys).await.unwrap();
+        assert_eq!(in_order(read_events), in_order(some), "{count}");
     }
     assert_eq!(world.store.events_by_id(&[]).await.unwrap(), []);
 }
@@ -92,8 +92,8 @@ async fn replay_window_includes_its_start_and_excludes_its_end(world: CaseContex
     for most in [1, 3, 100] {
         assert_eq!(again(&world, &to, &any(), most).await, ids(&events));
         let (since, until) = (events[4].created_at, events[12].created_at);
-        let within = RedeliveryFilter { since, until, ..any() };
-        assert_eq!(again(&world, &to, &within, most).await, ids(&events[4..12]));
+        let window_filter = RedeliveryFilter { since, until, ..any() };
+        assert_eq!(again(&world, &to, &window_filter, most).await, ids(&events[4..12]));
         let wider = RedeliveryFilter {
             since: just_before(since),
             until: Timestamp::from_millis(until.millis() + 1),
@@ -101,17 +101,23 @@ async fn replay_window_includes_its_start_and_excludes_its_end(world: CaseContex
         };
         assert_eq!(again(&world, &to, &wider, most).await, ids(&events[4..13]));
         let types = vec![KINDS[0], KINDS[2]];
-        let some = RedeliveryFilter { types: types.clone(), ..within.clone() };
-        let wanted = events[4..12].iter().filter(|event| types.contains(&event.kind));
-        assert_eq!(again(&world, &to, &some, most).await, ids(wanted));
-        assert_eq!(again(&world, &to, &RedeliveryFilter { until: since, ..within.clone() }, most).await, []);
-        assert_eq!(again(&world, &to, &RedeliveryFilter { types: vec![], ..within }, most).await, []);
+        let some = RedeliveryFilter { types: types.clone(), ..window_filter.clone() };
+        let matching_events = events[4..12].iter().filter(|event| types.contains(&event.kind));
+        assert_eq!(again(&world, &to, &some, most).await, ids(matching_events));
+        assert_eq!(
+            again(&world, &to, &RedeliveryFilter { until: since, ..window_filter.clone() }, most).await,
+            []
+        );
+        assert_eq!(again(&world, &to, &RedeliveryFilter { types: vec![], ..window_filter }, most).await, []);
     }
     let page = world.store.to_deliver_again(world.tenant, to.id, &any(), Some(events[3].id), 2).await.unwrap();
-    let wanted = [&events[4], &events[5]];
-    let wanted =
-        wanted.map(|event| EventToRedeliver { event_id: event.id, event_type: event.kind, is_queued: false });
-    assert_eq!(page, wanted);
+    let first_events = [&events[4], &events[5]];
+    let expected_events = first_events.map(|event| EventToRedeliver {
+        event_id: event.id,
+        event_type: event.kind,
+        is_queued: false,
+    });
+    assert_eq!(page, expected_events);
 }
 
 async fn queued_event_is_not_replayed(world: CaseContext) {
@@ -136,34 +142,38 @@ async fn event_that_waits_for_a_retry_is_replayed(world: CaseContext) {
     let events = world.happened(&[KINDS[0]; 7]).await;
     let worker = Worker::new(&world);
     let jobs = worker.all(world.now()).await;
-    let later = world.now().plus_seconds(3_600);
+    let retry_time = world.now().plus_seconds(3_600);
     let fails = |job: &Job, retry_at| {
         (*job, AttemptResult::Settled(Box::new(settled(job, world.make.id(), BAD, Some(retry_at)))))
     };
-    worker.keeps(jobs[..5].iter().map(|job| fails(job, later)).collect()).await;
+    worker.keeps(jobs[..5].iter().map(|job| fails(job, retry_time)).collect()).await;
     // The second delivery is parked after its failure, the third is leased, and the fourth is due. The last two
     // have no attempt.
     world.make.clock.advance_seconds(3_601);
-    let again = worker.all(world.now()).await;
-    let retried = |at: usize| *again.iter().find(|job| job.event_id == events[at].id).unwrap();
+    let jobs_again = worker.all(world.now()).await;
+    let retried_job = |at: usize| *jobs_again.iter().find(|job| job.event_id == events[at].id).unwrap();
     let now = world.now();
-    let back = |at: usize, until| (retried(at), AttemptResult::Back(until));
+    let returned_job = |at: usize, until| (retried_job(at), AttemptResult::Back(until));
     worker
-        .keeps(vec![back(0, later.plus_seconds(7_200)), (retried(1), AttemptResult::Parked), back(3, now)])
+        .keeps(vec![
+            returned_job(0, retry_time.plus_seconds(7_200)),
+            (retried_job(1), AttemptResult::Parked),
+            returned_job(3, now),
+        ])
         .await;
     worker
         .keeps(vec![
-            back(4, later.plus_seconds(7_200)),
+            returned_job(4, retry_time.plus_seconds(7_200)),
             (jobs[5], AttemptResult::Back(END)),
             (jobs[6], AttemptResult::Back(now)),
         ])
         .await;
-    let wanted =
+    let expected_events =
         [0, 4].map(|at| EventToRedeliver { event_id: events[at].id, event_type: KINDS[0], is_queued: true });
     for only_failed in [true, false] {
         let which = RedeliveryFilter { only_failed, now, ..any() };
-        let found = world.store.to_deliver_again(world.tenant, to.id, &which, None, 9).await.unwrap();
-        assert_eq!(found, wanted, "{only_failed}");
+        let events_to_resend = world.store.to_deliver_again(world.tenant, to.id, &which, None, 9).await.unwrap();
+        assert_eq!(events_to_resend, expected_events, "{only_failed}");
         let much_later = RedeliveryFilter { now: END, ..which };
         assert_eq!(world.store.to_deliver_again(world.tenant, to.id, &much_later, None, 9).await.unwrap(), []);
     }
@@ -173,8 +183,8 @@ async fn event_that_waits_for_a_retry_is_replayed(world: CaseContext) {
 }
 
 async fn ids_of(world: &CaseContext, to: &Subscription, which: &RedeliveryFilter) -> Vec<EventId> {
-    let found = world.store.to_deliver_again(world.tenant, to.id, which, None, 9).await.unwrap();
-    found.into_iter().map(|resend| resend.event_id).collect()
+    let events_to_resend = world.store.to_deliver_again(world.tenant, to.id, which, None, 9).await.unwrap();
+    events_to_resend.into_iter().map(|resend| resend.event_id).collect()
 }
 
 /// Logs attempts with these statuses for one event and subscription.
@@ -214,14 +224,14 @@ async fn only_events_never_acknowledged_count_as_failed(world: CaseContext) {
     attempts(&world, &to, &events[9], &[Failed]).await;
     world.enqueue(&[Job { origin: DeliveryOrigin::Event, ..world.delivery_of(&events[9], &to) }]).await;
     attempts(&world, &to, &world.make.event(EventType::TestPing), &[Failed]).await;
-    let failed = RedeliveryFilter { only_failed: true, ..any() };
+    let failed_filter = RedeliveryFilter { only_failed: true, ..any() };
     let failures = table.iter().zip(&events).filter(|((_, is_failed), _)| *is_failed);
-    let wanted: Vec<_> = failures.map(|(_, event)| event.id).collect();
+    let expected_ids: Vec<_> = failures.map(|(_, event)| event.id).collect();
     for most in [1, 2, 100] {
-        assert_eq!(again(&world, &to, &failed, most).await, wanted);
+        assert_eq!(again(&world, &to, &failed_filter, most).await, expected_ids);
     }
-    assert_eq!(again(&world, &other, &failed, 9).await, [events[8].id]);
-    assert_eq!(again(&world.test_environment(), &to, &failed, 9).await, []);
+    assert_eq!(again(&world, &other, &failed_filter, 9).await, [events[8].id]);
+    assert_eq!(again(&world.test_environment(), &to, &failed_filter, 9).await, []);
 }
 
 async fn replay_of_random_histories_matches_a_model(world: CaseContext) {
@@ -231,16 +241,16 @@ async fn replay_of_random_histories_matches_a_model(world: CaseContext) {
         let event = world.make.event(*world.random.pick(&KINDS));
         for _ in 0..world.random.below(4) {
             let status = *world.random.pick(&[Status::Failed, Status::Failed, Status::Dropped, Status::Success]);
-            let at = world.now().plus_seconds(i64::try_from(world.random.below(100_000)).unwrap());
-            let one = entry(&world, &to, at);
+            let attempt_time = world.now().plus_seconds(i64::try_from(world.random.below(100_000)).unwrap());
+            let one = entry(&world, &to, attempt_time);
             log.push(Delivery { event_id: event.id, event_type: event.kind, status, ..one });
         }
         events.push(event);
         world.make.clock.advance_seconds(if number % 10 == 0 { 100_000 } else { 7 });
     }
     // The subscription is paused during the events, so that they are not queued.
-    let paused = Subscription { active: false, ..to.clone() };
-    world.save(vec![Write::put(&Row::expecting(paused, Version::FIRST))]).await;
+    let paused_webhook = Subscription { active: false, ..to.clone() };
+    world.save(vec![Write::put(&Row::expecting(paused_webhook, Version::FIRST))]).await;
     world.commit(ChangeSet { events: events.clone(), ..world.make.change(vec![]) }).await.unwrap();
     world.logged(&to, &log).await;
     for event in events.iter().filter(|_| world.random.chance(20)) {
@@ -254,15 +264,15 @@ async fn replay_of_random_histories_matches_a_model(world: CaseContext) {
             RedeliveryFilter { since: a.min(b), until: a.max(b), types, only_failed: number % 2 == 0, now: END };
         let has =
             |event: &Event, status| log.iter().any(|entry| entry.event_id == event.id && entry.status == status);
-        let wanted = events.iter().filter(|event| {
-            let failed =
+        let expected_events = events.iter().filter(|event| {
+            let has_only_failures =
                 (has(event, Status::Failed) || has(event, Status::Dropped)) && !has(event, Status::Success);
             (which.since..which.until).contains(&event.created_at)
                 && which.types.contains(&event.kind)
                 && !queued.contains(&event.id)
-                && (failed || !which.only_failed)
+                && (has_only_failures || !which.only_failed)
         });
         let most = *world.random.pick(&[1, 5, 1_000]);
-        assert_eq!(again(&world, &to, &which, most).await, ids(wanted), "{which:?}");
+        assert_eq!(again(&world, &to, &which, most).await, ids(expected_events), "{which:?}");
     }
 }

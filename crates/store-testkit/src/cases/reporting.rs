@@ -37,13 +37,13 @@ struct Model(BTreeMap<EmployeeId, Option<EmployeeId>>);
 impl Model {
     /// Returns all managers above a person, nearest first. Stops where a cycle closes.
     fn above(&self, id: EmployeeId) -> Vec<EmployeeId> {
-        let mut above = Vec::new();
+        let mut managers = Vec::new();
         let mut next = self.0.get(&id).copied().flatten();
-        while let Some(manager) = next.filter(|manager| !above.contains(manager)) {
-            above.push(manager);
+        while let Some(manager) = next.filter(|manager| !managers.contains(manager)) {
+            managers.push(manager);
             next = self.0.get(&manager).copied().flatten();
         }
-        above
+        managers
     }
 
     fn is_below(&self, id: EmployeeId, manager: EmployeeId) -> bool {
@@ -52,8 +52,8 @@ impl Model {
 
     /// Reads the stored lines of these people.
     async fn stored(world: &CaseContext, ids: &[EmployeeId]) -> Self {
-        let found = world.store.rows::<Employee>(world.tenant, ids).await.unwrap();
-        Self(found.into_iter().map(|row| (row.value.id, row.value.manager_id)).collect())
+        let people_rows = world.store.rows::<Employee>(world.tenant, ids).await.unwrap();
+        Self(people_rows.into_iter().map(|row| (row.value.id, row.value.manager_id)).collect())
     }
 
     fn has_cycle(&self) -> bool {
@@ -66,20 +66,21 @@ impl Model {
         let tasks = ids.clone().into_iter().map(|manager| {
             let (world, ids) = (world.clone(), ids.clone());
             async move {
-                let mut below = BTreeSet::new();
+                let mut people_below = BTreeSet::new();
                 for id in ids {
                     // `id` cannot become the manager of a person above, so this check reads the closure.
                     if world.store.reporting(world.tenant, manager, id).await.unwrap().is_below {
-                        below.insert(id);
+                        people_below.insert(id);
                     }
                 }
-                let listed = world.store.people_below(world.tenant, manager).await.unwrap();
-                (below, listed.into_iter().chain([manager]).collect::<BTreeSet<_>>())
+                let stored_people = world.store.people_below(world.tenant, manager).await.unwrap();
+                (people_below, stored_people.into_iter().chain([manager]).collect::<BTreeSet<_>>())
             }
         });
         for (manager, below) in ids.iter().zip(at_once(tasks).await) {
-            let wanted: BTreeSet<_> = ids.iter().copied().filter(|id| self.is_below(*id, *manager)).collect();
-            assert_eq!(below, (wanted.clone(), wanted), "{when}: below {manager}");
+            let expected_people: BTreeSet<_> =
+                ids.iter().copied().filter(|id| self.is_below(*id, *manager)).collect();
+            assert_eq!(below, (expected_people.clone(), expected_people), "{when}: below {manager}");
         }
     }
 }
@@ -133,9 +134,9 @@ async fn closure_follows_moves_of_subtrees(world: CaseContext) {
     model.must_be_the_closure(&world, "a chain").await;
     for number in 0..90 {
         let (id, manager) = (*world.random.pick(&ids), world.random.maybe(85, &ids));
-        let allowed = manager.is_none_or(|manager_id| !model.is_below(manager_id, id));
-        assert_eq!(world.moves(id, manager).await, allowed, "move {number}: {id} below {manager:?}");
-        if allowed {
+        let is_allowed = manager.is_none_or(|manager_id| !model.is_below(manager_id, id));
+        assert_eq!(world.moves(id, manager).await, is_allowed, "move {number}: {id} below {manager:?}");
+        if is_allowed {
             model.0.insert(id, manager);
         }
         if number % 30 == 29 {
@@ -143,12 +144,12 @@ async fn closure_follows_moves_of_subtrees(world: CaseContext) {
         }
     }
     // Lists at any depth read the same closure.
-    let observed: Vec<_> = ids.iter().map(|id| world.make.observation(*id)).collect();
-    world.save(observed.into_iter().map(|observation| Write::put(&Row::new(observation))).collect()).await;
+    let observations: Vec<_> = ids.iter().map(|id| world.make.observation(*id)).collect();
+    world.save(observations.into_iter().map(|observation| Write::put(&Row::new(observation))).collect()).await;
     for manager in &ids {
         let filter = observation::Filter { manager_id: Some(*manager), ..observation::Filter::default() };
         let sort = Sort::down(SortBy::ObservationDate);
-        let found = walk(
+        let listed_rows = walk(
             sort,
             10,
             |observation: &observation::Observation| observation.id.to_bytes(),
@@ -163,16 +164,17 @@ async fn closure_follows_moves_of_subtrees(world: CaseContext) {
             },
         )
         .await;
-        let found: BTreeSet<_> = found.iter().map(|observation| observation.employee_id).collect();
-        let wanted = ids.iter().copied().filter(|id| id != manager && model.is_below(*id, *manager)).collect();
-        assert_eq!(found, wanted, "below {manager}");
+        let subject_ids: BTreeSet<_> = listed_rows.iter().map(|observation| observation.employee_id).collect();
+        let expected_ids =
+            ids.iter().copied().filter(|id| id != manager && model.is_below(*id, *manager)).collect();
+        assert_eq!(subject_ids, expected_ids, "below {manager}");
     }
 }
 
 async fn move_decided_on_an_older_tree_is_stale(world: CaseContext) {
     let ids = people(&world, 4).await;
     let tree = world.tree().await;
-    let below = |id: EmployeeId, manager: EmployeeId, seen: Version| {
+    let move_below = |id: EmployeeId, manager: EmployeeId, seen: Version| {
         let world = world.clone();
         async move {
             let person = world.employee(id).await;
@@ -185,26 +187,26 @@ async fn move_decided_on_an_older_tree_is_stale(world: CaseContext) {
                 .await
         }
     };
-    below(ids[0], ids[1], tree).await.unwrap();
-    let later = world.tree().await;
-    assert!(later > tree, "a move increments the version of the tree");
+    move_below(ids[0], ids[1], tree).await.unwrap();
+    let later_version = world.tree().await;
+    assert!(later_version > tree, "a move increments the version of the tree");
     // The other rows are unchanged; only the reporting tree has a newer version.
-    let result = below(ids[1], ids[0], tree).await;
+    let result = move_below(ids[1], ids[0], tree).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     assert_eq!(world.employee(ids[1]).await.value.manager_id, None);
-    assert_eq!(world.tree().await, later, "a refused move does not increment the version");
-    below(ids[2], ids[3], later).await.unwrap();
+    assert_eq!(world.tree().await, later_version, "a refused move does not increment the version");
+    move_below(ids[2], ids[3], later_version).await.unwrap();
     let now = world.tree().await;
-    assert!(now > later);
+    assert!(now > later_version);
     // New people and removed managers cannot close a cycle, so they do not make later moves stale.
     world.hired_below(ids[3]).await;
     assert!(world.moves(ids[0], None).await);
     assert_eq!(world.tree().await, now, "only moves increment the version");
-    below(ids[0], ids[2], now).await.unwrap();
+    move_below(ids[0], ids[2], now).await.unwrap();
     let elsewhere = world.in_other_tenant();
-    let before = elsewhere.tree().await;
+    let version_before = elsewhere.tree().await;
     assert!(world.moves(ids[1], Some(ids[0])).await);
-    assert_eq!(elsewhere.tree().await, before, "each tenant has its own tree");
+    assert_eq!(elsewhere.tree().await, version_before, "each tenant has its own tree");
 }
 
 /// Two halves fit one below the other, but not with one more person below. A new person and the move of the upper
@@ -219,13 +221,13 @@ async fn lines_beyond_the_greatest_depth_are_stale(world: CaseContext) {
     };
     let (upper, lower) = (chain(MAX_REPORTING_DEPTH - 9).await, chain(10).await);
     let bottom = upper[upper.len() - 1];
-    let moved = || async {
+    let move_subtree = || async {
         let person = world.employee(lower[0]).await;
         let state = Employee { manager_id: Some(bottom), ..person.value };
         let lines = ReportingLineChange { seen: Some(world.tree().await) };
         world.try_save(Write::employee(&Row::expecting(state, person.version), Some(lines))).await
     };
-    let hired = |manager: EmployeeId| {
+    let hire_below = |manager: EmployeeId| {
         let newcomer = Employee { manager_id: Some(manager), ..world.make.employee() };
         world.try_save(joins(newcomer))
     };
@@ -234,15 +236,15 @@ async fn lines_beyond_the_greatest_depth_are_stale(world: CaseContext) {
     assert_eq!(heights, BTreeMap::from([(upper[0], MAX_REPORTING_DEPTH - 10), (lower[0], 9)]));
     assert_eq!(world.store.tree_height(world.tenant).await.unwrap(), MAX_REPORTING_DEPTH - 10);
     assert_eq!(world.store.tree_height(world.test_environment().tenant).await.unwrap(), 0);
-    let (is_moved, is_hired) = tokio::join!(moved(), hired(lower[9]));
+    let (is_moved, is_hired) = tokio::join!(move_subtree(), hire_below(lower[9]));
     assert!(is_moved.is_ok() != is_hired.is_ok(), "{is_moved:?} {is_hired:?}");
     if is_moved.is_ok() {
-        assert!(matches!(hired(lower[9]).await, Err(CommitError::Stale)));
+        assert!(matches!(hire_below(lower[9]).await, Err(CommitError::Stale)));
     } else {
-        assert!(matches!(moved().await, Err(CommitError::Stale)));
+        assert!(matches!(move_subtree().await, Err(CommitError::Stale)));
         assert_eq!(world.employee(lower[0]).await.value.manager_id, None);
     }
-    hired(upper[0]).await.unwrap();
+    hire_below(upper[0]).await.unwrap();
 }
 
 async fn people_hired_during_moves_are_in_the_closure(world: CaseContext) {
@@ -258,8 +260,8 @@ async fn people_hired_during_moves_are_in_the_closure(world: CaseContext) {
             None
         }
     });
-    let hired = at_once(moves).await.into_iter().flatten();
-    let everyone: Vec<_> = ids.iter().copied().chain(hired).collect();
+    let new_people = at_once(moves).await.into_iter().flatten();
+    let everyone: Vec<_> = ids.iter().copied().chain(new_people).collect();
     let model = Model::stored(&world, &everyone).await;
     assert_eq!(model.0.len(), everyone.len());
     model.must_be_the_closure(&world, "after hiring during moves").await;
@@ -296,18 +298,19 @@ async fn deactivated_manager_still_connects_their_reports(world: CaseContext) {
     let top = world.hired().await;
     let middle = world.hired_below(top.id).await;
     let bottom = world.hired_below(middle.id).await;
-    let seen = world.observed(bottom.id).await;
-    let left = Employee { status: Status::Deactivated, deactivated_at: Some(world.make.tick()), ..middle };
-    world.save(vec![Write::employee(&Row::expecting(left, Version::FIRST), None)]).await;
+    let observation_of_bottom = world.observed(bottom.id).await;
+    let former_manager =
+        Employee { status: Status::Deactivated, deactivated_at: Some(world.make.tick()), ..middle };
+    world.save(vec![Write::employee(&Row::expecting(former_manager, Version::FIRST), None)]).await;
     let filter = observation::Filter { manager_id: Some(top.id), ..observation::Filter::default() };
     let page = PageRequest { limit: 10, after: None };
     let sort = Sort::down(SortBy::CreatedAt);
-    let found = world
+    let observation_page = world
         .store
         .page(world.tenant, rows::observations::list(&filter, Viewer::Everything, sort, &page))
         .await
         .unwrap();
-    assert_eq!(found.items, [seen]);
+    assert_eq!(observation_page.items, [observation_of_bottom]);
 }
 
 async fn other_changes_leave_the_tree_unchanged(world: CaseContext) {
@@ -346,21 +349,21 @@ async fn reports_are_listed_in_order_and_bounded(world: CaseContext) {
     world.save(everyone.iter().cloned().map(joins).collect()).await;
     let place = |person: &Employee| (person.last_name.to_lowercase(), person.first_name.to_lowercase(), person.id);
     for most in [1_u16, 7, 100] {
-        let mut found: BTreeMap<EmployeeId, Vec<EmployeeId>> = BTreeMap::new();
+        let mut reports_by_manager: BTreeMap<EmployeeId, Vec<EmployeeId>> = BTreeMap::new();
         for (manager, report) in store.direct_reports(*tenant, &managers, most).await.unwrap() {
-            found.entry(manager).or_default().push(report);
+            reports_by_manager.entry(manager).or_default().push(report);
         }
-        assert!(!found.contains_key(&managers[2]));
+        assert!(!reports_by_manager.contains_key(&managers[2]));
         for manager in &managers[..2] {
-            let mut wanted: Vec<_> = everyone
+            let mut expected_people: Vec<_> = everyone
                 .iter()
                 .filter(|person| person.manager_id == Some(*manager) && person.status != Status::Deactivated)
                 .cloned()
                 .collect();
-            wanted.sort_by_key(place);
-            wanted.truncate(usize::from(most));
-            let wanted: Vec<_> = wanted.into_iter().map(|person| person.id).collect();
-            assert_eq!(found.get(manager), Some(&wanted), "at most {most} of {manager}");
+            expected_people.sort_by_key(place);
+            expected_people.truncate(usize::from(most));
+            let expected_ids: Vec<_> = expected_people.into_iter().map(|person| person.id).collect();
+            assert_eq!(reports_by_manager.get(manager), Some(&expected_ids), "at most {most} of {manager}");
         }
     }
     assert_eq!(store.direct_reports(*tenant, &[], 100).await.unwrap(), []);

@@ -72,10 +72,14 @@ async fn department_is_open_unless_archived_or_absent(world: CaseContext) {
 
 async fn attribute_is_open_unless_archived_or_absent(world: CaseContext) {
     let (open, gone) = (world.make.attribute(), world.make.attribute());
-    let gone = Attribute { archived_at: Some(world.make.tick()), ..gone };
-    world.save([open.clone(), gone.clone()].map(|attribute| Write::put(&Row::new(attribute))).to_vec()).await;
+    let archived_attribute = Attribute { archived_at: Some(world.make.tick()), ..gone };
+    world
+        .save(
+            [open.clone(), archived_attribute.clone()].map(|attribute| Write::put(&Row::new(attribute))).to_vec(),
+        )
+        .await;
     assert!(holds(&world, Require::open::<Attribute>(open.id)).await);
-    assert!(!holds(&world, Require::open::<Attribute>(gone.id)).await, "archived");
+    assert!(!holds(&world, Require::open::<Attribute>(archived_attribute.id)).await, "archived");
     assert!(!holds(&world, Require::open::<Attribute>(AttributeId::from_bytes([7; 16]))).await, "absent");
     for other in [world.in_other_tenant(), world.test_environment()] {
         assert!(!holds(&other, Require::open::<Attribute>(open.id)).await, "of another tenant");
@@ -103,18 +107,18 @@ async fn department_is_vacant_when_all_members_left(world: CaseContext) {
         assert_eq!(holds(&world, vacant).await, has_left, "{status:?}");
         assert_eq!(has_members(&world, &department).await, !has_left, "{status:?}");
     }
-    let moved = Employee { department_id: None, ..member };
-    world.save(vec![Write::employee(&Row::expecting(moved, Version(5)), None)]).await;
+    let former_member = Employee { department_id: None, ..member };
+    world.save(vec![Write::employee(&Row::expecting(former_member, Version(5)), None)]).await;
     assert!(holds(&world, vacant).await, "the only member left the department");
 }
 
 async fn employee_is_unchanged_until_the_next_write(world: CaseContext) {
     let person = world.hired().await;
-    let seen = Require::EmployeeUnchanged(person.id, Version::FIRST);
-    assert!(holds(&world, seen).await);
+    let unchanged_employee = Require::EmployeeUnchanged(person.id, Version::FIRST);
+    assert!(holds(&world, unchanged_employee).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await, "a version to come");
     world.save(vec![Write::employee(&Row::expecting(person.clone(), Version::FIRST), None)]).await;
-    assert!(!holds(&world, seen).await);
+    assert!(!holds(&world, unchanged_employee).await);
     assert!(holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(world.make.id(), Version::FIRST)).await, "absent");
     assert!(
@@ -124,14 +128,14 @@ async fn employee_is_unchanged_until_the_next_write(world: CaseContext) {
 }
 
 async fn tree_version_counts_moves_but_not_hires(world: CaseContext) {
-    let seen = world.tree().await;
+    let tree_version = world.tree().await;
     let (one, two) = (world.hired().await, world.hired().await);
     let third = world.hired_below(two.id).await;
-    assert_eq!(world.tree().await, seen, "a new person changes no line");
+    assert_eq!(world.tree().await, tree_version, "a new person changes no line");
     assert!(world.moves(one.id, Some(third.id)).await);
-    assert_eq!(world.tree().await, seen.next());
+    assert_eq!(world.tree().await, tree_version.next());
     for other in [world.in_other_tenant(), world.test_environment()] {
-        assert_eq!(other.tree().await, seen, "the tree of another tenant");
+        assert_eq!(other.tree().await, tree_version, "the tree of another tenant");
     }
 }
 
@@ -140,12 +144,12 @@ async fn hire_and_move_in_one_change_set_count_once(world: CaseContext) {
     let tree = world.tree().await;
     let change = |seen| {
         let state = Employee { manager_id: Some(boss.id), ..one.clone() };
-        let moved = Write::employee(
+        let move_write = Write::employee(
             &Row::expecting(state, Version::FIRST),
             Some(ReportingLineChange { seen: Some(seen) }),
         );
         let new = joins(Employee { manager_id: Some(one.id), ..world.make.employee() });
-        world.make.change(vec![moved, new])
+        world.make.change(vec![move_write, new])
     };
     let stale = world.commit(change(tree.next())).await;
     assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
@@ -202,21 +206,21 @@ async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: CaseC
 }
 
 async fn key_is_allowed_below_the_bound_of_valid_ones(world: CaseContext) {
-    let at = world.make.tick();
+    let now = world.make.tick();
     let holders = [None, Some(world.hired().await.id), Some(world.hired().await.id)];
-    let keys = |holder| ValidKeys { holder, at };
+    let keys = |holder| ValidKeys { holder, at: now };
     assert!(!holds(&world, Require::KeysBelow(keys(None), 9)).await, "the organization does not exist");
     let world = founded(world).await;
     let other = founded(world.in_other_tenant()).await;
     for employee_id in holders {
         for count in 0..3 {
             let key = ApiKey { employee_id, ..world.make.api_key() };
-            let before = at.plus_seconds(-1);
-            let ended = ApiKey { expires_at: Some(at), ..world.make.api_key() };
-            let revoked = ApiKey { revoked_at: Some(before), ..world.make.api_key() };
-            let uncounted = [ended, revoked].map(|key| ApiKey { employee_id, ..key });
-            let lasts = ApiKey { expires_at: (count == 1).then(|| at.plus_seconds(1)), ..key };
-            let writes = uncounted.into_iter().chain([lasts]).map(|key| Write::put(&Row::new(key)));
+            let earlier_time = now.plus_seconds(-1);
+            let expired_key = ApiKey { expires_at: Some(now), ..world.make.api_key() };
+            let revoked_key = ApiKey { revoked_at: Some(earlier_time), ..world.make.api_key() };
+            let keys_without_effect = [expired_key, revoked_key].map(|key| ApiKey { employee_id, ..key });
+            let lasts = ApiKey { expires_at: (count == 1).then(|| now.plus_seconds(1)), ..key };
+            let writes = keys_without_effect.into_iter().chain([lasts]).map(|key| Write::put(&Row::new(key)));
             let organization = world.tenant.organization;
             let valid = world.store.count_valid_keys(organization, keys(employee_id), 9).await.unwrap();
             assert_eq!(valid, count, "{employee_id:?}");
@@ -274,10 +278,12 @@ async fn department_being_archived_gets_no_members(world: CaseContext) {
         let mover = world.hired().await;
         let close = Write::put(&Row::expecting(archived(&department, &world), Version::FIRST));
         let open = vec![Require::open::<Department>(department.id)];
-        let here = Some(department.id);
-        let join = joins(Employee { department_id: here, ..make.employee() });
-        let enter =
-            Write::employee(&Row::expecting(Employee { department_id: here, ..mover }, Version::FIRST), None);
+        let own_department = Some(department.id);
+        let join = joins(Employee { department_id: own_department, ..make.employee() });
+        let enter = Write::employee(
+            &Row::expecting(Employee { department_id: own_department, ..mover }, Version::FIRST),
+            None,
+        );
         let mut changes = vec![
             ChangeSet { requires: vec![Require::DepartmentVacant(department.id)], ..make.change(vec![close]) },
             ChangeSet { requires: open.clone(), ..make.change(vec![enter]) },
@@ -302,10 +308,10 @@ async fn archived_attribute_cannot_be_used(world: CaseContext) {
     for round in 0..ROUNDS {
         let attribute = make.attribute();
         world.save(vec![Write::put(&Row::new(attribute.clone()))]).await;
-        let gone = Attribute { archived_at: Some(make.tick()), ..attribute.clone() };
+        let archived_attribute = Attribute { archived_at: Some(make.tick()), ..attribute.clone() };
         let observation = Observation { attribute_ids: vec![attribute.id], ..make.observation(subject.id) };
         let changes = vec![
-            make.change(vec![Write::put(&Row::expecting(gone, Version::FIRST))]),
+            make.change(vec![Write::put(&Row::expecting(archived_attribute, Version::FIRST))]),
             ChangeSet {
                 requires: vec![Require::open::<Attribute>(attribute.id)],
                 ..make.change(vec![Write::put(&Row::new(observation.clone()))])
@@ -345,13 +351,13 @@ async fn decision_based_on_a_changed_person_is_refused(world: CaseContext) {
             matches!(result, Ok(()) | Err(CommitError::Broken(_) | CommitError::Storage(_)))
         };
         assert!(results.iter().all(fine), "round {round}: {results:?}");
-        let mut changed = 0;
+        let mut success_count = 0;
         for id in [one.id, two.id] {
             let now = store.row::<Employee>(*tenant, id).await.unwrap().unwrap();
-            changed += usize::from(now.value.first_name == "Changed");
+            success_count += usize::from(now.value.first_name == "Changed");
         }
-        assert_eq!(changed, results.iter().filter(|result| result.is_ok()).count(), "round {round}");
-        assert!(changed <= 1, "round {round}: each decision requires the other person unchanged");
+        assert_eq!(success_count, results.iter().filter(|result| result.is_ok()).count(), "round {round}");
+        assert!(success_count <= 1, "round {round}: each decision requires the other person unchanged");
     }
 }
 

@@ -53,21 +53,21 @@ async fn texts_and_times_round_trip(world: CaseContext) {
     let instants = [0, 1, 999, 1_772_442_000_123, 253_402_300_799_999, -62_135_596_800_000];
     let dates = [0, -1, 19_000, -719_162, 2_932_896];
     for (number, text) in TEXTS.iter().enumerate() {
-        let at = |offset: usize| Timestamp::from_millis(instants[(number + offset) % instants.len()]);
+        let time = |offset: usize| Timestamp::from_millis(instants[(number + offset) % instants.len()]);
         let employee = Employee {
             first_name: (*text).to_owned(),
             last_name: text.repeat(3),
             job_title: Some((*text).to_owned()),
             hris_source: (*text).to_owned(),
             external_id: Some((*text).to_owned()),
-            created_at: at(0),
-            updated_at: at(1),
-            deactivated_at: Some(at(2)),
+            created_at: time(0),
+            updated_at: time(1),
+            deactivated_at: Some(time(2)),
             ..make.employee()
         };
         world.add_employee(employee.clone()).await;
-        let kept = store.row::<Employee>(*tenant, employee.id).await.unwrap();
-        assert_eq!(kept, Some(Versioned { value: employee.clone(), version: Version::FIRST }), "{text:?}");
+        let employee_row = store.row::<Employee>(*tenant, employee.id).await.unwrap();
+        assert_eq!(employee_row, Some(Versioned { value: employee.clone(), version: Version::FIRST }), "{text:?}");
         let observation = Observation {
             observation: text.repeat(100),
             impact: Some(String::new()),
@@ -75,14 +75,14 @@ async fn texts_and_times_round_trip(world: CaseContext) {
             observation_date: Date::from_epoch_days(dates[number % dates.len()]),
             visibility: Visibility::Managers,
             requester_id: Some(employee.id),
-            created_at: at(3),
-            updated_at: at(4),
-            archived_at: Some(at(5)),
+            created_at: time(3),
+            updated_at: time(4),
+            archived_at: Some(time(5)),
             ..make.observation(employee.id)
         };
         world.save(vec![Write::put(&Row::new(observation.clone()))]).await;
-        let kept = store.row::<Observation>(*tenant, observation.id).await.unwrap();
-        assert_eq!(kept, Some(Versioned { value: observation, version: Version::FIRST }), "{text:?}");
+        let observation_row = store.row::<Observation>(*tenant, observation.id).await.unwrap();
+        assert_eq!(observation_row, Some(Versioned { value: observation, version: Version::FIRST }), "{text:?}");
     }
 }
 
@@ -140,8 +140,8 @@ async fn settings_connectors_and_audit_entries_round_trip(world: CaseContext) {
         store.row::<Organization>(*tenant, tenant.organization).await.unwrap(),
         Some(Versioned { value: settings, version })
     );
-    let kept = store.row::<Connector>(*tenant, connector.id).await.unwrap();
-    assert_eq!(kept, Some(Versioned { value: connector, version }));
+    let connector_row = store.row::<Connector>(*tenant, connector.id).await.unwrap();
+    assert_eq!(connector_row, Some(Versioned { value: connector, version }));
     assert_eq!(world.events().await, [event]);
     let filter = audit::Filter { target_id: Some("org_1".to_owned()), ..Default::default() };
     assert_eq!(lists::audit_log(&world, filter).walk(Sort::up(SortBy::OccurredAt), 9).await, [entry]);
@@ -162,19 +162,25 @@ async fn rows_are_read_by_several_ids(world: CaseContext) {
     writes.extend(attributes.iter().map(|attribute| Write::put(&Row::new(attribute.clone()))));
     world.save(writes).await;
     for wanted in [0, 1, 2, 7, 100, 120] {
-        let mut asked: Vec<_> = people.iter().take(wanted).map(|person| person.id).collect();
-        let known = ids(asked.clone());
-        asked.insert(asked.len() / 2, make.id());
-        let found = store.rows::<Employee>(*tenant, &asked).await.unwrap();
-        assert_eq!(ids(found.iter().map(|row| row.value.id)), known);
-        assert!(found.iter().all(|row| people.contains(&row.value) && row.version == Version::FIRST));
+        let mut ids_to_read: Vec<_> = people.iter().take(wanted).map(|person| person.id).collect();
+        let sorted_ids = ids(ids_to_read.clone());
+        ids_to_read.insert(ids_to_read.len() / 2, make.id());
+        let people_rows = store.rows::<Employee>(*tenant, &ids_to_read).await.unwrap();
+        assert_eq!(ids(people_rows.iter().map(|row| row.value.id)), sorted_ids);
+        assert!(people_rows.iter().all(|row| people.contains(&row.value) && row.version == Version::FIRST));
     }
-    let found =
+    let department_rows =
         store.rows::<Department>(*tenant, &[departments[1].id, make.id(), departments[0].id]).await.unwrap();
-    assert_eq!(ids(found.into_iter().map(|row| row.value.id)), ids(departments.map(|department| department.id)));
+    assert_eq!(
+        ids(department_rows.into_iter().map(|row| row.value.id)),
+        ids(departments.map(|department| department.id))
+    );
     let tags = [attributes[1].id, make.id(), attributes[0].id];
-    let found = store.rows::<Attribute>(*tenant, &tags).await.unwrap();
-    assert_eq!(ids(found.into_iter().map(|row| row.value.id)), ids(attributes.map(|attribute| attribute.id)));
+    let attribute_rows = store.rows::<Attribute>(*tenant, &tags).await.unwrap();
+    assert_eq!(
+        ids(attribute_rows.into_iter().map(|row| row.value.id)),
+        ids(attributes.map(|attribute| attribute.id))
+    );
     assert_eq!(store.rows::<Department>(*tenant, &[]).await.unwrap(), []);
     assert_eq!(store.rows::<Employee>(*tenant, &[]).await.unwrap(), []);
 }
@@ -191,29 +197,29 @@ async fn newest_invitation_is_returned(world: CaseContext) {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     }
     let version = Version::FIRST;
-    let kept = store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap();
-    assert_eq!(kept, Some(Versioned { value: newer.clone(), version }));
+    let newest_invitation = store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap();
+    assert_eq!(newest_invitation, Some(Versioned { value: newer.clone(), version }));
     let by_token = store.owned(rows::invitations::BY_TOKEN, older.token_hash).await.unwrap();
     assert_eq!(by_token, Some((*tenant, Versioned { value: older, version })));
     assert_eq!(store.owned(rows::invitations::BY_TOKEN, make.bytes32()).await.unwrap(), None);
-    let accepted = Invitation { accepted_at: Some(make.tick()), ..newer };
-    world.save(vec![Write::put(&Row::expecting(accepted.clone(), version))]).await;
-    let kept = store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap();
-    assert_eq!(kept, Some(Versioned { value: accepted, version: Version(2) }));
+    let accepted_invitation = Invitation { accepted_at: Some(make.tick()), ..newer };
+    world.save(vec![Write::put(&Row::expecting(accepted_invitation.clone(), version))]).await;
+    let invitation_after = store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap();
+    assert_eq!(invitation_after, Some(Versioned { value: accepted_invitation, version: Version(2) }));
 }
 
 async fn managed_people_are_walked_by_id(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let connectors = [make.connector(), make.connector()];
     world.save(connectors.iter().map(|connector| Write::put(&Row::new(connector.clone()))).collect()).await;
-    let managed = |connector: &Connector| Employee {
+    let managed_person = |connector: &Connector| Employee {
         connector_id: Some(connector.id),
         is_hris_managed: true,
         hris_source: connector.hris_source.clone(),
         ..make.employee()
     };
-    let mine: Vec<_> = (0..25).map(|_| managed(&connectors[0])).collect();
-    let writes = mine.iter().cloned().chain([managed(&connectors[1]), make.employee()]).map(joins);
+    let mine: Vec<_> = (0..25).map(|_| managed_person(&connectors[0])).collect();
+    let writes = mine.iter().cloned().chain([managed_person(&connectors[1]), make.employee()]).map(joins);
     world.save(writes.collect()).await;
     let (mut found, mut after) = (Vec::new(), None);
     loop {

@@ -113,20 +113,20 @@ async fn written_row_is_pending_until_indexed(world: CaseContext) {
 async fn row_changed_during_indexing_stays_pending(world: CaseContext) {
     let person = world.hired().await.id;
     let (one, other) = (written(&world, person).await, written(&world, person).await);
-    let seen = [&one, &other].map(|document| pending(document, Version::FIRST)).to_vec();
-    let changed = Observation { observation: "Lost it.".to_owned(), ..one.clone() };
-    world.save(vec![Write::put(&Row::expecting(changed.clone(), Version::FIRST))]).await;
-    assert!(change(&world, IndexChange { indexed: seen.clone(), ..with(&segment(1, 2)) }).await);
+    let pending_rows = [&one, &other].map(|document| pending(document, Version::FIRST)).to_vec();
+    let changed_observation = Observation { observation: "Lost it.".to_owned(), ..one.clone() };
+    world.save(vec![Write::put(&Row::expecting(changed_observation.clone(), Version::FIRST))]).await;
+    assert!(change(&world, IndexChange { indexed: pending_rows.clone(), ..with(&segment(1, 2)) }).await);
     assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
     assert!(
-        !change(&world, IndexChange { indexed: seen, ..with(&segment(2, 2)) }).await,
+        !change(&world, IndexChange { indexed: pending_rows, ..with(&segment(2, 2)) }).await,
         "somebody else did that"
     );
     assert_eq!(state(&world).await.segments, [segment(1, 2).segment], "and so nothing is added");
 
     // A row without searchable words is not queued for indexing.
-    let archived = Observation { archived_at: Some(world.make.tick()), ..other };
-    world.save(vec![Write::put(&Row::expecting(archived, Version::FIRST))]).await;
+    let archived_observation = Observation { archived_at: Some(world.make.tick()), ..other };
+    world.save(vec![Write::put(&Row::expecting(archived_observation, Version::FIRST))]).await;
     assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
 }
 
@@ -143,20 +143,25 @@ async fn segment_round_trips(world: CaseContext) {
         wanted(&large, KeyRange::beginning("zzz")),
         wanted(&large, KeyRange::whole("calm")),
     ];
-    let found = world.store.index_blocks(world.tenant, &ranges).await.unwrap();
-    assert_eq!(found.len(), ranges.len());
-    for (wanted, found) in ranges.iter().zip(found) {
-        let of = if wanted.segment == large.segment.id { &large } else { &small };
+    let blocks = world.store.index_blocks(world.tenant, &ranges).await.unwrap();
+    assert_eq!(blocks.len(), ranges.len());
+    for (wanted, blocks) in ranges.iter().zip(blocks) {
+        let source_segment = if wanted.segment == large.segment.id { &large } else { &small };
         // Expects the blocks that start in the range, and the one before, which may contain the start of the
         // range.
-        let first = of.blocks.iter().rposition(|block| block.first <= wanted.range.from).unwrap_or(0);
-        let all: Vec<_> =
-            of.blocks.iter().skip(first).filter(|block| block.first <= wanted.range.to).cloned().collect();
-        assert_eq!(found, all, "{:?}", wanted.range);
+        let first = source_segment.blocks.iter().rposition(|block| block.first <= wanted.range.from).unwrap_or(0);
+        let all: Vec<_> = source_segment
+            .blocks
+            .iter()
+            .skip(first)
+            .filter(|block| block.first <= wanted.range.to)
+            .cloned()
+            .collect();
+        assert_eq!(blocks, all, "{:?}", wanted.range);
     }
     let chunks = [(large.segment.id, 46), (small.segment.id, 0), (large.segment.id, 3), (large.segment.id, 47)];
-    let found = world.store.index_chunks(world.tenant, &chunks).await.unwrap();
-    assert_eq!(found, [large.chunks[46].clone(), small.chunks[0].clone(), large.chunks[3].clone(), vec![]]);
+    let blocks = world.store.index_chunks(world.tenant, &chunks).await.unwrap();
+    assert_eq!(blocks, [large.chunks[46].clone(), small.chunks[0].clone(), large.chunks[3].clone(), vec![]]);
     assert_eq!(world.store.index_blocks(world.tenant, &[]).await.unwrap().len(), 0);
 }
 
@@ -166,8 +171,8 @@ async fn merged_segment_replaces_its_sources_once(world: CaseContext) {
     let replacing = IndexChange { replaced: vec![one.segment.id, other.segment.id], ..with(&merged) };
     assert!(change(&world, replacing.clone()).await);
     assert_eq!(state(&world).await.segments, std::slice::from_ref(&merged.segment));
-    let again = IndexChange { segment: Some(segment(4, 30)), ..replacing };
-    assert!(!change(&world, again).await);
+    let second_change = IndexChange { segment: Some(segment(4, 30)), ..replacing };
+    assert!(!change(&world, second_change).await);
     assert_eq!(state(&world).await.segments, [merged.segment]);
 }
 
@@ -177,12 +182,12 @@ async fn replaced_segment_is_readable_until_removed(world: CaseContext) {
     assert!(change(&world, IndexChange { replaced: vec![one.segment.id], ..with(&merged) }).await);
     assert_eq!(world.store.remove_replaced(AT, 10).await.unwrap(), 0, "it was not replaced before that");
     assert_eq!(contents(&world, &one).await, one);
-    let later = Timestamp::from_millis(AT.millis() + 1);
-    assert_eq!(world.store.remove_replaced(later, 10).await.unwrap(), 1);
-    let gone = contents(&world, &one).await;
-    assert!(gone.blocks.is_empty() && gone.chunks.concat().is_empty());
+    let later_time = Timestamp::from_millis(AT.millis() + 1);
+    assert_eq!(world.store.remove_replaced(later_time, 10).await.unwrap(), 1);
+    let contents_after = contents(&world, &one).await;
+    assert!(contents_after.blocks.is_empty() && contents_after.chunks.concat().is_empty());
     assert_eq!(contents(&world, &merged).await, merged);
-    assert_eq!(world.store.remove_replaced(later, 10).await.unwrap(), 0);
+    assert_eq!(world.store.remove_replaced(later_time, 10).await.unwrap(), 0);
 }
 
 async fn search_index_belongs_to_one_tenant(world: CaseContext) {
@@ -208,19 +213,19 @@ async fn search_index_belongs_to_one_tenant(world: CaseContext) {
 
 async fn emptied_data_set_has_no_search_index(world: CaseContext) {
     let (world, other) = (world.test_environment(), world);
-    let mut kept = BTreeMap::new();
+    let mut kept_contents = BTreeMap::new();
     for it in [&world, &other] {
         written(it, it.hired().await.id).await;
         assert!(change(it, with(&segment(1, 200))).await);
-        kept.insert(it.tenant, state(it).await);
+        kept_contents.insert(it.tenant, state(it).await);
     }
     for table in schema::test_data() {
         while world.store.empty(world.tenant, table, 10).await.unwrap() > 0 {}
     }
     assert_eq!(state(&world).await, IndexState::default());
-    let gone = contents(&world, &segment(1, 200)).await;
-    assert!(gone.blocks.is_empty() && gone.chunks.concat().is_empty());
-    assert_eq!(Some(&state(&other).await), kept.get(&other.tenant));
+    let removed_contents = contents(&world, &segment(1, 200)).await;
+    assert!(removed_contents.blocks.is_empty() && removed_contents.chunks.concat().is_empty());
+    assert_eq!(Some(&state(&other).await), kept_contents.get(&other.tenant));
     assert_eq!(contents(&other, &segment(1, 200)).await, segment(1, 200));
 }
 
@@ -232,27 +237,28 @@ async fn search_backlog_is_indexed_once(world: CaseContext) {
     }
     all.sort_unstable();
     // The backlog starts after the id of the person. The ids of all observations sort after this id.
-    let before = format!("INSERT INTO search_backlog SELECT tenant_id, '{TABLE}', id FROM employees");
-    (world.sql)(before).await;
+    let backlog_insertion = format!("INSERT INTO search_backlog SELECT tenant_id, '{TABLE}', id FROM employees");
+    (world.sql)(backlog_insertion).await;
     let backlog = async |tenant| world.store.index_backlog(tenant, 10).await.unwrap();
-    let begun = UnindexedTable { tenant: world.tenant, table: TABLE.to_owned(), after: person.to_bytes() };
-    assert_eq!(backlog(Some(world.tenant)).await, std::slice::from_ref(&begun));
-    assert_eq!(backlog(None).await, std::slice::from_ref(&begun));
+    let unindexed_table =
+        UnindexedTable { tenant: world.tenant, table: TABLE.to_owned(), after: person.to_bytes() };
+    assert_eq!(backlog(Some(world.tenant)).await, std::slice::from_ref(&unindexed_table));
+    assert_eq!(backlog(None).await, std::slice::from_ref(&unindexed_table));
     assert_eq!(backlog(Some(world.make.tenant())).await, []);
     let next = async |backlog: &UnindexedTable| {
         let rows = world.store.entries(world.tenant, backlog.next::<Observation>(3)).await.unwrap();
         rows.into_iter().map(|row| row.value.id.to_bytes()).collect::<Vec<_>>()
     };
-    assert_eq!(next(&begun).await, all[..3]);
-    let on = |of: &UnindexedTable, up_to| IndexChange {
+    assert_eq!(next(&unindexed_table).await, all[..3]);
+    let backlog_change = |of: &UnindexedTable, up_to| IndexChange {
         backlog: Some((of.clone(), up_to)),
         ..IndexChange::created_at(AT)
     };
-    assert!(change(&world, on(&begun, Some(all[2]))).await);
-    assert!(!change(&world, on(&begun, Some(all[2]))).await, "somebody else did that");
-    let gone_on = UnindexedTable { after: all[2], ..begun };
+    assert!(change(&world, backlog_change(&unindexed_table, Some(all[2]))).await);
+    assert!(!change(&world, backlog_change(&unindexed_table, Some(all[2]))).await, "somebody else did that");
+    let gone_on = UnindexedTable { after: all[2], ..unindexed_table };
     assert_eq!(backlog(None).await, std::slice::from_ref(&gone_on));
     assert_eq!(next(&gone_on).await, all[3..]);
-    assert!(change(&world, on(&gone_on, None)).await);
+    assert!(change(&world, backlog_change(&gone_on, None)).await);
     assert_eq!(backlog(None).await, []);
 }

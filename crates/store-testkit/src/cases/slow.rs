@@ -39,8 +39,8 @@ type ListResult = (&'static str, Result<(), StorageError>, &'static [&'static st
 /// Reads one unindexed list of every kind.
 async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Vec<ListResult> {
     let (tenant, by_time) = (*tenant, Sort::down(SortBy::CreatedAt));
-    let typed = observation::Filter { kind: Some(Type::Strength), ..Default::default() };
-    let changed = observation::Filter { updated_at: CHANGED, ..Default::default() };
+    let typed_filter = observation::Filter { kind: Some(Type::Strength), ..Default::default() };
+    let change_filter = observation::Filter { updated_at: CHANGED, ..Default::default() };
     let admins = people::Filter { roles: vec![Role::OrgAdmin], ..Default::default() };
     let departments = department::Filter { updated_at: CHANGED, ..Default::default() };
     let entries = audit::Filter {
@@ -51,17 +51,17 @@ async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Ve
     let deliveries =
         DeliveryFilter { event_type: Some(EventType::TestPing), event_id: Some(make.id()), status: None };
     let rare = FeedFilter { kinds: vec![EventType::SummaryShared] };
-    let begun = ObjectiveFilter::parse(
+    let period_request = ObjectiveFilter::parse(
         Family::Employees,
         Params::new(vec![("filter[period_start][gte]".to_owned(), "2026-01-01".to_owned())]),
     );
-    let begun = begun.unwrap().filter;
+    let period = period_request.unwrap().filter;
     let by_name = Sort::up(SortBy::Name);
     let (late, of_log) = (Sort::down(SortBy::PeriodEnd), Sort::down(SortBy::OccurredAt));
-    let observed = |filter| rows::observations::list(filter, Viewer::Everything, by_time, &PAGE);
+    let observations = |filter| rows::observations::list(filter, Viewer::Everything, by_time, &PAGE);
     vec![
-        ("type", store.page(tenant, observed(&typed)).await.map(drop), &["filter[type]"]),
-        ("changed", store.page(tenant, observed(&changed)).await.map(drop), &["filter[updated_at]"]),
+        ("type", store.page(tenant, observations(&typed_filter)).await.map(drop), &["filter[type]"]),
+        ("changed", store.page(tenant, observations(&change_filter)).await.map(drop), &["filter[updated_at]"]),
         (
             "role",
             store.page(tenant, rows::employees::list(&admins, by_time, &PAGE)).await.map(drop),
@@ -84,7 +84,7 @@ async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Ve
         ),
         (
             "objectives",
-            store.page(tenant, rows::objectives::list(&begun, Viewer::Everything, late, &PAGE)).await.map(drop),
+            store.page(tenant, rows::objectives::list(&period, Viewer::Everything, late, &PAGE)).await.map(drop),
             &["filter[period_start]"],
         ),
         ("feed", store.feed(tenant, &rare, EVER, &FeedStart::Oldest, 10).await.map(drop), &["filter[event]"]),
@@ -100,7 +100,7 @@ async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Ve
 async fn quick_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Vec<ListResult> {
     let tenant = *tenant;
     let of_one = observation::Filter { employee_id: Some(make.id()), ..Default::default() };
-    let changed = observation::Filter { updated_at: CHANGED, ..Default::default() };
+    let change_filter = observation::Filter { updated_at: CHANGED, ..Default::default() };
     let entries = audit::Filter {
         actions: vec!["department.created".to_owned(), "department.created".to_owned(), "x".to_owned()],
         ..Default::default()
@@ -121,7 +121,7 @@ async fn quick_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> V
         (
             "changed",
             store
-                .page(tenant, rows::observations::list(&changed, Viewer::Everything, by_change, &PAGE))
+                .page(tenant, rows::observations::list(&change_filter, Viewer::Everything, by_change, &PAGE))
                 .await
                 .map(drop),
             &[],

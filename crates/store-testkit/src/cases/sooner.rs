@@ -52,14 +52,14 @@ async fn expedited_delivery_keeps_its_attempt_number(world: CaseContext) {
     let worker = Worker::new(&world);
     let id: DeliveryId = world.make.id();
     let some = [sooner(&to, jobs[0].event_id, None), sooner(&to, jobs[1].event_id, Some((2, id)))];
-    let at = world.now().plus_seconds(5);
-    world.save(vec![Write::BringForward(some.to_vec(), at)]).await;
-    assert_eq!(worker.all(at.plus_seconds(-1)).await, []);
-    let promised = Job { delivery_id: Some(id), ..jobs[1] };
-    assert_eq!(queued(&world, &to, jobs[1].event_id).await, Some(promised));
-    assert_eq!(worker.all(at).await, [jobs[0], promised], "the third is not due");
-    worker.keeps(vec![fails(&promised, &world, END)]).await;
-    let next = Job { attempt: 3, delivery_id: None, ..promised };
+    let due_time = world.now().plus_seconds(5);
+    world.save(vec![Write::BringForward(some.to_vec(), due_time)]).await;
+    assert_eq!(worker.all(due_time.plus_seconds(-1)).await, []);
+    let announced_job = Job { delivery_id: Some(id), ..jobs[1] };
+    assert_eq!(queued(&world, &to, jobs[1].event_id).await, Some(announced_job));
+    assert_eq!(worker.all(due_time).await, [jobs[0], announced_job], "the third is not due");
+    worker.keeps(vec![fails(&announced_job, &world, END)]).await;
+    let next = Job { attempt: 3, delivery_id: None, ..announced_job };
     assert_eq!(queued(&world, &to, jobs[1].event_id).await, Some(next));
 }
 
@@ -116,11 +116,13 @@ async fn retry_requested_during_an_attempt_follows_its_failure(world: CaseContex
 async fn retry_requested_during_a_successful_attempt_is_dropped(world: CaseContext) {
     let (to, jobs) = failed(&world, 1).await;
     let worker = Worker::new(&world);
-    let leased = worker.all(world.now().plus_seconds(86_400)).await;
-    let promised = Some((2, world.make.id()));
-    world.save(vec![Write::BringForward(vec![sooner(&to, jobs[0].event_id, promised)], world.now())]).await;
-    let done = settled(&leased[0], world.make.id(), GOOD, None);
-    worker.keeps(vec![(leased[0], AttemptResult::Settled(Box::new(done)))]).await;
+    let leased_jobs = worker.all(world.now().plus_seconds(86_400)).await;
+    let announced_attempt = Some((2, world.make.id()));
+    world
+        .save(vec![Write::BringForward(vec![sooner(&to, jobs[0].event_id, announced_attempt)], world.now())])
+        .await;
+    let success_result = settled(&leased_jobs[0], world.make.id(), GOOD, None);
+    worker.keeps(vec![(leased_jobs[0], AttemptResult::Settled(Box::new(success_result)))]).await;
     assert_eq!(queued(&world, &to, jobs[0].event_id).await, None);
     assert_eq!(worker.all(END).await, []);
 }

@@ -73,18 +73,18 @@ impl SummarySet {
     }
 
     fn shows(&self, filter: &Filter, viewer: Viewer, summary: &Summary) -> bool {
-        let below = |manager: EmployeeId| self.people.is_below(summary.employee_id, manager);
+        let is_below = |manager: EmployeeId| self.people.is_below(summary.employee_id, manager);
         let open = filter.statuses.is_empty() && summary.status != Status::Archived;
         (open || filter.statuses.contains(&summary.status))
             && filter.employee_id.is_none_or(|id| summary.employee_id == id)
             && filter.author_id.is_none_or(|id| summary.author_id == Some(id))
-            && filter.manager_id.is_none_or(below)
+            && filter.manager_id.is_none_or(is_below)
             && filter.included_objective_id.is_none_or(|id| summary.included_objective_ids.contains(&id))
             && filter.included_observation_id.is_none_or(|id| summary.included_observation_ids.contains(&id))
             && filter.updated_at.gte.is_none_or(|at| summary.updated_at >= at)
             && filter.updated_at.lte.is_none_or(|at| summary.updated_at <= at)
             && matches((&filter.metadata, &filter.external_id), &summary.metadata, &summary.external_id)
-            && summary.is_visible_to(viewer, viewer.person().is_some_and(below))
+            && summary.is_visible_to(viewer, viewer.person().is_some_and(is_below))
     }
 }
 
@@ -95,7 +95,7 @@ async fn summary_list_matches_filters_and_visibility(world: CaseContext) {
         all.people.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
     for number in 0..120 {
         let statuses = if random.chance(50) { vec![] } else { Status::ALL.to_vec() };
-        let since = random.chance(15).then(|| instant(&world));
+        let start = random.chance(15).then(|| instant(&world));
         let filter = Filter {
             employee_id: random.maybe(20, &people),
             author_id: random.maybe(20, &people),
@@ -103,7 +103,7 @@ async fn summary_list_matches_filters_and_visibility(world: CaseContext) {
             statuses: statuses.into_iter().filter(|_| random.chance(60)).collect(),
             included_objective_id: random.maybe(15, &all.objectives),
             included_observation_id: random.maybe(15, &all.observations),
-            updated_at: Bounds { gte: since, lte: None },
+            updated_at: Bounds { gte: start, lte: None },
             metadata: metadata_filter(&world),
             external_id: random.chance(10).then(|| format!("crm-{}", random.below(300))),
         };
@@ -113,8 +113,8 @@ async fn summary_list_matches_filters_and_visibility(world: CaseContext) {
         let sorts: Vec<_> = Summary::sorts().collect();
         let sort = sorts[number % sorts.len()].1;
         let limit = *random.pick(&[3, 20, 100]);
-        let wanted = |summary: &Summary| all.shows(&filter, viewer, summary);
-        list.must_show(sort, limit, &all.summaries, wanted, &format!("{filter:?} {viewer:?}")).await;
+        let is_expected = |summary: &Summary| all.shows(&filter, viewer, summary);
+        list.must_show(sort, limit, &all.summaries, is_expected, &format!("{filter:?} {viewer:?}")).await;
     }
 }
 
@@ -127,8 +127,8 @@ async fn summary_list_is_walked_in_every_order(world: CaseContext) {
         let list = lists::summaries(&world, everything.clone(), viewer);
         for (_, sort) in Summary::sorts() {
             for limit in [2, 7] {
-                let wanted = |summary: &Summary| all.shows(&everything, viewer, summary);
-                list.must_show(sort, limit, &all.summaries, wanted, &format!("{viewer:?}")).await;
+                let is_expected = |summary: &Summary| all.shows(&everything, viewer, summary);
+                list.must_show(sort, limit, &all.summaries, is_expected, &format!("{viewer:?}")).await;
             }
         }
     }
@@ -137,7 +137,7 @@ async fn summary_list_is_walked_in_every_order(world: CaseContext) {
 async fn summary_round_trips(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (person, author) = (world.hired().await, world.hired().await);
-    let at = |millis| Some(Timestamp::from_millis(millis));
+    let time = |millis| Some(Timestamp::from_millis(millis));
     let feedback = EmployeeFeedback {
         comment: Some("\tThanks\n".to_owned()),
         acknowledged: true,
@@ -153,18 +153,18 @@ async fn summary_round_trips(world: CaseContext) {
         included_objective_ids: (0..100).map(|_| make.id()).rev().collect(),
         included_observation_ids: (0..200).map(|_| make.id()).rev().collect(),
         employee_feedback: Some(feedback.clone()),
-        submitted_at: at(1),
-        approved_at: at(2),
-        shared_at: at(3),
-        archived_at: at(253_402_300_799_999),
+        submitted_at: time(1),
+        approved_at: time(2),
+        shared_at: time(3),
+        archived_at: time(253_402_300_799_999),
         ..make.summary(person.id)
     };
     let silent = EmployeeFeedback { comment: None, acknowledged: false, ..feedback };
     let shared = Summary { status: Status::Shared, employee_feedback: Some(silent), ..make.summary(person.id) };
     for (number, it) in [make.summary(person.id), full, shared].into_iter().enumerate() {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
-        let kept = store.row::<Summary>(*tenant, it.id).await.unwrap();
-        assert_eq!(kept, Some(Versioned { value: it.clone(), version: Version::FIRST }), "no. {number}");
+        let summary_row = store.row::<Summary>(*tenant, it.id).await.unwrap();
+        assert_eq!(summary_row, Some(Versioned { value: it.clone(), version: Version::FIRST }), "no. {number}");
         world.save(vec![Write::put(&Row::expecting(it.clone(), Version::FIRST))]).await;
         assert_eq!(store.row::<Summary>(*tenant, it.id).await.unwrap().unwrap().version, Version(2));
         let stale = world.try_save(Write::put(&Row::expecting(it, Version::FIRST))).await;
@@ -201,8 +201,8 @@ async fn linked(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
         };
         for viewer in [Viewer::Everything, Viewer::Person(one.value.owner_id)] {
             let list = rows::objectives::list(&filter, viewer, Sort::down(SortBy::CreatedAt), &page);
-            let found = store.page(*tenant, list).await.unwrap().items.into_iter().find(|item| item.id == id);
-            assert_eq!(found.as_ref(), Some(&one.value));
+            let list_entry = store.page(*tenant, list).await.unwrap().items.into_iter().find(|item| item.id == id);
+            assert_eq!(list_entry.as_ref(), Some(&one.value));
         }
     }
     one.value.linked_summary_ids
@@ -222,10 +222,10 @@ async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
     }
     assert_eq!(linked(&world, goal.id).await, [first.id, second.id], "in the order of their ids");
     assert_eq!(linked(&world, other.id).await, [second.id]);
-    let archived = Summary { status: Status::Archived, ..first };
-    world.save(vec![Write::put(&Row::expecting(archived, Version::FIRST))]).await;
-    let without = Summary { included_objective_ids: vec![other.id], ..second.clone() };
-    world.save(vec![Write::put(&Row::expecting(without, Version::FIRST))]).await;
+    let archived_summary = Summary { status: Status::Archived, ..first };
+    world.save(vec![Write::put(&Row::expecting(archived_summary, Version::FIRST))]).await;
+    let summary_without = Summary { included_objective_ids: vec![other.id], ..second.clone() };
+    world.save(vec![Write::put(&Row::expecting(summary_without, Version::FIRST))]).await;
     assert_eq!((linked(&world, goal.id).await, linked(&world, other.id).await), (vec![], vec![second.id]));
     let elsewhere = world.in_other_tenant();
     let stranger = elsewhere.hired().await;
@@ -235,8 +235,8 @@ async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
     let due = Objective { status: ObjectiveStatus::Approved, ..make.objective(person.id) };
     let about = including(&[due.id]);
     world.save(vec![Write::put(&Row::new(due.clone())), Write::put(&Row::new(about.clone()))]).await;
-    let found = world.store.due(rows::objectives::STARTS_ON, due.period_start, 9).await.unwrap();
-    assert_eq!(found[0].1.value.linked_summary_ids, [about.id]);
+    let due_objectives = world.store.due(rows::objectives::STARTS_ON, due.period_start, 9).await.unwrap();
+    assert_eq!(due_objectives[0].1.value.linked_summary_ids, [about.id]);
 }
 
 async fn archived_observation_is_left_out_of_open_summaries_only(world: CaseContext) {
@@ -254,24 +254,30 @@ async fn archived_observation_is_left_out_of_open_summaries_only(world: CaseCont
         })
         .collect();
     world.save(all.iter().map(|summary| Write::put(&Row::new(summary.clone()))).collect()).await;
-    let archived = Observation { archived_at: Some(make.tick()), ..gone.clone() };
+    let archived_observation = Observation { archived_at: Some(make.tick()), ..gone.clone() };
     let everything = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
     let everybodys = lists::summaries(&world, everything.clone(), Viewer::Everything);
-    let below =
+    let summaries_of_person =
         lists::summaries(&world, Filter { employee_id: Some(person.id), ..everything }, Viewer::Everything);
     for (write, hidden) in [
-        (Row::expecting(archived.clone(), Version::FIRST), vec![gone.id]),
+        (Row::expecting(archived_observation.clone(), Version::FIRST), vec![gone.id]),
         (Row::expecting(gone.clone(), Version(2)), vec![]),
     ] {
         world.save(vec![Write::put(&write)]).await;
-        let wanted: Vec<_> = all.iter().map(|summary| summary.clone().showing(hidden.clone())).collect();
-        for it in &wanted {
-            let found = store.row::<Summary>(*tenant, it.id).await.unwrap();
-            assert_eq!(found, Some(Versioned { value: it.clone(), version: Version::FIRST }), "{:?}", it.status);
+        let expected_summaries: Vec<_> =
+            all.iter().map(|summary| summary.clone().showing(hidden.clone())).collect();
+        for it in &expected_summaries {
+            let summary_row = store.row::<Summary>(*tenant, it.id).await.unwrap();
+            assert_eq!(
+                summary_row,
+                Some(Versioned { value: it.clone(), version: Version::FIRST }),
+                "{:?}",
+                it.status
+            );
         }
         let sort = Sort::up(SortBy::CreatedAt);
-        for list in [&everybodys, &below] {
-            assert_eq!(list.walk(sort, 2).await, crate::sorted(wanted.clone(), sort, list.id));
+        for list in [&everybodys, &summaries_of_person] {
+            assert_eq!(list.walk(sort, 2).await, crate::sorted(expected_summaries.clone(), sort, list.id));
         }
     }
 }

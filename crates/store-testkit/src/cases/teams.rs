@@ -47,13 +47,13 @@ impl Teams {
         let middle = world.hired_below(top).await.id;
         let low = world.hired_below(middle).await.id;
         let (other, loner) = (world.hired().await.id, world.hired().await.id);
-        let below = |_| Employee { manager_id: Some(low), ..world.make.employee() };
-        let crowd: Vec<Employee> = (0..CROWD).map(below).collect();
+        let new_report = |_| Employee { manager_id: Some(low), ..world.make.employee() };
+        let crowd: Vec<Employee> = (0..CROWD).map(new_report).collect();
         for some in crowd.chunks(100) {
             world.save(some.iter().cloned().map(joins).collect()).await;
         }
-        let seen = crowd.iter().step_by(100).map(|id| id.id).collect();
-        let teams = Self { world, chain: vec![top, middle, low], other, loner, seen };
+        let team_ids = crowd.iter().step_by(100).map(|id| id.id).collect();
+        let teams = Self { world, chain: vec![top, middle, low], other, loner, seen: team_ids };
         for person in teams.seen.iter().copied().chain([loner]) {
             teams.speaks_of(person).await;
         }
@@ -75,12 +75,15 @@ impl Teams {
             .page(*tenant, rows::observations::list(&filter, Viewer::Everything, by_date, &page))
             .await
             .unwrap();
-        let shown: BTreeSet<_> = observations.items.into_iter().map(|item| item.employee_id).collect();
-        let again = store
+        let subject_ids: BTreeSet<_> = observations.items.into_iter().map(|item| item.employee_id).collect();
+        let second_page = store
             .page(*tenant, rows::observations::list(&filter, Viewer::Everything, by_time, &page))
             .await
             .unwrap();
-        assert_eq!(again.items.into_iter().map(|item| item.employee_id).collect::<BTreeSet<_>>(), shown);
+        assert_eq!(
+            second_page.items.into_iter().map(|item| item.employee_id).collect::<BTreeSet<_>>(),
+            subject_ids
+        );
         let filter = Filter {
             scopes: vec![Scope::Employee],
             owner_id: None,
@@ -99,16 +102,16 @@ impl Teams {
             .page(*tenant, rows::objectives::list(&filter, Viewer::Person(manager), by_time, &page))
             .await
             .unwrap();
-        assert_eq!(goals.items.into_iter().map(|item| item.owner_id).collect::<BTreeSet<_>>(), shown);
-        shown
+        assert_eq!(goals.items.into_iter().map(|item| item.owner_id).collect::<BTreeSet<_>>(), subject_ids);
+        subject_ids
     }
 
     /// Checks that each manager of the chain sees the crowd and these people. The second pass detects stale
     /// caches.
     async fn must_show(&self, more: &[EmployeeId], when: &str) {
-        let wanted: BTreeSet<_> = self.seen.iter().chain(more).copied().collect();
+        let expected_ids: BTreeSet<_> = self.seen.iter().chain(more).copied().collect();
         for manager in [&self.chain[..], &self.chain[..]].concat() {
-            assert_eq!(self.shown(manager).await, wanted, "{when}");
+            assert_eq!(self.shown(manager).await, expected_ids, "{when}");
         }
     }
 }
@@ -148,8 +151,8 @@ async fn team_list_shows_a_moved_subtree_on_the_next_page(world: CaseContext) {
     assert!(teams.world.moves(low, Some(teams.other)).await);
     for _ in 0..2 {
         for (manager, wanted) in [(top, false), (middle, false), (low, true), (teams.other, true)] {
-            let wanted = if wanted { teams.seen.clone() } else { BTreeSet::new() };
-            assert_eq!(teams.shown(manager).await, wanted);
+            let expected_ids = if wanted { teams.seen.clone() } else { BTreeSet::new() };
+            assert_eq!(teams.shown(manager).await, expected_ids);
         }
     }
     assert!(teams.world.moves(low, Some(middle)).await);
@@ -164,9 +167,12 @@ async fn team_list_shows_no_trace_of_a_refused_move(world: CaseContext) {
     let (world, low) = (&teams.world, teams.chain[2]);
     let tree = world.tree().await;
     let (loner, other) = (world.employee(teams.loner).await, world.employee(teams.other).await);
-    let moved = Employee { manager_id: Some(low), ..loner.value.clone() };
+    let moved_person = Employee { manager_id: Some(low), ..loner.value.clone() };
     let writes = vec![
-        Write::employee(&Row::expecting(moved, loner.version), Some(ReportingLineChange { seen: Some(tree) })),
+        Write::employee(
+            &Row::expecting(moved_person, loner.version),
+            Some(ReportingLineChange { seen: Some(tree) }),
+        ),
         // No row has this version, so the store refuses the whole change set.
         Write::employee(&Row::expecting(other.value.clone(), loner.version.next().next()), None),
     ];

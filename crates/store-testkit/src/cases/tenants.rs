@@ -132,8 +132,8 @@ impl Full {
         let by_department = people::Filter { department_id: Some(it.department.id), ..all() };
         let any = || observation::Filter { archived: Archived::All, ..Default::default() };
         let about = observation::Filter { employee_id: Some(it.person.id), ..any() };
-        let below = observation::Filter { manager_id: Some(it.manager.id), ..any() };
-        let tagged = observation::Filter { attribute_ids: vec![it.attribute.id], ..any() };
+        let team_filter = observation::Filter { manager_id: Some(it.manager.id), ..any() };
+        let attribute_filter = observation::Filter { attribute_ids: vec![it.attribute.id], ..any() };
         let (name, date) = (Sort::up(SortBy::LastName), Sort::down(SortBy::ObservationDate));
         let (created, occurred) = (Sort::up(SortBy::CreatedAt), Sort::up(SortBy::OccurredAt));
         let departments = department::Filter { archived: Archived::All, ..Default::default() };
@@ -144,8 +144,8 @@ impl Full {
             ("members", lists::employees(world, by_department).walk(name, 9).await.len()),
             ("observations", lists::observations(world, any()).walk(date, 9).await.len()),
             ("about", lists::observations(world, about).walk(date, 9).await.len()),
-            ("below", lists::observations(world, below).walk(date, 9).await.len()),
-            ("tagged", lists::observations(world, tagged).walk(date, 9).await.len()),
+            ("below", lists::observations(world, team_filter).walk(date, 9).await.len()),
+            ("tagged", lists::observations(world, attribute_filter).walk(date, 9).await.len()),
             ("departments", lists::departments(world, departments).walk(created, 9).await.len()),
             ("attributes", lists::attributes(world, attributes).walk(created, 9).await.len()),
             ("connectors", lists::connectors(world, Bounds::default()).walk(created, 9).await.len()),
@@ -157,64 +157,66 @@ impl Full {
 async fn read_finds_no_row_of_another_tenant(world: CaseContext) {
     let full = Full::new(&world).await;
     assert!(full.found(&world).await.iter().all(|(_, found)| *found), "{:?}", full.found(&world).await);
-    let listed = full.listed(&world).await;
-    assert!(listed.iter().all(|(_, count)| *count > 0), "{listed:?}");
+    let list_counts = full.listed(&world).await;
+    assert!(list_counts.iter().all(|(_, count)| *count > 0), "{list_counts:?}");
     let (tenant, kept) =
         world.store.owned(rows::invitations::BY_TOKEN, full.invitation.token_hash).await.unwrap().unwrap();
     assert_eq!((tenant, kept.value), (world.tenant, full.invitation.clone()), "a token tells whose it is");
     for other in [world.in_other_tenant(), world.test_environment()] {
-        let found: Vec<_> = full.found(&other).await.into_iter().filter(|(_, found)| *found).collect();
-        assert_eq!(found, [], "{:?}", other.tenant);
-        let listed: Vec<_> = full.listed(&other).await.into_iter().filter(|(_, count)| *count > 0).collect();
-        assert_eq!(listed, [], "{:?}", other.tenant);
+        let rows_of_other: Vec<_> = full.found(&other).await.into_iter().filter(|(_, found)| *found).collect();
+        assert_eq!(rows_of_other, [], "{:?}", other.tenant);
+        let counts_of_other: Vec<_> =
+            full.listed(&other).await.into_iter().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(counts_of_other, [], "{:?}", other.tenant);
         assert_eq!(other.events().await, []);
     }
 }
 
 async fn equal_ids_in_two_tenants_are_two_resources(world: CaseContext) {
     let mut full = Full::new(&world).await;
-    let before = full.listed(&world).await;
+    let counts_before = full.listed(&world).await;
     for (number, other) in [world.in_other_tenant(), world.test_environment()].iter().enumerate() {
         full.person.first_name = format!("Twin{number}");
         full.observation.observation = format!("Twin {number}");
         full.invitation.token_hash = world.make.bytes32();
         full.write(other).await;
-        assert_eq!(full.listed(other).await, before);
+        assert_eq!(full.listed(other).await, counts_before);
         assert_eq!(other.employee(full.person.id).await.value, full.person);
         let observation =
             other.store.row::<Observation>(other.tenant, full.observation.id).await.unwrap().unwrap();
         assert_eq!(observation.value, full.observation);
     }
-    assert_eq!(full.listed(&world).await, before);
+    assert_eq!(full.listed(&world).await, counts_before);
     assert!(world.employee(full.person.id).await.value.first_name.starts_with("First"));
     // A move in one tenant leaves the others unchanged.
     assert!(world.moves(full.person.id, None).await);
-    let below = world.store.reporting(world.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
+    let is_below = world.store.reporting(world.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
     let test = world.test_environment();
-    let there = test.store.reporting(test.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
-    assert_eq!((below, there), (false, true));
+    let is_below_in_test =
+        test.store.reporting(test.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
+    assert_eq!((is_below, is_below_in_test), (false, true));
 }
 
 async fn write_changes_no_row_of_another_tenant(world: CaseContext) {
     let full = Full::new(&world).await;
-    let seen = Version::FIRST;
+    let version = Version::FIRST;
     for other in [world.in_other_tenant(), world.test_environment()] {
         let writes = [
-            Write::employee(&Row::expecting(Employee { manager_id: None, ..full.manager.clone() }, seen), None),
-            Write::put(&Row::expecting(full.observation.clone(), seen)),
-            Write::put(&Row::expecting(full.department.clone(), seen)),
-            Write::put(&Row::expecting(full.attribute.clone(), seen)),
-            Write::put(&Row::expecting(full.connector.clone(), seen)),
-            Write::put(&Row::expecting(full.invitation.clone(), seen)),
+            Write::employee(&Row::expecting(Employee { manager_id: None, ..full.manager.clone() }, version), None),
+            Write::put(&Row::expecting(full.observation.clone(), version)),
+            Write::put(&Row::expecting(full.department.clone(), version)),
+            Write::put(&Row::expecting(full.attribute.clone(), version)),
+            Write::put(&Row::expecting(full.connector.clone(), version)),
+            Write::put(&Row::expecting(full.invitation.clone(), version)),
         ];
         for write in writes {
             let result = other.try_save(write.clone()).await;
-            let refused = matches!(result, Err(CommitError::Stale | CommitError::Missing));
-            assert!(refused, "{write:?}: {result:?}");
+            let is_refused = matches!(result, Err(CommitError::Stale | CommitError::Missing));
+            assert!(is_refused, "{write:?}: {result:?}");
         }
     }
     let now = world.employee(full.manager.id).await;
-    assert_eq!((now.value, now.version), (full.manager, seen));
+    assert_eq!((now.value, now.version), (full.manager, version));
 }
 
 /// References to attributes are not foreign keys: the caller requires with `Require::open` that they belong
@@ -224,14 +226,14 @@ async fn reference_to_a_row_of_another_tenant_is_missing(world: CaseContext) {
     for other in [world.in_other_tenant(), world.test_environment()] {
         let make = &other.make;
         let own = other.hired().await;
-        let moved = Employee { manager_id: Some(full.manager.id), ..own.clone() };
+        let moved_person = Employee { manager_id: Some(full.manager.id), ..own.clone() };
         let tree = other.tree().await;
         let writes = [
             ("manager", joins(Employee { manager_id: Some(full.manager.id), ..make.employee() })),
             (
                 "new manager",
                 Write::employee(
-                    &Row::expecting(moved, Version::FIRST),
+                    &Row::expecting(moved_person, Version::FIRST),
                     Some(ReportingLineChange { seen: Some(tree) }),
                 ),
             ),
@@ -253,18 +255,18 @@ async fn reference_to_a_row_of_another_tenant_is_missing(world: CaseContext) {
 }
 
 async fn organizations_are_listed_once_by_their_live_data_set(world: CaseContext) {
-    let mut made = vec![];
+    let mut organizations = vec![];
     for place in [world.in_other_tenant(), world.in_other_tenant(), world.in_other_tenant()] {
         let live = world.make.organization(place.tenant.organization);
         let test = candor_domain::organization::Organization { name: "Test".to_owned(), ..live.clone() };
         place.test_environment().save(vec![Write::put(&Row::new(test))]).await;
         place.save(vec![Write::put(&Row::new(live.clone()))]).await;
-        made.push(live);
+        organizations.push(live);
     }
-    made.sort_by_key(|row| row.id.to_bytes());
+    organizations.sort_by_key(|row| row.id.to_bytes());
     let page = async |after, limit| world.store.organizations(after, limit).await.unwrap();
-    assert_eq!(page(None, 100).await, made);
-    assert_eq!(page(None, 2).await, made[..2]);
-    assert_eq!(page(Some(made[1].id), 2).await, made[2..]);
-    assert_eq!(page(Some(made[2].id), 2).await, []);
+    assert_eq!(page(None, 100).await, organizations);
+    assert_eq!(page(None, 2).await, organizations[..2]);
+    assert_eq!(page(Some(organizations[1].id), 2).await, organizations[2..]);
+    assert_eq!(page(Some(organizations[2].id), 2).await, []);
 }

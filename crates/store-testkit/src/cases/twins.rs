@@ -48,11 +48,11 @@ async fn thirty_concurrent_retries_have_one_effect(world: CaseContext) {
         assert_eq!(winners.len(), 1, "{results:?}");
         assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
         let ids: Vec<_> = twins.iter().map(|(person, _)| person.id).collect();
-        let there = world.store.rows::<Employee>(world.tenant, &ids).await.unwrap();
+        let people_rows = world.store.rows::<Employee>(world.tenant, &ids).await.unwrap();
         let (person, replay) = &twins[winners[0]];
-        assert_eq!(there.into_iter().map(|row| row.value).collect::<Vec<_>>(), std::slice::from_ref(person));
-        let kept = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
-        assert_eq!(kept, Some(stored(replay)));
+        assert_eq!(people_rows.into_iter().map(|row| row.value).collect::<Vec<_>>(), std::slice::from_ref(person));
+        let replay_row = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
+        assert_eq!(replay_row, Some(stored(replay)));
     }
     assert_eq!(world.events().await.len(), 3, "one event for each effect");
 }
@@ -64,14 +64,14 @@ async fn replay_is_reported_before_any_other_conflict(world: CaseContext) {
     let (joined, updated) = (world.make.replay("joined"), world.make.replay("updated"));
     world.commit(once(&world, joins(person.clone()), &joined)).await.unwrap();
     let department = world.make.department();
-    let archived =
+    let archived_department =
         candor_domain::catalog::Department { archived_at: Some(world.make.tick()), ..department.clone() };
-    world.save(vec![Write::put(&Row::new(archived))]).await;
+    world.save(vec![Write::put(&Row::new(archived_department))]).await;
     let change = Write::employee(&Row::expecting(person.clone(), Version::FIRST), None);
     world.commit(once(&world, change.clone(), &updated)).await.unwrap();
 
     let same_address = Employee { id: world.make.id(), ..person.clone() };
-    let broken = ChangeSet {
+    let failing_change = ChangeSet {
         requires: vec![Require::open::<Department>(department.id)],
         ..once(&world, joins(world.make.employee()), &joined)
     };
@@ -79,7 +79,7 @@ async fn replay_is_reported_before_any_other_conflict(world: CaseContext) {
     let twins = [
         ("the address is taken", once(&world, joins(same_address), &joined)),
         ("the id is taken", once(&world, joins(person), &joined)),
-        ("a requirement is broken", broken),
+        ("a requirement is broken", failing_change),
         ("a reference is missing", once(&world, joins(homeless), &joined)),
         ("the row has changed", once(&world, change, &updated)),
     ];
@@ -134,8 +134,8 @@ async fn expired_replay_answer_is_replaced(world: CaseContext) {
     let winners: Vec<_> = (0..10).filter(|number| results[*number].is_ok()).collect();
     assert_eq!(winners.len(), 1, "an expired key is used anew once: {results:?}");
     assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
-    let kept = store.replay(*tenant, &first.key, end).await.unwrap();
-    assert_eq!(kept, Some(stored(&twins[winners[0]])));
+    let replay_row = store.replay(*tenant, &first.key, end).await.unwrap();
+    assert_eq!(replay_row, Some(stored(&twins[winners[0]])));
 }
 
 async fn replay_answer_without_changes_is_stored(world: CaseContext) {
@@ -145,25 +145,28 @@ async fn replay_answer_without_changes_is_stored(world: CaseContext) {
         let world = world.clone();
         async move { world.store.keep(world.tenant, replay).await.unwrap() }
     });
-    let kept = at_once(tasks).await;
-    let winners: Vec<_> = (0..10).filter(|number| kept[*number]).collect();
-    assert_eq!(winners.len(), 1, "{kept:?}");
+    let keep_results = at_once(tasks).await;
+    let winners: Vec<_> = (0..10).filter(|number| keep_results[*number]).collect();
+    assert_eq!(winners.len(), 1, "{keep_results:?}");
     let first = &twins[winners[0]];
     assert_eq!(store.replay(*tenant, &first.key, first.created_at).await.unwrap(), Some(stored(first)));
 
     let result = world.commit(once(&world, joins(make.employee()), &make.replay("nothing"))).await;
     assert!(matches!(result, Err(CommitError::Replayed)), "a key stands for one request: {result:?}");
-    let used = make.replay("something");
-    world.commit(once(&world, joins(make.employee()), &used)).await.unwrap();
+    let used_replay = make.replay("something");
+    world.commit(once(&world, joins(make.employee()), &used_replay)).await.unwrap();
     assert!(!store.keep(*tenant, make.replay("something")).await.unwrap());
-    assert_eq!(store.replay(*tenant, &used.key, used.created_at).await.unwrap(), Some(stored(&used)));
+    assert_eq!(
+        store.replay(*tenant, &used_replay.key, used_replay.created_at).await.unwrap(),
+        Some(stored(&used_replay))
+    );
 
     let end = first.expires_at();
     let early = IdempotencyRecord { created_at: just_before(end), ..make.replay("nothing") };
     assert!(!store.keep(*tenant, early).await.unwrap());
-    let anew = IdempotencyRecord { created_at: end, ..make.replay("nothing") };
-    assert!(store.keep(*tenant, anew.clone()).await.unwrap());
-    assert_eq!(store.replay(*tenant, &anew.key, end).await.unwrap(), Some(stored(&anew)));
+    let new_replay = IdempotencyRecord { created_at: end, ..make.replay("nothing") };
+    assert!(store.keep(*tenant, new_replay.clone()).await.unwrap());
+    assert_eq!(store.replay(*tenant, &new_replay.key, end).await.unwrap(), Some(stored(&new_replay)));
     let elsewhere = world.in_other_tenant();
     assert!(elsewhere.store.keep(elsewhere.tenant, make.replay("nothing")).await.unwrap());
 }

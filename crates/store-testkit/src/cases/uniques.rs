@@ -30,11 +30,11 @@ async fn one_of(world: &CaseContext, writes: Vec<Write>, unique: Unique) {
     });
     let results = at_once(tasks).await;
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
-    let told = |result: &Result<(), CommitError>| match result {
+    let is_taken = |result: &Result<(), CommitError>| match result {
         Err(CommitError::Taken(taken)) => *taken == unique,
         other => other.is_ok(),
     };
-    assert!(results.iter().all(told), "{results:?}");
+    assert!(results.iter().all(is_taken), "{results:?}");
 }
 
 /// Returns case variants of a text.
@@ -83,34 +83,38 @@ async fn one_of_concurrent_uses_of_a_unique_value_wins(world: CaseContext) {
 
 async fn update_to_a_taken_unique_value_is_refused(world: CaseContext) {
     let CaseContext { make, .. } = &world;
-    let left = Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
-    let holder = world.add_employee(Employee { external_id: Some("hr-1".to_owned()), ..left }).await;
+    let former_employee =
+        Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
+    let holder = world.add_employee(Employee { external_id: Some("hr-1".to_owned()), ..former_employee }).await;
     let other = world.hired().await;
-    let archived = Department { archived_at: Some(make.tick()), ..make.department() };
+    let archived_department = Department { archived_at: Some(make.tick()), ..make.department() };
     let department = make.department();
     let (archived_attribute, attribute) =
         (Attribute { archived_at: Some(make.tick()), ..make.attribute() }, make.attribute());
     world
         .save(vec![
-            Write::put(&Row::new(archived.clone())),
+            Write::put(&Row::new(archived_department.clone())),
             Write::put(&Row::new(department.clone())),
             Write::put(&Row::new(archived_attribute.clone())),
             Write::put(&Row::new(attribute.clone())),
         ])
         .await;
-    let seen = Version::FIRST;
-    let person = |employee: Employee| Write::employee(&Row::expecting(employee, seen), None);
+    let version = Version::FIRST;
+    let person = |employee: Employee| Write::employee(&Row::expecting(employee, version), None);
     let table = [
         (person(Employee { email: holder.email.to_uppercase(), ..other.clone() }), Unique::EmployeeEmail),
         (person(Employee { external_id: holder.external_id.clone(), ..other }), Unique::EmployeeExternalId),
         (
-            Write::put(&Row::expecting(Department { name: archived.name.to_uppercase(), ..department }, seen)),
+            Write::put(&Row::expecting(
+                Department { name: archived_department.name.to_uppercase(), ..department },
+                version,
+            )),
             Unique::DepartmentName,
         ),
         (
             Write::put(&Row::expecting(
                 Attribute { name: archived_attribute.name.to_uppercase(), ..attribute },
-                seen,
+                version,
             )),
             Unique::AttributeName,
         ),
@@ -126,8 +130,8 @@ async fn row_does_not_conflict_with_its_own_unique_values(world: CaseContext) {
     let louder = Employee { email: it.email.to_uppercase(), ..it.clone() };
     world.save(vec![Write::employee(&Row::expecting(louder.clone(), Version::FIRST), None)]).await;
     assert_eq!(world.employee(it.id).await.value, louder);
-    let away = Employee { email: "away@example.com".to_owned(), external_id: None, ..louder };
-    world.save(vec![Write::employee(&Row::expecting(away, Version(2)), None)]).await;
+    let person_with_other_email = Employee { email: "away@example.com".to_owned(), external_id: None, ..louder };
+    world.save(vec![Write::employee(&Row::expecting(person_with_other_email, Version(2)), None)]).await;
     let heir = Employee { email: it.email, external_id: it.external_id, ..world.make.employee() };
     world.add_employee(heir).await;
 }

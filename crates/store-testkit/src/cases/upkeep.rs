@@ -37,15 +37,15 @@ async fn filled(tenants: &[CaseContext], keys: &str) -> Timestamp {
 
 /// Sweeps in portions of 7 until nothing is left. Returns the number of removed rows.
 async fn swept(world: &CaseContext, now: Timestamp, events_before: Timestamp) -> u64 {
-    let mut removed = 0;
+    let mut removed_count = 0;
     for _ in 0..100 {
         let portion =
             world.store.sweep(Expiry { answers: now, events: events_before, ..Expiry::NOTHING }, 7).await.unwrap();
         assert!(portion <= 14, "at most 7 answers and 7 events, and not {portion}");
         if portion == 0 {
-            return removed;
+            return removed_count;
         }
-        removed += portion;
+        removed_count += portion;
     }
     panic!("the sweep comes to no end");
 }
@@ -58,9 +58,9 @@ async fn retention_removes_expired_rows_in_batches(world: CaseContext) {
     let now = middle.plus_seconds(RETENTION_SECONDS);
     assert_eq!(swept(&world, now, middle).await, 60, "30 answers and 30 events");
     for tenant in &tenants {
-        let left = tenant.events().await;
-        assert_eq!(left.len(), 10);
-        assert!(left.iter().all(|event| event.created_at >= middle));
+        let remaining_events = tenant.events().await;
+        assert_eq!(remaining_events.len(), 10);
+        assert!(remaining_events.iter().all(|event| event.created_at >= middle));
         for number in 0..10 {
             let [old, new] = ["old", "new"].map(|name| tenant.make.replay(&format!("{name}-{number}")).key);
             assert_eq!(
@@ -83,25 +83,25 @@ async fn retention_keeps_the_audit_log(world: CaseContext) {
             .walk(candor_domain::page::Sort::down(candor_domain::page::SortBy::OccurredAt), 100)
             .await
     };
-    let before = log().await;
+    let log_before = log().await;
     let just_before = Timestamp::from_millis(last.expires_at().millis() - 1);
     world
         .store
         .sweep(Expiry { answers: just_before, events: end.plus_seconds(1_000_000), ..Expiry::NOTHING }, 1000)
         .await
         .unwrap();
-    assert_eq!(log().await, before);
-    let kept = world.store.replay(world.tenant, &last.key, end).await.unwrap();
-    assert!(kept.is_some(), "it ends a millisecond later");
+    assert_eq!(log().await, log_before);
+    let replay_row = world.store.replay(world.tenant, &last.key, end).await.unwrap();
+    assert!(replay_row.is_some(), "it ends a millisecond later");
     assert_eq!(world.store.sweep(Expiry { answers: last.expires_at(), ..Expiry::NOTHING }, 10).await.unwrap(), 1);
     assert_eq!(world.store.replay(world.tenant, &last.key, end).await.unwrap(), None);
 }
 
 async fn retention_removes_notifications_by_age_and_read_time(world: CaseContext) {
-    let mut left = vec![];
+    let mut remaining_notices = vec![];
     for world in [world.clone(), world.in_other_tenant(), world.test_environment()] {
         let person = world.hired().await.id;
-        let at = |seconds| Timestamp::from_millis(1_700_000_000_000).plus_seconds(seconds);
+        let time = |seconds| Timestamp::from_millis(1_700_000_000_000).plus_seconds(seconds);
         let table = [
             // Columns: age in seconds, time of reading, expected removal.
             (0, None, true),
@@ -111,26 +111,26 @@ async fn retention_removes_notifications_by_age_and_read_time(world: CaseContext
             (100, Some(200), false),
         ];
         let notices = table.map(|(from, read, goes)| {
-            let read_at = read.map(at);
-            (Notification { created_at: at(from), read_at, ..world.make.notification(person) }, goes)
+            let read_at = read.map(time);
+            (Notification { created_at: time(from), read_at, ..world.make.notification(person) }, goes)
         });
         let all = notices.iter().map(|(notice, _)| notice.clone()).collect();
         world.commit(ChangeSet { notices: all, ..world.make.change(vec![]) }).await.unwrap();
-        left.push((
+        remaining_notices.push((
             world,
             notices.into_iter().filter(|(_, goes)| !goes).map(|(notice, _)| notice).collect::<Vec<_>>(),
-            at,
+            time,
         ));
     }
-    let at = left[0].2;
-    let expiry = Expiry { read_notifications: at(200), notifications: at(100), ..Expiry::NOTHING };
+    let read_time = remaining_notices[0].2;
+    let expiry = Expiry { read_notifications: read_time(200), notifications: read_time(100), ..Expiry::NOTHING };
     let mut swept = 0;
     for _ in 0..9 {
         swept += world.store.sweep(expiry, 2).await.unwrap();
     }
     assert_eq!(swept, 9, "two of a kind at once, and never one twice");
     let sort = Sort::up(SortBy::CreatedAt);
-    for (world, wanted, _) in left {
+    for (world, wanted, _) in remaining_notices {
         let list = super::lists::notifications(&world, Filter::default());
         assert_eq!(list.walk(sort, 9).await, crate::sorted(wanted, sort, list.id));
     }

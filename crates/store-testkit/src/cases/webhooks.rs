@@ -100,8 +100,8 @@ async fn subscription_round_trips(world: CaseContext) {
 
 async fn subscription_update_requires_the_seen_version(world: CaseContext) {
     let first = world.subscriber().await;
-    let again = world.try_save(Write::put(&Row::new(first.clone()))).await;
-    assert!(matches!(again, Err(CommitError::Taken(Unique::Id))), "{again:?}");
+    let second_result = world.try_save(Write::put(&Row::new(first.clone()))).await;
+    assert!(matches!(second_result, Err(CommitError::Taken(Unique::Id))), "{second_result:?}");
     for (number, value) in (1..).zip(variants(&world)) {
         let value = Subscription { id: first.id, ..value };
         world.save(vec![Write::put(&Row::expecting(value.clone(), Version(number)))]).await;
@@ -130,21 +130,25 @@ async fn removed_subscription_loses_its_queue_but_not_its_log(world: CaseContext
     assert!(stored(&world, &to).await.is_some());
     world.save(vec![Write::WebhookRemoved(to.id, Version(2))]).await;
     assert_eq!(stored(&world, &to).await, None);
-    let again = world.try_save(Write::WebhookRemoved(to.id, Version(2))).await;
-    assert!(matches!(again, Err(CommitError::Stale)), "{again:?}");
+    let second_removal = world.try_save(Write::WebhookRemoved(to.id, Version(2))).await;
+    assert!(matches!(second_removal, Err(CommitError::Stale)), "{second_removal:?}");
     // Workers drop the remaining deliveries of a deleted subscription until the queue is empty.
     let claims = [Claim::Oldest { most: MANY }, Claim::Parked(QueueWalk { queues: MANY, ..walk(MANY) })];
     let mut others = 0;
     for claim in claims {
-        let met = worker.claims(END, claim).await.jobs;
-        let (left, kept): (Vec<_>, Vec<_>) = met.into_iter().partition(|job| job.webhook_id == to.id);
+        let claimed_jobs = worker.claims(END, claim).await.jobs;
+        let (left, kept): (Vec<_>, Vec<_>) = claimed_jobs.into_iter().partition(|job| job.webhook_id == to.id);
         others += kept.len();
         worker.keeps(left.into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
     }
     assert_eq!(others, 4, "of the other one");
     world.spoil("DELETE FROM webhooks").await;
-    let left = [worker.all(END.plus_seconds(1_000)).await, worker.all_parked(END).await].concat();
-    assert_eq!(left.iter().filter(|job| job.webhook_id == other.id).count(), left.len(), "{left:?}");
+    let remaining_jobs = [worker.all(END.plus_seconds(1_000)).await, worker.all_parked(END).await].concat();
+    assert_eq!(
+        remaining_jobs.iter().filter(|job| job.webhook_id == other.id).count(),
+        remaining_jobs.len(),
+        "{remaining_jobs:?}"
+    );
     assert_eq!(entries(&world, &to).await.len(), 1, "what was logged is kept for its time");
 }
 
@@ -170,16 +174,21 @@ async fn subscription_belongs_to_one_tenant(world: CaseContext) {
 
 async fn subscription_list_matches_filters_in_every_order(world: CaseContext) {
     let start = world.now();
-    let at = |_: &CaseContext| start.plus_seconds(i64::try_from(world.random.below(20)).unwrap());
+    let random_time = |_: &CaseContext| start.plus_seconds(i64::try_from(world.random.below(20)).unwrap());
     let mut all = vec![];
     for it in variants(&world).into_iter().cycle().take(60) {
-        let value = Subscription { id: world.make.id(), created_at: at(&world), updated_at: at(&world), ..it };
+        let value = Subscription {
+            id: world.make.id(),
+            created_at: random_time(&world),
+            updated_at: random_time(&world),
+            ..it
+        };
         all.push(world.subscribed(value).await);
     }
     for number in 0..24 {
-        let (a, b) = (at(&world), at(&world));
-        let bound = |time: Timestamp| world.random.chance(50).then_some(time);
-        let updated_at = Bounds { gte: bound(a.min(b)), lte: bound(a.max(b)) };
+        let (a, b) = (random_time(&world), random_time(&world));
+        let time_bound = |time: Timestamp| world.random.chance(50).then_some(time);
+        let updated_at = Bounds { gte: time_bound(a.min(b)), lte: time_bound(a.max(b)) };
         let list = lists::webhooks(&world, webhook::Filter { updated_at });
         let sorts: Vec<_> = Subscription::sorts().collect();
         let (_, sort) = sorts[number % sorts.len()];
@@ -195,16 +204,16 @@ async fn subscription_list_matches_filters_in_every_order(world: CaseContext) {
 async fn subscriptions_of_all_tenants_are_walked(world: CaseContext) {
     assert_eq!(world.store.every_webhook(None, 9).await.unwrap(), []);
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment(), world.in_other_tenant()];
-    let mut wanted = vec![];
+    let mut expected_ids = vec![];
     for number in 0..30 {
         let it = world.random.pick(&worlds);
         let value = Subscription { active: number % 3 > 0, ..it.make.subscription() };
         let delta = health::failed(&world);
         it.subscribed(value.clone()).await;
         world.store.record(it.make.worker(), vec![], vec![(it.queue(&value), delta)]).await.unwrap();
-        wanted.push((it.tenant, stored(it, &value).await.unwrap()));
+        expected_ids.push((it.tenant, stored(it, &value).await.unwrap()));
     }
-    wanted.sort_by_key(|(tenant, row)| (tenant.to_bytes(), row.value.id));
+    expected_ids.sort_by_key(|(tenant, row)| (tenant.to_bytes(), row.value.id));
     for most in [1, 4, 30, 100] {
         let (mut found, mut after) = (vec![], None);
         loop {
@@ -214,7 +223,7 @@ async fn subscriptions_of_all_tenants_are_walked(world: CaseContext) {
             after = Some((*tenant, last.value.id));
             found.extend(page);
         }
-        assert_eq!(found, wanted, "{most} at a time");
+        assert_eq!(found, expected_ids, "{most} at a time");
     }
 }
 
@@ -233,19 +242,19 @@ async fn corrupt_subscription_names_its_column(world: CaseContext) {
     for (column, right, wrong) in good {
         for value in wrong {
             world.spoil(&format!("UPDATE webhooks SET {column} = {value}")).await;
-            let wanted = ("webhooks", column);
+            let expected_place = ("webhooks", column);
             assert_eq!(
                 name_of_result(world.store.row::<Subscription>(world.tenant, to.id).await),
-                wanted,
+                expected_place,
                 "{value}"
             );
-            assert_eq!(name_of_result(world.store.every_webhook(None, 9).await), wanted, "{value}");
+            assert_eq!(name_of_result(world.store.every_webhook(None, 9).await), expected_place, "{value}");
             let sort = Sort::up(SortBy::CreatedAt);
             let list = world
                 .store
                 .page(world.tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page))
                 .await;
-            assert_eq!(name_of_result(list), wanted, "{value}");
+            assert_eq!(name_of_result(list), expected_place, "{value}");
         }
         world.spoil(&format!("UPDATE webhooks SET {column} = {right}")).await;
     }
@@ -266,14 +275,14 @@ async fn corrupt_attempt_names_its_column(world: CaseContext) {
     ];
     for (column, right, wrong) in table {
         world.spoil(&format!("UPDATE deliveries SET {column} = {wrong}")).await;
-        let wanted = ("deliveries", column);
-        assert_eq!(name_of_result(world.store.delivery(world.tenant, to.id, one.id).await), wanted);
+        let expected_place = ("deliveries", column);
+        assert_eq!(name_of_result(world.store.delivery(world.tenant, to.id, one.id).await), expected_place);
         let (filter, sort) = (DeliveryFilter::default(), Sort::up(SortBy::CreatedAt));
         assert_eq!(
             name_of_result(
                 world.store.page(world.tenant, rows::deliveries::list(to.id, &filter, sort, &page)).await
             ),
-            wanted
+            expected_place
         );
         world.spoil(&format!("UPDATE deliveries SET {column} = {right}")).await;
     }
