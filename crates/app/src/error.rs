@@ -212,11 +212,15 @@ mod tests {
 
     #[test]
     fn reader_that_closes_standard_output_ends_the_command_silently() {
-        let closed = Error::io("write", STANDARD_OUTPUT)(ErrorKind::BrokenPipe.into());
-        assert_eq!((closed.lines(), closed.exit_code()), (vec![], ExitCode::SUCCESS));
+        let broken_pipe = Error::io("write", STANDARD_OUTPUT)(ErrorKind::BrokenPipe.into());
+        assert_eq!((broken_pipe.lines(), broken_pipe.exit_code()), (vec![], ExitCode::SUCCESS));
         for (place, kind) in [(STANDARD_OUTPUT, ErrorKind::StorageFull), ("a socket", ErrorKind::BrokenPipe)] {
-            let failed = Error::io("write", place)(kind.into());
-            assert_eq!((failed.lines().len(), failed.exit_code()), (1, ExitCode::from(FAILURE)), "{place}");
+            let other_error = Error::io("write", place)(kind.into());
+            assert_eq!(
+                (other_error.lines().len(), other_error.exit_code()),
+                (1, ExitCode::from(FAILURE)),
+                "{place}"
+            );
         }
     }
 }

@@ -61,11 +61,11 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if let Command::Connector(ConnectorCommand::Check(check)) = cli.command {
         return wait_for(commands::connector::check(check, output));
     }
-    let loaded = Config::load(cli.config, std::env::vars_os(), settings)?;
+    let loaded_config = Config::load(cli.config, std::env::vars_os(), settings)?;
     if matches!(cli.command, Command::Config) {
-        return commands::config::run(loaded, output);
+        return commands::config::run(loaded_config, output);
     }
-    let LoadedConfig { config, problems, warnings } = loaded;
+    let LoadedConfig { config, problems, warnings } = loaded_config;
     if !problems.is_empty() && matches!(cli.command, Command::Doctor { .. }) {
         return commands::doctor::without_settings(&problems, output);
     }
@@ -82,12 +82,12 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
     let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
-    let done = runtime.block_on(run(cli.command, &config, output));
+    let run_result = runtime.block_on(run(cli.command, &config, output));
     runtime.shutdown_timeout(RUNTIME_GRACE);
     if let Some(export) = export {
         export.stop();
     }
-    done
+    run_result
 }
 
 /// Runs a command that sends a few requests, one after another.

@@ -165,9 +165,9 @@ impl Running {
     }
 
     fn serve_admin(&mut self, listener: TcpListener, metrics: MetricsText) -> Result<(), Error> {
-        let watched =
+        let admin_state =
             AdminState { services: Arc::clone(&self.services), readiness: self.readiness.clone(), metrics };
-        let server = admin_server(watched, listener).map_err(Error::io("serve", "metrics and health"))?;
+        let server = admin_server(admin_state, listener).map_err(Error::io("serve", "metrics and health"))?;
         let handle = server.handle();
         // Stopped without waiting: scrapers keep their connections open, and an aborted scrape is harmless.
         self.servers.spawn(until_stopped(server, async move { handle.stop(false).await }, self.stop.subscribe()));
@@ -230,8 +230,8 @@ impl Running {
         }
         let mut stop = self.stop.subscribe();
         let mailer = Mailer::new(&self.services, Arc::new(transport), smtp.server.timeout);
-        let stopped = async move { drop(stop.wait_for(|is_stopped| *is_stopped).await) };
-        self.deliveries.spawn(mailer.run(stopped, DELIVERIES_GRACE));
+        let stop_signal = async move { drop(stop.wait_for(|is_stopped| *is_stopped).await) };
+        self.deliveries.spawn(mailer.run(stop_signal, DELIVERIES_GRACE));
     }
 
     /// Runs until a signal arrives, then lets requests finish and stops.
@@ -254,17 +254,17 @@ impl Running {
         self.stop.send_replace(true);
         let servers = &mut self.servers;
         // The servers have their own time limits; this one is for a server that exceeds them.
-        let drained = timeout(REQUESTS_GRACE + Duration::from_secs(1), async {
+        let drain = timeout(REQUESTS_GRACE + Duration::from_secs(1), async {
             while servers.join_next().await.is_some() {}
         });
         let deliveries = &mut self.deliveries;
-        let delivered =
+        let delivery_end =
             timeout(DELIVERIES_GRACE + RECORDS_GRACE, async { while deliveries.join_next().await.is_some() {} });
-        let (drained, delivered) = tokio::join!(drained, delivered);
-        if drained.is_err() {
+        let (drain, delivery_end) = tokio::join!(drain, delivery_end);
+        if drain.is_err() {
             tracing::warn!("some requests did not finish before the shutdown; their connections are closed");
         }
-        if delivered.is_err() {
+        if delivery_end.is_err() {
             tracing::warn!(
                 "some delivery results were not recorded before the shutdown; these are attempted again"
             );

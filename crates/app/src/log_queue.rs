@@ -76,9 +76,9 @@ fn start_with(mut out: impl Write + Send + 'static) -> io::Result<LogQueue> {
                 let count = batch.iter().filter(|byte| **byte == b'\n').count();
                 metrics::counter!(DROPPED).increment(count as u64);
             }
-            if let Some(dropped) = lines.finish(&batch) {
+            if let Some(dropped_count) = lines.finish(&batch) {
                 tracing::warn!(
-                    dropped,
+                    dropped_count,
                     "dropped log lines, because standard error was not read; check the log \
                                          collector"
                 );
@@ -102,10 +102,10 @@ impl LogQueue {
             metrics::counter!(DROPPED).increment(1);
             return;
         }
-        let before = waiting.text.len();
+        let length_before = waiting.text.len();
         waiting.text.extend_from_slice(line);
         waiting.bytes += line.len();
-        let is_full = before < BATCH && waiting.text.len() >= BATCH;
+        let is_full = length_before < BATCH && waiting.text.len() >= BATCH;
         let is_awaited = std::mem::take(&mut waiting.is_idle) || is_full;
         drop(waiting);
         if is_awaited {
@@ -121,8 +121,8 @@ impl LogQueue {
             waiting = self.0.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
         let is_small = |waiting: &mut Waiting| waiting.text.len() < BATCH && !waiting.is_ending;
-        let collected = self.0.changed.wait_timeout_while(waiting, COLLECT, is_small);
-        std::mem::take(&mut collected.unwrap_or_else(PoisonError::into_inner).0.text)
+        let wait_result = self.0.changed.wait_timeout_while(waiting, COLLECT, is_small);
+        std::mem::take(&mut wait_result.unwrap_or_else(PoisonError::into_inner).0.text)
     }
 
     /// Frees the room of written lines. Returns the number of dropped lines once no line waits.
@@ -132,10 +132,10 @@ impl LogQueue {
         if waiting.bytes > 0 {
             return None;
         }
-        let dropped = std::mem::take(&mut waiting.dropped);
+        let dropped_count = std::mem::take(&mut waiting.dropped);
         drop(waiting);
         self.0.changed.notify_all();
-        (dropped > 0).then_some(dropped)
+        (dropped_count > 0).then_some(dropped_count)
     }
 
     /// Waits until all lines are written. Returns `false` if that takes longer than the limit.
@@ -143,8 +143,8 @@ impl LogQueue {
         let mut waiting = self.lock();
         waiting.is_ending = true;
         self.0.changed.notify_all();
-        let waited = self.0.changed.wait_timeout_while(waiting, limit, |waiting| waiting.bytes > 0);
-        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+        let wait_result = self.0.changed.wait_timeout_while(waiting, limit, |waiting| waiting.bytes > 0);
+        !wait_result.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 }
 
@@ -223,18 +223,18 @@ mod tests {
     fn lines_are_written_in_order_and_whole() {
         let ((permit, permits), (read, lines)) = (channel(), channel());
         let mut queue = start_with(SlowReader { permits, read }).unwrap();
-        let wanted: Vec<_> = (0..100).map(|number| format!("line {number}\n")).collect();
-        for line in &wanted {
+        let expected_lines: Vec<_> = (0..100).map(|number| format!("line {number}\n")).collect();
+        for line in &expected_lines {
             queue.write_all(line.as_bytes()).unwrap();
         }
-        let (wanted, mut text) = (wanted.concat().into_bytes(), vec![]);
-        while text.len() < wanted.len() {
+        let (expected_lines, mut text) = (expected_lines.concat().into_bytes(), vec![]);
+        while text.len() < expected_lines.len() {
             permit.send(()).unwrap();
             let batch = lines.recv().unwrap();
             assert!(batch.ends_with(b"\n"), "only whole lines are written");
             text.extend(batch);
         }
-        assert_eq!(text, wanted);
+        assert_eq!(text, expected_lines);
     }
 
     #[test]

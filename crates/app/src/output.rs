@@ -23,9 +23,10 @@ impl Output {
     /// # Errors
     /// [`Error::Io`] if standard output is closed or cannot be written.
     pub(crate) fn say(self, object: &Value, people: &str) -> Result<(), Error> {
-        let mut out = std::io::stdout().lock();
-        let written = if self.json { writeln!(out, "{object}") } else { writeln!(out, "{}", people.trim_end()) };
-        written.and_then(|()| out.flush()).map_err(Error::io("write", "to standard output"))
+        let mut stdout = std::io::stdout().lock();
+        let write_result =
+            if self.json { writeln!(stdout, "{object}") } else { writeln!(stdout, "{}", people.trim_end()) };
+        write_result.and_then(|()| stdout.flush()).map_err(Error::io("write", "to standard output"))
     }
 }
 
@@ -50,11 +51,15 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_steering) {
         return Cow::Borrowed(text);
     }
-    let mut escaped = String::with_capacity(text.len() + 8);
+    let mut printable_text = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
-        if is_steering(letter) { escaped.extend(letter.escape_default()) } else { escaped.push(letter) }
+        if is_steering(letter) {
+            printable_text.extend(letter.escape_default())
+        } else {
+            printable_text.push(letter)
+        }
     }
-    Cow::Owned(escaped)
+    Cow::Owned(printable_text)
 }
 
 /// Returns `true` for C0 and C1 controls, U+2028 and U+2029, and the bidirectional marks, embeddings, overrides
@@ -100,8 +105,8 @@ mod tests {
     fn table_escapes_controls_and_direction_marks() {
         let rows = [["\u{1b}[2J\u{9b}1mevil", "x"], ["a\nb\t\u{202e}c\u{2066}d\u{2028}", "y"]];
         let text = table(&rows.map(|row| row.map(str::to_owned).to_vec()));
-        let wanted = "\\u{1b}[2J\\u{9b}1mevil             x\na\\nb\\t\\u{202e}c\\u{2066}d\\u{2028}  y";
-        assert_eq!(text, wanted);
+        let expected_table = "\\u{1b}[2J\\u{9b}1mevil             x\na\\nb\\t\\u{202e}c\\u{2066}d\\u{2028}  y";
+        assert_eq!(text, expected_table);
     }
 
     #[test]

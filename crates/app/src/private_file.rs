@@ -59,10 +59,10 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
 /// # Errors
 /// The error of the operating system.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<String> {
-    let unfinished = write_beside(path, text)?;
-    let linked = fs::hard_link(&unfinished, path);
-    fs::remove_file(&unfinished)?;
-    match linked {
+    let partial_file = write_beside(path, text)?;
+    let link_result = fs::hard_link(&partial_file, path);
+    fs::remove_file(&partial_file)?;
+    match link_result {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         Ok(()) | Err(_) => {
             sync_folder(path)?;
@@ -76,21 +76,21 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<String> {
 /// # Errors
 /// The error of the operating system.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let unfinished = write_beside(path, text)?;
-    fs::rename(&unfinished, path)?;
+    let partial_file = write_beside(path, text)?;
+    fs::rename(&partial_file, path)?;
     sync_folder(path)
 }
 
 fn write_beside(path: &Path, text: &str) -> io::Result<std::path::PathBuf> {
-    let unfinished = path.with_extension(format!("{}.unfinished", std::process::id()));
-    match fs::remove_file(&unfinished) {
+    let partial_file = path.with_extension(format!("{}.unfinished", std::process::id()));
+    match fs::remove_file(&partial_file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
     }
-    let mut file = create_new(&unfinished)?;
+    let mut file = create_new(&partial_file)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    Ok(unfinished)
+    Ok(partial_file)
 }
 
 /// Flushes the folder of a file, so that the file's name is durable.

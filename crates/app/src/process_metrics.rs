@@ -113,14 +113,14 @@ mod tests {
     fn stat_parser_accepts_any_program_name() {
         let text =
             "42 (a ) b) S 1 42 42 0 -1 4194560 900 0 3 0 250 50 0 0 20 0 9 0 7700 123456 321 18446744073709551615";
-        let expected = Stat {
+        let expected_stat = Stat {
             processor_ticks: 300,
             threads: 9,
             started_ticks: 7700,
             virtual_bytes: 123_456,
             resident_pages: 321,
         };
-        assert_eq!(Stat::parse(text), Some(expected));
+        assert_eq!(Stat::parse(text), Some(expected_stat));
         assert_eq!(Stat::parse("42 (candor) S 1"), None);
     }
 

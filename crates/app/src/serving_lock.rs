@@ -74,8 +74,8 @@ impl ServingLock {
         }
         let path = beside(path);
         let mut options = OpenOptions::new();
-        let opened = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let mut file = opened.map_err(IoFailure::during("open", &path))?;
+        let file_result = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let mut file = file_result.map_err(IoFailure::during("open", &path))?;
         if !is_locked(&file, &path)? {
             let mut process = String::new();
             // The process id is only for the error message, so a failed read is ignored.
@@ -83,8 +83,8 @@ impl ServingLock {
             let (database, process) = (database.masked(), process.trim().to_owned());
             return Err(LockFailure::AlreadyServed { database, process });
         }
-        let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        written.map_err(IoFailure::during("write", &path))?;
+        let write_result = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+        write_result.map_err(IoFailure::during("write", &path))?;
         let mut lock = Self { _beside: file, database: None };
         lock.hold(database)?;
         Ok(Some(lock))
@@ -142,12 +142,12 @@ mod tests {
         fs::write(&path, "").unwrap();
         std::os::unix::fs::symlink(&path, &link).unwrap();
         let (database, linked) = (DatabaseUrl::Sqlite(path), DatabaseUrl::Sqlite(link));
-        let held = ServingLock::take(&database).unwrap();
+        let first_lock = ServingLock::take(&database).unwrap();
         for again in [&database, &linked] {
-            let refused = ServingLock::take(again).unwrap_err().to_string();
-            assert!(refused.contains(&format!("process {}", std::process::id())), "{refused}");
+            let error = ServingLock::take(again).unwrap_err().to_string();
+            assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
         }
-        drop(held);
+        drop(first_lock);
         assert!(ServingLock::take(&linked).unwrap().is_some());
         fs::remove_dir_all(&folder).unwrap();
     }
@@ -158,19 +158,19 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("candor.db");
         let database = DatabaseUrl::Sqlite(path.clone());
-        let mut held = ServingLock::take(&database).unwrap().unwrap();
+        let mut first_lock = ServingLock::take(&database).unwrap().unwrap();
         fs::write(&path, "").unwrap();
-        held.hold(&database).unwrap();
+        first_lock.hold(&database).unwrap();
         // Another mount of the file has the same inode and another folder.
         assert!(matches!(File::open(&path).unwrap().try_lock(), Err(TryLockError::WouldBlock)));
-        drop(held);
+        drop(first_lock);
         let other_mount = File::open(&path).unwrap();
         other_mount.try_lock().unwrap();
         assert!(matches!(ServingLock::take(&database), Err(LockFailure::AlreadyServed { .. })));
         drop(other_mount);
         fs::hard_link(&path, folder.join("second.db")).unwrap();
-        let refused = ServingLock::take(&database).unwrap_err().to_string();
-        assert!(refused.contains("2 names"), "{refused}");
+        let error = ServingLock::take(&database).unwrap_err().to_string();
+        assert!(error.contains("2 names"), "{error}");
         fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -88,8 +88,8 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
         DatabaseUrl::Sqlite(path) => {
             expect_no_unfinished_copy(config).await?;
             let options = SqliteOptions::file(path);
-            let opened = blocking(move || SqliteStore::open(&options)).await?;
-            Ok(Arc::new(opened.map_err(|error| unusable(config, &error))?))
+            let store_result = blocking(move || SqliteStore::open(&options)).await?;
+            Ok(Arc::new(store_result.map_err(|error| unusable(config, &error))?))
         }
         DatabaseUrl::Postgres(_) => {
             let pending = pending(config).await?;
@@ -97,10 +97,10 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
             if !pending.is_empty() {
                 return Err(StoreFailure::SchemaOld { database: config.database.masked(), pending }.into());
             }
-            let replaced = candor_store_postgres::replace_former_keys(&postgres(config)).await;
-            replaced.map_err(|error| unusable(config, &error))?;
-            let opened = PostgresStore::connect(&postgres(config)).await;
-            Ok(Arc::new(opened.map_err(|error| unusable(config, &error))?))
+            let replacement = candor_store_postgres::replace_former_keys(&postgres(config)).await;
+            replacement.map_err(|error| unusable(config, &error))?;
+            let store_result = PostgresStore::connect(&postgres(config)).await;
+            Ok(Arc::new(store_result.map_err(|error| unusable(config, &error))?))
         }
     }
 }
@@ -134,12 +134,12 @@ async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
     let is_unfinished = match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
-            let found = blocking(move || candor_store_sqlite::is_copy_unfinished(&place)).await?;
-            found.map_err(|error| unusable(config, &error))?
+            let is_partial = blocking(move || candor_store_sqlite::is_copy_unfinished(&place)).await?;
+            is_partial.map_err(|error| unusable(config, &error))?
         }
         DatabaseUrl::Postgres(_) => {
-            let found = candor_store_postgres::is_copy_unfinished(&postgres(config)).await;
-            found.map_err(|error| unusable(config, &error))?
+            let is_partial = candor_store_postgres::is_copy_unfinished(&postgres(config)).await;
+            is_partial.map_err(|error| unusable(config, &error))?
         }
     };
     if is_unfinished { Err(StoreFailure::UnfinishedCopy(config.database.masked()).into()) } else { Ok(()) }
@@ -197,15 +197,15 @@ pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> 
         return Ok(());
     }
     let (database, options, begun) = (config.database.masked(), postgres(config), Instant::now());
-    let mut told: Option<Instant> = None;
+    let mut last_report: Option<Instant> = None;
     loop {
         let reason = match candor_store_postgres::probe(&options).await {
             Ok(()) => return Ok(()),
             Err(ConnectError::NotYet(reason)) if begun.elapsed() < PATIENCE => reason,
             Err(error) => return Err(unusable(config, &error)),
         };
-        if told.is_none_or(|instant| instant.elapsed() >= TELL_AGAIN) {
-            told = Some(Instant::now());
+        if last_report.is_none_or(|instant| instant.elapsed() >= TELL_AGAIN) {
+            last_report = Some(Instant::now());
             let (waited, most) = (begun.elapsed().as_secs(), PATIENCE.as_secs());
             tracing::warn!(
                 database,
@@ -225,12 +225,12 @@ pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
-            let applied = blocking(move || candor_store_sqlite::migrate(&place)).await?;
-            applied.map_err(|error| unusable(config, &error))
+            let migration = blocking(move || candor_store_sqlite::migrate(&place)).await?;
+            migration.map_err(|error| unusable(config, &error))
         }
         DatabaseUrl::Postgres(_) => {
-            let applied = candor_store_postgres::migrate(&postgres(config)).await;
-            applied.map_err(|error| unusable(config, &error))
+            let migration = candor_store_postgres::migrate(&postgres(config)).await;
+            migration.map_err(|error| unusable(config, &error))
         }
     }
 }
@@ -243,8 +243,8 @@ pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<Strin
     match &config.database {
         DatabaseUrl::Sqlite(_) => Err(unusable(config, &"an embedded database cannot be distributed")),
         DatabaseUrl::Postgres(_) => {
-            let done = candor_store_postgres::distribute(&postgres(config), shards).await;
-            done.map_err(|error| unusable(config, &error))
+            let distribution = candor_store_postgres::distribute(&postgres(config), shards).await;
+            distribution.map_err(|error| unusable(config, &error))
         }
     }
 }
@@ -258,11 +258,11 @@ pub(crate) async fn rewrite_erased(
     begin: impl Fn(&str),
 ) -> Result<Option<Vec<&'static str>>, Error> {
     if let DatabaseUrl::Sqlite(path) = config.database.clone() {
-        let done = blocking(move || candor_store_sqlite::rewrite(&path)).await?;
-        return done.map(|()| None).map_err(|error| unusable(config, &error));
+        let rewrite_result = blocking(move || candor_store_sqlite::rewrite(&path)).await?;
+        return rewrite_result.map(|()| None).map_err(|error| unusable(config, &error));
     }
-    let done = candor_store_postgres::rewrite_erased(&postgres(config), begin).await.map(Some);
-    done.map_err(|error| unusable(config, &error))
+    let rewrite_result = candor_store_postgres::rewrite_erased(&postgres(config), begin).await.map(Some);
+    rewrite_result.map_err(|error| unusable(config, &error))
 }
 
 /// Returns the names of the pending migrations without applying them.
@@ -314,8 +314,8 @@ pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(),
 
 /// Runs blocking work, such as opening SQLite, on a thread outside the async runtime.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Error::Defect { what: "open the database", reason: error.to_string() })
+    let task_result = tokio::task::spawn_blocking(work).await;
+    task_result.map_err(|error| Error::Defect { what: "open the database", reason: error.to_string() })
 }
 
 fn unusable(config: &Config, error: &dyn std::fmt::Display) -> Error {
@@ -350,8 +350,8 @@ const REMEDIES: [(&[&str], &str); 8] = [
 /// Returns the remedy for a message of a database.
 fn remedy(reason: &str) -> &'static str {
     let has_all = |words: &&[&str]| words.iter().all(|word| reason.contains(word));
-    let known = REMEDIES.iter().find(|(words, _)| has_all(words)).map(|(_, remedy)| *remedy);
-    known.unwrap_or("check that it runs and that CANDOR_DATABASE_URL is right")
+    let remedy_text = REMEDIES.iter().find(|(words, _)| has_all(words)).map(|(_, remedy)| *remedy);
+    remedy_text.unwrap_or("check that it runs and that CANDOR_DATABASE_URL is right")
 }
 
 /// Messages of SQLite and of its checks for a damaged file.
@@ -369,8 +369,8 @@ pub(crate) fn is_damage(reason: &str) -> bool {
 pub(crate) async fn expect_undamaged(config: &Config) -> Result<(), Error> {
     let DatabaseUrl::Sqlite(path) = &config.database else { return Ok(()) };
     let path = path.clone();
-    let checked = blocking(move || candor_store_sqlite::check_database(&path)).await?;
-    checked.map_err(|error| unusable(config, &error))
+    let check_result = blocking(move || candor_store_sqlite::check_database(&path)).await?;
+    check_result.map_err(|error| unusable(config, &error))
 }
 
 #[cfg(test)]

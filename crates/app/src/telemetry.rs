@@ -215,11 +215,11 @@ pub(crate) fn start_logs(config: &Config) -> Result<(Option<Export>, LastLines),
     let filter: Targets = filter.parse().map_err(|error: ParseError| defect(error.to_string()))?;
     let export = traces::export()?;
     let (queue, last) = log_queue::start().map_err(Error::io("start", "the log"))?;
-    let started = match &export {
+    let start_result = match &export {
         None => tracing_subscriber::registry().with(lines(config, queue).with_filter(filter)).try_init(),
         Some(export) => with_traces(filter, lines(config, queue), export),
     };
-    started.map_err(|error| defect(error.to_string()))?;
+    start_result.map_err(|error| defect(error.to_string()))?;
     std::panic::set_hook(Box::new(|panic| tracing::error!("{}", panic.to_string().replace('\n', " "))));
     Ok((export, last))
 }

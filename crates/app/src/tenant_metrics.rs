@@ -22,8 +22,8 @@ const PAUSE: Duration = Duration::from_secs(3_600);
 /// Measures all organizations immediately and then hourly, until the stop.
 pub(crate) async fn measure_hourly(services: Arc<Services>, mut stop: watch::Receiver<bool>) {
     loop {
-        let stopped = stop.clone();
-        match measure_all(&services, || !*stopped.borrow()).await {
+        let stop_receiver = stop.clone();
+        match measure_all(&services, || !*stop_receiver.borrow()).await {
             Ok(()) => tracing::trace!("measured the organizations"),
             Err(error) => {
                 tracing::warn!(%error, "cannot measure the organizations: the next attempt is in an hour")

@@ -53,6 +53,6 @@ impl Export {
 /// [`Error::Defect`] if the export cannot be started as configured.
 pub(crate) fn export() -> Result<Option<Export>, Error> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    let disabled = std::env::var(DISABLED).is_ok_and(|value| value.eq_ignore_ascii_case("true"));
-    if disabled || !ENDPOINTS.into_iter().any(is_set) { Ok(None) } else { Export::new().map(Some) }
+    let is_disabled = std::env::var(DISABLED).is_ok_and(|value| value.eq_ignore_ascii_case("true"));
+    if is_disabled || !ENDPOINTS.into_iter().any(is_set) { Ok(None) } else { Export::new().map(Some) }
 }

@@ -57,10 +57,12 @@ pub(crate) async fn services_and_sender(
     config: &Config,
     public_url: String,
 ) -> Result<(Arc<Services>, Sender), Error> {
-    let trusted = config.webhooks_trusted_targets.clone();
-    let sender =
-        Sender::new(candor_webhooks::SenderSettings { trusted, ..candor_webhooks::SenderSettings::default() })
-            .map_err(WiringFailure::Webhooks)?;
+    let trusted_targets = config.webhooks_trusted_targets.clone();
+    let sender = Sender::new(candor_webhooks::SenderSettings {
+        trusted: trusted_targets,
+        ..candor_webhooks::SenderSettings::default()
+    })
+    .map_err(WiringFailure::Webhooks)?;
     let parts = Dependencies { limits: limits(config)?, ..Dependencies::new(config).await? };
     for folder in open_folders(config) {
         tracing::warn!(
@@ -114,9 +116,10 @@ pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, E
 /// creates them with mode 0700, so these were created by another program.
 pub(crate) fn open_folders(config: &Config) -> Vec<PathBuf> {
     let DatabaseUrl::Sqlite(database) = &config.database else { return vec![] };
-    let beside = database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut folders = vec![beside.to_owned()];
-    if beside != config.data_dir {
+    let parent_folder =
+        database.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut folders = vec![parent_folder.to_owned()];
+    if parent_folder != config.data_dir {
         folders.push(config.data_dir.clone());
     }
     folders.retain(|folder| private_file::open_to_others(folder) != 0);
@@ -329,11 +332,11 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
     let DatabaseUrl::Sqlite(database) = &config.database else { return Err(WiringFailure::NoMasterKey.into()) };
     private_file::create_folder(&config.data_dir).map_err(Error::io("create the folder", &config.data_dir))?;
     let path = config.data_dir.join(MASTER_KEY_FILE);
-    let kept = || private_file::read(&path).map_err(Error::io("read", &path));
-    let mut text = kept()?;
+    let read_key = || private_file::read(&path).map_err(Error::io("read", &path));
+    let mut text = read_key()?;
     if text.is_none() && !store::is_empty(config, database).await? {
         // Another process that started at the same time may have created the database and the key by now.
-        text = kept()?;
+        text = read_key()?;
         if text.is_none() {
             return Err(WiringFailure::MasterKeyGone { path, database: config.database.masked() }.into());
         }
@@ -341,9 +344,9 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
     let text = match text {
         Some(text) => text,
         None => {
-            let made = vault::generate(ids)
+            let new_key = vault::generate(ids)
                 .map_err(|error| Error::Defect { what: "create a master key", reason: error.to_string() })?;
-            private_file::create(&path, &format!("{made}\n")).map_err(Error::io("write", &path))?
+            private_file::create(&path, &format!("{new_key}\n")).map_err(Error::io("write", &path))?
         }
     };
     Ok(Secret::new(text.trim_end().to_owned()))
@@ -380,8 +383,8 @@ mod tests {
         let first = ring(&load(&format!("sqlite://{file}")), &ids).await.unwrap();
         assert_eq!(ring(&load(&format!("sqlite://{file}")), &ids).await.unwrap(), first);
         assert!(Vault::parse(first.reveal()).is_ok());
-        let refused = ring(&load("postgres://x/y"), &ids).await.unwrap_err().to_string();
-        assert!(refused.starts_with("CANDOR_MASTER_KEY is not set"), "{refused}");
+        let error = ring(&load("postgres://x/y"), &ids).await.unwrap_err().to_string();
+        assert!(error.starts_with("CANDOR_MASTER_KEY is not set"), "{error}");
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

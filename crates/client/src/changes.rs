@@ -187,7 +187,7 @@ impl ChangeBatch {
 
     fn add(&mut self, event: FeedEvent) {
         let Ok(subject) = serde_json::from_str::<Subject<'_>>(event.data.get()) else { return };
-        let removed = match &*event.event {
+        let removal_rows = match &*event.event {
             "retention.removed" => Some(RemovedRows::Ids(subject.ids.clone().unwrap_or_default())),
             "erasure.completed" => {
                 subject.employee_id.as_deref().map(|id| RemovedRows::AboutPerson(id.to_owned()))
@@ -195,7 +195,7 @@ impl ChangeBatch {
             "employee.erased" => subject.id.as_deref().map(|id| RemovedRows::AboutPerson(id.to_owned())),
             _ => None,
         };
-        self.removals.extend(removed.map(|rows| Removal { removed_at: event.created_at.clone(), rows }));
+        self.removals.extend(removal_rows.map(|rows| Removal { removed_at: event.created_at.clone(), rows }));
         // The texts of an earlier event about an erased person were removed. The removal follows.
         if subject.erased == Some(true) {
             return;
@@ -228,8 +228,8 @@ impl ChangeBatch {
             }
         }
         for removal in &self.removals {
-            let removed = retain(rows, |row| removal.apply_to(row));
-            retain(rows, |row| removal.apply_to_dependent(row, |id| removed.contains(id)));
+            let removed_ids = retain(rows, |row| removal.apply_to(row));
+            retain(rows, |row| removal.apply_to_dependent(row, |id| removed_ids.contains(id)));
         }
         Ok(())
     }
@@ -237,18 +237,18 @@ impl ChangeBatch {
 
 /// Replaces each row by what is left of it, and returns the ids of the rows of which nothing is.
 fn retain(rows: &mut BTreeMap<String, Value>, apply: impl Fn(Value) -> Option<Value>) -> BTreeSet<String> {
-    let mut removed = BTreeSet::new();
+    let mut removed_ids = BTreeSet::new();
     rows.retain(|id, row| match apply(row.take()) {
         Some(kept) => {
             *row = kept;
             true
         }
         None => {
-            removed.insert(id.clone());
+            removed_ids.insert(id.clone());
             false
         }
     });
-    removed
+    removed_ids
 }
 
 /// Removes the subject of a conversation from its row.

@@ -186,10 +186,11 @@ impl ClientBuilder {
         let key = key.ok_or_else(|| wrong("No API key: pass `api_key`, or set CANDOR_API_KEY."))?;
         let url = self.base_url.or_else(|| variable(URL_VARIABLE)).filter(|url| !url.is_empty());
         let url = url.ok_or_else(|| wrong("No URL of the service: pass `base_url`, or set CANDOR_URL."))?;
-        if let Some(wanted) =
+        if let Some(other_environment) =
             self.environment.filter(|wanted| !key.expose().starts_with(&format!("cdr_{wanted}_")))
         {
-            let message = format!("The API key is not a {wanted} key: pass one, or change `environment`.");
+            let message =
+                format!("The API key is not a {other_environment} key: pass one, or change `environment`.");
             return Err(Error::Settings(message));
         }
         let base = base(&url)?;

@@ -253,24 +253,24 @@ mod tests {
 
     #[test]
     fn repeated_header_and_rows_are_skipped() {
-        let mut seen = SeenLines::default();
+        let mut seen_lines = SeenLines::default();
         let first = [
             ("header", None),
             ("employee", Some("emp_1")),
             ("employee", Some("emp_2")),
             ("summary", Some("sum_1")),
         ];
-        assert!(first.iter().all(|(kind, id)| seen.is_new(kind, *id)));
-        let again = [
+        assert!(first.iter().all(|(kind, id)| seen_lines.is_new(kind, *id)));
+        let repeated_lines = [
             ("header", None),
             ("employee", Some("emp_2")),
             ("employee", Some("emp_3")),
             ("summary", Some("sum_1")),
         ];
         assert!(
-            !again.iter().any(|(kind, id)| seen.is_new(kind, *id)),
+            !repeated_lines.iter().any(|(kind, id)| seen_lines.is_new(kind, *id)),
             "a row of a complete type comes by the feed"
         );
-        assert!(seen.is_new("checkpoint", None) && seen.is_new("summary", Some("sum_2")));
+        assert!(seen_lines.is_new("checkpoint", None) && seen_lines.is_new("summary", Some("sum_2")));
     }
 }

@@ -35,9 +35,9 @@ pub async fn probe(url: &str, probe: Probe) -> Result<Value, Error> {
     let config = if url.starts_with("https:") { tls::settings(&[], None)? } else { tls::unused()? };
     let builder = reqwest::Client::builder().tls_backend_preconfigured(config).no_proxy();
     let client = builder.redirect(Policy::none()).timeout(TIMEOUT).build().map_err(Error::Connection)?;
-    let failed = |error: reqwest::Error| {
+    let to_error = |error: reqwest::Error| {
         if error.is_timeout() { Error::Timeout(TIMEOUT) } else { Error::Connection(error) }
     };
-    let response = client.get(format!("{}/{path}", url.trim_end_matches('/'))).send().await.map_err(failed)?;
-    serde_json::from_slice(&response.bytes().await.map_err(failed)?).map_err(Error::Unreadable)
+    let response = client.get(format!("{}/{path}", url.trim_end_matches('/'))).send().await.map_err(to_error)?;
+    serde_json::from_slice(&response.bytes().await.map_err(to_error)?).map_err(Error::Unreadable)
 }

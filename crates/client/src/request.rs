@@ -95,7 +95,7 @@ impl Core {
         let request = self.request(spec, options)?;
         let max_retries = options.max_retries.unwrap_or(self.max_retries);
         let max_wait = options.max_wait.or(self.max_wait);
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut retries = 0;
         loop {
             let attempt =
@@ -107,7 +107,7 @@ impl Core {
             retries += 1;
             let pause = error.retry_after().unwrap_or_default() + jitter(retries);
             let longest = max_wait.unwrap_or_else(|| longest_wait(&error));
-            if retries > max_retries || !error.is_transient() || begun.elapsed() + pause > longest {
+            if retries > max_retries || !error.is_transient() || start.elapsed() + pause > longest {
                 return Err(error);
             }
             tokio::time::sleep(pause).await;
@@ -118,9 +118,9 @@ impl Core {
     /// whole.
     pub(crate) async fn open(&self, spec: &Spec) -> Result<reqwest::Response, Error> {
         let options = Options { timeout: Some(UNLIMITED), ..Options::default() };
-        let begun = Instant::now();
-        let sent = tokio::time::timeout(self.timeout, self.request(spec, &options)?.send()).await;
-        let outcome = match sent {
+        let start = Instant::now();
+        let sent_request = tokio::time::timeout(self.timeout, self.request(spec, &options)?.send()).await;
+        let outcome = match sent_request {
             Err(_) => Err(Error::Timeout(self.timeout)),
             Ok(Err(error)) => Err(Error::Connection(error.without_url())),
             Ok(Ok(response)) if response.status().is_success() => Ok(response),
@@ -138,7 +138,7 @@ impl Core {
                 method: &spec.method,
                 path: &spec.path,
                 retries: 0,
-                duration: begun.elapsed(),
+                duration: start.elapsed(),
                 status: outcome.as_ref().ok().map(reqwest::Response::status),
                 request_id: headers.and_then(|headers| header(headers, "x-request-id")),
                 error: outcome.as_ref().err(),
@@ -190,19 +190,19 @@ impl Core {
         request: RequestBuilder,
         retries: u32,
     ) -> Result<Response<Bytes>, Error> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let timeout = options.timeout.unwrap_or(self.timeout);
-        let received = receive(request, retries, timeout).await;
+        let response = receive(request, retries, timeout).await;
         let (status, headers) =
-            received.as_ref().map_or((None, None), |whole| (Some(whole.status), Some(&whole.headers)));
+            response.as_ref().map_or((None, None), |whole| (Some(whole.status), Some(&whole.headers)));
         let request_id = headers.and_then(|headers| header(headers, "x-request-id")).map(str::to_owned);
-        let outcome = received.and_then(judged);
+        let outcome = response.and_then(judged);
         if let Some(log) = &self.log {
             log(&LogEntry {
                 method: &spec.method,
                 path: &spec.path,
                 retries,
-                duration: begun.elapsed(),
+                duration: start.elapsed(),
                 status,
                 request_id: request_id.as_deref(),
                 error: outcome.as_ref().err(),
@@ -227,14 +227,14 @@ pub(crate) fn add_headers(headers: &mut HeaderMap, given: &[(String, String)]) -
 
 /// Receives a response with its body.
 async fn receive(request: RequestBuilder, retries: u32, timeout: Duration) -> Result<Response<Bytes>, Error> {
-    let failed = |error: reqwest::Error| {
+    let to_error = |error: reqwest::Error| {
         // A timeout of the connection attempt is no `Timeout`: nothing was sent, so `is_unsent` must be true.
         let is_sent = !error.is_connect();
         if error.is_timeout() && is_sent { Error::Timeout(timeout) } else { Error::Connection(error) }
     };
-    let response = request.send().await.map_err(|error| failed(error.without_url()))?;
+    let response = request.send().await.map_err(|error| to_error(error.without_url()))?;
     let (status, headers) = (response.status(), response.headers().clone());
-    let data = response.bytes().await.map_err(|error| failed(error.without_url()))?;
+    let data = response.bytes().await.map_err(|error| to_error(error.without_url()))?;
     Ok(Response { data, status, headers, retries })
 }
 
@@ -258,9 +258,9 @@ fn longest_wait(error: &Error) -> Duration {
 
 /// Returns a random pause between zero and a bound that doubles with each retry.
 fn jitter(retry: u32) -> Duration {
-    let bound = FIRST_PAUSE.saturating_mul(1 << (retry - 1).min(16)).min(LONGEST_PAUSE);
+    let longest_pause = FIRST_PAUSE.saturating_mul(1 << (retry - 1).min(16)).min(LONGEST_PAUSE);
     let fraction = random().map_or(1.0, |bytes| f64::from(u32::from_le_bytes(bytes)) / f64::from(u32::MAX));
-    bound.mul_f64(fraction)
+    longest_pause.mul_f64(fraction)
 }
 
 fn new_key() -> Option<String> {

@@ -89,9 +89,9 @@ pub fn unwrap(
     if !is_recent(&time) {
         return Err(WebhookError::Expired);
     }
-    let given: Vec<Vec<u8>> =
+    let sent_signatures: Vec<Vec<u8>> =
         signatures.split(' ').filter_map(|entry| BASE64.decode(entry.strip_prefix("v1,")?).ok()).collect();
-    let signed = [id.as_bytes(), b".", time.as_bytes(), b".", raw_body].concat();
+    let message = [id.as_bytes(), b".", time.as_bytes(), b".", raw_body].concat();
     for secret in secrets {
         let text = secret.as_ref();
         let bytes = BASE64.decode(text.strip_prefix(PREFIX).unwrap_or(text)).ok();
@@ -99,7 +99,7 @@ pub fn unwrap(
         let bytes = bytes.filter(|bytes| !bytes.is_empty()).ok_or(WebhookError::MalformedSecret)?;
         let key = hmac::Key::new(hmac::HMAC_SHA256, &bytes);
         // `verify` compares in constant time.
-        if given.iter().any(|signature| hmac::verify(&key, &signed, signature).is_ok()) {
+        if sent_signatures.iter().any(|signature| hmac::verify(&key, &message, signature).is_ok()) {
             return read(raw_body).map_err(WebhookError::Unreadable);
         }
     }

@@ -65,8 +65,8 @@ pub fn admit<M>(
     if !waiting.resumed {
         return Ok(());
     }
-    let dropped = waiting.job.resume(id(), to.url, &settings.schedule, now);
-    dropped.map_or(Ok(()), |result| Err(AttemptResult::Settled(Box::new(result))))
+    let late_delivery = waiting.job.resume(id(), to.url, &settings.schedule, now);
+    late_delivery.map_or(Ok(()), |result| Err(AttemptResult::Settled(Box::new(result))))
 }
 
 /// Returns the result of a delivery whose attempt needs data that the store failed to look up: it is due
@@ -101,22 +101,23 @@ pub fn finish_attempt(
     times: (Timestamp, Timestamp),
 ) -> (DeliveryResult, ReceiverResponse) {
     let AttemptResponse { status, duration_ms, outcome, .. } = answered;
-    let settled = job.settle(id, url, answered, &settings.schedule, times);
-    let delta = job.health(outcome, settled.entry.status, times.1);
+    let settlement = job.settle(id, url, answered, &settings.schedule, times);
+    let delta = job.health(outcome, settlement.entry.status, times.1);
     let answer = ReceiverResponse {
         answered: status > 0,
         acknowledged: outcome == AttemptOutcome::Acknowledged,
         took: Duration::from_millis(duration_ms.into()),
     };
-    (DeliveryResult { job, result: AttemptResult::Settled(Box::new(settled)), delta: Some(delta) }, answer)
+    (DeliveryResult { job, result: AttemptResult::Settled(Box::new(settlement)), delta: Some(delta) }, answer)
 }
 
 impl DeliveryResult {
     /// Returns the URL of a receiver that ended its subscription by 410. A test does not count (decision F7).
     pub(crate) fn gone_url(&self) -> Option<&str> {
         let AttemptResult::Settled(settled) = &self.result else { return None };
-        let ended = settled.entry.failure == Some(FailureReason::Gone) && self.job.origin != DeliveryOrigin::Test;
-        ended.then_some(settled.entry.request_url.as_str())
+        let is_url_gone =
+            settled.entry.failure == Some(FailureReason::Gone) && self.job.origin != DeliveryOrigin::Test;
+        is_url_gone.then_some(settled.entry.request_url.as_str())
     }
 
     /// Returns the status of the log entry that this result adds; `None` for a result that adds none.

@@ -162,9 +162,9 @@ impl Claims {
             return None;
         }
         let due = self.due.is_due(now, &full);
-        let parked = self.parked.is_due(now, &full) && !(due && self.parked_had_its_turn);
-        self.parked_had_its_turn = parked;
-        if parked {
+        let takes_parked = self.parked.is_due(now, &full) && !(due && self.parked_had_its_turn);
+        self.parked_had_its_turn = takes_parked;
+        if takes_parked {
             return Some(Claim::Parked(self.parked.walk(room, EACH, full, limited)));
         }
         if !due {

@@ -142,8 +142,8 @@ impl<M> Dispatcher<M> {
         let (room, full) = (self.queues.room(), self.queues.full());
         let free = self.queues.least_free(self.claims.recent());
         self.claims.each_takes(free);
-        let limited = self.queues.limited();
-        self.claims.next(now.steady, room, full, limited)
+        let limited_queues = self.queues.limited();
+        self.claims.next(now.steady, room, full, limited_queues)
     }
 
     /// Returns the steady time at which to ask for the next claim and the next attempt, unless a wake comes
@@ -160,12 +160,12 @@ impl<M> Dispatcher<M> {
         self.claims.took(&order.claim, &found, order.at.steady);
         let mut coming: HashMap<QueueKey, usize> = HashMap::new();
         let mut of_owners: HashMap<OrganizationId, usize> = HashMap::new();
-        let mut kept = 0;
-        let (kept, surplus) = found.jobs.into_iter().partition(|job| {
+        let mut kept_count = 0;
+        let (kept_jobs, surplus) = found.jobs.into_iter().partition(|job| {
             let queue = (job.tenant, job.webhook_id);
             let (count, of_owner) =
                 (coming.entry(queue).or_default(), of_owners.entry(job.tenant.organization).or_default());
-            let has_place = kept < self.queues.room()
+            let has_place = kept_count < self.queues.room()
                 && if is_test(job) {
                     self.queues.takes_test(queue, *of_owner)
                 } else {
@@ -177,7 +177,7 @@ impl<M> Dispatcher<M> {
             let takes = has_place && !self.unsettled.is_doubtful(job, order.at.wall);
             *count += usize::from(takes);
             *of_owner += usize::from(takes);
-            kept += usize::from(takes);
+            kept_count += usize::from(takes);
             takes
         });
         // Due deliveries keep their due times, so that the surplus does not move behind later ones of its queue.
@@ -186,7 +186,7 @@ impl<M> Dispatcher<M> {
             Claim::Parked(_) => AttemptResult::Back(now.wall),
         };
         self.give_back(surplus, Some(order.ends), &result);
-        kept
+        kept_jobs
     }
 
     /// Handles a claim that the store did not answer.
@@ -228,7 +228,7 @@ impl<M> Dispatcher<M> {
         now: Now,
     ) {
         self.release(reserved);
-        let mut refused = vec![];
+        let mut refusals = vec![];
         for waiting in deliveries {
             if self.unsettled.leased_again(&waiting.job) {
                 continue;
@@ -236,21 +236,21 @@ impl<M> Dispatcher<M> {
             let queue = (waiting.job.tenant, waiting.job.webhook_id);
             let is_unlimited = is_test(&waiting.job);
             if reserved > 0 && !is_unlimited && self.has_older(queue) {
-                refused.push(waiting);
+                refusals.push(waiting);
             } else {
-                refused.extend(self.queues.offer(queue, waiting, ends, is_unlimited).err());
+                refusals.extend(self.queues.offer(queue, waiting, ends, is_unlimited).err());
             }
         }
-        let is_crowded = reserved > 0 && refused.len() > FEW_REFUSED;
-        if let Some(refused) = refused.first().filter(|_| is_crowded) {
+        let is_crowded = reserved > 0 && refusals.len() > FEW_REFUSED;
+        if let Some(first_refusal) = refusals.first().filter(|_| is_crowded) {
             if self.crowded.len() >= REMEMBERED_TENANTS {
                 self.crowded.retain(|_, until| now.steady < *until);
             }
-            self.crowded.insert(refused.job.tenant, now.steady + CROWDED);
+            self.crowded.insert(first_refusal.job.tenant, now.steady + CROWDED);
         }
         // The claim loop also begins attempts that wait for the rate of their receiver.
         self.wakes.claims |= self.queues.has_limited();
-        self.release_waiting(refused, Some(ends), now);
+        self.release_waiting(refusals, Some(ends), now);
     }
 
     /// Gives back deliveries with their due times, so that they keep their order. Resumed ones have no due time.
@@ -287,14 +287,14 @@ impl<M> Dispatcher<M> {
     /// [`Dispatcher::handle_attempt_ended`].
     pub fn next_attempt(&mut self, now: Now) -> Option<StartedAttempt<WaitingDelivery<M>>> {
         loop {
-            let begun = self.queues.start(now);
+            let next_start = self.queues.start(now);
             self.release_late(now);
-            let begun = begun?;
-            self.wakes.claims |= begun.makes_room;
-            if self.unsettled.add(&begun.item.job, Some(begun.ends)) {
-                return Some(begun);
+            let attempt = next_start?;
+            self.wakes.claims |= attempt.makes_room;
+            if self.unsettled.add(&attempt.item.job, Some(attempt.ends)) {
+                return Some(attempt);
             }
-            self.queues.release_without_effect(begun.place, None);
+            self.queues.release_without_effect(attempt.place, None);
         }
     }
 
@@ -306,8 +306,8 @@ impl<M> Dispatcher<M> {
 
     /// Skips a queue whose secrets this process cannot open. Returns the result that gives its delivery back.
     pub fn without_secret(&mut self, queue: QueueKey, now: Now) -> AttemptResult {
-        let left = self.queues.leave_alone(queue, now, now.plus(NO_SECRET));
-        if left { AttemptResult::Released } else { AttemptResult::Back(add(now.wall, NO_SECRET)) }
+        let pending_items = self.queues.leave_alone(queue, now, now.plus(NO_SECRET));
+        if pending_items { AttemptResult::Released } else { AttemptResult::Back(add(now.wall, NO_SECRET)) }
     }
 
     /// Handles the end of an attempt.

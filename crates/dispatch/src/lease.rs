@@ -58,18 +58,18 @@ mod tests {
     fn lease_ends_when_either_clock_passes_the_deadline() {
         let start = Now { wall: Timestamp::from_millis(1_000_000), steady: Duration::from_secs(7) };
         let ends = start.plus(Duration::from_secs(30));
-        let at = |wall: i64, steady: u64| Now {
+        let time_at = |wall: i64, steady: u64| Now {
             wall: start.wall.plus_seconds(wall),
             steady: start.steady + Duration::from_secs(steady),
         };
         let table = [
-            (at(0, 0), 30),
-            (at(10, 10), 20),
-            (at(-3_600, 10), 20), // the time of day was set back
-            (at(25, 10), 5),
-            (at(3_600, 10), 0),
-            (at(0, 3_600), 0),
-            (at(30, 0), 0),
+            (time_at(0, 0), 30),
+            (time_at(10, 10), 20),
+            (time_at(-3_600, 10), 20), // the time of day was set back
+            (time_at(25, 10), 5),
+            (time_at(3_600, 10), 0),
+            (time_at(0, 3_600), 0),
+            (time_at(30, 0), 0),
         ];
         for (now, left) in table {
             assert_eq!(ends.remaining(now), Duration::from_secs(left), "{now:?}");

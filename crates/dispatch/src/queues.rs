@@ -186,9 +186,9 @@ impl<T> SubscriptionQueues<T> {
     /// Changes a queue and the totals that it counts in.
     fn change<R>(&mut self, queue: QueueKey, change: impl FnOnce(&mut State<T>) -> R) -> Option<R> {
         let state = self.queues.get_mut(&queue)?;
-        let before = state.totals();
+        let totals_before = state.totals();
         let result = change(state);
-        self.shares.replace(queue.0.organization, before, state.totals());
+        self.shares.replace(queue.0.organization, totals_before, state.totals());
         Some(result)
     }
 
@@ -213,12 +213,12 @@ impl<T> SubscriptionQueues<T> {
             return Err(item);
         }
         self.taken += 1;
-        let held = HeldItem { item, ends, is_unlimited, order: self.taken };
+        let held_item = HeldItem { item, ends, is_unlimited, order: self.taken };
         self.change(queue, |state| {
             if is_unlimited {
-                state.waiting.push_front(held);
+                state.waiting.push_front(held_item);
             } else {
-                state.waiting.push_back(held);
+                state.waiting.push_back(held_item);
             }
         });
         self.enter_ring(queue);
@@ -233,15 +233,15 @@ impl<T> SubscriptionQueues<T> {
         }
         for _ in 0..self.ring.len() {
             let queue = self.ring.pop()?;
-            let begun = self.start_in(queue, now);
+            let attempt = self.start_in(queue, now);
             if let Some(state) = self.queues.get_mut(&queue) {
                 state.in_ring = !state.waiting.is_empty();
                 if state.in_ring {
                     self.ring.push(queue);
                 }
             }
-            if begun.is_some() {
-                return begun;
+            if attempt.is_some() {
+                return attempt;
             }
         }
         None
@@ -253,24 +253,24 @@ impl<T> SubscriptionQueues<T> {
         }
         let (was_full, needs, number) = (self.is_skipped(queue), self.needs, self.begun + 1);
         let (mut late, mut round) = (vec![], 0);
-        let held = self.change(queue, |state| {
+        let next_item = self.change(queue, |state| {
             round = state.pace.round();
             while state.may_begin(now) {
-                let held = state.waiting.pop_front()?;
-                if held.ends.remaining(now) < needs {
-                    late.push((held.item, held.ends));
+                let waiting_item = state.waiting.pop_front()?;
+                if waiting_item.ends.remaining(now) < needs {
+                    late.push((waiting_item.item, waiting_item.ends));
                     continue;
                 }
-                if let Some(rate) = state.rate.as_mut().filter(|_| !held.is_unlimited) {
+                if let Some(rate) = state.rate.as_mut().filter(|_| !waiting_item.is_unlimited) {
                     rate.begin(number);
                 }
                 state.attempts += 1;
-                return Some(held);
+                return Some(waiting_item);
             }
             None
         });
         self.late.append(&mut late);
-        let HeldItem { item, ends, order, .. } = held.flatten()?;
+        let HeldItem { item, ends, order, .. } = next_item.flatten()?;
         self.begun = number;
         let makes_room = was_full && !self.is_skipped(queue);
         let place = QueuePlace { queue, round, number };

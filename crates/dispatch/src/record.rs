@@ -99,9 +99,10 @@ impl Batch {
         let mut all = vec![];
         for result in &self.finished {
             let Some(url) = result.gone_url() else { continue };
-            let gone = ((result.job.tenant, result.job.webhook_id), DisableReason::Gone { url: url.to_owned() });
-            if !all.contains(&gone) {
-                all.push(gone);
+            let disabled_webhook =
+                ((result.job.tenant, result.job.webhook_id), DisableReason::Gone { url: url.to_owned() });
+            if !all.contains(&disabled_webhook) {
+                all.push(disabled_webhook);
             }
         }
         all
@@ -157,8 +158,8 @@ impl Outcomes {
             return Some(batch);
         }
         let count = self.new.len().min(self.most);
-        let finished: Vec<_> = self.new.drain(..count).collect();
-        (count > 0).then_some(Batch { finished, stage: BatchStage::New, lost: 0 })
+        let batch_results: Vec<_> = self.new.drain(..count).collect();
+        (count > 0).then_some(Batch { finished: batch_results, stage: BatchStage::New, lost: 0 })
     }
 
     /// Handles the answer of the store. Returns the batch with its outcome if it is complete; otherwise
@@ -170,7 +171,7 @@ impl Outcomes {
         now: Now,
     ) -> Option<(Batch, RecordOutcome)> {
         self.pause = TRY_AGAIN;
-        let recorded = match batch.stage {
+        let recorded_results = match batch.stage {
             BatchStage::New => recorded,
             // All results are lost: the unanswered call recorded them, and the health deltas with them.
             BatchStage::Doubtful if usize::try_from(recorded.lost) == Ok(batch.finished.len()) => {
@@ -186,7 +187,7 @@ impl Outcomes {
         if self.new.len() < self.most {
             self.not_before = now.steady + GATHER;
         }
-        Some((batch, recorded))
+        Some((batch, recorded_results))
     }
 
     /// Queues a batch again after the store did not answer.

@@ -40,20 +40,20 @@ fn waiting(job: Job) -> WaitingDelivery<()> {
 fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
     let ends = machine.reserve(job(1).tenant, 1, now).unwrap();
     machine.take_in((1..=count).map(|number| waiting(job(number))).collect(), ends, 1, now);
-    while let Some(begun) = machine.next_attempt(now) {
-        let answered = AttemptResponse {
+    while let Some(attempt) = machine.next_attempt(now) {
+        let response = AttemptResponse {
             status: 500,
             duration_ms: 3,
             outcome: AttemptOutcome::Failed(FailureReason::Status),
             retry_after: None,
         };
-        let id = DeliveryId::from_ulid(begun.item.job.event_id.ulid());
+        let id = DeliveryId::from_ulid(attempt.item.job.event_id.ulid());
         let times = (now.wall, now.wall);
         let (finished, answer) =
-            finish_attempt(&Settings::default(), begun.item.job, (id, String::new()), answered, times);
+            finish_attempt(&Settings::default(), attempt.item.job, (id, String::new()), response, times);
         machine.handle_attempt_ended(
-            begun.place,
-            &begun.item.job,
+            attempt.place,
+            &attempt.item.job,
             AttemptEnd::Finished(Box::new(finished), Some(answer)),
         );
     }
@@ -64,22 +64,22 @@ fn one_claim_runs_at_a_time_and_its_jobs_are_attempted() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
     assert_eq!(order.lease.until, at(30_000).wall);
-    let found = ClaimedJobs { jobs: vec![job(1), job(2)], next: None };
-    let kept = machine.handle_claimed(&order, found, at(5));
-    assert_eq!(kept, [job(1), job(2)]);
-    machine.take_in(kept.into_iter().map(waiting).collect(), order.ends, 0, at(5));
+    let claimed_jobs = ClaimedJobs { jobs: vec![job(1), job(2)], next: None };
+    let accepted_count = machine.handle_claimed(&order, claimed_jobs, at(5));
+    assert_eq!(accepted_count, [job(1), job(2)]);
+    machine.take_in(accepted_count.into_iter().map(waiting).collect(), order.ends, 0, at(5));
     machine.claim_ended();
-    let begun: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(5))).collect();
-    assert_eq!((begun.len(), machine.attempts(), machine.held()), (2, 2, 2));
-    assert!(machine.may_send(begun[0].ends, at(12_500)) && !machine.may_send(begun[0].ends, at(12_501)));
+    let attempts: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(5))).collect();
+    assert_eq!((attempts.len(), machine.attempts(), machine.held()), (2, 2, 2));
+    assert!(machine.may_send(attempts[0].ends, at(12_500)) && !machine.may_send(attempts[0].ends, at(12_501)));
 }
 
 #[test]
 fn claimed_jobs_without_room_are_requeued_by_an_outcome() {
     let mut machine = machine();
     let order = machine.next_claim(at(0)).unwrap();
-    let found = ClaimedJobs { jobs: (0..100).map(job).collect(), next: None };
-    assert_eq!(machine.handle_claimed(&order, found, at(1)).len(), 64, "as many as a new queue takes");
+    let claimed_jobs = ClaimedJobs { jobs: (0..100).map(job).collect(), next: None };
+    assert_eq!(machine.handle_claimed(&order, claimed_jobs, at(1)).len(), 64, "as many as a new queue takes");
     assert!(machine.take_wakes().records);
     let (results, health) = machine.next_batch().unwrap().call();
     assert_eq!((results.len(), health.len()), (36, 0));
@@ -95,8 +95,8 @@ fn refused_handovers_take_no_room_of_another_tenant() {
         // Each commit hands over one event for 98 subscriptions, whose receivers do not answer.
         let now = at(number);
         let Some(ends) = machine.reserve(job(1).tenant, 1, now) else { continue };
-        let of = |webhook: u128| Job { webhook_id: WebhookId::from_ulid(Ulid(webhook)), ..job(number.into()) };
-        machine.take_in((1..=98).map(|webhook| waiting(of(webhook))).collect(), ends, 1, now);
+        let job_of = |webhook: u128| Job { webhook_id: WebhookId::from_ulid(Ulid(webhook)), ..job(number.into()) };
+        machine.take_in((1..=98).map(|webhook| waiting(job_of(webhook))).collect(), ends, 1, now);
         while machine.next_attempt(now).is_some() {}
     }
     assert!(machine.held() < capacity - 64, "{} of {capacity}", machine.held());
@@ -110,8 +110,8 @@ fn deliveries_that_wait_too_long_are_given_back_at_once() {
         let mut machine = machine();
         let ends = machine.reserve(job(1).tenant, 1, at(0)).unwrap();
         machine.take_in((0..20).map(|number| waiting(job(number))).collect(), ends, 1, at(0));
-        let begun: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(0))).collect();
-        assert_eq!(begun.len(), 8);
+        let attempts: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(0))).collect();
+        assert_eq!(attempts.len(), 8);
         assert!(machine.next_claim(at(waited)).is_some());
         assert_eq!(machine.take_forgotten(), 12);
         let batch = machine.next_batch();
@@ -152,18 +152,18 @@ fn unconfirmed_batch_is_recorded_again_without_double_count() {
             NextRecordStep::At(Duration::from_millis(50)),
             "the store is left alone"
         );
-        let mut made = 1;
+        let mut attempt_count = 1;
         while let Some(batch) = machine.next_batch() {
             let (results, health) = batch.call();
-            made += 1;
-            assert_eq!((results.len(), health.len()), if made == 2 { (3, 0) } else { (0, 1) }, "{lost}");
+            attempt_count += 1;
+            assert_eq!((results.len(), health.len()), if attempt_count == 2 { (3, 0) } else { (0, 1) }, "{lost}");
             machine.handle_recorded(
                 batch,
-                RecordOutcome { lost: if made == 2 { lost } else { 0 }, ..RecordOutcome::default() },
+                RecordOutcome { lost: if attempt_count == 2 { lost } else { 0 }, ..RecordOutcome::default() },
                 at(60),
             );
         }
-        assert_eq!((made, machine.held()), (calls, 0), "{lost} were recorded already");
+        assert_eq!((attempt_count, machine.held()), (calls, 0), "{lost} were recorded already");
     }
 }
 
@@ -207,15 +207,15 @@ fn shutdown_ends_after_claims_and_recordings() {
     let order = machine.next_claim(at(0)).unwrap();
     let ends = machine.reserve(job(1).tenant, 1, at(0)).unwrap();
     machine.take_in((0..20).map(|number| waiting(job(number))).collect(), ends, 1, at(0));
-    let begun: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(0))).collect();
+    let attempts: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(0))).collect();
     assert_eq!(
         (machine.stop(at(1)), machine.next_claim(at(1)), machine.reserve(job(1).tenant, 1, at(1))),
         (8, None, None)
     );
-    let kept = machine.handle_claimed(&order, ClaimedJobs { jobs: vec![job(30)], next: None }, at(2));
-    assert_eq!(kept, [], "what comes after the stop is given back too");
+    let accepted_count = machine.handle_claimed(&order, ClaimedJobs { jobs: vec![job(30)], next: None }, at(2));
+    assert_eq!(accepted_count, [], "what comes after the stop is given back too");
     machine.claim_ended();
-    for it in begun {
+    for it in attempts {
         assert!(!machine.take_wakes().quiet);
         machine.handle_attempt_ended(it.place, &it.item.job, AttemptEnd::Abandoned);
     }
@@ -236,11 +236,13 @@ fn paused_delivery_is_parked_and_an_expired_one_dropped() {
     assert_eq!(admits(&first, false, NOON), Err(AttemptResult::Parked));
     let test = waiting(Job { origin: DeliveryOrigin::Test, ..job(1) });
     assert_eq!(admits(&test, false, NOON), Ok(()), "a test is sent all the same");
-    let resumed = WaitingDelivery { resumed: true, ..first };
-    assert_eq!(admits(&resumed, true, NOON.plus_seconds(112_350)), Ok(()));
-    let dropped = admits(&resumed, true, NOON.plus_seconds(112_351)).unwrap_err();
-    let DeliveryResult { delta, .. } = crate::unsent(job(1), dropped.clone());
-    assert!(matches!(dropped, AttemptResult::Settled(_)) && delta.is_some_and(|delta| delta.streak.failures == 0));
+    let resumed_delivery = WaitingDelivery { resumed: true, ..first };
+    assert_eq!(admits(&resumed_delivery, true, NOON.plus_seconds(112_350)), Ok(()));
+    let drop_reason = admits(&resumed_delivery, true, NOON.plus_seconds(112_351)).unwrap_err();
+    let DeliveryResult { delta, .. } = crate::unsent(job(1), drop_reason.clone());
+    assert!(
+        matches!(drop_reason, AttemptResult::Settled(_)) && delta.is_some_and(|delta| delta.streak.failures == 0)
+    );
     assert_eq!(store_failed(NOON), AttemptResult::Back(NOON.plus_seconds(5)));
 }
 
@@ -252,9 +254,10 @@ fn job_leased_again_before_its_record_is_requeued() {
     machine.not_recorded(batch, RecordRefusal::Unanswered, at(0));
     // The lease has expired and the store is back: this worker claims the delivery whose result is not
     // recorded yet.
-    let again = machine.next_claim(at(31_000)).unwrap();
-    let kept = machine.handle_claimed(&again, ClaimedJobs { jobs: vec![job(1)], next: None }, at(31_001));
-    machine.take_in(kept.into_iter().map(waiting).collect(), again.ends, 0, at(31_001));
+    let second_order = machine.next_claim(at(31_000)).unwrap();
+    let accepted_count =
+        machine.handle_claimed(&second_order, ClaimedJobs { jobs: vec![job(1)], next: None }, at(31_001));
+    machine.take_in(accepted_count.into_iter().map(waiting).collect(), second_order.ends, 0, at(31_001));
     machine.claim_ended();
     assert_eq!(machine.next_attempt(at(31_001)), None, "its record would end the new lease");
     while let Some(batch) = machine.next_batch() {

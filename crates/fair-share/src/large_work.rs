@@ -52,7 +52,7 @@ impl LargeWork {
     /// # Errors
     /// [`StorageError::Failed`], which does not happen: a turn that is given up goes to the next caller.
     pub async fn turn(&self, tenant: impl Into<Option<Tenant>>) -> Result<Turn, StorageError> {
-        let given = {
+        let turn_receiver = {
             let mut state = self.lock();
             if state.free > 0 {
                 state.free -= 1;
@@ -62,7 +62,7 @@ impl LargeWork {
             state.waiting.push(tenant.into(), give);
             given
         };
-        given.await.map_err(|_| StorageError::Failed("no turn came".to_owned()))
+        turn_receiver.await.map_err(|_| StorageError::Failed("no turn came".to_owned()))
     }
 
     /// Returns `true` if a caller waits for a turn.
@@ -157,11 +157,11 @@ mod tests {
     #[tokio::test]
     async fn turn_of_a_caller_that_is_gone_goes_to_the_next() {
         let work = LargeWork::with_turns(1);
-        let held = work.turn(tenant(1)).await.unwrap();
+        let first_turn = work.turn(tenant(1)).await.unwrap();
         for _ in 0..3 {
             assert!(work.turn(tenant(1)).now_or_never().is_none());
         }
-        drop(held);
+        drop(first_turn);
         for _ in 0..3 {
             assert!(work.turn(tenant(2)).now_or_never().is_some(), "the turn is free again");
         }
@@ -171,8 +171,8 @@ mod tests {
     #[tokio::test]
     async fn panic_fails_its_caller_and_gives_the_turn_back() {
         let work = LargeWork::with_turns(1);
-        let failed = work.run(tenant(1), || panic!("on purpose")).await;
-        assert!(matches!(failed, Err(StorageError::Failed(_))));
+        let panic_result = work.run(tenant(1), || panic!("on purpose")).await;
+        assert!(matches!(panic_result, Err(StorageError::Failed(_))));
         assert_eq!(work.run(tenant(1), || 7).await.unwrap(), 7);
     }
 }

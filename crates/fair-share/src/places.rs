@@ -73,14 +73,14 @@ impl Places {
     /// # Errors
     /// [`StorageError::TooSlow`] with these conditions if no slot became free.
     pub async fn take(&self, tenant: Tenant, conditions: &[String]) -> Result<SlowReadPermit, StorageError> {
-        let taken = async {
+        let slot_of_share = async {
             // The share comes first, so that an organization that has used it up does not queue for the common slots.
             let share = self.share(tenant.organization).acquire_owned().await.ok()?;
             let place = Arc::clone(&self.all).acquire_owned().await.ok()?;
             Some(SlowReadPermit { _share: share, _place: place })
         };
-        let taken = if self.share == 0 { None } else { timeout(self.wait, taken).await.ok().flatten() };
-        taken.ok_or_else(|| TooSlow { cause: SlowCause::NoPlace, conditions: conditions.to_vec() }.into())
+        let slot = if self.share == 0 { None } else { timeout(self.wait, slot_of_share).await.ok().flatten() };
+        slot.ok_or_else(|| TooSlow { cause: SlowCause::NoPlace, conditions: conditions.to_vec() }.into())
     }
 
     fn share(&self, owner: OrganizationId) -> Arc<Semaphore> {
@@ -108,16 +108,16 @@ mod tests {
     #[tokio::test]
     async fn organization_gets_at_most_half_of_the_slots() {
         let places = places(4);
-        let held = [places.take(tenant(1), &[]).await.unwrap(), places.take(tenant(1), &[]).await.unwrap()];
+        let slots = [places.take(tenant(1), &[]).await.unwrap(), places.take(tenant(1), &[]).await.unwrap()];
         let conditions = ["filter[type]".to_owned()];
         let test_data = Tenant { environment: Environment::Test, ..tenant(1) };
         assert!(places.take(test_data, &[]).await.is_err(), "both data sets have one share");
-        let refused = places.take(tenant(1), &conditions).await.unwrap_err();
-        let StorageError::TooSlow(refused) = refused else { panic!("{refused}") };
-        assert_eq!(refused, TooSlow { cause: SlowCause::NoPlace, conditions: conditions.to_vec() });
+        let error = places.take(tenant(1), &conditions).await.unwrap_err();
+        let StorageError::TooSlow(error) = error else { panic!("{error}") };
+        assert_eq!(error, TooSlow { cause: SlowCause::NoPlace, conditions: conditions.to_vec() });
         let others = [places.take(tenant(2), &[]).await.unwrap(), places.take(tenant(3), &[]).await.unwrap()];
         assert!(places.take(tenant(4), &[]).await.is_err(), "all are taken");
-        drop(held);
+        drop(slots);
         assert!(places.take(tenant(4), &[]).await.is_ok());
         drop(others);
     }
@@ -125,9 +125,9 @@ mod tests {
     #[tokio::test]
     async fn single_slot_serves_any_organization_and_zero_slots_none() {
         let one = places(1);
-        let held = one.take(tenant(1), &[]).await.unwrap();
+        let slot = one.take(tenant(1), &[]).await.unwrap();
         assert!(one.take(tenant(2), &[]).await.is_err());
-        drop(held);
+        drop(slot);
         assert!(one.take(tenant(2), &[]).await.is_ok());
         assert!(places(0).take(tenant(1), &[]).await.is_err());
     }
@@ -136,27 +136,27 @@ mod tests {
     async fn freed_slot_goes_to_the_waiting_caller() {
         let places =
             Arc::new(Places::new(&SlowReads { wait: Duration::from_secs(60), ..SlowReads::with_places(2) }));
-        let held = places.take(tenant(1), &[]).await.unwrap();
+        let slot = places.take(tenant(1), &[]).await.unwrap();
         let waiting = tokio::spawn({
             let places = Arc::clone(&places);
             async move { places.take(tenant(1), &[]).await.is_ok() }
         });
         tokio::task::yield_now().await;
         assert!(!waiting.is_finished());
-        drop(held);
+        drop(slot);
         assert!(waiting.await.unwrap());
     }
 
     #[tokio::test]
     async fn unused_shares_are_forgotten() {
         let places = places(2);
-        let held = places.take(tenant(0), &[]).await.unwrap();
+        let slot = places.take(tenant(0), &[]).await.unwrap();
         for number in 0..MOST_OWNERS + 10 {
             let bytes = u128::try_from(number + 1000).unwrap().to_be_bytes();
             drop(places.take(Tenant::live(OrganizationId::from_bytes(bytes)), &[]).await.unwrap());
         }
         assert!(places.owners.lock().unwrap().len() <= MOST_OWNERS);
         assert!(places.take(tenant(0), &[]).await.is_err(), "a share in use is remembered");
-        drop(held);
+        drop(slot);
     }
 }

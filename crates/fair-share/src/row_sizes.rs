@@ -37,8 +37,8 @@ impl RowSizes {
     pub fn note(&self, tenant: Tenant, table: &Table, rows: usize, bytes: usize) {
         if bytes >= LARGE_BYTES {
             let (key, mean) = ((tenant, table.name), bytes / rows.max(1));
-            let before = self.0.get(&key).unwrap_or_default();
-            self.0.insert(key, mean.max(before));
+            let size_before = self.0.get(&key).unwrap_or_default();
+            self.0.insert(key, mean.max(size_before));
         }
     }
 

@@ -32,8 +32,8 @@ impl WindowScript {
         limit: u32,
     ) -> RedisResult<RateLimitStatus> {
         let mut call = self.0.key(name);
-        let answered: Answered = call.arg(limit).arg(WINDOW_MILLIS).invoke_async(connection).await?;
-        Ok(status(answered, limit))
+        let script_result: Answered = call.arg(limit).arg(WINDOW_MILLIS).invoke_async(connection).await?;
+        Ok(status(script_result, limit))
     }
 }
 
@@ -57,8 +57,9 @@ mod tests {
 
     async fn admit(script: &Script, server: &mut MultiplexedConnection, at: i64, limit: u32) -> RateLimitStatus {
         let mut call = script.key("window");
-        let answered: Answered = call.arg(limit).arg(WINDOW_MILLIS).arg(at).invoke_async(server).await.unwrap();
-        status(answered, limit)
+        let script_result: Answered =
+            call.arg(limit).arg(WINDOW_MILLIS).arg(at).invoke_async(server).await.unwrap();
+        status(script_result, limit)
     }
 
     /// Returns steps of a clock that mostly advances, is sometimes set back, and reaches the end of the window.
@@ -110,8 +111,8 @@ mod tests {
             assert_eq!(length, 5);
             assert!((1..=WINDOW_MILLIS).contains(&ttl), "{ttl}");
             script.admit(&mut connection, "nothing", 0).await.unwrap();
-            let there: bool = redis::cmd("EXISTS").arg("nothing").query_async(&mut connection).await.unwrap();
-            assert!(!there, "a limit of 0 stores no window");
+            let key_exists: bool = redis::cmd("EXISTS").arg("nothing").query_async(&mut connection).await.unwrap();
+            assert!(!key_exists, "a limit of 0 stores no window");
         });
     }
 }

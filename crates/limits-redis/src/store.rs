@@ -61,16 +61,16 @@ impl RedisRateLimits {
 
     async fn decide(&self, name: String, limit: u32) -> Result<RateLimitStatus, RateLimitStoreError> {
         let shared = Arc::clone(&self.0);
-        let asked = self.0.runtime.spawn(async move { shared.ask(&name, limit).await });
-        asked.await.unwrap_or_else(|error| Err(RateLimitStoreError::Unreachable(error.to_string())))
+        let decision = self.0.runtime.spawn(async move { shared.ask(&name, limit).await });
+        decision.await.unwrap_or_else(|error| Err(RateLimitStoreError::Unreachable(error.to_string())))
     }
 }
 
 impl Shared {
     async fn ask(&self, name: &str, limit: u32) -> Result<RateLimitStatus, RateLimitStoreError> {
         let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let asked = self.script.admit(&mut connection, name, limit).await;
-        asked.map_err(|error| {
+        let status = self.script.admit(&mut connection, name, limit).await;
+        status.map_err(|error| {
             if !error.is_io_error() && error.code().is_none() {
                 // The connection keeps such an error, for instance a refused password, and would never retry.
                 self.replace_connection();

@@ -45,8 +45,9 @@ impl ConnectParameters {
         let Self { server, hello, tls } = self;
         let at_once = (server.security == Security::Tls).then(|| tls.clone());
         let address = (server.host.as_str(), server.port);
-        let opened = AsyncSmtpConnection::connect_tokio1(address, Some(CONNECT), hello, at_once, None).await;
-        let mut connection = opened.map_err(|error| not_let_in(&error))?;
+        let connection_result =
+            AsyncSmtpConnection::connect_tokio1(address, Some(CONNECT), hello, at_once, None).await;
+        let mut connection = connection_result.map_err(|error| not_let_in(&error))?;
         if server.security == Security::StartTls {
             if !connection.can_starttls() {
                 connection.abort().await;
@@ -87,16 +88,16 @@ impl Connection {
             parameters.push(MailParameter::SmtpUtfEight);
         }
         let from: Option<Address> = mail.envelope.from().cloned();
-        let begun = self.0.command(Mail::new(from, parameters)).await;
-        begun.map_err(|error| refused(&error, MailFailure::Busy, MailFailure::Sender))?;
+        let mail_response = self.0.command(Mail::new(from, parameters)).await;
+        mail_response.map_err(|error| refused(&error, MailFailure::Busy, MailFailure::Sender))?;
         for to in mail.envelope.to() {
-            let known = self.0.command(Rcpt::new(to.clone(), vec![])).await;
-            known.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
+            let recipient_response = self.0.command(Rcpt::new(to.clone(), vec![])).await;
+            recipient_response.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
         }
         let ready = self.0.command(Data).await;
         ready.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
-        let taken = self.0.command(&mail.content).await;
-        taken.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
+        let content_response = self.0.command(&mail.content).await;
+        content_response.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
         Ok(())
     }
 
@@ -138,8 +139,8 @@ fn refused(error: &Error, later: MailFailure, for_good: MailFailure) -> MailFail
 fn is_tls(error: &Error) -> bool {
     let mut source = error.source();
     while let Some(it) = source {
-        let within = it.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        if it.is::<rustls::Error>() || within.is_some_and(|error| error.is::<rustls::Error>()) {
+        let inner_error = it.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        if it.is::<rustls::Error>() || inner_error.is_some_and(|error| error.is::<rustls::Error>()) {
             return true;
         }
         source = it.source();

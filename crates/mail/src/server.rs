@@ -107,16 +107,16 @@ fn parameters(url: &Url) -> Result<Parameters, InvalidSmtpUrl> {
         "smtp" => Security::StartTls,
         _ => return Err(InvalidSmtpUrl::Scheme),
     };
-    let mut found = Parameters { security: usual, timeout: TIMEOUT };
+    let mut parameters = Parameters { security: usual, timeout: TIMEOUT };
     for (name, value) in url.query_pairs() {
         match (&*name, &*value, usual) {
-            ("tls", "required", _) => found.security = usual,
-            ("tls", "none", Security::StartTls) => found.security = Security::None,
-            ("timeout", value, _) => found.timeout = timeout(value).ok_or(InvalidSmtpUrl::Parameter)?,
+            ("tls", "required", _) => parameters.security = usual,
+            ("tls", "none", Security::StartTls) => parameters.security = Security::None,
+            ("timeout", value, _) => parameters.timeout = timeout(value).ok_or(InvalidSmtpUrl::Parameter)?,
             _ => return Err(InvalidSmtpUrl::Parameter),
         }
     }
-    Ok(found)
+    Ok(parameters)
 }
 
 fn timeout(text: &str) -> Option<Duration> {
@@ -129,11 +129,11 @@ fn credentials(url: &Url, security: Security) -> Result<Option<(String, Secret)>
     if security == Security::None {
         return Err(InvalidSmtpUrl::ReadablePassword);
     }
-    let decoded = |word: &str| {
+    let decode = |word: &str| {
         let text = percent_decode_str(word).decode_utf8();
         text.map(std::borrow::Cow::into_owned).map_err(|_| InvalidSmtpUrl::Encoding)
     };
-    Ok(Some((decoded(url.username())?, Secret::new(decoded(password)?))))
+    Ok(Some((decode(url.username())?, Secret::new(decode(password)?))))
 }
 
 /// Sender address, such as `no-reply@example.com` or `Candor <no-reply@example.com>`.

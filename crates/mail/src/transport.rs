@@ -52,12 +52,12 @@ impl SmtpTransport {
     /// [`TlsSetupError`] if a certificate of an authority is invalid.
     pub fn new(settings: SmtpSettings) -> Result<Self, TlsSetupError> {
         let SmtpSettings { server, from, authorities } = settings;
-        let failed = |error: lettre::transport::smtp::Error| TlsSetupError(error.to_string());
+        let to_error = |error: lettre::transport::smtp::Error| TlsSetupError(error.to_string());
         let mut tls = TlsParameters::builder(server.host.clone());
         for authority in authorities {
-            tls = tls.add_root_certificate(Certificate::from_der(authority.to_vec()).map_err(failed)?);
+            tls = tls.add_root_certificate(Certificate::from_der(authority.to_vec()).map_err(to_error)?);
         }
-        let tls = tls.build_rustls().map_err(failed)?;
+        let tls = tls.build_rustls().map_err(to_error)?;
         let hello = ClientId::Domain(server.hello_name.clone().unwrap_or_else(|| from.domain().to_owned()));
         let door = ConnectParameters { server, hello, tls };
         Ok(Self { door, from, places: Semaphore::new(CONNECTIONS), idle: Mutex::default() })
@@ -83,8 +83,8 @@ impl SmtpTransport {
             }
         }
         let mut connection = self.door.open().await?;
-        let sent = connection.send(mail).await;
-        self.keep(connection, sent)
+        let send_result = connection.send(mail).await;
+        self.keep(connection, send_result)
     }
 
     /// Returns a reusable connection to the pool, and the result of the email.
@@ -107,8 +107,8 @@ impl SmtpTransport {
 #[async_trait]
 impl MailTransport for SmtpTransport {
     async fn send(&self, mail: Mail) -> Result<(), MailFailure> {
-        let prepared = prepare(&mail, &self.from)?;
-        timeout(mail.deadline, self.hand_over(&prepared)).await.unwrap_or(Err(MailFailure::Timeout))
+        let message = prepare(&mail, &self.from)?;
+        timeout(mail.deadline, self.hand_over(&message)).await.unwrap_or(Err(MailFailure::Timeout))
     }
 
     async fn rest(&self) {

@@ -89,8 +89,8 @@ async fn untrusted_certificate_ends_the_session() {
 async fn required_tls_never_falls_back_to_plain_text() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     assert_eq!(trusting(&server, "smtp").send(mail(1)).await, Err(MailFailure::Tls));
-    let seen = server.seen();
-    assert_eq!((seen.mails.len(), seen.connections), (0, 1));
+    let mails = server.seen();
+    assert_eq!((mails.mails.len(), mails.connections), (0, 1));
 }
 
 #[tokio::test]
@@ -169,9 +169,14 @@ async fn many_mails_share_sixteen_connections_and_close_them() {
     for it in sending.collect::<Vec<_>>() {
         assert_eq!(it.await.unwrap(), Ok(()));
     }
-    let seen = server.seen();
-    assert_eq!(seen.mails.len(), MAILS);
-    assert!(seen.most_open <= 16 && seen.connections <= 16, "{} at once, {}", seen.most_open, seen.connections);
+    let mails = server.seen();
+    assert_eq!(mails.mails.len(), MAILS);
+    assert!(
+        mails.most_open <= 16 && mails.connections <= 16,
+        "{} at once, {}",
+        mails.most_open,
+        mails.connections
+    );
     transport.rest().await;
     assert!(server.until(|server| server.open == 0));
 }

@@ -30,8 +30,8 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the port that the rule points to")]
     fn now(&self) -> Timestamp {
-        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+        let time_of_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(i64::try_from(time_of_epoch.as_millis()).unwrap_or(i64::MAX))
     }
 
     fn steady(&self) -> Duration {
@@ -85,8 +85,9 @@ impl Clock for ManualClock {
     }
 
     fn steady(&self) -> Duration {
-        let passed = Duration::from_millis(u64::try_from(self.passed.load(Ordering::SeqCst)).unwrap_or_default());
-        passed + self.running_since.get().map(Instant::elapsed).unwrap_or_default()
+        let steady_time =
+            Duration::from_millis(u64::try_from(self.passed.load(Ordering::SeqCst)).unwrap_or_default());
+        steady_time + self.running_since.get().map(Instant::elapsed).unwrap_or_default()
     }
 }
 
@@ -208,10 +209,10 @@ mod tests {
     #[test]
     fn ids_of_one_millisecond_sort_in_order_of_creation() {
         let ids = SystemIds::default();
-        let at = Timestamp::from_millis(1_700_000_000_000);
-        let made: Vec<_> = (0..1000).map(|_| ids.ulid(at)).collect();
-        assert!(made.windows(2).all(|pair| pair[0] < pair[1]));
-        assert!(made.iter().all(|id| id.timestamp_ms() == 1_700_000_000_000));
+        let time = Timestamp::from_millis(1_700_000_000_000);
+        let new_ids: Vec<_> = (0..1000).map(|_| ids.ulid(time)).collect();
+        assert!(new_ids.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(new_ids.iter().all(|id| id.timestamp_ms() == 1_700_000_000_000));
     }
 
     /// Recorded seeds, such as those of the simulation, depend on the sequence. These are the numbers of the

@@ -121,8 +121,11 @@ impl ChangeSet {
     /// Returns the rows that are added after the writes: notifications, events and audit entries.
     #[must_use]
     pub fn added(&self) -> Vec<AnyRow> {
-        let told = self.notices.iter().map(AnyRow::new);
-        told.chain(self.events.iter().map(AnyRow::new)).chain(self.audit_entries().map(AnyRow::new)).collect()
+        let notifications = self.notices.iter().map(AnyRow::new);
+        notifications
+            .chain(self.events.iter().map(AnyRow::new))
+            .chain(self.audit_entries().map(AnyRow::new))
+            .collect()
     }
 }
 
@@ -339,14 +342,14 @@ mod tests {
     fn appended_change_set_keeps_its_parts_in_order() {
         let read = |id| vec![Write::NotificationsRead(Id::from_bytes([id; 16]), AT)];
         let requires = |id| vec![Require::DepartmentVacant(Id::from_bytes([id; 16]))];
-        let named = |action: &str, id| {
+        let change_of = |action: &str, id| {
             let mut one = ChangeSet { requires: requires(id), ..change(read(id)) };
             action.clone_into(&mut one.audit.action);
             one
         };
-        let mut pair = named("second", 2);
-        pair.more_audit.push(named("third", 3).audit);
-        let mut all = named("first", 1);
+        let mut pair = change_of("second", 2);
+        pair.more_audit.push(change_of("third", 3).audit);
+        let mut all = change_of("first", 1);
         all.append(pair);
         let actions: Vec<_> = all.audit_entries().map(|entry| entry.action.as_str()).collect();
         assert_eq!(actions, ["first", "second", "third"]);
@@ -369,18 +372,19 @@ mod tests {
         };
         let (quiet, mail) = (Write::put(&Row::new(department)), Write::put(&Row::new(invitation)));
         let read = Write::NotificationsRead(Id::from_bytes([4; 16]), AT);
-        let removed = Write::WebhookRemoved(Id::from_bytes([5; 16]), Version(1));
+        let removal = Write::WebhookRemoved(Id::from_bytes([5; 16]), Version(1));
         for (writes, wakes_delivery, wakes_mail) in [
             (vec![], false, false),
             (vec![quiet.clone(), read], false, false),
             (vec![quiet.clone(), mail.clone()], false, true),
-            (vec![removed.clone(), quiet], true, false),
+            (vec![removal.clone(), quiet], true, false),
             (vec![Write::Enqueue(vec![])], true, false),
-            (vec![mail, removed], true, true),
+            (vec![mail, removal], true, true),
         ] {
             let change = change(writes);
-            let found = [BackgroundWorker::Delivery, BackgroundWorker::Mail].map(|worker| change.wakes(worker));
-            assert_eq!(found, [wakes_delivery, wakes_mail], "{:?}", change.writes);
+            let wake_flags =
+                [BackgroundWorker::Delivery, BackgroundWorker::Mail].map(|worker| change.wakes(worker));
+            assert_eq!(wake_flags, [wakes_delivery, wakes_mail], "{:?}", change.writes);
         }
     }
 }

@@ -160,8 +160,8 @@ impl RedeliveryFilter {
     #[must_use]
     pub fn id_range(&self, after: Option<EventId>) -> (EventId, EventId) {
         let first = first_id_at(self.since.plus_seconds(-ID_MARGIN_SECONDS));
-        let above = after.map_or(first, |after| first.max(after));
-        (above, first_id_at(self.until.plus_seconds(ID_MARGIN_SECONDS)))
+        let first_id = after.map_or(first, |after| first.max(after));
+        (first_id, first_id_at(self.until.plus_seconds(ID_MARGIN_SECONDS)))
     }
 }
 

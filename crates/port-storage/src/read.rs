@@ -100,8 +100,8 @@ pub trait StorageExt: Rows + Sync {
         by: LookupColumn<T>,
         value: impl Into<SqlValue>,
     ) -> impl Future<Output = Read<Option<Id<T::Kind>>>> + Send {
-        let found = self.row_by(tenant, by, value);
-        async move { Ok(found.await?.map(|row| row.value.key())) }
+        let stored_row = self.row_by(tenant, by, value);
+        async move { Ok(stored_row.await?.map(|row| row.value.key())) }
     }
 
     /// Returns the resources with these ids that exist, in any order.
@@ -126,10 +126,10 @@ pub trait StorageExt: Rows + Sync {
             let (mut rows, mut size, mut covered) = (vec![], 0, 0);
             for part in ids.chunks(IDS_AT_A_TIME) {
                 let values = distinct(part.iter().copied().map(SqlValue::from).collect());
-                let found = self.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), ID, values).await?;
-                size += found.iter().map(|row| row.bytes).sum::<usize>();
+                let stored_rows = self.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), ID, values).await?;
+                size += stored_rows.iter().map(|row| row.bytes).sum::<usize>();
                 covered += part.len();
-                rows.extend(found.into_iter().map(typed).collect::<Read<Vec<_>>>()?);
+                rows.extend(stored_rows.into_iter().map(typed).collect::<Read<Vec<_>>>()?);
                 if size >= bytes {
                     break;
                 }
@@ -151,9 +151,9 @@ pub trait StorageExt: Rows + Sync {
                 return Ok(vec![]);
             }
             let kind = RowKind::readers_of::<T>();
-            let found = self.any_rows(T::TABLE.tenant(tenant), kind, ID, values).await?;
+            let rows = self.any_rows(T::TABLE.tenant(tenant), kind, ID, values).await?;
             let other = || StorageError::Failed(format!("readers of {} were read as a row", T::TABLE.name));
-            found.into_iter().map(|row| Ok((Id::from_bytes(row.id), row.readers().ok_or_else(other)?))).collect()
+            rows.into_iter().map(|row| Ok((Id::from_bytes(row.id), row.readers().ok_or_else(other)?))).collect()
         }
     }
 
@@ -185,13 +185,13 @@ pub trait StorageExt: Rows + Sync {
         async move {
             let (mut rows, mut size) = (vec![], 0);
             for part in values.chunks(VALUES_AT_A_TIME) {
-                let found =
+                let keyed_rows =
                     self.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), by.get(), part.to_vec()).await?;
-                size += found.iter().map(|row| row.bytes).sum::<usize>();
+                size += keyed_rows.iter().map(|row| row.bytes).sum::<usize>();
                 if size > bytes {
                     return Ok(None);
                 }
-                rows.extend(found.into_iter().map(typed).collect::<Read<Vec<_>>>()?);
+                rows.extend(keyed_rows.into_iter().map(typed).collect::<Read<Vec<_>>>()?);
             }
             Ok(Some(rows))
         }
@@ -209,8 +209,8 @@ pub trait StorageExt: Rows + Sync {
             if values.is_empty() {
                 return Ok(vec![]);
             }
-            let found = self.any_newest(T::TABLE.tenant(tenant), RowKind::new::<T>(), by.get(), values).await?;
-            found.into_iter().map(typed).collect()
+            let rows = self.any_newest(T::TABLE.tenant(tenant), RowKind::new::<T>(), by.get(), values).await?;
+            rows.into_iter().map(typed).collect()
         }
     }
 
@@ -267,8 +267,8 @@ pub trait StorageExt: Rows + Sync {
         by: LookupColumn<T>,
         value: impl Into<SqlValue>,
     ) -> impl Future<Output = Read<Option<(Tenant, Versioned<T>)>>> + Send {
-        let found = self.any_owned(RowKind::new::<T>(), by.get(), value.into());
-        async move { found.await?.map(|(tenant, row)| Ok((tenant, typed(row)?))).transpose() }
+        let owned_row = self.any_owned(RowKind::new::<T>(), by.get(), value.into());
+        async move { owned_row.await?.map(|(tenant, row)| Ok((tenant, typed(row)?))).transpose() }
     }
 
     /// Returns at most `most` resources of all tenants that are due by this column, the longest due first.
@@ -278,8 +278,8 @@ pub trait StorageExt: Rows + Sync {
         until: impl Into<SqlValue>,
         most: u16,
     ) -> impl Future<Output = Read<Vec<(Tenant, Versioned<T>)>>> + Send {
-        let found = self.any_due(RowKind::new::<T>(), by.get(), until.into(), most);
-        async move { found.await?.into_iter().map(|(tenant, row)| Ok((tenant, typed(row)?))).collect() }
+        let rows = self.any_due(RowKind::new::<T>(), by.get(), until.into(), most);
+        async move { rows.await?.into_iter().map(|(tenant, row)| Ok((tenant, typed(row)?))).collect() }
     }
 }
 
@@ -296,8 +296,8 @@ async fn one<T: Stored, S: Rows + Sync + ?Sized>(
     by: Column,
     value: SqlValue,
 ) -> Read<Option<Versioned<T>>> {
-    let found = store.any_row(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, value).await?;
-    found.map(typed).transpose()
+    let row = store.any_row(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, value).await?;
+    row.map(typed).transpose()
 }
 
 /// Removes duplicates: stores limit the values per query, and would return a row once per duplicate.
@@ -321,8 +321,8 @@ fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Into<SqlValue>>(
             [id] if by == ID => return Ok(one(store, tenant, by, id.clone()).await?.into_iter().collect()),
             _ => {}
         }
-        let found = store.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, values).await?;
-        found.into_iter().map(typed).collect()
+        let rows = store.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, values).await?;
+        rows.into_iter().map(typed).collect()
     }
 }
 

@@ -274,8 +274,9 @@ mod tests {
                 )
             })
             .collect();
-        let given: Vec<_> = terms.iter().map(|(term, numbers)| (term.as_str(), numbers.clone())).collect();
-        let blocks = blocks(&given);
+        let terms_of_block: Vec<_> =
+            terms.iter().map(|(term, numbers)| (term.as_str(), numbers.clone())).collect();
+        let blocks = blocks(&terms_of_block);
         assert!(
             blocks.len() > 10 && blocks.iter().all(|block| block.body.len() <= BLOCK_BYTES + 80),
             "{}",
@@ -293,9 +294,9 @@ mod tests {
         let blocks =
             blocks(&[("all", (0..5_000).collect()), ("odd", (0..2_500).map(|number| number * 2 + 1).collect())]);
         let common = |term: &str, some: &[u32]| {
-            let mut out = vec![];
-            blocks.iter().for_each(|block| common_within(&block.body, &KeyRange::whole(term), some, &mut out));
-            out
+            let mut numbers = vec![];
+            blocks.iter().for_each(|block| common_within(&block.body, &KeyRange::whole(term), some, &mut numbers));
+            numbers
         };
         assert_eq!(common("all", &[0, 7, 4_999, 5_000]), [0, 7, 4_999]);
         assert_eq!(common("odd", &[0, 7, 8, 4_999]), [7, 4_999]);
@@ -306,9 +307,9 @@ mod tests {
     fn term_is_distinguished_from_longer_terms() {
         let blocks = blocks(&[("calm", vec![1]), ("calmly", vec![2]), ("cálm", vec![3])]);
         assert_eq!(found(&blocks, &KeyRange::whole("calm")), [("calm".to_owned(), vec![1])]);
-        let begun: Vec<_> =
+        let numbers: Vec<_> =
             found(&blocks, &KeyRange::beginning("calm")).into_iter().map(|posting| posting.0).collect();
-        assert_eq!(begun, ["calm", "calmly"]);
+        assert_eq!(numbers, ["calm", "calmly"]);
     }
 
     #[test]

@@ -133,10 +133,10 @@ proptest! {
         texts in texts(), query in queries(), subject in proptest::option::of(0..PEOPLE), each in 1_usize..200,
         is_merged: bool,
     ) {
-        let wanted = IndexQuery::new(&query, subject.map(person));
+        let index_query = IndexQuery::new(&query, subject.map(person));
         let segments = segments(&texts, each.max(texts.len().div_ceil(200)), is_merged);
         let by_index: BTreeSet<_> =
-            segments.iter().flat_map(|segment| found(segment, &search(segment, &wanted, None))).collect();
+            segments.iter().flat_map(|segment| found(segment, &search(segment, &index_query, None))).collect();
         prop_assert_eq!(by_index, naive(&texts, |text| text.answers(&query, subject)));
     }
 
@@ -151,8 +151,8 @@ proptest! {
         let by_index = search(segment, &IndexQuery::new(&query, None), Some(numbers));
         let is_visible =
             |text: &Text| text.is_public || text.readers.contains(&viewer) || team.contains(&text.subject);
-        let expected = naive(&texts, |text| is_visible(text) && text.answers(&query, None));
-        prop_assert_eq!(found(segment, &by_index).into_iter().collect::<BTreeSet<_>>(), expected);
+        let expected_documents = naive(&texts, |text| is_visible(text) && text.answers(&query, None));
+        prop_assert_eq!(found(segment, &by_index).into_iter().collect::<BTreeSet<_>>(), expected_documents);
     }
 
     #[test]
@@ -160,8 +160,8 @@ proptest! {
         let terms = vec![word.to_owned(), CHANGED.to_owned()];
         let document = Document { key: key(0), terms };
         let segment = SegmentContents::build([1; 16], vec![document]).unwrap();
-        let begun = WordLookup { all: vec![QueryWord::Beginning(word.to_owned())], without: Some(word.to_owned()) };
-        prop_assert_eq!(search(&segment, &IndexQuery::new(&begun, None), None), [0]);
+        let lookup = WordLookup { all: vec![QueryWord::Beginning(word.to_owned())], without: Some(word.to_owned()) };
+        prop_assert_eq!(search(&segment, &IndexQuery::new(&lookup, None), None), [0]);
     }
 
     #[test]

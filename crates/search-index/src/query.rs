@@ -108,8 +108,8 @@ impl PrefixTerm {
         let mut numbers = in_range(some, &self.others, begun);
         let own = in_range(Some(&numbers), &self.own, begun);
         numbers.retain(|number| own.binary_search(number).is_err());
-        let changed = in_range(some, &self.terms[1].wanted, changed);
-        numbers.extend(in_range(Some(&changed), &self.own, begun));
+        let changed_terms = in_range(some, &self.terms[1].wanted, changed);
+        numbers.extend(in_range(Some(&changed_terms), &self.own, begun));
         numbers.sort_unstable();
         numbers
     }
@@ -193,9 +193,9 @@ mod tests {
 
     #[test]
     fn changed_document_may_have_lost_the_word() {
-        let changed = format!("calm calmly {CHANGED}");
-        assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Begun), [1, 2]);
-        assert_eq!(found_in(&["calm calmly", &changed, "calmly"], "calm", Score::Whole), [0, 1]);
+        let changed_text = format!("calm calmly {CHANGED}");
+        assert_eq!(found_in(&["calm calmly", &changed_text, "calmly"], "calm", Score::Begun), [1, 2]);
+        assert_eq!(found_in(&["calm calmly", &changed_text, "calmly"], "calm", Score::Whole), [0, 1]);
     }
 
     #[test]

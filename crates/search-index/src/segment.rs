@@ -96,8 +96,8 @@ impl Segment {
     #[must_use]
     pub fn first_behind(&self, place: &DocumentKey) -> u32 {
         let fences = keys(&self.fences);
-        let before = fences.partition_point(|fence| fence >= place);
-        u32::try_from(before.saturating_sub(1)).unwrap_or(0) * FENCE
+        let first_fence = fences.partition_point(|fence| fence >= place);
+        u32::try_from(first_fence.saturating_sub(1)).unwrap_or(0) * FENCE
     }
 
     fn size(&self) -> Option<usize> {
@@ -150,8 +150,9 @@ impl SegmentContents {
         let mut terms: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
         for block in &self.blocks {
             each_term(&block.body, |term, old| {
-                let left = old.iter().filter_map(|number| numbers.get(*number as usize).copied().flatten());
-                terms.entry(term.to_vec()).or_default().extend(left);
+                let remaining_numbers =
+                    old.iter().filter_map(|number| numbers.get(*number as usize).copied().flatten());
+                terms.entry(term.to_vec()).or_default().extend(remaining_numbers);
             });
         }
         let mut blocks = BlockWriter::default();
@@ -265,9 +266,9 @@ mod tests {
 
     #[test]
     fn merged_segment_has_each_document_once_with_all_terms() {
-        let of = |id: u8, documents| SegmentContents::build([id; 16], documents).unwrap();
-        let early = of(1, vec![document(5, 1, &["a"]), document(6, 2, &["a", "gone"])]);
-        let late = of(2, vec![document(6, 2, &["b"]), document(1, 3, &["a"])]);
+        let segment_of = |id: u8, documents| SegmentContents::build([id; 16], documents).unwrap();
+        let early = segment_of(1, vec![document(5, 1, &["a"]), document(6, 2, &["a", "gone"])]);
+        let late = segment_of(2, vec![document(6, 2, &["b"]), document(1, 3, &["a"])]);
         for order in [[early.clone(), late.clone()], [late.clone(), early.clone()]] {
             let it = SegmentContents::merged([3; 16], &order).unwrap();
             assert_eq!(it.segment.documents, 3);
@@ -284,9 +285,10 @@ mod tests {
             })
             .collect();
         let whole = SegmentContents::build([1; 16], all.clone()).unwrap();
-        let gone = HashSet::from([[7; 16], [9; 16], [199; 16]]);
-        let left: Vec<_> = all.into_iter().filter(|document| !gone.contains(&document.key.id)).collect();
-        assert_eq!(whole.without([2; 16], &gone), SegmentContents::build([2; 16], left));
+        let removed_ids = HashSet::from([[7; 16], [9; 16], [199; 16]]);
+        let remaining_documents: Vec<_> =
+            all.into_iter().filter(|document| !removed_ids.contains(&document.key.id)).collect();
+        assert_eq!(whole.without([2; 16], &removed_ids), SegmentContents::build([2; 16], remaining_documents));
         let everything = (0..=u8::MAX).map(|id| [id; 16]).collect();
         assert_eq!(whole.without([2; 16], &everything), None);
     }
@@ -299,8 +301,8 @@ mod tests {
         let all: Vec<_> = (0..5_000).map(document).collect();
         let several =
             (0..).zip(all.chunks(900)).map(|(id, part)| SegmentContents::build([id; 16], part.to_vec()).unwrap());
-        let merged = SegmentContents::merged([9; 16], &several.collect::<Vec<_>>()).unwrap();
-        assert_eq!(merged, SegmentContents::build([9; 16], all).unwrap());
+        let merged_segment = SegmentContents::merged([9; 16], &several.collect::<Vec<_>>()).unwrap();
+        assert_eq!(merged_segment, SegmentContents::build([9; 16], all).unwrap());
     }
 
     #[test]
@@ -322,16 +324,16 @@ mod tests {
             oldest: Timestamp::from_millis(0),
             fences: vec![],
         };
-        let merged = |documents: &[u32]| {
+        let merges_of = |documents: &[u32]| {
             let all: Vec<_> = (0..).zip(documents).map(|(id, size)| segment(id, *size)).collect();
             to_merge(&all).into_iter().map(|segment| segment.documents).collect::<Vec<_>>()
         };
-        assert!(merged(&[1; 7]).is_empty());
-        assert_eq!(merged(&[1; 8]), [1; 8]);
-        assert_eq!(merged(&[300, 1, 1, 1, 1, 1, 1, 1, 1]), [1; 8]);
-        assert_eq!(merged(&[8_000; 6]), [8_000; 4], "no more than the largest");
-        assert_eq!(merged(&[16_000; 4]), [16_000; 2], "no more than the largest");
-        assert!(merged(&[16_000; 3]).is_empty());
-        assert!(merged(&[16_384; 20]).is_empty());
+        assert!(merges_of(&[1; 7]).is_empty());
+        assert_eq!(merges_of(&[1; 8]), [1; 8]);
+        assert_eq!(merges_of(&[300, 1, 1, 1, 1, 1, 1, 1, 1]), [1; 8]);
+        assert_eq!(merges_of(&[8_000; 6]), [8_000; 4], "no more than the largest");
+        assert_eq!(merges_of(&[16_000; 4]), [16_000; 2], "no more than the largest");
+        assert!(merges_of(&[16_000; 3]).is_empty());
+        assert!(merges_of(&[16_384; 20]).is_empty());
     }
 }

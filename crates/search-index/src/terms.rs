@@ -43,9 +43,9 @@ pub fn document<T: Searchable>(value: &T, id: [u8; 16], is_changed: bool) -> Doc
     let words: BTreeSet<String> = value.found_by();
     let subject = (!words.is_empty()).then(|| subject_term(value.subject()));
     let readers = if words.is_empty() { vec![] } else { reader_terms(value.readers()) };
-    let changed = (!words.is_empty() && is_changed).then(|| CHANGED.to_owned());
+    let change_mark = (!words.is_empty() && is_changed).then(|| CHANGED.to_owned());
     Document {
         key: DocumentKey { created_at: value.created_at(), id },
-        terms: words.into_iter().chain(subject).chain(readers).chain(changed).collect(),
+        terms: words.into_iter().chain(subject).chain(readers).chain(change_mark).collect(),
     }
 }

@@ -40,8 +40,8 @@ impl VisibleTerms {
             single.extend(team.iter().map(|member| Term::whole(&subject_term(*member))));
             return Self { single, team: None };
         }
-        let wanted = team.iter().map(|member| subject_term(*member).into_bytes()).collect();
-        Self { single, team: Some(PeopleBelow { all_subjects: Term::range(subjects()), wanted }) }
+        let team_terms = team.iter().map(|member| subject_term(*member).into_bytes()).collect();
+        Self { single, team: Some(PeopleBelow { all_subjects: Term::range(subjects()), wanted: team_terms }) }
     }
 
     /// Returns the terms whose blocks [`VisibleTerms::numbers`] needs.

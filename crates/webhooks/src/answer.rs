@@ -45,13 +45,13 @@ pub(crate) async fn drain(body: Incoming) -> bool {
 }
 
 async fn read(mut body: Incoming) -> bool {
-    let mut left = MAX_BODY_BYTES;
+    let mut remaining_bytes = MAX_BODY_BYTES;
     while !body.is_end_stream() {
         match body.frame().await {
             None => return true,
             Some(Err(_)) => return false,
-            Some(Ok(frame)) => match left.checked_sub(frame.data_ref().map_or(0, |data| data.len())) {
-                Some(rest) => left = rest,
+            Some(Ok(frame)) => match remaining_bytes.checked_sub(frame.data_ref().map_or(0, |data| data.len())) {
+                Some(rest) => remaining_bytes = rest,
                 None => return false,
             },
         }

@@ -55,8 +55,8 @@ pub(crate) async fn open(
 /// Tries the addresses in order; each gets an equal share of the remaining time.
 async fn dial(addresses: &[SocketAddr], deadline: Instant) -> Option<(SocketAddr, TcpStream)> {
     for (tried, address) in addresses.iter().enumerate() {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let share = left / u32::try_from(addresses.len() - tried).unwrap_or(1);
+        let remaining_time = deadline.saturating_duration_since(Instant::now());
+        let share = remaining_time / u32::try_from(addresses.len() - tried).unwrap_or(1);
         if let Ok(Ok(socket)) = timeout(share, connect(*address)).await {
             return Some((*address, socket));
         }

@@ -78,10 +78,10 @@ mod tests {
         let drains = Drains::new(8);
         let owner = |number| OrganizationId::from_bytes([number; 16]);
         let take = |number| std::iter::from_fn(|| drains.permit(owner(number))).collect::<Vec<_>>();
-        let held = [take(1), take(2), take(3), take(4), take(5)];
-        assert_eq!(held.each_ref().map(Vec::len), [4, 2, 1, 1, 0]);
+        let permits = [take(1), take(2), take(3), take(4), take(5)];
+        assert_eq!(permits.each_ref().map(Vec::len), [4, 2, 1, 1, 0]);
         assert_eq!(drains.len(), 8);
-        drop(held);
+        drop(permits);
         assert!(drains.lock().is_empty());
         assert_eq!(take(5).len(), 4);
     }

@@ -108,15 +108,15 @@ pub(crate) struct Pool {
 impl Pool {
     /// Takes the newest connection to one of these addresses.
     pub(crate) fn take(&self, url: &Url, addresses: &[SocketAddr]) -> Option<(SocketAddr, Connection)> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connections_by_target = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for address in addresses {
-            let Some(connections) = kept.get_mut(&Key::new(url, *address)) else { continue };
+            let Some(connections) = connections_by_target.get_mut(&Key::new(url, *address)) else { continue };
             connections.retain(IdleConnection::is_good);
-            if let Some(shared) = connections.iter().find_map(|kept| kept.connection.share()) {
+            if let Some(shared) = connections.iter().find_map(|idle| idle.connection.share()) {
                 return Some((*address, shared));
             }
-            if let Some(kept) = connections.pop() {
-                return Some((*address, kept.connection));
+            if let Some(connection) = connections.pop() {
+                return Some((*address, connection.connection));
             }
         }
         None
@@ -124,19 +124,19 @@ impl Pool {
 
     /// Returns a connection to the pool for the next request.
     pub(crate) fn put(&self, key: Key, connection: Connection) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connections_by_target = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let count = |kept: &HashMap<Key, Vec<IdleConnection>>| kept.values().map(Vec::len).sum::<usize>();
-        if count(&kept) >= MAX_KEPT {
-            kept.values_mut().for_each(|connections| connections.retain(IdleConnection::is_good));
-            kept.retain(|_, connections| !connections.is_empty());
-            if count(&kept) >= MAX_KEPT {
+        if count(&connections_by_target) >= MAX_KEPT {
+            connections_by_target.values_mut().for_each(|connections| connections.retain(IdleConnection::is_good));
+            connections_by_target.retain(|_, connections| !connections.is_empty());
+            if count(&connections_by_target) >= MAX_KEPT {
                 return;
             }
         }
-        let connections = kept.entry(key).or_default();
+        let connections = connections_by_target.entry(key).or_default();
         connections.retain(IdleConnection::is_good);
         let now = Instant::now();
-        let shared = connections.iter_mut().find(|kept| kept.connection.is_shared() && connection.is_shared());
+        let shared = connections.iter_mut().find(|idle| idle.connection.is_shared() && connection.is_shared());
         if let Some(same) = shared {
             same.since = now;
         } else if connections.len() < MAX_PER_KEY {
@@ -146,9 +146,9 @@ impl Pool {
 
     /// Drops the shared connections to a receiver after one did not respond.
     pub(crate) fn forget_shared(&self, key: &Key) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(connections) = kept.get_mut(key) {
-            connections.retain(|kept| !kept.connection.is_shared());
+        let mut connections_by_target = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(connections) = connections_by_target.get_mut(key) {
+            connections.retain(|idle| !idle.connection.is_shared());
         }
     }
 
@@ -158,9 +158,9 @@ impl Pool {
 
     /// Closes connections that were idle for too long.
     pub(crate) fn sweep(&self) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.values_mut().for_each(|connections| connections.retain(IdleConnection::is_good));
-        kept.retain(|_, connections| !connections.is_empty());
+        let mut connections_by_target = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        connections_by_target.values_mut().for_each(|connections| connections.retain(IdleConnection::is_good));
+        connections_by_target.retain(|_, connections| !connections.is_empty());
     }
 }
 

@@ -129,11 +129,11 @@ impl WebhookTransport for Sender {
     }
 
     async fn send(&self, request: WebhookRequest) -> Attempt {
-        let begun = Instant::now();
-        let deadline = begun + request.deadline;
-        let ended = timeout_at(deadline, self.attempt(&request, deadline)).await;
-        let duration = begun.elapsed();
-        match ended.unwrap_or_else(|_| Err(FailureReason::Timeout.into())) {
+        let start = Instant::now();
+        let deadline = start + request.deadline;
+        let result = timeout_at(deadline, self.attempt(&request, deadline)).await;
+        let duration = start.elapsed();
+        match result.unwrap_or_else(|_| Err(FailureReason::Timeout.into())) {
             Ok(answered) => {
                 let response_status = answered.response.status().as_u16();
                 let values = answered.response.headers().get_all(RETRY_AFTER).iter();
@@ -263,9 +263,11 @@ impl Sender {
         let inner = Arc::clone(&self.inner);
         tokio::spawn(async move {
             let _permit = permit;
-            let drained = drain(body).await;
+            let drain_result = drain(body).await;
             let ready = match &mut connection.wire {
-                Wire::One(sender) => drained && matches!(timeout(READY_WITHIN, sender.ready()).await, Ok(Ok(()))),
+                Wire::One(sender) => {
+                    drain_result && matches!(timeout(READY_WITHIN, sender.ready()).await, Ok(Ok(())))
+                }
                 // An unread body is one stream of many; dropping the body has reset the stream.
                 Wire::Many(..) => true,
             };

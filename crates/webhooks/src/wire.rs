@@ -74,10 +74,10 @@ impl AsyncRead for Metered {
         if self.allowance.is_spent() {
             return Poll::Ready(Err(io::Error::other(TooMuch)));
         }
-        let before = buffer.filled().len();
-        let polled = Pin::new(&mut self.socket).poll_read(cx, buffer);
-        self.allowance.spend(buffer.filled().len() - before);
-        polled
+        let length_before = buffer.filled().len();
+        let read_poll = Pin::new(&mut self.socket).poll_read(cx, buffer);
+        self.allowance.spend(buffer.filled().len() - length_before);
+        read_poll
     }
 }
 

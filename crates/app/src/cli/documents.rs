@@ -27,18 +27,18 @@ fn documents(path: &Path, found: &mut Vec<PathBuf>) {
 
 /// Returns the command lines of this program in a document: spans of code, and lines of blocks.
 fn mentions(text: &str) -> Vec<String> {
-    let mut found = vec![];
+    let mut names = vec![];
     for (number, part) in text.split("```").enumerate() {
         if number % 2 == 1 {
             let lines = part.replace("\\\n", " ");
             let lines = lines.lines().map(|line| line.trim_start_matches("$ ").trim().to_owned());
-            found.extend(lines.filter(|line| line.starts_with("candor ")));
+            names.extend(lines.filter(|line| line.starts_with("candor ")));
         } else {
             let spans = part.split('`').skip(1).step_by(2).map(|span| span.split_whitespace().collect::<Vec<_>>());
-            found.extend(spans.map(|words| words.join(" ")).filter(|span| span.starts_with("candor ")));
+            names.extend(spans.map(|words| words.join(" ")).filter(|span| span.starts_with("candor ")));
         }
     }
-    found
+    names
 }
 
 /// Splits a command line into its words up to the end of the command. Quotes keep a word together.
@@ -82,10 +82,10 @@ fn fault(root: &Command, line: &str) -> Option<String> {
             && command.has_subcommands()
             && word.chars().all(|letter| letter.is_ascii_lowercase())
         {
-            let Some(found) = command.find_subcommand(word) else {
+            let Some(subcommand) = command.find_subcommand(word) else {
                 return Some(format!("`{}` has no command {word}", command.get_name()));
             };
-            command = found;
+            command = subcommand;
         } else {
             path_ended = true;
         }

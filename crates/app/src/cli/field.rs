@@ -15,8 +15,8 @@ impl FromStr for Field {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let expected = "expected NAME=TEXT or NAME:=JSON, such as first_name=Ada or limit:=5";
-        let (name, value) = text.split_once('=').ok_or(expected)?;
+        let form = "expected NAME=TEXT or NAME:=JSON, such as first_name=Ada or limit:=5";
+        let (name, value) = text.split_once('=').ok_or(form)?;
         let (name, value) = match name.strip_suffix(':') {
             None => (name, Value::from(value)),
             Some(name) => {
@@ -24,7 +24,7 @@ impl FromStr for Field {
                 (name, serde_json::from_str(value).map_err(wrong)?)
             }
         };
-        if name.is_empty() { Err(expected.to_owned()) } else { Ok(Self { name: name.to_owned(), value }) }
+        if name.is_empty() { Err(form.to_owned()) } else { Ok(Self { name: name.to_owned(), value }) }
     }
 }
 
@@ -39,7 +39,7 @@ mod tests {
         let texts = ["a=1", "b:=1", "c=x=y", "d=", "e:=\"1\"", "f:={\"x\": [null]}", "g[h]=i"];
         let fields = texts.iter().map(|text| text.parse::<Field>().unwrap());
         let read: Vec<_> = fields.map(|field| (field.name, field.value)).collect();
-        let wanted = [
+        let cases = [
             ("a", json!("1")),
             ("b", json!(1)),
             ("c", json!("x=y")),
@@ -48,7 +48,7 @@ mod tests {
             ("f", json!({"x": [null]})),
             ("g[h]", json!("i")),
         ];
-        assert_eq!(read, wanted.map(|(name, value)| (name.to_owned(), value)));
+        assert_eq!(read, cases.map(|(name, value)| (name.to_owned(), value)));
     }
 
     #[test]

@@ -73,8 +73,8 @@ fn command_help_lists_its_settings_with_defaults() {
 fn command_help_has_an_example_with_its_own_name() {
     for command in commands() {
         let example = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        let called = command.get_bin_name().unwrap();
-        assert!(example.contains("Example") && example.contains(called), "{called}: {example}");
+        let name = command.get_bin_name().unwrap();
+        assert!(example.contains("Example") && example.contains(name), "{name}: {example}");
     }
 }
 

@@ -47,8 +47,8 @@ pub(crate) async fn create(config: &Config, new: NewConnector, output: Output) -
         connector: Some(connector.to_string()),
         scim_per_minute: new.scim_per_minute,
     };
-    let made = operator::create_key(&services, order).await;
-    let (key_id, token) = made.map_err(Error::cannot(format!("create a key of {connector}")))?;
+    let key_result = operator::create_key(&services, order).await;
+    let (key_id, token) = key_result.map_err(Error::cannot(format!("create a key of {connector}")))?;
     let url = format!("{}{SCIM_PATH}", services.settings.public_url.trim_end_matches('/'));
     let people = format!(
         "Created {connector} with the key {key_id}. The token is shown only once:\n\nURL    {url}\nToken  {}",

@@ -42,8 +42,8 @@ pub(crate) async fn run(config: &Config, new: NewLinkArguments, output: Output) 
     let environment = if new.test { Environment::Test } else { Environment::Live };
     let link = create(&services, organization, NAME, scopes, environment).await?;
     let hint = if config.console { "" } else { "\nThe console is off here: the service needs CANDOR_CONSOLE=on." };
-    let until = link.expires_at.map(|end| end.to_string()).unwrap_or_default();
-    let people = format!("This link opens the console once, until {until}:\n{}{hint}", link.url.reveal());
+    let expiry = link.expires_at.map(|end| end.to_string()).unwrap_or_default();
+    let people = format!("This link opens the console once, until {expiry}:\n{}{hint}", link.url.reveal());
     output.say(&json!({"url": link.url.reveal(), "key_id": link.key_id, "expires_at": link.expires_at}), &people)
 }
 
@@ -83,8 +83,8 @@ pub(crate) async fn create(
 /// logged, because it must not stop the service.
 pub(crate) async fn first_link(services: &Services) -> Option<NewLink> {
     let link = async {
-        let found = operator::organization_without_key(services).await;
-        match found.map_err(Error::cannot("look for API keys"))? {
+        let organization_id = operator::organization_without_key(services).await;
+        match organization_id.map_err(Error::cannot("look for API keys"))? {
             None => Ok::<_, Error>(None),
             Some(organization) => {
                 let name = "First start";

@@ -55,9 +55,9 @@ fn page() -> io::Result<String> {
 
 /// Appends a command and its subcommands, each as a section.
 fn add(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
-    let below: Vec<&Command> = command.get_subcommands().filter(|command| is_ours(command)).collect();
-    if !below.is_empty() {
-        return below.into_iter().try_for_each(|command| add(command, page));
+    let subcommands: Vec<&Command> = command.get_subcommands().filter(|command| is_ours(command)).collect();
+    if !subcommands.is_empty() {
+        return subcommands.into_iter().try_for_each(|command| add(command, page));
     }
     let name = command.get_bin_name().unwrap_or_default();
     writeln!(page, ".SH \"{}\"", name.to_uppercase())?;

@@ -98,16 +98,16 @@ fn for_a_newcomer(config: &Config) -> Config {
 /// longer valid.
 async fn key(config: &Config, services: &Services) -> Result<(OrganizationId, Secret), Error> {
     let path = config.data_dir.join(KEY_FILE);
-    let kept = private_file::read(&path).map_err(Error::io("read", &path))?;
-    let kept: Option<KeyFile> = kept.and_then(|text| serde_json::from_str(&text).ok());
-    if let Some(kept) = &kept {
-        let caller = services.auth.authenticate(&kept.key).await;
+    let file_text = private_file::read(&path).map_err(Error::io("read", &path))?;
+    let file_text: Option<KeyFile> = file_text.and_then(|text| serde_json::from_str(&text).ok());
+    if let Some(key_file) = &file_text {
+        let caller = services.auth.authenticate(&key_file.key).await;
         if let Some(caller) = caller.map_err(|error| Error::cannot("read the key")(error.into()))? {
-            return Ok((caller.tenant.organization, Secret::new(kept.key.clone())));
+            return Ok((caller.tenant.organization, Secret::new(key_file.key.clone())));
         }
     }
-    let known = kept.and_then(|local| local.organization_id.parse().ok());
-    let (organization, key) = match known {
+    let organization_id = file_text.and_then(|local| local.organization_id.parse().ok());
+    let (organization, key) = match organization_id {
         Some(organization) if exists(services, organization).await? => {
             (organization, make_key(services, organization).await?)
         }
@@ -131,8 +131,8 @@ async fn exists(services: &Services, organization: OrganizationId) -> Result<boo
 }
 
 async fn first_start(services: &Services) -> Result<(OrganizationId, Secret), Error> {
-    let made = operator::create_organization(services, ORGANIZATION).await;
-    let organization = made.map_err(Error::cannot("create the organization"))?;
+    let creation = operator::create_organization(services, ORGANIZATION).await;
+    let organization = creation.map_err(Error::cannot("create the organization"))?;
     let key = make_key(services, organization).await?;
     sample::put(services, &key).await?;
     Ok((organization, key))
@@ -152,13 +152,13 @@ async fn make_key(services: &Services, organization: OrganizationId) -> Result<S
         connector: None,
         scim_per_minute: None,
     };
-    let made = operator::create_key(services, order).await;
-    Ok(made.map_err(Error::cannot("create the key"))?.1)
+    let creation = operator::create_key(services, order).await;
+    Ok(creation.map_err(Error::cannot("create the key"))?.1)
 }
 
 fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<(), Error> {
-    let kept = KeyFile { organization_id: organization.to_string(), key: key.reveal().to_owned() };
-    let text = serde_json::to_string(&kept).unwrap_or_default();
+    let key_file = KeyFile { organization_id: organization.to_string(), key: key.reveal().to_owned() };
+    let text = serde_json::to_string(&key_file).unwrap_or_default();
     private_file::replace(path, &format!("{text}\n")).map_err(Error::io("write", path))
 }
 

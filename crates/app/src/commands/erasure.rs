@@ -75,8 +75,11 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let ledger = erasure_ledger::read(&services).await.map_err(Error::cannot("read the erasures"))?;
     let text = erasure_ledger::to_text(&ledger).map_err(Error::cannot("write the ledger"))?;
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::io("write", "to standard output"))
+    let mut stdout = std::io::stdout().lock();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(Error::io("write", "to standard output"))
 }
 
 /// Repeats the erasures that the database does not have, and completes them.
@@ -87,7 +90,7 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
     let ledger = read(file)?;
     let _lock = ServingLock::take(&config.database)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let held = hold_again(&services, &ledger).await?;
+    let hold_count = hold_again(&services, &ledger).await?;
     let (mut begun, mut present, mut unknown, mut refused) = (0, 0, vec![], vec![]);
     for entry in &ledger.erasures {
         match erasure_ledger::repeat(&services, entry, named.contains(&entry.id)).await {
@@ -105,15 +108,16 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         }
     }
     let is_complete = complete(&services).await?;
-    let kept = kept_by_holds(&services, &ledger).await?;
-    let mut people =
-        format!("Legal holds set again: {held}. Erasures repeated: {begun}. Already in the database: {present}.");
-    people.push_str(&exceptions(&unknown, &kept, &refused));
+    let kept_entries = kept_by_holds(&services, &ledger).await?;
+    let mut people = format!(
+        "Legal holds set again: {hold_count}. Erasures repeated: {begun}. Already in the database: {present}."
+    );
+    people.push_str(&exceptions(&unknown, &kept_entries, &refused));
     let reasons: Vec<_> =
         refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": reason})).collect();
     let object = json!({
-        "held": held, "repeated": begun, "present": present, "unknown_people": unknown, "refused": reasons,
-        "kept_by_hold": kept.iter().map(|(entry, count)| json!({"id": entry.id, "count": count})).collect::<Vec<_>>(),
+        "held": hold_count, "repeated": begun, "present": present, "unknown_people": unknown, "refused": reasons,
+        "kept_by_hold": kept_entries.iter().map(|(entry, count)| json!({"id": entry.id, "count": count})).collect::<Vec<_>>(),
         "is_complete": is_complete,
     });
     // A ledger of another database names people that this one does not have: it proves nothing.
@@ -159,13 +163,13 @@ fn exceptions(unknown: &[String], kept: &[(&LedgerEntry, u32)], refused: &[(&Led
 
 /// Returns the erasures of the ledger of which legal holds keep data, with the number of resources and conversations.
 async fn kept_by_holds<'a>(services: &Services, ledger: &'a Ledger) -> Result<Vec<(&'a LedgerEntry, u32)>, Error> {
-    let mut kept = vec![];
+    let mut entries = vec![];
     for entry in &ledger.erasures {
         let count = erasure_ledger::kept_by_hold(services, entry).await;
-        kept.push((entry, count.map_err(Error::cannot(format!("read the erasure {}", entry.id)))?));
+        entries.push((entry, count.map_err(Error::cannot(format!("read the erasure {}", entry.id)))?));
     }
-    kept.retain(|(_, count)| *count > 0);
-    Ok(kept)
+    entries.retain(|(_, count)| *count > 0);
+    Ok(entries)
 }
 
 /// Removes the mark of a restored database. No service runs, so that the rewrite of an embedded one delays no request.
@@ -179,18 +183,18 @@ async fn finish_restore(config: &Config) -> Result<(), Error> {
 /// Sets the legal holds of the ledger again, and returns their number. They keep data from the erasures, so each must be
 /// set before the first erasure.
 async fn hold_again(services: &Services, ledger: &Ledger) -> Result<usize, Error> {
-    let mut held = 0;
+    let mut hold_count = 0;
     for entry in &ledger.holds {
-        let repeated = erasure_ledger::hold_again(services, entry).await;
-        match repeated.map_err(Error::cannot(format!("hold the data of {}", entry.employee_id)))? {
-            RepeatedHold::Set => held += 1,
+        let was_missing = erasure_ledger::hold_again(services, entry).await;
+        match was_missing.map_err(Error::cannot(format!("hold the data of {}", entry.employee_id)))? {
+            RepeatedHold::Set => hold_count += 1,
             RepeatedHold::Unchanged => {}
             RepeatedHold::NotSealed => {
                 return Err(ErasureFailure::UnsealedHold(entry.employee_id.to_string()).into());
             }
         }
     }
-    Ok(held)
+    Ok(hold_count)
 }
 
 /// Runs the erasures until all are completed. Returns `false` if some cannot be completed.
@@ -200,9 +204,9 @@ async fn complete(services: &Services) -> Result<bool, Error> {
         if idle == MAX_IDLE_RUNS {
             return Ok(false);
         }
-        let completed =
+        let completed_count =
             erasure::run_due(services, || true).await.map_err(Error::cannot("complete the erasures"))?;
-        idle = if completed == 0 { idle + 1 } else { 0 };
+        idle = if completed_count == 0 { idle + 1 } else { 0 };
         sleep(PAUSE).await;
     }
     Ok(true)

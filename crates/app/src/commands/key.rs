@@ -35,8 +35,8 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
         connector: new.connector.map(|connector| connector.to_string()),
         scim_per_minute: new.scim_per_minute,
     };
-    let made = operator::create_key(&services, order).await;
-    let (id, key) = made.map_err(Error::cannot(format!("create a key of {}", new.org)))?;
+    let key_result = operator::create_key(&services, order).await;
+    let (id, key) = key_result.map_err(Error::cannot(format!("create a key of {}", new.org)))?;
     let people = format!("Created {id}. The key is shown only once:\n{}", key.reveal());
     output.say(&json!({"id": id, "key": key.reveal()}), &people)
 }
@@ -51,9 +51,9 @@ pub(crate) async fn list(
     output: Output,
 ) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let listed = operator::list_keys(&services, organization).await;
+    let keys_result = operator::list_keys(&services, organization).await;
     let what = organization.map_or("list the keys".to_owned(), |id| format!("list the keys of {id}"));
-    let keys = listed.map_err(Error::cannot(what))?;
+    let keys = keys_result.map_err(Error::cannot(what))?;
     let of_owner = |words: [String; 2], rest: Vec<String>| match organization {
         Some(_) => rest,
         None => [words.to_vec(), rest].concat(),
@@ -74,8 +74,8 @@ pub(crate) async fn list(
 /// An unknown key, one that was revoked before, or a database that does not answer.
 pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let revoked = operator::revoke_key(&services, key).await;
-    revoked.map_err(Error::cannot(format!("revoke {key}")))?;
+    let revocation = operator::revoke_key(&services, key).await;
+    revocation.map_err(Error::cannot(format!("revoke {key}")))?;
     output.say(
         &json!({"id": key, "revoked": true}),
         &format!("Revoked {key}. All instances reject it within a second."),
@@ -109,11 +109,11 @@ fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {
 /// [`Error::Argument`] for an unknown scope or an empty list.
 pub(crate) fn scopes(text: &str) -> Result<Permissions, Error> {
     let words = text.split(',').map(str::trim).filter(|text| !text.is_empty());
-    let known = || {
+    let scope_form = || {
         let names = Permission::words();
         format!("expected * or some of {}", names.join(", "))
     };
-    let wrong = || Error::Argument { argument: "--scopes", value: text.to_owned(), wanted: known() };
+    let wrong = || Error::Argument { argument: "--scopes", value: text.to_owned(), wanted: scope_form() };
     Permissions::from_words(words).filter(|permissions| *permissions != Permissions::NONE).ok_or_else(wrong)
 }
 

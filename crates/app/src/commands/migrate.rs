@@ -62,14 +62,14 @@ pub(crate) async fn run(config: &Config, shards: Option<u16>, output: Output) ->
     let database = config.database.masked();
     store::expect_known_schema(config).await?;
     wiring::compare_master_key(config).await?;
-    let mut applied = store::migrate(config).await?;
+    let mut migrations = store::migrate(config).await?;
     if let Some(shards) = shards {
-        applied.extend(store::distribute(config, shards).await?);
+        migrations.extend(store::distribute(config, shards).await?);
     }
     wiring::record_master_key(config).await?;
-    let people = match applied.as_slice() {
+    let people = match migrations.as_slice() {
         [] => format!("{database} was up to date."),
         names => format!("Applied to {database}:\n{}", names.join("\n")),
     };
-    output.say(&json!({"database": database, "applied": applied}), &people)
+    output.say(&json!({"database": database, "applied": migrations}), &people)
 }

@@ -15,8 +15,8 @@ use crate::wiring;
 /// An invalid name, or a database that does not exist or does not answer.
 pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let created = operator::create_organization(&services, name).await;
-    let id = created.map_err(Error::cannot("create the organization"))?;
+    let creation = operator::create_organization(&services, name).await;
+    let id = creation.map_err(Error::cannot("create the organization"))?;
     let people =
         format!("Created {id}. A first key for it: candor key create --org {id} --name NAME --scopes '*' --admin");
     output.say(&json!({"organization_id": id}), &people)
@@ -28,8 +28,8 @@ pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Resul
 /// A database that does not exist or does not answer.
 pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let listed = operator::list_organizations(&services).await;
-    let organizations = listed.map_err(Error::cannot("list the organizations"))?;
+    let organization_list = operator::list_organizations(&services).await;
+    let organizations = organization_list.map_err(Error::cannot("list the organizations"))?;
     let mut rows = vec![["ID", "NAME", "CREATED"].map(str::to_owned).to_vec()];
     rows.extend(organizations.iter().map(|organization| {
         vec![organization.id.to_string(), organization.name.clone(), organization.created_at.to_string()]
@@ -43,9 +43,12 @@ pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
 /// An unknown organization, an invalid name, or a database that does not exist or does not answer.
 pub(crate) async fn rename(config: &Config, id: OrganizationId, name: &str, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let renamed = operator::rename_organization(&services, id, name).await;
-    let changed = renamed.map_err(Error::cannot(format!("rename {id}")))?;
-    let people =
-        if changed { format!("{id} is called {name} now.") } else { format!("{id} was called {name} already.") };
-    output.say(&json!({"organization_id": id, "name": name, "changed": changed}), &people)
+    let rename_result = operator::rename_organization(&services, id, name).await;
+    let organization = rename_result.map_err(Error::cannot(format!("rename {id}")))?;
+    let people = if organization {
+        format!("{id} is called {name} now.")
+    } else {
+        format!("{id} was called {name} already.")
+    };
+    output.say(&json!({"organization_id": id, "name": name, "changed": organization}), &people)
 }

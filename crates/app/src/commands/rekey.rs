@@ -26,12 +26,12 @@ impl CommandFailure for NoKeyFor {}
 /// A wrong master key; [`NoKeyFor`] the secrets of a webhook; a database that does not answer.
 pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> Result<(), Error> {
     let base = wiring::link_base(config, config.listen);
-    let done = if accept_loss {
+    let rekey_result = if accept_loss {
         webhooks::rekey_accepting_loss(&*wiring::services_with_any_key(config, base).await?).await
     } else {
         webhooks::rekey(&*wiring::services(config, base).await?).await
     };
-    let done = done.map_err(|error| match error {
+    let rekeyed_count = rekey_result.map_err(|error| match error {
         webhooks::Unsealable::NoKey(webhook) => NoKeyFor(webhook).into(),
         webhooks::Unsealable::Failed(error) => Error::cannot("encrypt the secrets of webhooks")(error),
     })?;
@@ -39,14 +39,14 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
         "The first key of CANDOR_MASTER_KEY seals the secrets of all webhooks: {} were sealed again, {} \
          already were.\nKeep the other keys for another 24 hours: they seal the responses that are stored for \
          retries.",
-        done.rekeyed, done.unchanged
+        rekeyed_count.rekeyed, rekeyed_count.unchanged
     );
-    if done.lost > 0 {
+    if rekeyed_count.lost > 0 {
         people.push_str(&format!(
             "\n{} webhooks have a secret that no key opens. Nothing is sent to them until their secret is rotated: \
              PATCH /v1/webhooks/ID with {{\"rotate_secret\": true}}.",
-            done.lost
+            rekeyed_count.lost
         ));
     }
-    output.say(&json!({"rekeyed": done.rekeyed, "unchanged": done.unchanged, "lost": done.lost}), &people)
+    output.say(&json!({"rekeyed": rekeyed_count.rekeyed, "unchanged": rekeyed_count.unchanged, "lost": rekeyed_count.lost}), &people)
 }

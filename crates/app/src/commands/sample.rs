@@ -161,10 +161,10 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> 
     let context = request_context(services, key).await?;
     integrations::subscribed(services, &context).await?;
     let people = people(services, &context).await?;
-    let seen = observed(services, &context, &people).await?;
+    let observation_ids = observed(services, &context, &people).await?;
     let goals = goals(services, &context, &people).await?;
     progress::add_progress(services, &context, &people, &goals).await?;
-    summarized(services, &context, &people, &seen, &goals).await?;
+    summarized(services, &context, &people, &observation_ids, &goals).await?;
     talked(services, &context, &people).await?;
     let ask = json!({
         "title": "How is Ruth doing with the new customers?",
@@ -173,13 +173,13 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> 
         "requester_id": people.get(2),
         "reviewer_ids": [people.get(8), people.get(11)],
     });
-    let asked =
+    let assignment =
         body(&done(assignments::create(services, &context, object(ask)).await, "create a sample assignment")?)?;
     let answer = json!({
         "reviewer_id": people.get(8),
         "observations": [{"type": "strength", "observation": "Called each of them in the first week."}],
     });
-    let id = parsed(&asked)?;
+    let id = parsed(&assignment)?;
     done(assignments::submit(services, &context, id, object(answer)).await, "answer a sample assignment")?;
     integrations::connected(services, &context).await
 }
@@ -187,8 +187,8 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> 
 async fn people(services: &Services, context: &RequestContext) -> Result<Vec<String>, Error> {
     let mut department_ids = Vec::new();
     for name in DEPARTMENTS {
-        let made = departments::create(services, context, object(json!({"name": name}))).await;
-        department_ids.push(id(&done(made, "create a sample department")?)?);
+        let creation = departments::create(services, context, object(json!({"name": name}))).await;
+        department_ids.push(id(&done(creation, "create a sample department")?)?);
     }
     let mut people: Vec<String> = Vec::new();
     for (first, last, title, role, manager, department) in PEOPLE {
@@ -201,8 +201,8 @@ async fn people(services: &Services, context: &RequestContext) -> Result<Vec<Str
             "manager_id": manager.and_then(|at| people.get(at)),
             "department_id": department_ids.get(department),
         });
-        let made = employees::create(services, context, object(body)).await;
-        people.push(id(&done(made, "create a sample employee")?)?);
+        let creation = employees::create(services, context, object(body)).await;
+        people.push(id(&done(creation, "create a sample employee")?)?);
     }
     Ok(people)
 }
@@ -214,7 +214,7 @@ async fn observed(
     people: &[String],
 ) -> Result<Vec<(usize, String)>, Error> {
     let attributes = attribute_ids(services, context).await?;
-    let mut recorded = Vec::new();
+    let mut observation_ids = Vec::new();
     for (at, (person, author, kind, text, impact, action, tags)) in OBSERVATIONS.into_iter().enumerate() {
         let tags: Vec<&String> = attributes.iter().cycle().skip(at * 2).take(tags.min(attributes.len())).collect();
         let body = json!({
@@ -226,10 +226,10 @@ async fn observed(
             "recommended_action": action,
             "attribute_ids": tags,
         });
-        let made = observations::create(services, context, object(body)).await;
-        recorded.push((person, id(&done(made, "create a sample observation")?)?));
+        let creation = observations::create(services, context, object(body)).await;
+        observation_ids.push((person, id(&done(creation, "create a sample observation")?)?));
     }
-    Ok(recorded)
+    Ok(observation_ids)
 }
 
 /// Creates the objectives for the current year and returns them with the indexes of their owners.
@@ -253,21 +253,21 @@ async fn goals(
             body["scope"] = scope.into();
         }
         let family = if scope.is_some() { Family::Managers } else { Family::Employees };
-        let made = objectives::create(services, context, family, object(body)).await;
-        let made = body_of(made, "create a sample objective")?;
+        let creation = objectives::create(services, context, family, object(body)).await;
+        let objective = body_of(creation, "create a sample objective")?;
         for verb in verbs {
-            let id = parsed(&made)?;
+            let id = parsed(&objective)?;
             if *verb == Verb::Miss {
-                let started = object(json!({"status": "in_progress"}));
-                let started = objectives::update(services, context, family, id, started).await;
-                done(started, "start a sample objective")?;
+                let start_body = object(json!({"status": "in_progress"}));
+                let start_result = objectives::update(services, context, family, id, start_body).await;
+                done(start_result, "start a sample objective")?;
             }
             done(
                 objectives::act(services, context, family, id, *verb, Object::new()).await,
                 "review a sample objective",
             )?;
         }
-        set.push((owner, text_id(&made)?));
+        set.push((owner, text_id(&objective)?));
     }
     Ok(set)
 }
@@ -279,7 +279,7 @@ async fn summarized(
     seen: &[(usize, String)],
     goals: &[(usize, String)],
 ) -> Result<(), Error> {
-    let of = |all: &[(usize, String)], person| {
+    let ids_about = |all: &[(usize, String)], person| {
         all.iter().filter(|(about, _)| *about == person).map(|(_, id)| id.clone()).collect::<Vec<_>>()
     };
     for (person, author, title, text, actions) in SUMMARIES {
@@ -288,27 +288,30 @@ async fn summarized(
             "author_id": people.get(author),
             "title": title,
             "body": text,
-            "included_observation_ids": of(seen, person),
-            "included_objective_ids": of(goals, person),
+            "included_observation_ids": ids_about(seen, person),
+            "included_objective_ids": ids_about(goals, person),
         });
-        let made = body_of(summaries::create(services, context, object(body)).await, "create a sample summary")?;
+        let summary =
+            body_of(summaries::create(services, context, object(body)).await, "create a sample summary")?;
         for (action, with) in actions {
             let with = serde_json::from_str(with).map_err(|error| defect(&error.to_string()))?;
-            let acted = summaries::act(services, context, parsed(&made)?, *action, object(with)).await;
-            done(acted, "review a sample summary")?;
+            let action_result = summaries::act(services, context, parsed(&summary)?, *action, object(with)).await;
+            done(action_result, "review a sample summary")?;
         }
     }
     Ok(())
 }
 
 async fn talked(services: &Services, context: &RequestContext, people: &[String]) -> Result<(), Error> {
-    let between = json!({"title": "One to one", "participant_ids": [people.get(1), people.get(3)]});
-    let made =
-        body_of(conversations::create(services, context, object(between)).await, "create a sample conversation")?;
+    let conversation_body = json!({"title": "One to one", "participant_ids": [people.get(1), people.get(3)]});
+    let conversation = body_of(
+        conversations::create(services, context, object(conversation_body)).await,
+        "create a sample conversation",
+    )?;
     for (author, text) in MESSAGES {
         let message = json!({"author_id": people.get(author), "body": text});
         done(
-            conversations::add(services, context, parsed(&made)?, object(message)).await,
+            conversations::add(services, context, parsed(&conversation)?, object(message)).await,
             "write a sample message",
         )?;
     }
@@ -350,9 +353,9 @@ async fn request_context(services: &Services, key: &Secret) -> Result<RequestCon
 }
 
 async fn attribute_ids(services: &Services, context: &RequestContext) -> Result<Vec<String>, Error> {
-    let listed = attributes::list(services, context, Params::new(Vec::new())).await;
-    let listed = body(&listed.map_err(Error::cannot("list the attributes"))?)?;
-    let items = listed["data"].as_array().into_iter().flatten();
+    let list_result = attributes::list(services, context, Params::new(Vec::new())).await;
+    let attribute_page = body(&list_result.map_err(Error::cannot("list the attributes"))?)?;
+    let items = attribute_page["data"].as_array().into_iter().flatten();
     Ok(items.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect())
 }
 

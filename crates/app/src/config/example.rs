@@ -10,9 +10,9 @@ const EXAMPLE: &str = include_str!("../../../../docs/deploy/candor.toml");
 fn load(name: &str, text: &str) -> LoadedConfig {
     let path = std::env::temp_dir().join(format!("candor-example-{}-{name}.toml", std::process::id()));
     std::fs::write(&path, text).unwrap();
-    let loaded = Config::load(Some(path.clone()), Vec::new(), Vec::new()).unwrap();
+    let config = Config::load(Some(path.clone()), Vec::new(), Vec::new()).unwrap();
     std::fs::remove_file(path).unwrap();
-    loaded
+    config
 }
 
 /// Returns the example with every setting enabled, by uncommenting lines such as `#listen = "…"`.
@@ -29,24 +29,24 @@ fn in_force() -> String {
 
 #[test]
 fn unedited_example_config_keeps_every_default() {
-    let loaded = load("as-it-is", EXAMPLE);
-    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
-    let given: Vec<_> = loaded.config.shown.iter().filter(|shown| shown.origin != Origin::Default).collect();
-    assert!(given.is_empty(), "{given:?}");
+    let config = load("as-it-is", EXAMPLE);
+    assert!(config.problems.is_empty(), "{:?}", config.problems);
+    let set_values: Vec<_> = config.config.shown.iter().filter(|shown| shown.origin != Origin::Default).collect();
+    assert!(set_values.is_empty(), "{set_values:?}");
 }
 
 #[test]
 fn example_config_lists_every_setting_with_a_valid_value() {
-    let loaded = load("in-force", &in_force());
-    let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
+    let config = load("in-force", &in_force());
+    let problems: Vec<String> = config.problems.iter().map(ToString::to_string).collect();
     // The example must not contain a usable key, since the documentation is public.
     assert!(matches!(problems.as_slice(), [one] if one.contains("master_key")), "{problems:?}");
-    for shown in &loaded.config.shown {
+    for shown in &config.config.shown {
         assert!(matches!(shown.origin, Origin::File(_)), "docs/deploy/candor.toml lacks {}", shown.setting.name());
         if let Some(default) = shown.setting.default().filter(|_| shown.setting != Setting::MasterKey) {
             assert_eq!(shown.value.as_deref(), Some(default), "{}", shown.setting.name());
         }
     }
-    assert_eq!(loaded.config.data_dir, PathBuf::from("data"));
-    assert!(loaded.config.smtp.is_some(), "both of the settings of mail are there");
+    assert_eq!(config.config.data_dir, PathBuf::from("data"));
+    assert!(config.config.smtp.is_some(), "both of the settings of mail are there");
 }

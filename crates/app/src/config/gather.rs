@@ -27,20 +27,20 @@ impl RawSettings {
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         flags: Vec<(Setting, String)>,
     ) -> Self {
-        let mut given = Self::default();
+        let mut settings = Self::default();
         let variables = variables(environment);
-        let named =
+        let file_path =
             variables.iter().find(|(name, _)| name == FILE_VARIABLE).map(|(_, value)| PathBuf::from(value));
-        if let Some(path) = file.or(named) {
-            given.read_file(&path);
+        if let Some(path) = file.or(file_path) {
+            settings.read_file(&path);
         }
         for (name, value) in &variables {
-            given.read_variable(name, value);
+            settings.read_variable(name, value);
         }
         for (setting, value) in flags {
-            given.put(setting, value, Origin::Flag);
+            settings.put(setting, value, Origin::Flag);
         }
-        given
+        settings
     }
 
     /// Returns the text and the source of a setting.
@@ -90,19 +90,19 @@ impl RawSettings {
         let origin = Origin::File(path.to_owned());
         for (name, value) in values {
             let Some(setting) = Setting::find_by_name(&name) else {
-                let given = format!("{name} in {}", path.display());
+                let place = format!("{name} in {}", path.display());
                 let hint = nearest(&name).map(|setting| setting.name().to_owned());
-                self.problems.push(SettingError::Unknown { given, hint });
+                self.problems.push(SettingError::Unknown { given: place, hint });
                 continue;
             };
-            let malformed = |reason: &str| SettingError::malformed(setting, &origin, None, reason);
+            let to_error = |reason: &str| SettingError::malformed(setting, &origin, None, reason);
             if self.values.contains_key(&setting) {
-                self.problems.push(malformed("the setting is there twice, as a key and in a table"));
+                self.problems.push(to_error("the setting is there twice, as a key and in a table"));
                 continue;
             }
             match text_of(value) {
                 Some(text) => self.put(setting, text, origin.clone()),
-                None => self.problems.push(malformed("expected a text, a number, or a list of texts")),
+                None => self.problems.push(to_error("expected a text, a number, or a list of texts")),
             }
         }
     }
@@ -188,29 +188,32 @@ mod tests {
         let path = file("order", "listen = \"a\"\n[database]\nurl = \"a\"\npool = 3\n");
         let variables = [("CANDOR_LISTEN", "b"), ("CANDOR_DATABASE_URL", "b"), ("HOME", "x")];
         let flags = vec![(Setting::Listen, "c".to_owned())];
-        let given = RawSettings::gather(Some(path.clone()), environment(&variables), flags);
-        let found = [Setting::Listen, Setting::DatabaseUrl, Setting::DatabasePool, Setting::Log]
-            .map(|setting| given.value(setting));
+        let settings = RawSettings::gather(Some(path.clone()), environment(&variables), flags);
+        let values = [Setting::Listen, Setting::DatabaseUrl, Setting::DatabasePool, Setting::Log]
+            .map(|setting| settings.value(setting));
         std::fs::remove_file(&path).unwrap();
-        let wanted = [
+        let expected_values = [
             (Some("c"), Origin::Flag),
             (Some("b"), Origin::Environment),
             (Some("3"), Origin::File(path)),
             (Some("info"), Origin::Default),
         ];
-        assert_eq!(found, wanted);
-        assert_eq!((problems(&given), given.warnings.len()), (vec![], 0));
+        assert_eq!(values, expected_values);
+        assert_eq!((problems(&settings), settings.warnings.len()), (vec![], 0));
     }
 
     #[test]
     fn unknown_variable_is_a_warning_that_names_a_near_match() {
-        let given = gather(None, &[("CANDOR_LISTN", ""), ("CANDOR_FOO", "hunter2"), ("CANDOR_listen", "x")]);
-        let wanted = [
+        let settings = gather(None, &[("CANDOR_LISTN", ""), ("CANDOR_FOO", "hunter2"), ("CANDOR_listen", "x")]);
+        let expected_warnings = [
             "CANDOR_FOO is not a setting and is ignored",
             "CANDOR_LISTN is not a setting and is ignored; did you mean CANDOR_LISTEN?",
             "CANDOR_listen is not a setting and is ignored; did you mean CANDOR_LISTEN?",
         ];
-        assert_eq!((given.warnings.as_slice(), problems(&given)), (&wanted.map(str::to_owned)[..], vec![]));
+        assert_eq!(
+            (settings.warnings.as_slice(), problems(&settings)),
+            (&expected_warnings.map(str::to_owned)[..], vec![])
+        );
     }
 
     #[test]
@@ -226,22 +229,22 @@ mod tests {
     #[test]
     fn config_problems_are_all_collected() {
         let path = file("all", "colour = 1\nlisten = true\n[smtp]\nuser = \"x\"\n");
-        let given = gather(Some(path.clone()), &[("CANDOR_LISTN", "x")]);
+        let settings = gather(Some(path.clone()), &[("CANDOR_LISTN", "x")]);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!((given.problems.len(), given.warnings.len()), (3, 1), "{:?}", problems(&given));
+        assert_eq!((settings.problems.len(), settings.warnings.len()), (3, 1), "{:?}", problems(&settings));
     }
 
     #[test]
     fn variables_of_clients_tests_and_containers_are_ignored() {
         let variables = ["CANDOR_URL", "CANDOR_TEST_DATABASE_URL", "CANDOR_CI_FAST", "CANDOR_SERVICE_HOST"];
-        let given = gather(None, &variables.map(|variable| (variable, "x")));
-        assert_eq!((problems(&given), given.warnings.len()), (vec![], 0));
+        let settings = gather(None, &variables.map(|variable| (variable, "x")));
+        assert_eq!((problems(&settings), settings.warnings.len()), (vec![], 0));
     }
 
     #[test]
     fn empty_variable_counts_as_not_set() {
-        let given = gather(None, &[("CANDOR_LISTEN", "")]);
-        assert_eq!(given.value(Setting::Listen), (Some("127.0.0.1:8080"), Origin::Default));
+        let settings = gather(None, &[("CANDOR_LISTEN", "")]);
+        assert_eq!(settings.value(Setting::Listen), (Some("127.0.0.1:8080"), Origin::Default));
     }
 
     #[test]
@@ -262,8 +265,8 @@ mod tests {
             std::fs::remove_file(&path).unwrap();
         }
         let path = file("list", "[cors]\norigins = [\"https://a.example\", \"https://b.example\"]");
-        let given = gather(Some(path.clone()), &[]);
+        let settings = gather(Some(path.clone()), &[]);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(given.value(Setting::CorsOrigins).0, Some("https://a.example,https://b.example"));
+        assert_eq!(settings.value(Setting::CorsOrigins).0, Some("https://a.example,https://b.example"));
     }
 }

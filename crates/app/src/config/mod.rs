@@ -127,13 +127,14 @@ impl Config {
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         flags: Vec<(Setting, String)>,
     ) -> Result<LoadedConfig, SettingError> {
-        let mut given = RawSettings::gather(file, environment, flags);
-        let (problems, warnings) = (std::mem::take(&mut given.problems), std::mem::take(&mut given.warnings));
-        let mut reader = Reader { given, shown: Vec::new(), problems, file_with_secrets: None };
+        let mut settings = RawSettings::gather(file, environment, flags);
+        let (problems, warnings) =
+            (std::mem::take(&mut settings.problems), std::mem::take(&mut settings.warnings));
+        let mut reader = Reader { given: settings, shown: Vec::new(), problems, file_with_secrets: None };
         let data_dir = reader.needed(Setting::DataDir, |path| Ok(PathBuf::from(path)))?;
-        let embedded = format!("sqlite://{}", data_dir.join("candor.db").display());
+        let embedded_url = format!("sqlite://{}", data_dir.join("candor.db").display());
         let connections = 2 * std::thread::available_parallelism().map_or(1, usize::from) + MORE_CONNECTIONS;
-        let database = reader.or(Setting::DatabaseUrl, parse::database_url, &embedded)?;
+        let database = reader.or(Setting::DatabaseUrl, parse::database_url, &embedded_url)?;
         let mut config = Self {
             listen: reader.needed(Setting::Listen, parse::address)?,
             admin_listen: reader.optional(Setting::AdminListen, parse::address)?,
@@ -245,20 +246,20 @@ impl Reader {
         origin: Origin,
         parse: impl Fn(&str) -> Parsed<T>,
     ) -> Option<T> {
-        let shown = text.as_deref().map(|text| printable(setting, text));
+        let printable_text = text.as_deref().map(|text| printable(setting, text));
         if let Origin::File(path) = &origin
-            && shown != text
+            && printable_text != text
         {
             self.file_with_secrets = Some(path.clone());
         }
         let value = match text.as_deref().map(parse).transpose() {
             Ok(value) => value,
             Err(reason) => {
-                self.problems.push(SettingError::malformed(setting, &origin, shown.clone(), &reason));
+                self.problems.push(SettingError::malformed(setting, &origin, printable_text.clone(), &reason));
                 None
             }
         };
-        self.shown.push(ShownSetting { setting, value: shown, origin });
+        self.shown.push(ShownSetting { setting, value: printable_text, origin });
         value
     }
 }

@@ -67,9 +67,8 @@ pub(crate) fn smtp_url(text: &str) -> Parsed<SmtpServer> {
 }
 
 pub(crate) fn smtp_from(text: &str) -> Parsed<SenderAddress> {
-    let wanted =
-        || "expected an address such as no-reply@example.com, or Candor <no-reply@example.com>".to_owned();
-    SenderAddress::parse(text).ok_or_else(wanted)
+    let form = || "expected an address such as no-reply@example.com, or Candor <no-reply@example.com>".to_owned();
+    SenderAddress::parse(text).ok_or_else(form)
 }
 
 pub(crate) fn address(text: &str) -> Parsed<SocketAddr> {
@@ -164,28 +163,27 @@ pub(crate) fn public_url(text: &str) -> Parsed<String> {
 }
 
 pub(crate) fn origins(text: &str) -> Parsed<Vec<String>> {
-    let wanted = || "expected origins such as https://app.example.com with commas between them, or *".to_owned();
+    let form = || "expected origins such as https://app.example.com with commas between them, or *".to_owned();
     let origin = |text: &str| {
         if text == "*" {
             return Ok(text.to_owned());
         }
-        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or_else(wanted)?;
+        let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).ok_or_else(form)?;
         let bare = !host.is_empty() && !host.contains(|c: char| c.is_whitespace() || "/?#@*".contains(c));
-        if bare { Ok(text.to_owned()) } else { Err(wanted()) }
+        if bare { Ok(text.to_owned()) } else { Err(form()) }
     };
     text.split(',').map(|part| origin(part.trim())).collect()
 }
 
 pub(crate) fn networks(text: &str) -> Parsed<Vec<Network>> {
-    let wanted = || "expected networks such as 10.0.0.0/8, with commas between them".to_owned();
-    text.split(',').map(|part| part.trim().parse().map_err(|_| wanted())).collect()
+    let form = || "expected networks such as 10.0.0.0/8, with commas between them".to_owned();
+    text.split(',').map(|part| part.trim().parse().map_err(|_| form())).collect()
 }
 
 /// Parses networks of receivers, each for all organizations or for one. A single address counts as a network.
 pub(crate) fn targets(text: &str) -> Parsed<Vec<TrustedNetwork>> {
-    let wanted =
-        || "expected networks such as 10.0.0.0/8 or org_…=10.0.0.0/8, with commas between them".to_owned();
-    text.split(',').map(|part| part.trim().parse().map_err(|_| wanted())).collect()
+    let form = || "expected networks such as 10.0.0.0/8 or org_…=10.0.0.0/8, with commas between them".to_owned();
+    text.split(',').map(|part| part.trim().parse().map_err(|_| form())).collect()
 }
 
 pub(crate) fn schedule(text: &str) -> Parsed<Schedule> {
@@ -201,8 +199,8 @@ pub(crate) fn sweep_interval(text: &str) -> Parsed<Duration> {
 /// Parses the retention of notifications, at least a day.
 pub(crate) fn retention(text: &str) -> Parsed<Duration> {
     const LEAST: Duration = Duration::from_secs(24 * 60 * 60);
-    let wanted = || "expected a duration of at least 1d such as 365d".to_owned();
-    duration(text).ok().filter(|duration| *duration >= LEAST).ok_or_else(wanted)
+    let form = || "expected a duration of at least 1d such as 365d".to_owned();
+    duration(text).ok().filter(|duration| *duration >= LEAST).ok_or_else(form)
 }
 
 /// Parses the drain delay, at most ten minutes. Load balancers notice within seconds that a process is not ready.
@@ -211,8 +209,8 @@ pub(crate) fn drain_delay(text: &str) -> Parsed<Duration> {
     if matches!(text, "0" | "0s") {
         return Ok(Duration::ZERO);
     }
-    let wanted = || "expected 0s, or a duration of at most 10m such as 5s".to_owned();
-    duration(text).ok().filter(|duration| *duration <= MOST).ok_or_else(wanted)
+    let form = || "expected 0s, or a duration of at most 10m such as 5s".to_owned();
+    duration(text).ok().filter(|duration| *duration <= MOST).ok_or_else(form)
 }
 
 /// Parses the place of the quota windows.
@@ -258,17 +256,17 @@ const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 /// Parses a log filter, such as `info` or `warn,candor_http=debug`.
 pub(super) fn log_filter(text: &str) -> Parsed<String> {
-    let wanted = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
+    let form = || format!("expected one of {}, or parts such as candor_http=debug", LEVELS.join(", "));
     // A lone word that is not a level would be taken for a module name and would silence everything else.
     // Brackets would become part of the name.
     let is_level = |part: &str| LEVELS.contains(&part.to_ascii_lowercase().as_str());
     let plain = |part: &str| is_level(part) || part.contains('=') && !part.contains('[');
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     if !parts.iter().all(|part| plain(part)) {
-        return Err(wanted());
+        return Err(form());
     }
     let text = parts.join(",");
-    text.parse::<Targets>().map(|_| text).map_err(|_| wanted())
+    text.parse::<Targets>().map(|_| text).map_err(|_| form())
 }
 
 #[cfg(test)]
@@ -319,13 +317,16 @@ mod tests {
     #[test]
     fn webhook_targets_are_networks_or_addresses() {
         let one = |text: &str| text.parse::<TrustedNetwork>().unwrap();
-        let wanted = vec![
+        let expected_targets = vec![
             one("10.0.0.0/8"),
             one("192.168.1.7/32"),
             one("::1/128"),
             one("org_00000000000000000000000001=10.1.0.0/16"),
         ];
-        assert_eq!(targets("10.0.0.0/8, 192.168.1.7,::1,org_00000000000000000000000001=10.1.0.0/16"), Ok(wanted));
+        assert_eq!(
+            targets("10.0.0.0/8, 192.168.1.7,::1,org_00000000000000000000000001=10.1.0.0/16"),
+            Ok(expected_targets)
+        );
         for bad in ["", "10.0.0.0/33", "10.0.0.0/8,", "localhost", "*", "org_1=10.0.0.0/8"] {
             assert!(targets(bad).is_err(), "{bad}");
         }

@@ -377,8 +377,8 @@ mod tests {
         for (_, setting) in Setting::ALL {
             let row = format!("| `{}` | ", setting.variable());
             let rest = page.split_once(&row).map(|(_, rest)| rest).unwrap_or_else(|| panic!("no row {row}"));
-            let wanted = setting.default().map_or(String::new(), |default| format!("`{default}` |"));
-            assert!(rest.starts_with(&wanted), "{row}{wanted}");
+            let default_cell = setting.default().map_or(String::new(), |default| format!("`{default}` |"));
+            assert!(rest.starts_with(&default_cell), "{row}{default_cell}");
         }
     }
 }

@@ -8,9 +8,9 @@ fn loaded(pairs: &[(&str, &str)]) -> LoadedConfig {
 }
 
 fn load(pairs: &[(&str, &str)]) -> Config {
-    let loaded = loaded(pairs);
-    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
-    loaded.config
+    let config = loaded(pairs);
+    assert!(config.problems.is_empty(), "{:?}", config.problems);
+    config.config
 }
 
 fn problems(pairs: &[(&str, &str)]) -> Vec<String> {
@@ -37,24 +37,27 @@ fn shown_config_contains_no_secret() {
     let key = "k1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
     let url = "postgres://app:hunter2@db/candor";
     let config = load(&[("CANDOR_MASTER_KEY", key), ("CANDOR_DATABASE_URL", url)]);
-    let shown = |setting| config.shown.iter().find(|item| item.setting == setting).cloned();
-    let expected = |setting, value: &str| {
+    let shown_value = |setting| config.shown.iter().find(|item| item.setting == setting).cloned();
+    let shown_setting = |setting, value: &str| {
         Some(ShownSetting { setting, value: Some(value.to_owned()), origin: Origin::Environment })
     };
-    assert_eq!(shown(Setting::MasterKey), expected(Setting::MasterKey, "***"));
-    assert_eq!(shown(Setting::DatabaseUrl), expected(Setting::DatabaseUrl, "postgres://app:***@db/candor"));
+    assert_eq!(shown_value(Setting::MasterKey), shown_setting(Setting::MasterKey, "***"));
+    assert_eq!(
+        shown_value(Setting::DatabaseUrl),
+        shown_setting(Setting::DatabaseUrl, "postgres://app:***@db/candor")
+    );
     assert!(!format!("{config:?}").contains("hunter2") && !format!("{config:?}").contains("AAAA"));
 }
 
 #[test]
 fn smtp_needs_a_sender_and_is_shown_without_password() {
     let url = ("CANDOR_SMTP_URL", "smtps://app:hunter2@mail.example.com");
-    let alone = problems(&[url]);
-    assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_SMTP_FROM")), "{alone:?}");
+    let missing_sender = problems(&[url]);
+    assert!(matches!(missing_sender.as_slice(), [one] if one.contains("CANDOR_SMTP_FROM")), "{missing_sender:?}");
     let config = load(&[url, ("CANDOR_SMTP_FROM", "Candor <no-reply@example.com>")]);
     assert_eq!(config.smtp.as_ref().map(|smtp| smtp.server.port), Some(465));
-    let shown = config.shown.iter().find(|item| item.setting == Setting::SmtpUrl);
-    assert_eq!(shown.and_then(|item| item.value.as_deref()), Some("smtps://app:***@mail.example.com"));
+    let url_setting = config.shown.iter().find(|item| item.setting == Setting::SmtpUrl);
+    assert_eq!(url_setting.and_then(|item| item.value.as_deref()), Some("smtps://app:***@mail.example.com"));
     assert!(!format!("{config:?}").contains("hunter2"));
     assert_eq!(load(&[("CANDOR_SMTP_FROM", "no-reply@example.com")]).smtp, None);
 }
@@ -62,12 +65,15 @@ fn smtp_needs_a_sender_and_is_shown_without_password() {
 #[test]
 fn replica_needs_a_server_and_is_shown_without_password() {
     let replica = ("CANDOR_DATABASE_REPLICA_URL", "postgres://app:hunter2@standby/candor");
-    let alone = problems(&[replica]);
-    assert!(matches!(alone.as_slice(), [one] if one.contains("CANDOR_DATABASE_URL")), "{alone:?}");
+    let missing_server = problems(&[replica]);
+    assert!(
+        matches!(missing_server.as_slice(), [one] if one.contains("CANDOR_DATABASE_URL")),
+        "{missing_server:?}"
+    );
     let config = load(&[replica, ("CANDOR_DATABASE_URL", "postgres://app:hunter2@db/candor")]);
     assert_eq!(config.database_replica.as_ref().map(Secret::reveal), Some(replica.1));
-    let shown = config.shown.iter().find(|item| item.setting == Setting::DatabaseReplicaUrl);
-    assert_eq!(shown.and_then(|item| item.value.as_deref()), Some("postgres://app:***@standby/candor"));
+    let replica_setting = config.shown.iter().find(|item| item.setting == Setting::DatabaseReplicaUrl);
+    assert_eq!(replica_setting.and_then(|item| item.value.as_deref()), Some("postgres://app:***@standby/candor"));
     assert!(!format!("{config:?}").contains("hunter2"));
 }
 
@@ -75,12 +81,12 @@ fn replica_needs_a_server_and_is_shown_without_password() {
 fn redis_url_is_shown_without_password() {
     let config = load(&[("CANDOR_RATE_LIMITER", "rediss://app:hunter2@cache.example:6380/1")]);
     assert!(matches!(&config.rate_limiter, RateLimiter::Redis(it) if it.port == 6380));
-    let shown = config
+    let shown_url = config
         .shown
         .iter()
         .find(|item| item.setting == Setting::RateLimiter)
         .and_then(|item| item.value.as_deref());
-    assert_eq!(shown, Some("rediss://app:***@cache.example:6380/1"));
+    assert_eq!(shown_url, Some("rediss://app:***@cache.example:6380/1"));
     assert!(!format!("{config:?}").contains("hunter2"));
 }
 
@@ -121,8 +127,8 @@ fn malformed_value_is_named_without_its_secret() {
 fn config_problems_do_not_hide_the_shown_values() {
     let pairs = [("CANDOR_LISTEN", "nowhere"), ("CANDOR_LOG_FORMAT", "yaml"), ("CANDOR_SMTP_URL", "x")];
     assert_eq!(problems(&pairs).len(), 3);
-    let shown = loaded(&pairs).config.shown;
-    let listen = shown.iter().find(|item| item.setting == Setting::Listen).unwrap();
+    let shown_settings = loaded(&pairs).config.shown;
+    let listen = shown_settings.iter().find(|item| item.setting == Setting::Listen).unwrap();
     assert_eq!((listen.value.as_deref(), &listen.origin), (Some("nowhere"), &Origin::Environment));
-    assert_eq!(shown.len(), Setting::ALL.len());
+    assert_eq!(shown_settings.len(), Setting::ALL.len());
 }

@@ -36,7 +36,7 @@ pub(super) fn masked(url: &str) -> String {
     if scheme == "sqlite" {
         return url.to_owned();
     }
-    let shown = match rest.rsplit_once('@') {
+    let masked_place = match rest.rsplit_once('@') {
         None => place(rest),
         // A password that is not percent-encoded may contain `@`, so it extends to the last one.
         Some((userinfo, behind)) => {
@@ -49,7 +49,7 @@ pub(super) fn masked(url: &str) -> String {
             })
         }
     };
-    format!("{scheme}://{}", shown.as_deref().unwrap_or(MASK))
+    format!("{scheme}://{}", masked_place.as_deref().unwrap_or(MASK))
 }
 
 /// Returns hosts, database and parameters, with secret parameters masked; `None` if the host part is malformed.

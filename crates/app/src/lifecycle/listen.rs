@@ -22,7 +22,7 @@ impl CommandFailure for ListenFailure {}
 
 /// Binds a listener and returns it with its address.
 pub(super) fn bind(address: SocketAddr, setting: Setting) -> Result<(TcpListener, SocketAddr), ListenFailure> {
-    let bound = TcpListener::bind(address).and_then(|listener| Ok((listener.local_addr()?, listener)));
-    let (local, listener) = bound.map_err(|source| ListenFailure { address, setting, source })?;
+    let listener_result = TcpListener::bind(address).and_then(|listener| Ok((listener.local_addr()?, listener)));
+    let (local, listener) = listener_result.map_err(|source| ListenFailure { address, setting, source })?;
     Ok((listener, local))
 }

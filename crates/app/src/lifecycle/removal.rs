@@ -14,8 +14,8 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// Continues the running erasures until the stop.
 pub(super) async fn continue_erasures(services: Arc<Services>, mut stop: watch::Receiver<bool>) {
     while !is_stopped_after_pause(&mut stop).await {
-        let stopped = stop.clone();
-        match erasure::run_due(&services, || !*stopped.borrow()).await {
+        let stop_receiver = stop.clone();
+        match erasure::run_due(&services, || !*stop_receiver.borrow()).await {
             Ok(0) => tracing::trace!("no erasure was completed"),
             Ok(completed) => tracing::info!(completed, "completed erasures"),
             Err(error) => tracing::warn!(%error, "cannot continue erasures; retrying soon"),
@@ -26,8 +26,8 @@ pub(super) async fn continue_erasures(services: Arc<Services>, mut stop: watch::
 /// Begins and continues the due runs of the retention until the stop.
 pub(super) async fn continue_retention(services: Arc<Services>, mut stop: watch::Receiver<bool>) {
     while !is_stopped_after_pause(&mut stop).await {
-        let stopped = stop.clone();
-        match retention::run_due(&services, || !*stopped.borrow()).await {
+        let stop_receiver = stop.clone();
+        match retention::run_due(&services, || !*stop_receiver.borrow()).await {
             Ok(0) => tracing::trace!("no retention run was completed"),
             Ok(completed) => tracing::info!(completed, "completed retention runs"),
             Err(error) => tracing::warn!(%error, "cannot continue retention runs; retrying soon"),

@@ -118,11 +118,11 @@ impl AccountChoice {
             return Ok(Source::Stored(name));
         }
         let half = |given, missing| Err(RemoteFailure::HalfAnAccount { given, missing });
-        let given = if self.url.is_some() { "--url" } else { URL };
+        let url_origin = if self.url.is_some() { "--url" } else { URL };
         match (variable(API_KEY), self.url.or_else(|| variable(URL))) {
             (Some(key), Some(url)) => Ok(Source::Environment(Profile { url, key: ApiKey::parse(&key)? })),
             (Some(_), None) => half(API_KEY, URL),
-            (None, Some(_)) => half(given, API_KEY),
+            (None, Some(_)) => half(url_origin, API_KEY),
             (None, None) => match variable(PROFILE) {
                 Some(name) => {
                     let wrong = |reason| RemoteFailure::Usage(format!("{PROFILE} is {name:?}: {reason}"));
@@ -160,41 +160,41 @@ mod tests {
         let environment = |url: &str| {
             Ok(Source::Environment(Profile { url: url.to_owned(), key: ApiKey::parse("cdr_live_a").unwrap() }))
         };
-        let stored = |name: &str| Ok(Source::Stored(name.parse().unwrap()));
-        assert_eq!(source(Some("us"), None, &[key, url, profile]), stored("us"));
+        let stored_source = |name: &str| Ok(Source::Stored(name.parse().unwrap()));
+        assert_eq!(source(Some("us"), None, &[key, url, profile]), stored_source("us"));
         assert_eq!(source(None, Some("http://flag"), &[key, url, profile]), environment("http://flag"));
         assert_eq!(source(None, None, &[key, url, profile]), environment("http://env"));
-        assert_eq!(source(None, None, &[profile]), stored("eu"));
-        assert_eq!(source(None, None, &[]), stored("default"));
+        assert_eq!(source(None, None, &[profile]), stored_source("eu"));
+        assert_eq!(source(None, None, &[]), stored_source("default"));
     }
 
     #[test]
     fn half_an_account_is_refused_with_the_missing_half() {
-        let said = |url, variables: &[(&str, &str)]| source(None, url, variables).unwrap_err();
+        let error_of = |url, variables: &[(&str, &str)]| source(None, url, variables).unwrap_err();
         assert!(
-            said(None, &[(API_KEY, "cdr_live_a"), (PROFILE, "eu")])
+            error_of(None, &[(API_KEY, "cdr_live_a"), (PROFILE, "eu")])
                 .starts_with("CANDOR_API_KEY is set, but CANDOR_URL")
         );
-        assert!(said(None, &[(URL, "http://env")]).starts_with("CANDOR_URL is set, but CANDOR_API_KEY"));
-        assert!(said(Some("http://flag"), &[]).starts_with("--url is set, but CANDOR_API_KEY"));
-        assert!(said(None, &[(PROFILE, "a b")]).contains("CANDOR_PROFILE is \"a b\""));
+        assert!(error_of(None, &[(URL, "http://env")]).starts_with("CANDOR_URL is set, but CANDOR_API_KEY"));
+        assert!(error_of(Some("http://flag"), &[]).starts_with("--url is set, but CANDOR_API_KEY"));
+        assert!(error_of(None, &[(PROFILE, "a b")]).contains("CANDOR_PROFILE is \"a b\""));
     }
 
     #[test]
     fn key_goes_over_plain_http_to_this_machine_only() {
-        let refused = |url: &str, may_be_insecure| {
+        let is_refused = |url: &str, may_be_insecure| {
             let profile = Profile { url: url.to_owned(), key: ApiKey::parse("cdr_live_a").unwrap() };
             matches!(Account::new(profile, may_be_insecure).client("test"), Err(RemoteFailure::PlainHttp(_)))
         };
         let remote =
             ["http://candor.example.com", "HTTP://candor.example.com:8080", "http://10.0.0.1", "http://[fd00::1]"];
         for url in remote {
-            assert_eq!((refused(url, false), refused(url, true)), (true, false), "{url}");
+            assert_eq!((is_refused(url, false), is_refused(url, true)), (true, false), "{url}");
         }
         let safe = ["http://localhost:8080", "http://127.0.0.1:8080", "http://127.1.2.3", "http://[::1]:8080"];
         for url in safe.into_iter().chain(["http://[::ffff:127.0.0.1]", "https://candor.example.com"]) {
-            assert!(!refused(url, false), "{url}");
+            assert!(!is_refused(url, false), "{url}");
         }
-        assert!(refused("http://localhost.example.com", false), "another host with such a name");
+        assert!(is_refused("http://localhost.example.com", false), "another host with such a name");
     }
 }

@@ -146,12 +146,12 @@ fn explained(error: &ClientError) -> String {
 }
 
 fn unknown_profile(name: &ProfileName, known: &[String]) -> String {
-    let stored = match known {
+    let profile_list = match known {
         [] => "no profile is stored yet".to_owned(),
         known => format!("stored are: {}", known.join(", ")),
     };
     format!(
-        "there is no profile {name}; {stored}; store it with `candor login --url URL --profile {name}`, or set {API_KEY} \
+        "there is no profile {name}; {profile_list}; store it with `candor login --url URL --profile {name}`, or set {API_KEY} \
          and {URL}"
     )
 }
@@ -163,8 +163,8 @@ mod tests {
     #[test]
     fn unknown_profile_lists_the_stored_ones() {
         let failure = |known: &[&str]| {
-            let known = known.iter().map(|&name| name.to_owned()).collect();
-            RemoteFailure::UnknownProfile { name: "stage".parse().unwrap(), known }.to_string()
+            let profile_names = known.iter().map(|&name| name.to_owned()).collect();
+            RemoteFailure::UnknownProfile { name: "stage".parse().unwrap(), known: profile_names }.to_string()
         };
         assert!(
             failure(&[])

@@ -41,9 +41,9 @@ impl Export {
         let exporter = SpanExporter::builder().with_http().with_http_client(client()?).build();
         let exporter = exporter.map_err(|error| defect(error.to_string()))?;
         // `OTEL_RESOURCE_ATTRIBUTES` is merged later and overrides these attributes.
-        let named = std::env::var_os("OTEL_SERVICE_NAME").is_some();
+        let has_service_name = std::env::var_os("OTEL_SERVICE_NAME").is_some();
         let mut resource = Resource::builder();
-        if !named {
+        if !has_service_name {
             resource = resource.with_service_name(SERVICE);
         }
         let resource =
@@ -57,9 +57,9 @@ impl Export {
     where
         S: Subscriber + Send + Sync + for<'a> LookupSpan<'a>,
     {
-        let wanted = Targets::new().with_target(TARGET, LevelFilter::TRACE);
+        let span_filter = Targets::new().with_target(TARGET, LevelFilter::TRACE);
         let layer = tracing_opentelemetry::layer().with_tracer(self.0.tracer(SERVICE));
-        layer.with_location(false).with_threads(false).with_target(false).with_filter(wanted)
+        layer.with_location(false).with_threads(false).with_target(false).with_filter(span_filter)
     }
 
     /// Sends the buffered spans. They are lost if the collector does not answer.
@@ -71,9 +71,9 @@ impl Export {
 /// Sets the parent of a span from the W3C Trace Context headers of a request, if it has any.
 pub(super) fn adopt(span: &Span, header: &dyn Fn(&str) -> Option<String>) {
     let names = ["traceparent", "tracestate"];
-    let given: HashMap<String, String> =
+    let headers: HashMap<String, String> =
         names.into_iter().filter_map(|name| Some((name.to_owned(), header(name)?))).collect();
-    let context = TraceContextPropagator::new().extract(&given);
+    let context = TraceContextPropagator::new().extract(&headers);
     // Malformed headers are ignored: the span then starts a new trace.
     if context.span().span_context().is_valid() {
         drop(span.set_parent(context));

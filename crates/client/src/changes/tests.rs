@@ -42,10 +42,11 @@ fn check_in_is_a_row_beside_its_objective() {
 
 #[test]
 fn last_state_of_a_resource_counts_and_newer_rows_stay() {
-    let at = |time: &str, text: &str| json!({"id": "obs_1", "updated_at": time, "observation": text});
-    let changes = batch(&[("observation.created", at("1", "a")), ("observation.updated", at("2", "b"))]);
+    let observation = |time: &str, text: &str| json!({"id": "obs_1", "updated_at": time, "observation": text});
+    let changes =
+        batch(&[("observation.created", observation("1", "a")), ("observation.updated", observation("2", "b"))]);
     assert_eq!(changes.upserts.len(), 1);
-    let (mut old, mut new) = (rows(&[at("1", "a")]), rows(&[at("3", "c")]));
+    let (mut old, mut new) = (rows(&[observation("1", "a")]), rows(&[observation("3", "c")]));
     changes.apply_to(&mut old).unwrap();
     changes.apply_to(&mut new).unwrap();
     assert_eq!((&old["obs_1"]["observation"], &new["obs_1"]["observation"]), (&json!("b"), &json!("c")));

@@ -19,13 +19,13 @@ fn queue(number: u128) -> QueueKey {
 
 /// Returns the result of a claim with `each` deliveries of each of these queues.
 fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>) -> ClaimedJobs {
-    let of = |number| {
+    let job_of = |number| {
         let (tenant, webhook) = queue(number);
         let event = (EventId::from_ulid(Ulid(1)), EventType::EmployeeCreated);
         let job = Job::new(tenant, webhook, event, Timestamp::from_millis(0), DeliveryOrigin::Event);
         std::iter::repeat_n(job, each)
     };
-    ClaimedJobs { jobs: queues.into_iter().flat_map(of).collect(), next: next.map(queue) }
+    ClaimedJobs { jobs: queues.into_iter().flat_map(job_of).collect(), next: next.map(queue) }
 }
 
 /// Creates the state after claims of due and of parked deliveries that found none.
@@ -78,12 +78,12 @@ fn full_claim_starts_a_walk_until_queues_are_empty() {
     let second = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!((second.after, second.each), (Some(queue(50)), 7), "more queues share the room");
     claims.took(&Claim::SubscriptionQueues(second), &found(1, 51..=200, None), now);
-    let again = walk(claims.next(now, ROOM, vec![], vec![]));
-    assert_eq!((again.after, again.each), (None, 1));
-    claims.took(&Claim::SubscriptionQueues(again), &found(1, [7], None), now);
-    let again = walk(claims.next(now, ROOM, vec![], vec![]));
-    assert_eq!((again.after, again.each), (None, 32), "fewer get more");
-    claims.took(&Claim::SubscriptionQueues(again), &ClaimedJobs::default(), now);
+    let second_walk = walk(claims.next(now, ROOM, vec![], vec![]));
+    assert_eq!((second_walk.after, second_walk.each), (None, 1));
+    claims.took(&Claim::SubscriptionQueues(second_walk), &found(1, [7], None), now);
+    let third_walk = walk(claims.next(now, ROOM, vec![], vec![]));
+    assert_eq!((third_walk.after, third_walk.each), (None, 32), "fewer get more");
+    claims.took(&Claim::SubscriptionQueues(third_walk), &ClaimedJobs::default(), now);
     assert_eq!(claims.next(now, ROOM, vec![], vec![]), None);
     assert_eq!(claims.next(now + LOOK, ROOM, vec![], vec![]), Some(Claim::Oldest { most: 128 }));
 }
@@ -116,8 +116,8 @@ fn full_queues_are_skipped_until_they_have_room() {
     assert_eq!(first.busy, full);
     claims.took(&Claim::SubscriptionQueues(first), &ClaimedJobs::default(), now);
     assert_eq!(claims.next(now, ROOM, full.clone(), vec![]), None);
-    let freed = claims.next(now, ROOM, vec![queue(1)], vec![]);
-    assert_eq!(walk(freed).busy, [queue(1)], "at once when one of them is not full any more");
+    let next_order = claims.next(now, ROOM, vec![queue(1)], vec![]);
+    assert_eq!(walk(next_order).busy, [queue(1)], "at once when one of them is not full any more");
 }
 
 #[test]
@@ -130,9 +130,9 @@ fn next_walk_starts_when_a_queue_with_more_has_room() {
     let first = walk(claims.next(now, ROOM, vec![], vec![]));
     claims.took(&Claim::SubscriptionQueues(first), &found(12, [1], None), now);
     assert_eq!(claims.next(now, ROOM, vec![queue(1)], vec![]), None, "the others had nothing a moment ago");
-    let again = walk(claims.next(now, ROOM, vec![], vec![]));
-    assert_eq!((again.after, again.each), (None, 32), "it is no new start: the queue has the room");
-    claims.took(&Claim::SubscriptionQueues(again), &found(32, [1], None), now);
+    let second_walk = walk(claims.next(now, ROOM, vec![], vec![]));
+    assert_eq!((second_walk.after, second_walk.each), (None, 32), "it is no new start: the queue has the room");
+    claims.took(&Claim::SubscriptionQueues(second_walk), &found(32, [1], None), now);
     let others = walk(claims.next(now + LOOK, ROOM, vec![queue(1)], vec![]));
     assert_eq!(others.busy, [queue(1)], "but the others are looked at often enough");
 }

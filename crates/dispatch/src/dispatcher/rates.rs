@@ -82,9 +82,9 @@ impl<M> Dispatcher<M> {
                 let waiting = self.queues.lose_rate(order.queue);
                 self.queues.rate_leased(order.place, None);
                 self.release_waiting(waiting, None, now);
-                let left = u64::try_from(until.millis() - now.wall.millis()).unwrap_or_default();
+                let remaining_millis = u64::try_from(until.millis() - now.wall.millis()).unwrap_or_default();
                 // Bounded, because the clocks may have been set back since.
-                let pause = Duration::from_millis(left.max(1)).min(RATE_LEASE);
+                let pause = Duration::from_millis(remaining_millis.max(1)).min(RATE_LEASE);
                 let is_left = self.queues.leave_alone(order.queue, now, now.plus(pause));
                 Some(if is_left { AttemptResult::Released } else { AttemptResult::Back(add(now.wall, pause)) })
             }

@@ -10,7 +10,7 @@ impl<T> SubscriptionQueues<T> {
         self.left_alone.forget(now);
         let (needs, shares, late) = (self.needs, &mut self.shares, &mut self.late);
         for (queue, state) in &mut self.queues {
-            let before = state.totals();
+            let totals_before = state.totals();
             let is_late = |held: &HeldItem<T>| held.ends.remaining(now) < needs;
             if state.waiting.iter().any(is_late) {
                 let (gone, kept): (Vec<_>, Vec<_>) = state.waiting.drain(..).partition(is_late);
@@ -20,7 +20,7 @@ impl<T> SubscriptionQueues<T> {
             if let Some(rate) = &mut state.rate {
                 rate.forget(now);
             }
-            shares.replace(queue.0.organization, before, state.totals());
+            shares.replace(queue.0.organization, totals_before, state.totals());
         }
     }
 

@@ -38,7 +38,7 @@ impl<T> SubscriptionQueues<T> {
 
     /// Notes that another process holds the rate lease of a queue, and returns the waiting deliveries for it.
     pub(crate) fn lose_rate(&mut self, queue: QueueKey) -> Vec<T> {
-        let given = self.change(queue, |state| {
+        let returned_items = self.change(queue, |state| {
             if let Some(rate) = &mut state.rate {
                 rate.lose();
             }
@@ -46,7 +46,7 @@ impl<T> SubscriptionQueues<T> {
             state.waiting = kept.into();
             given
         });
-        given.into_iter().flatten().map(|held| held.item).collect()
+        returned_items.into_iter().flatten().map(|held| held.item).collect()
     }
 
     /// Returns a delivery to its position in its queue and ends its attempt, which sent nothing.
@@ -100,14 +100,14 @@ impl<T> SubscriptionQueues<T> {
     /// Returns the queues with a rate that hold deliveries, sorted, with the number of deliveries to claim for
     /// each. Of an organization that uses its share of the waiting room, returns all queues with a rate.
     pub(crate) fn limited(&self) -> Vec<(QueueKey, u16)> {
-        let listed = |(queue, state): (&QueueKey, &State<T>)| {
+        let to_entry = |(queue, state): (&QueueKey, &State<T>)| {
             let is_crowded = state.rate.is_some() && self.shares.is_crowded_by_limited(queue.0.organization, 0);
             let is_listed = state.rate.is_some() && (is_crowded || !state.is_idle());
             let room = if is_crowded { 1 } else { state.depth().saturating_sub(state.waiting.len()) };
             is_listed.then(|| (*queue, u16::try_from(room).unwrap_or(u16::MAX).max(1)))
         };
-        let mut limited: Vec<_> = self.queues.iter().filter_map(listed).collect();
-        limited.sort_unstable();
-        limited
+        let mut entries: Vec<_> = self.queues.iter().filter_map(to_entry).collect();
+        entries.sort_unstable();
+        entries
     }
 }

@@ -51,8 +51,8 @@ impl QueuesTest {
     /// Makes a queue quick and leaves it empty.
     fn warm(&mut self, queue: QueueKey) {
         self.offer(queue, 1);
-        let begun = self.start();
-        self.end(&begun, QUICK);
+        let attempts = self.start();
+        self.end(&attempts, QUICK);
     }
 
     fn pass(&mut self, seconds: u64) {
@@ -99,10 +99,10 @@ fn organizations_take_turns_for_any_number_of_queues() {
     let queues: Vec<_> = (0..20).map(|number| queue(1, number)).chain([queue(2, 99), queue(3, 99)]).collect();
     queues.iter().for_each(|queue| test.warm(*queue));
     queues.iter().for_each(|queue| assert_eq!(test.offer(*queue, 4), 4));
-    let begun = test.start();
-    assert_eq!(begun.len(), 9, "as many as each one has are left for the next organization");
-    let of = |tenant| begun.iter().filter(|attempt| attempt.queue.0 == queue(tenant, 0).0).count();
-    assert_eq!((of(1), of(2), of(3)), (3, 3, 3));
+    let attempts = test.start();
+    assert_eq!(attempts.len(), 9, "as many as each one has are left for the next organization");
+    let count_of = |tenant| attempts.iter().filter(|attempt| attempt.queue.0 == queue(tenant, 0).0).count();
+    assert_eq!((count_of(1), count_of(2), count_of(3)), (3, 3, 3));
 }
 
 #[test]
@@ -120,29 +120,29 @@ fn hanging_receivers_leave_half_of_the_room_free() {
     assert_eq!(test.offer(queue(1, 500), 1), 0, "half of their places to wait are taken as well");
     for _ in 0..10 {
         assert_eq!(test.offer(good, 9), 9);
-        let begun = test.start();
-        assert_eq!((begun.len(), count(&begun, good)), (9, 9));
-        test.end(&begun, QUICK);
+        let attempts = test.start();
+        assert_eq!((attempts.len(), count(&attempts, good)), (9, 9));
+        test.end(&attempts, QUICK);
     }
 }
 
 #[test]
 fn hanging_receiver_gets_one_attempt_when_many_hang() {
     let mut test = QueuesTest::new(LIMITS);
-    let mut begun = vec![];
+    let mut attempts = vec![];
     for webhook in 0..16 {
         test.offer(queue(1, webhook), 8);
-        begun.extend(test.start());
+        attempts.extend(test.start());
     }
-    assert_eq!(begun.len(), 64);
+    assert_eq!(attempts.len(), 64);
     for _ in 0..12 {
-        test.end(&begun, SILENT);
+        test.end(&attempts, SILENT);
         for webhook in 0..16 {
             test.offer(queue(1, webhook), 8);
         }
-        begun = test.start();
+        attempts = test.start();
     }
-    assert_eq!(begun.len(), 32, "no more than half of the share, and one each if that is more");
+    assert_eq!(attempts.len(), 32, "no more than half of the share, and one each if that is more");
     assert!(test.queues.full().contains(&queue(1, 0)));
 }
 
@@ -175,10 +175,10 @@ fn queues_hold_no_more_than_their_capacity() {
     assert_eq!(fill(&mut test), 2, "what is reserved is taken");
     test.queues.release(10);
     assert_eq!(fill(&mut test), 6);
-    let begun = test.start();
-    assert_eq!((begun.len(), fill(&mut test)), (4, 4));
+    let attempts = test.start();
+    assert_eq!((attempts.len(), fill(&mut test)), (4, 4));
     assert_eq!((test.queues.held(), test.queues.room()), (12, 0));
-    for place in &begun {
+    for place in &attempts {
         test.queues.release_slot(*place, Some(QUICK));
     }
     assert_eq!((test.queues.held(), test.queues.room()), (12, 0), "what is not recorded is still held");
@@ -190,11 +190,11 @@ fn queues_hold_no_more_than_their_capacity() {
 fn closed_queues_start_nothing_and_return_waiting_deliveries() {
     let mut test = QueuesTest::new(LIMITS);
     test.offer(queue(1, 1), 10);
-    let begun = test.start();
+    let attempts = test.start();
     assert_eq!(test.queues.close().len(), 2);
     assert_eq!((test.offer(queue(1, 1), 1), test.start().len(), test.queues.room()), (0, 0, 0));
     assert!(!test.queues.reserve(0) || !test.queues.is_open());
-    test.end(&begun, QUICK);
+    test.end(&attempts, QUICK);
     assert_eq!((test.queues.attempts(), test.queues.held()), (0, 0));
 }
 
@@ -202,15 +202,15 @@ fn closed_queues_start_nothing_and_return_waiting_deliveries() {
 fn queue_counters_match_contents_after_random_steps() {
     let random = candor_store_testkit::Random::new(5);
     let mut test = QueuesTest::new(QueueLimits { attempts: 16, waiting: 24, batch: 256 });
-    let mut begun: Vec<QueuePlace> = vec![];
+    let mut places: Vec<QueuePlace> = vec![];
     for step in 0..20_000 {
         match random.below(6) {
             0 | 1 => {
                 test.offer(queue(random.below(3) as u128, random.below(4) as u128), 3);
             }
-            2 | 3 => begun.extend(test.start()),
+            2 | 3 => places.extend(test.start()),
             4 => {
-                let some = begun.split_off(begun.len() / 2);
+                let some = places.split_off(places.len() / 2);
                 let answer = if random.below(3) == 0 { SILENT } else { QUICK };
                 test.end(&some, answer);
             }
@@ -231,7 +231,7 @@ fn queue_counters_match_contents_after_random_steps() {
         assert_eq!((queues.held(), queues.attempts()), (waiting + attempts, attempts), "step {step}");
         assert_eq!(queues.shares, shares, "step {step}");
         assert_eq!(queues.ring.len(), queues.queues.values().filter(|queue| queue.in_ring).count(), "step {step}");
-        assert!(queues.held() <= 40 && attempts <= 16 && begun.len() == attempts, "step {step}");
+        assert!(queues.held() <= 40 && attempts <= 16 && places.len() == attempts, "step {step}");
     }
 }
 
@@ -244,14 +244,18 @@ fn limited_queue_takes_one_delivery_if_the_share_is_used() {
         test.queues.set_rate(*limited, Some(50));
     }
     let (last, first) = queues.split_last().unwrap();
-    let taken: usize = first.iter().map(|limited| test.offer(*limited, 64)).sum();
-    assert_eq!(taken, 64 + 7, "one queue fills half of a quarter of the room, and the rest has one delivery each");
+    let accepted_count: usize = first.iter().map(|limited| test.offer(*limited, 64)).sum();
+    assert_eq!(
+        accepted_count,
+        64 + 7,
+        "one queue fills half of a quarter of the room, and the rest has one delivery each"
+    );
     assert!(test.queues.takes(*last, 0, 0) && !test.queues.takes(*last, 1, 1));
     assert!(!test.queues.full().contains(last) && test.queues.limited().contains(&(*last, 1)));
     assert_eq!(test.offer(*last, 2), 1);
     assert!(test.queues.full().contains(last));
-    let begun = test.start();
-    assert!(queues.iter().all(|limited| count(&begun, *limited) > 0));
+    let attempts = test.start();
+    assert!(queues.iter().all(|limited| count(&attempts, *limited) > 0));
 }
 
 mod organizations;

@@ -26,10 +26,10 @@ fn order(permit: SendPermit) -> RateLeaseOrder {
 fn limited(jobs: u128, rate: u16) -> Dispatcher<()> {
     let mut machine = machine();
     take_in(&mut machine, (1..=jobs).map(job).collect(), at(0));
-    let mut begun = begin_all(&mut machine, at(0));
-    let first = begun.remove(0);
+    let mut attempts = begin_all(&mut machine, at(0));
+    let first = attempts.remove(0);
     let order = order(machine.permit(&first, Some(rate), at(0)));
-    for one in begun {
+    for one in attempts {
         assert_eq!(machine.permit(&one, Some(rate), at(0)), SendPermit::Wait);
         machine.put_back(one, at(0));
     }
@@ -65,9 +65,9 @@ fn test_is_sent_without_a_rate_and_first() {
     let mut machine = limited(5, 1);
     let ping = Job { origin: DeliveryOrigin::Test, ..job(9) };
     take_in(&mut machine, vec![ping], at(2));
-    let begun = begin_all(&mut machine, at(2));
-    assert_eq!(begun.iter().map(|one| one.item.job).collect::<Vec<_>>(), [ping]);
-    assert_eq!(machine.permit(&begun[0], Some(1), at(2)), SendPermit::Send);
+    let attempts = begin_all(&mut machine, at(2));
+    assert_eq!(attempts.iter().map(|one| one.item.job).collect::<Vec<_>>(), [ping]);
+    assert_eq!(machine.permit(&attempts[0], Some(1), at(2)), SendPermit::Send);
     assert_eq!(machine.waits_until(at(2)), Some(Duration::from_millis(1_001)), "it does not count");
 }
 
@@ -75,47 +75,47 @@ fn test_is_sent_without_a_rate_and_first() {
 fn deliveries_are_given_back_if_another_process_sends() {
     let mut machine = machine();
     take_in(&mut machine, (1..=5).map(job).collect(), at(0));
-    let mut begun = begin_all(&mut machine, at(0));
-    let first = begun.remove(0);
+    let mut attempts = begin_all(&mut machine, at(0));
+    let first = attempts.remove(0);
     let order = order(machine.permit(&first, Some(3), at(0)));
-    begun.into_iter().for_each(|one| machine.put_back(one, at(0)));
+    attempts.into_iter().for_each(|one| machine.put_back(one, at(0)));
     let elsewhere = RateLease::HeldElsewhere { until: at(4_000).wall };
     assert_eq!(machine.handle_rate_lease(&order, elsewhere, at(1)), Some(AttemptResult::Released));
     let (results, _) = machine.next_batch().unwrap().call();
     assert_eq!(results.len(), 4);
     assert!(results.iter().all(|(_, result)| *result == AttemptResult::Released), "the due times stay");
     let queue = (first.item.job.tenant, first.item.job.webhook_id);
-    let skipped = |machine: &mut Dispatcher<()>, now| match machine.next_claim(now).unwrap().claim {
+    let skipped_queues = |machine: &mut Dispatcher<()>, now| match machine.next_claim(now).unwrap().claim {
         Claim::SubscriptionQueues(walk) | Claim::Parked(walk) => walk.busy.contains(&queue),
         Claim::Oldest { .. } => false,
     };
-    assert!(skipped(&mut machine, at(2)));
+    assert!(skipped_queues(&mut machine, at(2)));
     machine.claim_ended();
     machine.look_at_due();
-    assert!(!skipped(&mut machine, at(4_000)), "it is claimed again after the end of the lease");
+    assert!(!skipped_queues(&mut machine, at(4_000)), "it is claimed again after the end of the lease");
 }
 
 #[test]
 fn unanswered_lease_is_taken_by_the_next_attempt() {
     let mut machine = machine();
     take_in(&mut machine, vec![job(1), job(2)], at(0));
-    let begun = begin_all(&mut machine, at(0));
-    let failed = order(machine.permit(&begun[0], Some(3), at(0)));
-    machine.rate_lease_failed(&failed);
-    order(machine.permit(&begun[1], Some(3), at(5)));
+    let attempts = begin_all(&mut machine, at(0));
+    let failure_order = order(machine.permit(&attempts[0], Some(3), at(0)));
+    machine.rate_lease_failed(&failure_order);
+    order(machine.permit(&attempts[1], Some(3), at(5)));
 }
 
 #[test]
 fn claims_take_two_seconds_of_a_limited_queue() {
     let mut machine = limited(2, 3);
     machine.look_at_due();
-    let limited = std::iter::from_fn(|| {
+    let limited_claims = std::iter::from_fn(|| {
         let order = machine.next_claim(at(10))?;
         machine.handle_claimed(&order, ClaimedJobs::default(), at(10));
         machine.claim_ended();
         Some(order.claim)
     });
-    let walks: Vec<_> = limited
+    let walks: Vec<_> = limited_claims
         .filter_map(|claim| match claim {
             Claim::SubscriptionQueues(walk) => Some(walk.limited),
             Claim::Oldest { .. } | Claim::Parked(_) => None,
@@ -123,19 +123,19 @@ fn claims_take_two_seconds_of_a_limited_queue() {
         .collect();
     let queue = (job(1).tenant, job(1).webhook_id);
     assert_eq!(walks.first(), Some(&vec![(queue, 5)]), "six may wait, and one does");
-    let found = ClaimedJobs { jobs: (10..40).map(job).collect(), next: None };
+    let claimed_jobs = ClaimedJobs { jobs: (10..40).map(job).collect(), next: None };
     machine.look_at_due();
     let order = machine.next_claim(at(400)).unwrap();
-    assert_eq!(machine.handle_claimed(&order, found, at(400)).len(), 5);
+    assert_eq!(machine.handle_claimed(&order, claimed_jobs, at(400)).len(), 5);
 }
 
 #[test]
 fn put_back_delivery_of_a_stopping_process_is_given_back() {
     let mut machine = machine();
     take_in(&mut machine, vec![job(1), job(2)], at(0));
-    let mut begun = begin_all(&mut machine, at(0));
+    let mut attempts = begin_all(&mut machine, at(0));
     machine.stop(at(1));
-    machine.put_back(begun.remove(1), at(2));
+    machine.put_back(attempts.remove(1), at(2));
     let (results, _) = machine.next_batch().unwrap().call();
     assert_eq!(results, [(job(2), AttemptResult::Released)]);
     assert_eq!(machine.attempts(), 1);
@@ -153,16 +153,16 @@ fn recorded(machine: &mut Dispatcher<()>, now: Now) -> Vec<(Job, AttemptResult)>
 
 /// Makes all claims that are due. The first walk for due deliveries finds these jobs. Returns the kept ones.
 fn claim(machine: &mut Dispatcher<()>, mut jobs: Vec<Job>, now: Now) -> Vec<Job> {
-    let mut kept = vec![];
+    let mut other_jobs = vec![];
     while let Some(order) = machine.next_claim(now) {
         let is_walk = matches!(order.claim, Claim::SubscriptionQueues(_));
-        let found = if is_walk { std::mem::take(&mut jobs) } else { vec![] };
-        let found = machine.handle_claimed(&order, ClaimedJobs { jobs: found, next: None }, now);
-        machine.take_in(found.iter().copied().map(waiting).collect(), order.ends, 0, now);
+        let jobs_of_claim = if is_walk { std::mem::take(&mut jobs) } else { vec![] };
+        let accepted_count = machine.handle_claimed(&order, ClaimedJobs { jobs: jobs_of_claim, next: None }, now);
+        machine.take_in(accepted_count.iter().copied().map(waiting).collect(), order.ends, 0, now);
         machine.claim_ended();
-        kept.extend(found);
+        other_jobs.extend(accepted_count);
     }
-    kept
+    other_jobs
 }
 
 #[test]
@@ -171,17 +171,17 @@ fn backlog_of_a_limited_queue_goes_before_handovers() {
     claim(&mut machine, vec![], at(2));
     take_in(&mut machine, vec![job(20)], at(3));
     assert_eq!(recorded(&mut machine, at(3)), [(job(20), AttemptResult::Released)], "claims skip the full queue");
-    let begun = begin_all(&mut machine, at(1_001));
-    assert!(begun.iter().all(|one| machine.permit(one, Some(3), at(1_001)) == SendPermit::Send));
+    let first_attempts = begin_all(&mut machine, at(1_001));
+    assert!(first_attempts.iter().all(|one| machine.permit(one, Some(3), at(1_001)) == SendPermit::Send));
     take_in(&mut machine, vec![job(21)], at(1_002));
     assert_eq!(recorded(&mut machine, at(1_002)), [(job(21), AttemptResult::Released)], "no claim has looked yet");
     assert_eq!(claim(&mut machine, vec![job(10), job(20), job(21)], at(1_003)), [job(10), job(20), job(21)]);
-    let begun = begin_all(&mut machine, at(2_002));
-    let sent: Vec<_> = begun.iter().map(|one| one.item.job).collect();
-    assert!(begun.iter().all(|one| machine.permit(one, Some(3), at(2_002)) == SendPermit::Send));
+    let attempts = begin_all(&mut machine, at(2_002));
+    let sent_jobs: Vec<_> = attempts.iter().map(|one| one.item.job).collect();
+    assert!(attempts.iter().all(|one| machine.permit(one, Some(3), at(2_002)) == SendPermit::Send));
     claim(&mut machine, vec![], at(2_003));
     take_in(&mut machine, vec![job(22)], at(2_004));
-    assert_eq!((recorded(&mut machine, at(2_004)), sent.len()), (vec![], 3), "the store has no more");
+    assert_eq!((recorded(&mut machine, at(2_004)), sent_jobs.len()), (vec![], 3), "the store has no more");
 }
 
 #[test]
@@ -190,9 +190,9 @@ fn deliveries_put_back_keep_their_order() {
     let order: Vec<_> = (0..4)
         .map(|second| {
             let now = at(1_001 + 1_000 * second);
-            let begun = begin_all(&mut machine, now);
-            assert_eq!(machine.permit(&begun[0], Some(1), now), SendPermit::Send);
-            begun[0].item.job
+            let attempts = begin_all(&mut machine, now);
+            assert_eq!(machine.permit(&attempts[0], Some(1), now), SendPermit::Send);
+            attempts[0].item.job
         })
         .collect();
     assert_eq!(order, (2..=5).map(job).collect::<Vec<_>>());

@@ -51,8 +51,9 @@ async fn four_instances_admit_exactly_the_limit_of_a_key() {
         resets.extend(client.await.unwrap());
     }
     let most_within = |seconds: i64| {
-        let within = |from: &i64| resets.iter().filter(|reset| (*from..from + seconds).contains(reset)).count();
-        resets.iter().map(within).max().unwrap_or_default()
+        let resets_within =
+            |from: &i64| resets.iter().filter(|reset| (*from..from + seconds).contains(reset)).count();
+        resets.iter().map(resets_within).max().unwrap_or_default()
     };
     // Requests whose rounded times are at most 59 seconds apart share a window. A window was full when it refused
     // a client; its rounded times are at most 60 seconds apart. A busy machine may need more than one window.
@@ -68,8 +69,8 @@ async fn each_key_and_class_has_one_window_for_all_instances() {
     assert_eq!(remaining(&other, QuotaClass::Write).await, Ok(599));
     let stranger: KeyId = "key_01KJNZYV00000000000000002J".parse().unwrap();
     assert_eq!(one.admit(stranger, QuotaClass::Read, 1).await.unwrap().remaining, 0);
-    let refused = one.admit(stranger, QuotaClass::Read, 1).await.unwrap();
-    assert!(!refused.admitted && (1..=60).contains(&refused.retry_after_seconds), "{refused:?}");
+    let refusal = one.admit(stranger, QuotaClass::Read, 1).await.unwrap();
+    assert!(!refusal.admitted && (1..=60).contains(&refusal.retry_after_seconds), "{refusal:?}");
     assert_eq!(one.check().await, Ok(()));
     assert_eq!(remaining(&one, QuotaClass::Read).await, Ok(597), "a check counts no request");
 }
@@ -81,19 +82,19 @@ async fn restarted_server_is_used_again_and_gets_the_script() {
     assert_eq!(remaining(&store, QuotaClass::Read).await, Ok(599));
     server.kill();
     for _ in 0..3 {
-        let gone = remaining(&store, QuotaClass::Read).await;
-        assert!(matches!(gone, Err(RateLimitStoreError::Unreachable(_))), "{gone:?}");
+        let lost_result = remaining(&store, QuotaClass::Read).await;
+        assert!(matches!(lost_result, Err(RateLimitStoreError::Unreachable(_))), "{lost_result:?}");
     }
     server.resume().unwrap();
     // The first request may still get the error of the failed reconnection.
-    let reconnected = async {
+    let reconnection = async {
         loop {
-            if let Ok(left) = remaining(&store, QuotaClass::Read).await {
-                return left;
+            if let Ok(remaining_requests) = remaining(&store, QuotaClass::Read).await {
+                return remaining_requests;
             }
         }
     };
-    assert_eq!(tokio::time::timeout(PATIENCE, reconnected).await, Ok(599));
+    assert_eq!(tokio::time::timeout(PATIENCE, reconnection).await, Ok(599));
 }
 
 #[tokio::test]
@@ -102,8 +103,10 @@ async fn wrong_password_is_reported_without_the_password() {
     let url = |password: &str| format!("redis://{password}127.0.0.1:{}", server.port());
     assert_eq!(store(&url(":hunter2@")).check().await, Ok(()));
     for wrong in ["", ":hunter3@", "app:hunter3@"] {
-        let checked = store(&url(wrong)).check().await;
-        let Err(RateLimitStoreError::Credentials(text)) = &checked else { panic!("{wrong}: {checked:?}") };
+        let check_result = store(&url(wrong)).check().await;
+        let Err(RateLimitStoreError::Credentials(text)) = &check_result else {
+            panic!("{wrong}: {check_result:?}")
+        };
         assert!(!text.contains("hunter"), "{text}");
     }
 }

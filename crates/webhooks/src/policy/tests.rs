@@ -141,18 +141,18 @@ fn ipv4_address_embedded_in_ipv6_is_forbidden() {
         let IpAddr::V4(address) = at(text) else { panic!("not IPv4: {text}") };
         let [a, b, c, d] = address.octets();
         let (high, low) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
-        let embedded = [
+        let embedded_addresses = [
             address.to_ipv6_mapped(),
             Ipv6Addr::new(0, 0, 0, 0, 0, 0, high, low),
             Ipv6Addr::new(0x2002, high, low, 0, 0, 0, 0, 1),
             Ipv6Addr::new(0x2001, 0, high, low, 0, 0, !high, !low),
             Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, high, low),
         ];
-        for address in embedded {
+        for address in embedded_addresses {
             assert!(!is_public(IpAddr::V6(address)), "{address}");
         }
-        let translated = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low);
-        assert_eq!(is_public(IpAddr::V6(translated)), is_public(at(text)), "{translated}");
+        let translated_address = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, high, low);
+        assert_eq!(is_public(IpAddr::V6(translated_address)), is_public(at(text)), "{translated_address}");
     }
 }
 
@@ -184,13 +184,13 @@ fn trusted_network_ends_at_its_first_and_last_address() {
 
 #[test]
 fn trusted_network_names_an_organization_or_none() {
-    let parsed = |text: &str| text.parse::<TrustedNetwork>().map(|trusted| trusted.to_string());
+    let parse_network = |text: &str| text.parse::<TrustedNetwork>().map(|trusted| trusted.to_string());
     let of_one = format!("{ORGANIZATION}=10.1.0.0/16");
     for (text, shown) in [("10.1.2.3", "10.1.2.3/32"), ("fd00::/8", "fd00::/8"), (&of_one, &of_one)] {
-        assert_eq!(parsed(text), Ok(shown.to_owned()), "{text}");
+        assert_eq!(parse_network(text), Ok(shown.to_owned()), "{text}");
     }
     for wrong in ["", "=10.0.0.0/8", "org_1=10.0.0.0/8", "localhost", &format!("{ORGANIZATION}="), "10.0.0.0/33"] {
-        assert_eq!(parsed(wrong), Err(InvalidTrustedNetwork), "{wrong}");
+        assert_eq!(parse_network(wrong), Err(InvalidTrustedNetwork), "{wrong}");
     }
     let policy = Policy::trusting([of_one.parse().unwrap()]);
     let other = OrganizationId::from_ulid(Ulid(2));

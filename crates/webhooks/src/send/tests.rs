@@ -67,8 +67,8 @@ async fn request_unsent_on_a_closed_connection_is_sent_on_a_new_one() {
     let sender = sender.unwrap();
     let body = Bytes::from_static(b"{}");
     let connection = closed_connection(address).await;
-    let gone = sender.exchange(&url, &HeaderMap::new(), &body, address, connection).await;
-    assert_eq!(gone.map(|_| ()), Err(NoResponse::Unsent));
+    let exchange_result = sender.exchange(&url, &HeaderMap::new(), &body, address, connection).await;
+    assert_eq!(exchange_result.map(|_| ()), Err(NoResponse::Unsent));
 
     sender.inner.pool.put(Key::new(&url, address), closed_connection(address).await);
     let deadline = Duration::from_secs(20);

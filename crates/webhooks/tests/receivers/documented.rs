@@ -42,13 +42,13 @@ fn secrets(vector: &serde_json::Value) -> Vec<Secret> {
 
 #[test]
 fn documented_vectors_are_reproduced_and_verified() {
-    let at = Timestamp::from_millis(SECONDS * 1000);
+    let time = Timestamp::from_millis(SECONDS * 1000);
     for vector in vectors() {
         let (secrets, body) = (secrets(&vector), text(&vector["body"]).as_bytes());
-        assert_eq!(sign(&secrets, at, body), text(&vector["x-service-signature"]));
-        assert_eq!(sign_standard(&secrets, EVENT, at, body), text(&vector["webhook-signature"]));
+        assert_eq!(sign(&secrets, time, body), text(&vector["x-service-signature"]));
+        assert_eq!(sign_standard(&secrets, EVENT, time, body), text(&vector["webhook-signature"]));
         for secret in secrets {
-            assert_eq!(verify(secret.reveal(), text(&vector["x-service-signature"]), body, at), Ok(()));
+            assert_eq!(verify(secret.reveal(), text(&vector["x-service-signature"]), body, time), Ok(()));
         }
     }
 }
@@ -69,7 +69,7 @@ for (const [secret, header, body, now] of JSON.parse(require("node:fs").readFile
 
 /// Runs all cases with the Python and the Node example, each in its own process.
 fn run_examples(cases: &[Case]) {
-    let wanted: String = cases.iter().map(|case| format!("{}\n", case.4)).collect();
+    let expected_output: String = cases.iter().map(|case| format!("{}\n", case.4)).collect();
     for (language, program, option, calls) in [("python", "python3", "-c", PYTHON), ("node", "node", "-e", NODE)] {
         let code = format!("{}{calls}", example(language));
         let child =
@@ -82,7 +82,7 @@ fn run_examples(cases: &[Case]) {
         input.write_all(&serde_json::to_vec(cases).unwrap()).unwrap();
         drop(input);
         let output = child.wait_with_output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stdout), wanted, "{language}: {cases:#?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected_output, "{language}: {cases:#?}");
     }
 }
 
@@ -134,16 +134,16 @@ async fn receive(listener: tokio::net::TcpListener) -> (BTreeMap<String, String>
 async fn documented_examples_accept_a_live_delivery() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let received = tokio::spawn(receive(listener));
-    let at = Timestamp::from_millis(SECONDS * 1000 + 500);
+    let receive_task = tokio::spawn(receive(listener));
+    let time = Timestamp::from_millis(SECONDS * 1000 + 500);
     let tenant = Tenant { organization: OrganizationId::from_bytes([1; 16]), environment: Environment::Test };
-    let event = ping(EventId::from_bytes([2; 16]), at);
+    let event = ping(EventId::from_bytes([2; 16]), time);
     let body = event.body(tenant);
     let secrets = secrets(&vectors()[2]);
-    let headers = headers(&event, DeliveryId::from_bytes([3; 16]), &secrets, at, body.as_bytes(), false);
+    let headers = headers(&event, DeliveryId::from_bytes([3; 16]), &secrets, time, body.as_bytes(), false);
     let deadline = std::time::Duration::from_secs(20);
-    let trusted = vec!["127.0.0.0/8".parse().unwrap()];
-    let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() }).unwrap();
+    let trusted_networks = vec!["127.0.0.0/8".parse().unwrap()];
+    let sender = Sender::new(SenderSettings { trusted: trusted_networks, ..SenderSettings::default() }).unwrap();
     let attempt = sender
         .send(WebhookRequest {
             organization: tenant.organization,
@@ -155,7 +155,7 @@ async fn documented_examples_accept_a_live_delivery() {
         })
         .await;
     assert_eq!(attempt.response_status, 200);
-    let (seen, bytes) = received.await.unwrap();
+    let (seen, bytes) = receive_task.await.unwrap();
     for (name, value) in headers {
         assert_eq!(seen.get(&name.to_lowercase()), Some(&value), "{name}");
     }
@@ -163,7 +163,7 @@ async fn documented_examples_accept_a_live_delivery() {
     let header = &seen["x-service-signature"];
     let mut cases = Vec::new();
     for secret in secrets {
-        assert_eq!(verify(secret.reveal(), header, &bytes, at), Ok(()));
+        assert_eq!(verify(secret.reveal(), header, &bytes, time), Ok(()));
         cases.push((secret.reveal().to_owned(), header.clone(), body.clone(), SECONDS, true));
     }
     run_examples(&cases);

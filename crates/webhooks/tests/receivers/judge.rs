@@ -87,8 +87,8 @@ async fn only_a_trusted_network_may_be_private_or_plain_http() {
 async fn trusted_network_of_an_organization_refuses_another() {
     let receiver = Receiver::answering(OK).await;
     let other = OrganizationId::from_ulid(Ulid(2));
-    let trusted = vec![format!("{ORGANIZATION}=127.0.0.0/8").parse().unwrap()];
-    let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() }).unwrap();
+    let trusted_networks = vec![format!("{ORGANIZATION}=127.0.0.0/8").parse().unwrap()];
+    let sender = Sender::new(SenderSettings { trusted: trusted_networks, ..SenderSettings::default() }).unwrap();
     let target = ReceiverUrl::parse(&receiver.url()).unwrap();
     for _ in 0..2 {
         assert_eq!(sender.judge(ORGANIZATION, &target).await, Allowed);

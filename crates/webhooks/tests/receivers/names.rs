@@ -26,22 +26,22 @@ impl NameServer {
     async fn start(script: Script) -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = socket.local_addr().unwrap();
-        let asked = Arc::new(Mutex::new(0));
-        let count = Arc::clone(&asked);
+        let query_counts = Arc::new(Mutex::new(0));
+        let count = Arc::clone(&query_counts);
         let task = tokio::spawn(async move {
             let mut asked_each = [0_usize; 2];
             let mut query = [0; 512];
             while let Ok((bytes, from)) = socket.recv_from(&mut query).await {
                 let (question, kind) = question(&query[..bytes]);
-                let asked = &mut asked_each[usize::from(kind == AAAA)];
-                if let Some(addresses) = script.get(*asked).or(script.last()) {
+                let query_count = &mut asked_each[usize::from(kind == AAAA)];
+                if let Some(addresses) = script.get(*query_count).or(script.last()) {
                     socket.send_to(&answer(&query[..2], question, kind, addresses), from).await.unwrap();
                 }
-                *asked += 1;
+                *query_count += 1;
                 *count.lock().unwrap() = asked_each[0];
             }
         });
-        Self { address, asked, task }
+        Self { address, asked: query_counts, task }
     }
 
     /// Returns the number of lookups of IPv4 addresses.
@@ -55,9 +55,9 @@ impl NameServer {
     }
 
     fn sender_trusting(&self, network: &str) -> Sender {
-        let trusted = vec![network.parse().unwrap()];
+        let trusted_networks = vec![network.parse().unwrap()];
         Sender::new(SenderSettings {
-            trusted,
+            trusted: trusted_networks,
             names: HostNames::Server(self.address),
             ..SenderSettings::default()
         })
@@ -93,16 +93,16 @@ fn answer(id: &[u8], question: &[u8], kind: u16, addresses: &[IpAddr]) -> Vec<u8
         })
         .collect();
     let count = u8::try_from(data.len()).unwrap();
-    let mut out = [id, &[0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0], question].concat();
+    let mut response = [id, &[0x81, 0x80, 0, 1, 0, count, 0, 0, 0, 0], question].concat();
     for octets in data {
-        out.extend([0xc0, 12]);
-        out.extend(kind.to_be_bytes());
+        response.extend([0xc0, 12]);
+        response.extend(kind.to_be_bytes());
         // Class IN, and a time to live of 0.
-        out.extend([0, 1, 0, 0, 0, 0]);
-        out.extend(u16::try_from(octets.len()).unwrap().to_be_bytes());
-        out.extend(octets);
+        response.extend([0, 1, 0, 0, 0, 0]);
+        response.extend(u16::try_from(octets.len()).unwrap().to_be_bytes());
+        response.extend(octets);
     }
-    out
+    response
 }
 
 fn ip(text: &str) -> IpAddr {

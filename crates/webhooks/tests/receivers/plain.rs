@@ -32,13 +32,13 @@ async fn request_is_a_post_with_the_given_headers_and_body() {
     })
     .await;
     assert_eq!(attempt(receiver.url(), AMPLE).await, acknowledged(200));
-    let wanted = format!(
+    let expected_request = format!(
         "POST /hook?x=1 HTTP/1.1\r\nContent-Type: application/json\r\nX-Service-Event: test.ping\r\nHost: {}\r\n\
          Content-Length: 39\r\n\r\n{}",
         receiver.address,
         crate::support::BODY
     );
-    assert_eq!(seen.await.unwrap(), wanted);
+    assert_eq!(seen.await.unwrap(), expected_request);
 }
 
 #[tokio::test]
@@ -98,8 +98,8 @@ async fn target_of_a_redirect_is_told_without_its_query() {
     ];
     for (answer, wanted) in table {
         let receiver = Receiver::answering(answer).await;
-        let told = detail(&sender(), post(receiver.url(), AMPLE)).await;
-        assert_eq!(told.as_deref(), wanted, "{}", String::from_utf8_lossy(answer));
+        let failure_detail = detail(&sender(), post(receiver.url(), AMPLE)).await;
+        assert_eq!(failure_detail.as_deref(), wanted, "{}", String::from_utf8_lossy(answer));
     }
 }
 
@@ -231,8 +231,8 @@ async fn endless_response_is_cut_off_and_its_connection_closed() {
     for (what, start, part, pause, deadline, wanted) in table {
         let receiver = Receiver::start(move |socket| drip(socket, start, part, pause)).await;
         let sender = crate::support::sender();
-        let ended = crate::support::told(&sender, crate::support::post(receiver.url(), deadline)).await;
-        assert_eq!(ended, wanted, "{what}");
+        let result = crate::support::told(&sender, crate::support::post(receiver.url(), deadline)).await;
+        assert_eq!(result, wanted, "{what}");
         if !part.is_empty() {
             until(what, || receiver.ended() == 1).await;
         }
@@ -251,10 +251,10 @@ async fn connection_closed_before_the_status_is_a_failure() {
     ];
     for (what, answer, wanted) in table {
         for crash in [false, true] {
-            let judged = Arc::new(Notify::new());
-            let over = Arc::clone(&judged);
+            let check = Arc::new(Notify::new());
+            let check_of_receiver = Arc::clone(&check);
             let receiver = Receiver::start(move |mut socket| {
-                let judged = Arc::clone(&judged);
+                let check_signal = Arc::clone(&check);
                 async move {
                     if let Some(answer) = answer {
                         request(&mut socket).await;
@@ -263,7 +263,7 @@ async fn connection_closed_before_the_status_is_a_failure() {
                     if crash {
                         // A reset can overtake earlier data, which must not happen to a complete status.
                         if wanted.0 > 0 {
-                            judged.notified().await;
+                            check_signal.notified().await;
                         }
                         reset(&socket);
                     }
@@ -272,7 +272,7 @@ async fn connection_closed_before_the_status_is_a_failure() {
             .await;
             let sender = sender();
             assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, wanted, "{what}, reset: {crash}");
-            over.notify_one();
+            check_of_receiver.notify_one();
             until(what, || receiver.ended() == 1).await;
             assert_eq!(sender.kept_connections(), 0, "{what}, reset: {crash}");
         }
@@ -301,13 +301,13 @@ async fn response_that_is_not_http_is_malformed() {
 #[tokio::test]
 async fn proxy_variables_of_the_environment_are_ignored() {
     let proxy = Receiver::answering(b"HTTP/1.1 502 Proxy\r\ncontent-length: 0\r\n\r\n").await;
-    let itself = std::env::current_exe().unwrap();
-    let mut again = tokio::process::Command::new(itself);
-    again.args(["--exact", "plain::request_is_a_post_with_the_given_headers_and_body"]);
+    let test_program = std::env::current_exe().unwrap();
+    let mut child_command = tokio::process::Command::new(test_program);
+    child_command.args(["--exact", "plain::request_is_a_post_with_the_given_headers_and_body"]);
     for name in ["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] {
-        again.env(name, format!("http://{}", proxy.address));
+        child_command.env(name, format!("http://{}", proxy.address));
     }
-    let output = again.output().await.unwrap();
+    let output = child_command.output().await.unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
     assert_eq!(proxy.connections(), 0);

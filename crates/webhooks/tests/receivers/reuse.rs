@@ -59,11 +59,11 @@ async fn attempt_on_a_closed_idle_connection_succeeds() {
     for wanted in 1..=3 {
         assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
         assert_eq!(receiver.connections(), wanted);
-        let noticed = || {
+        let is_pool_empty = || {
             sender.sweep();
             sender.kept_connections() == 0
         };
-        until("noticed", noticed).await;
+        until("noticed", is_pool_empty).await;
     }
 }
 

@@ -48,8 +48,8 @@ impl Receiver {
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
         let connections = Arc::new(AtomicUsize::new(0));
-        let ended = Arc::new(AtomicUsize::new(0));
-        let (counted, done) = (Arc::clone(&connections), Arc::clone(&ended));
+        let closed_count = Arc::new(AtomicUsize::new(0));
+        let (counted, done) = (Arc::clone(&connections), Arc::clone(&closed_count));
         let task = tokio::spawn(async move {
             while let Ok((socket, _)) = listener.accept().await {
                 socket.set_nodelay(true).unwrap();
@@ -61,7 +61,7 @@ impl Receiver {
                 });
             }
         });
-        Self { address, connections, ended, task }
+        Self { address, connections, ended: closed_count, task }
     }
 
     /// Starts a receiver that sends this response to every request.
@@ -102,8 +102,9 @@ pub(crate) async fn request<S: AsyncRead + Unpin>(socket: &mut S) -> Option<Stri
     loop {
         let text = String::from_utf8_lossy(&read).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let stated = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap_or("0");
-            if body.len() >= stated.parse().unwrap() {
+            let content_length =
+                head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap_or("0");
+            if body.len() >= content_length.parse().unwrap() {
                 return Some(text);
             }
         }

@@ -159,7 +159,7 @@ async fn slow_or_endless_handshake_is_bounded() {
     let silent = Receiver::start(|_socket| std::future::pending()).await;
     // The future that never ends keeps the socket open.
     let holding = Receiver::start(|socket| async move {
-        let _kept = socket;
+        let _open_socket = socket;
         std::future::pending::<()>().await;
     })
     .await;

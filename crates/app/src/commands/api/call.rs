@@ -118,8 +118,8 @@ fn divided(path: &str) -> Result<(String, Vec<(String, String)>), RemoteFailure>
     let place = place.strip_prefix("v1/").unwrap_or(place);
     let is_odd = |letter: char| letter == '#' || letter.is_whitespace() || letter.is_control();
     if place.is_empty() || place.contains("://") || place.contains(is_odd) {
-        let wanted = "expected a path below /v1, such as employees; the URL is that of the profile or --url";
-        return Err(RemoteFailure::Usage(format!("PATH is {path:?}: {wanted}")));
+        let remedy = "expected a path below /v1, such as employees; the URL is that of the profile or --url";
+        return Err(RemoteFailure::Usage(format!("PATH is {path:?}: {remedy}")));
     }
     Ok((place.to_owned(), form_urlencoded::parse(query.as_bytes()).into_owned().collect()))
 }
@@ -194,13 +194,13 @@ mod tests {
 
     #[test]
     fn flags_of_another_method_are_refused() {
-        let refused = |request| Call::new(request).unwrap_err().to_string();
+        let error_of = |request| Call::new(request).unwrap_err().to_string();
         let get = || request(ApiMethod::Get, "employees");
-        assert!(refused(ApiRequest { dry_run: true, ..get() }).contains("--dry-run is for writes"));
-        assert!(refused(ApiRequest { input: Some("x".into()), ..get() }).contains("--input is for POST"));
+        assert!(error_of(ApiRequest { dry_run: true, ..get() }).contains("--dry-run is for writes"));
+        assert!(error_of(ApiRequest { input: Some("x".into()), ..get() }).contains("--input is for POST"));
         let patch = request(ApiMethod::Patch, "employees/emp_1");
         let key = Some("x".to_owned());
-        assert!(refused(ApiRequest { idempotency_key: key, ..patch }).contains("--idempotency-key is for POST"));
+        assert!(error_of(ApiRequest { idempotency_key: key, ..patch }).contains("--idempotency-key is for POST"));
         let delete = Call::new(request(ApiMethod::Delete, "webhooks/whk_1")).unwrap();
         assert!(delete.check_pages().unwrap_err().to_string().contains("--paginate is for GET"));
     }

@@ -53,8 +53,8 @@ mod tests {
     #[test]
     fn fields_become_parameters_or_members() {
         let pairs = parameters(fields(&["limit:=5", "filter[status]=active", "x=a", "x=b"])).unwrap();
-        let wanted = [("limit", "5"), ("filter[status]", "active"), ("x", "a"), ("x", "b")];
-        assert_eq!(pairs, wanted.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let expected_pairs = [("limit", "5"), ("filter[status]", "active"), ("x", "a"), ("x", "b")];
+        assert_eq!(pairs, expected_pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(object(fields(&["a=x", "b:=[1]"])).unwrap(), *json!({"a": "x", "b": [1]}).as_object().unwrap());
         for (texts, says) in [(&["a=x", "a=y"][..], "a:=[…]"), (&["a[b]=x"], "a:={…}")] {
             assert!(object(fields(texts)).unwrap_err().to_string().contains(says));

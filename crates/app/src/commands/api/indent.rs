@@ -6,11 +6,11 @@ use serde::de::IgnoredAny;
 /// order of members stay as they arrived, which a JSON value of `serde_json` would not keep.
 pub(super) fn indented(text: &[u8]) -> Option<Vec<u8>> {
     serde_json::from_slice::<IgnoredAny>(text).ok()?;
-    let mut out = Vec::with_capacity(text.len() * 2);
+    let mut result = Vec::with_capacity(text.len() * 2);
     let (mut depth, mut is_in_text, mut is_escaped) = (0_usize, false, false);
     for &byte in text {
         if is_in_text {
-            out.push(byte);
+            result.push(byte);
             is_in_text = is_escaped || byte != b'"';
             is_escaped = byte == b'\\' && !is_escaped;
             continue;
@@ -21,19 +21,19 @@ pub(super) fn indented(text: &[u8]) -> Option<Vec<u8>> {
         let is_closing = matches!(byte, b']' | b'}');
         depth -= usize::from(is_closing);
         // An empty list or object keeps its two brackets on one line.
-        let is_behind_opening = matches!(out.last(), Some(b'[' | b'{'));
+        let is_behind_opening = matches!(result.last(), Some(b'[' | b'{'));
         if is_behind_opening != is_closing {
-            begin_line(&mut out, depth);
+            begin_line(&mut result, depth);
         }
-        out.push(byte);
+        result.push(byte);
         match byte {
             b'[' | b'{' => depth += 1,
-            b',' => begin_line(&mut out, depth),
-            b':' => out.push(b' '),
+            b',' => begin_line(&mut result, depth),
+            b':' => result.push(b' '),
             _ => is_in_text = byte == b'"',
         }
     }
-    Some(out)
+    Some(result)
 }
 
 fn begin_line(out: &mut Vec<u8>, depth: usize) {
@@ -51,17 +51,17 @@ mod tests {
 
     #[test]
     fn members_and_elements_have_lines_of_their_own() {
-        let wanted =
+        let indented_text =
             "{\n  \"b\": [\n    1,\n    {\n      \"a\": null\n    }\n  ],\n  \"a\": [],\n  \"c\": 1.50\n}";
-        assert_eq!(text(r#"{"b":[1, {"a":null}],"a":[ ],"c":1.50}"#).as_deref(), Some(wanted));
-        assert_eq!(text(wanted).as_deref(), Some(wanted));
+        assert_eq!(text(r#"{"b":[1, {"a":null}],"a":[ ],"c":1.50}"#).as_deref(), Some(indented_text));
+        assert_eq!(text(indented_text).as_deref(), Some(indented_text));
         assert_eq!((text("{}").as_deref(), text(" 7 ").as_deref()), (Some("{}"), Some("7")));
     }
 
     #[test]
     fn brackets_and_quotes_in_texts_change_nothing() {
-        let wanted = "{\n  \"a\": \"{[,: \\\\\\\"]}\",\n  \"[\": [\n    \"\\\\\"\n  ]\n}";
-        assert_eq!(text(r#"{"a":"{[,: \\\"]}","[":["\\"]}"#).as_deref(), Some(wanted));
+        let indented_text = "{\n  \"a\": \"{[,: \\\\\\\"]}\",\n  \"[\": [\n    \"\\\\\"\n  ]\n}";
+        assert_eq!(text(r#"{"a":"{[,: \\\"]}","[":["\\"]}"#).as_deref(), Some(indented_text));
     }
 
     #[test]

@@ -31,9 +31,9 @@ pub(crate) async fn run(api: Api, output: Output) -> Result<(), Error> {
         call.check_pages()?;
     }
     let candor = Account::find(account)?.client(AGENT)?;
-    let received = if paginate { pages::joined(&candor, &call).await } else { send(&candor, &call).await };
-    match received {
-        Ok(received) => printer.received(&received),
+    let api_response = if paginate { pages::joined(&candor, &call).await } else { send(&candor, &call).await };
+    match api_response {
+        Ok(api_response) => printer.received(&api_response),
         Err(failure) => {
             if let Some(response) = failure.response() {
                 printer.refusal(response)?;

@@ -74,10 +74,11 @@ impl Printer {
             return Ok(());
         }
         let text = if self.is_terminal { escaped(text) } else { Cow::Borrowed(text) };
-        let mut out = io::stdout().lock();
+        let mut stdout = io::stdout().lock();
         let end: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
-        let written = out.write_all(&text).and_then(|()| out.write_all(end)).and_then(|()| out.flush());
-        written.map_err(Error::io("write", "to standard output"))
+        let write_result =
+            stdout.write_all(&text).and_then(|()| stdout.write_all(end)).and_then(|()| stdout.flush());
+        write_result.map_err(Error::io("write", "to standard output"))
     }
 }
 
@@ -88,12 +89,16 @@ fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
     if !letters.contains(is_unsafe) {
         return Cow::Borrowed(text);
     }
-    let mut escaped = String::with_capacity(text.len() + 16);
+    let mut text_for_terminal = String::with_capacity(text.len() + 16);
     for letter in letters.chars() {
         // Unsafe characters are below U+10000, so four hexadecimal digits suffice.
-        if is_unsafe(letter) { escaped += &format!("\\u{:04x}", u32::from(letter)) } else { escaped.push(letter) }
+        if is_unsafe(letter) {
+            text_for_terminal += &format!("\\u{:04x}", u32::from(letter))
+        } else {
+            text_for_terminal.push(letter)
+        }
     }
-    Cow::Owned(escaped.into_bytes())
+    Cow::Owned(text_for_terminal.into_bytes())
 }
 
 #[cfg(test)]
@@ -109,16 +114,16 @@ mod tests {
         let body = br#"{"b":[1,{"a":null}],"a":[],"c":1.50}"#;
         let text = |is_pretty| String::from_utf8(printer(is_pretty).formatted(body).into_owned()).unwrap();
         assert_eq!(text(false).as_bytes(), body);
-        let wanted =
+        let indented_text =
             "{\n  \"b\": [\n    1,\n    {\n      \"a\": null\n    }\n  ],\n  \"a\": [],\n  \"c\": 1.50\n}";
-        assert_eq!(text(true), wanted);
+        assert_eq!(text(true), indented_text);
         assert_eq!(*printer(true).formatted(b"<html>"), *b"<html>");
     }
 
     #[test]
     fn steering_characters_are_escaped_for_a_terminal() {
         let text = "{\n\t\"a\": \"x\u{9b}31m\u{202e}y\u{1b}漢\"\n}";
-        let wanted = "{\n\t\"a\": \"x\\u009b31m\\u202ey\\u001b漢\"\n}";
-        assert_eq!(*escaped(text.as_bytes()), *wanted.as_bytes());
+        let visible_text = "{\n\t\"a\": \"x\\u009b31m\\u202ey\\u001b漢\"\n}";
+        assert_eq!(*escaped(text.as_bytes()), *visible_text.as_bytes());
     }
 }

@@ -27,8 +27,8 @@ impl Unfinished {
     pub(super) fn fill_from(&self, source: &Path) -> Result<(), BackupFailure> {
         let mut from = File::open(source).map_err(BackupFailure::file("read", source))?;
         let mut copy = private_file::create_new(&self.0).map_err(BackupFailure::file("create", &self.0))?;
-        let copied = io::copy(&mut from, &mut copy).and_then(|_| copy.sync_all());
-        copied.map_err(BackupFailure::file("write", &self.0))
+        let copy_result = io::copy(&mut from, &mut copy).and_then(|_| copy.sync_all());
+        copy_result.map_err(BackupFailure::file("write", &self.0))
     }
 
     /// Renames the file to its final name. A file that already has this name is not replaced.
@@ -45,8 +45,8 @@ impl Unfinished {
             }
             Err(error) => return Err(BackupFailure::file("create", target)(error)),
         }
-        let renamed = fs::rename(&self.0, target).and_then(|()| private_file::sync_folder(target));
-        renamed.map_err(BackupFailure::file("write", target))
+        let rename_result = fs::rename(&self.0, target).and_then(|()| private_file::sync_folder(target));
+        rename_result.map_err(BackupFailure::file("write", target))
     }
 }
 

@@ -33,11 +33,11 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
     let target = file.clone();
     let contents = store::blocking(move || {
         file::expect_none(&target)?;
-        let unfinished = Unfinished::new_beside(&target);
-        let failed = |error: &dyn std::fmt::Display| BackupFailure::copy(&database, &target, error);
-        write_backup(&database, unfinished.path()).map_err(|error| failed(&error))?;
-        let contents = check_backup(unfinished.path()).map_err(|error| failed(&error))?;
-        unfinished.publish(&target).map(|()| contents)
+        let partial_file = Unfinished::new_beside(&target);
+        let to_error = |error: &dyn std::fmt::Display| BackupFailure::copy(&database, &target, error);
+        write_backup(&database, partial_file.path()).map_err(|error| to_error(&error))?;
+        let contents = check_backup(partial_file.path()).map_err(|error| to_error(&error))?;
+        partial_file.publish(&target).map(|()| contents)
     })
     .await??;
     let key = wiring::examine_sealing_keys(config, &contents.master_keys)?;
@@ -59,15 +59,15 @@ pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> R
     let _lock = ServingLock::take(&config.database)?;
     let (target, source) = (database.clone(), file.clone());
     let contents = store::blocking(move || {
-        let unfinished = Unfinished::new_beside(&target);
-        unfinished.fill_from(&source)?;
+        let partial_file = Unfinished::new_beside(&target);
+        partial_file.fill_from(&source)?;
         let unusable = |reason: String| BackupFailure::Unusable { file: source.clone(), reason };
-        let contents = check_backup(unfinished.path()).map_err(|error| unusable(error.to_string()))?;
+        let contents = check_backup(partial_file.path()).map_err(|error| unusable(error.to_string()))?;
         if !contents.unknown.is_empty() {
             let unknown = contents.unknown.join(", ");
             return Err(unusable(format!("a later version of Candor created it, with the migrations {unknown}")));
         }
-        unfinished.publish(&target).map(|()| contents)
+        partial_file.publish(&target).map(|()| contents)
     })
     .await??;
     restored::mark(&database)?;
@@ -78,8 +78,8 @@ pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> R
 
 /// Requires that neither a database nor a log beside it exists: SQLite would apply a leftover log to the copy.
 fn expect_no_database(database: &Path) -> Result<(), BackupFailure> {
-    let itself = private_file::is_there(database).then(|| database.to_owned());
-    match itself.or_else(|| pending_changes(database)) {
+    let database_file = private_file::is_there(database).then(|| database.to_owned());
+    match database_file.or_else(|| pending_changes(database)) {
         Some(found) => Err(BackupFailure::DatabaseExists { database: database.to_owned(), found }),
         None => Ok(()),
     }

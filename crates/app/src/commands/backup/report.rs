@@ -118,8 +118,8 @@ impl Report<'_> {
 
     fn rows_of_tables(&self) -> String {
         let heading = vec!["TABLE".to_owned(), "ROWS".to_owned()];
-        let filled = self.contents.tables.iter().filter(|(_, rows)| *rows > 0);
-        let lines = filled.map(|(name, rows)| vec![name.clone(), rows.to_string()]);
+        let nonempty_tables = self.contents.tables.iter().filter(|(_, rows)| *rows > 0);
+        let lines = nonempty_tables.map(|(name, rows)| vec![name.clone(), rows.to_string()]);
         table(&std::iter::once(heading).chain(lines).collect::<Vec<_>>())
     }
 

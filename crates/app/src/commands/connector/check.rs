@@ -77,17 +77,17 @@ pub(crate) async fn run(check: ConnectorCheck, output: Output) -> Result<(), Err
     if check.write {
         provider.write(&unknown, &mut steps).await;
     }
-    let failed = steps.iter().filter(|step| step.problem.is_some()).count();
+    let failure_count = steps.iter().filter(|step| step.problem.is_some()).count();
     let rows: Vec<_> = steps
         .iter()
         .map(|step| vec![step.request.clone(), step.problem.clone().unwrap_or_else(|| "good".to_owned())])
         .collect();
     let object: Vec<_> =
         steps.iter().map(|step| json!({"request": step.request, "problem": step.problem})).collect();
-    output.say(&json!({"data": object, "failed": failed}), &table(&rows))?;
-    match failed {
+    output.say(&json!({"data": object, "failed": failure_count}), &table(&rows))?;
+    match failure_count {
         0 => Ok(()),
-        failed => Err(CheckFailure::Wrong { failed, all: steps.len() }.into()),
+        failure_count => Err(CheckFailure::Wrong { failed: failure_count, all: steps.len() }.into()),
     }
 }
 
@@ -157,17 +157,17 @@ impl Provider {
             "name": {"givenName": "Candor", "familyName": "Check"},
             "emails": [{"value": user_name(name), "type": "work", "primary": true}],
         });
-        let created = |answer: &Answer| has_status(answer, 201);
-        let (step, body) = self.step_with_answer("POST", "/Users", Some(&user), created).await;
+        let was_created = |answer: &Answer| has_status(answer, 201);
+        let (step, body) = self.step_with_answer("POST", "/Users", Some(&user), was_created).await;
         let is_created = step.problem.is_none();
         steps.push(step);
         let Some(id) = body["id"].as_str().filter(|_| is_created) else { return };
         let path = format!("/Users/{id}");
-        let off =
+        let deactivation =
             json!({"schemas": [PATCH], "Operations": [{"op": "Replace", "path": "active", "value": "False"}]});
         steps.push(self.step("POST", "/Users", Some(&user), |answer| has_status(answer, 409)).await);
         steps.push(self.step("GET", &by_user_name(name), None, |answer| matches(answer, 1)).await);
-        steps.push(self.step("PATCH", &path, Some(&off), |answer| is_active(answer, false)).await);
+        steps.push(self.step("PATCH", &path, Some(&deactivation), |answer| is_active(answer, false)).await);
         steps.push(self.step("PUT", &path, Some(&user), |answer| is_active(answer, true)).await);
         steps.push(self.step("DELETE", &path, None, |answer| has_status(answer, 204)).await);
         steps.push(self.step("GET", &path, None, |answer| has_status(answer, 404)).await);
@@ -215,10 +215,10 @@ fn list(answer: &Answer) -> Result<(), String> {
 fn first_page(answer: &Answer) -> Result<(), String> {
     list(answer)?;
     let total = answer.body["totalResults"].as_u64().unwrap_or_default();
-    let shown = answer.body["Resources"].as_array().map_or(0, Vec::len);
+    let row_count = answer.body["Resources"].as_array().map_or(0, Vec::len);
     match usize::try_from(total.min(2)) {
-        Ok(wanted) if wanted == shown => Ok(()),
-        _ => Err(format!("{shown} people on a page of 2, with {total} in total")),
+        Ok(wanted) if wanted == row_count => Ok(()),
+        _ => Err(format!("{row_count} people on a page of 2, with {total} in total")),
     }
 }
 
@@ -266,8 +266,8 @@ mod tests {
         let plain = Answer { media_type: "application/json".to_owned(), ..answer(200, Value::Null) };
         assert!(scim_form(&plain).is_err());
         assert!(scim_form(&Answer { media_type: String::new(), ..answer(204, Value::Null) }).is_ok());
-        let refused = has_status(&answer(401, json!({"detail": "The key is revoked."})), 200).unwrap_err();
-        assert_eq!(refused, "status 401 instead of 200: The key is revoked.");
+        let error = has_status(&answer(401, json!({"detail": "The key is revoked."})), 200).unwrap_err();
+        assert_eq!(error, "status 401 instead of 200: The key is revoked.");
         assert!(is_active(&answer(200, json!({"active": "False"})), false).is_err());
         let number = answer(404, json!({"schemas": [ERROR], "status": 404}));
         let text = answer(404, json!({"schemas": [ERROR], "status": "404"}));

@@ -68,8 +68,8 @@ pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
             (Box::new(source), pending)
         }
         DatabaseUrl::Postgres(url) => {
-            let opened = PostgresCopy::source(&options(url.reveal())).await;
-            let source = opened.map_err(|error| refused(database, &error))?;
+            let source_result = PostgresCopy::source(&options(url.reveal())).await;
+            let source = source_result.map_err(|error| refused(database, &error))?;
             let pending = source.pending().await.map_err(|error| refused(database, &error))?;
             (Box::new(source), pending)
         }
@@ -92,12 +92,12 @@ pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
     match database {
         DatabaseUrl::Sqlite(path) => {
             let path = path.clone();
-            let opened = store::blocking(move || SqliteCopy::target(&path)).await?;
-            Ok(Box::new(opened.map_err(unusable(database))?))
+            let target_result = store::blocking(move || SqliteCopy::target(&path)).await?;
+            Ok(Box::new(target_result.map_err(unusable(database))?))
         }
         DatabaseUrl::Postgres(url) => {
-            let opened = PostgresCopy::target(&options(url.reveal())).await;
-            Ok(Box::new(opened.map_err(|error| refused(database, &error))?))
+            let target_result = PostgresCopy::target(&options(url.reveal())).await;
+            Ok(Box::new(target_result.map_err(|error| refused(database, &error))?))
         }
     }
 }

@@ -37,10 +37,10 @@ pub(crate) async fn run(
     let source = ends::source(&from).await?;
     let target = ends::target(&to).await?;
     let progress = Progress::new(output);
-    let copied = copy(&*source, &*target, &ends::identity(&from), &progress).await;
+    let copy_result = copy(&*source, &*target, &ends::identity(&from), &progress).await;
     progress.end();
-    let copied = copied.map_err(|error| failure(error, &from, &to))?;
-    output.say(&object(&copied, &from, &to), &text(&copied, &from, &to))
+    let report = copy_result.map_err(|error| failure(error, &from, &to))?;
+    output.say(&object(&report, &from, &to), &text(&report, &from, &to))
 }
 
 fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> Error {

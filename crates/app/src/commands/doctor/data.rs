@@ -139,15 +139,15 @@ async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Fin
         }
     };
     let now = candor_port_clock::Clock::now(&clock);
-    let written = store.probe_write(now).await.map_err(|error| error.to_string());
+    let probe_result = store.probe_write(now).await.map_err(|error| error.to_string());
     let clock = match clock_difference(&*store, &clock).await {
         Ok(None) => Finding::good("clock", "the embedded database uses the clock of this machine"),
         Ok(Some(millis)) => judged(millis),
         Err(error) => Finding::skipped("clock", error.to_string()),
     };
-    let mut left = upgrades::look(&*store, config.organization_max_keys, now).await;
-    left.extend(twins::look(&*store).await);
-    (written, clock, left)
+    let mut findings = upgrades::look(&*store, config.organization_max_keys, now).await;
+    findings.extend(twins::look(&*store).await);
+    (probe_result, clock, findings)
 }
 
 fn judged(millis: i64) -> Finding {
@@ -167,21 +167,21 @@ fn judged(millis: i64) -> Finding {
 
 /// Checks that the folders are writable, and closed to other users.
 fn folders(config: &Config, database: &Path) -> Vec<Finding> {
-    let beside = nearest(database);
+    let existing_folder = nearest(database);
     if let Some(folder) = database.parent().filter(|folder| folder.exists() && !folder.is_dir()) {
         let says = format!("{} is not a folder", folder.display());
         return vec![Finding::broken("folder", says, "move it, or set CANDOR_DATA_DIR to another folder")];
     }
-    if let Err(error) = access(&beside, Access::WRITE_OK | Access::EXEC_OK) {
+    if let Err(error) = access(&existing_folder, Access::WRITE_OK | Access::EXEC_OK) {
         return vec![Finding::broken(
             "folder",
-            format!("this user cannot write to {}: {error}", beside.display()),
+            format!("this user cannot write to {}: {error}", existing_folder.display()),
             "run candor as the user that owns it, or give it to this user with `chown`",
         )];
     }
     let open = wiring::open_folders(config);
     if open.is_empty() {
-        return vec![Finding::good("folder", format!("{} is writable", beside.display()))];
+        return vec![Finding::good("folder", format!("{} is writable", existing_folder.display()))];
     }
     let warning = |folder: PathBuf| {
         let says = format!("other users can read {}", folder.display());

@@ -17,11 +17,11 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub(super) async fn look(config: &Config) -> Option<Finding> {
     let RateLimiter::Redis(server) = &config.rate_limiter else { return None };
     let place = format!("{}:{}", server.host, server.port);
-    let asked = match wiring::rate_limit_store(server) {
+    let check_result = match wiring::rate_limit_store(server) {
         Ok(store) => timeout(PATIENCE, store.check()).await.unwrap_or(Err(RateLimitStoreError::TooSlow)),
         Err(error) => Err(error),
     };
-    Some(match asked {
+    Some(match check_result {
         Ok(()) => Finding::good(CHECK, format!("{place} counts quotas for all instances")),
         Err(error) => {
             let says = format!("{place} does not count quotas, so each instance counts alone: {error}");

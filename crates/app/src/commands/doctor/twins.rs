@@ -38,6 +38,6 @@ pub(super) async fn look(store: &dyn Storage) -> Vec<Finding> {
 }
 
 fn finding<K: Kind>(check: &'static str, ids: &[Id<K>], what: &str, remedy: &'static str) -> Option<Finding> {
-    let listed = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    (!ids.is_empty()).then(|| Finding::warning(check, format!("{} {what}: {listed}", ids.len()), remedy))
+    let id_list = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    (!ids.is_empty()).then(|| Finding::warning(check, format!("{} {what}: {id_list}", ids.len()), remedy))
 }

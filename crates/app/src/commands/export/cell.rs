@@ -45,8 +45,8 @@ pub(super) fn write(row: &RawValue, columns: &mut Vec<String>) -> Result<String,
     if columns.is_empty() {
         columns.extend(members.iter().map(|(name, _)| name.clone()));
     }
-    let of = |name: &String| members.iter().find(|(member, _)| member == name).map(|(_, value)| value);
-    line(&mut text, columns.iter().map(|name| of(name).map(cell).unwrap_or_default()));
+    let value_of = |name: &String| members.iter().find(|(member, _)| member == name).map(|(_, value)| value);
+    line(&mut text, columns.iter().map(|name| value_of(name).map(cell).unwrap_or_default()));
     Ok(text)
 }
 
@@ -126,26 +126,26 @@ mod tests {
     fn line_that_was_read_is_the_line_that_was_written() {
         let mut columns = vec![];
         let text = r#"{"id":"a","title":"=x","about":{"id":"emp_1"},"n":3,"note":"[x","z":null}"#;
-        let written = write(&row(text), &mut columns).unwrap();
-        let file = format!("{}{written}", names(&columns));
+        let written_line = write(&row(text), &mut columns).unwrap();
+        let file = format!("{}{written_line}", names(&columns));
         let record = csv::Reader::from_reader(file.as_bytes()).records().next().unwrap().unwrap();
         let (value, line) = read(&record, &columns);
-        assert_eq!(written, line);
+        assert_eq!(written_line, line);
         let members = ["title", "note"].map(|name| value[name].as_str().unwrap());
         assert_eq!((members, &value["about"]["id"]), (["=x", "[x"], &Value::from("emp_1")));
-        let again = RawValue::from_string(value.to_string()).unwrap();
-        assert_eq!(write(&again, &mut columns).unwrap(), line);
+        let reread_value = RawValue::from_string(value.to_string()).unwrap();
+        assert_eq!(write(&reread_value, &mut columns).unwrap(), line);
     }
 
     #[test]
     fn cells_are_quoted_and_never_formulas() {
-        let of = |text: &str| cell(&Value::String(text.to_owned()));
+        let cell_of = |text: &str| cell(&Value::String(text.to_owned()));
         for start in FORMULA_STARTS {
-            assert!(of(&format!("{start}1+1")).trim_start_matches('"').starts_with('\''), "{start:?}");
+            assert!(cell_of(&format!("{start}1+1")).trim_start_matches('"').starts_with('\''), "{start:?}");
         }
-        assert_eq!(of("=HYPERLINK(\"x\",1)"), "\"'=HYPERLINK(\"\"x\"\",1)\"");
-        assert_eq!(of("a\nb"), "\"a\nb\"");
-        assert_eq!(of("plain"), "plain");
+        assert_eq!(cell_of("=HYPERLINK(\"x\",1)"), "\"'=HYPERLINK(\"\"x\"\",1)\"");
+        assert_eq!(cell_of("a\nb"), "\"a\nb\"");
+        assert_eq!(cell_of("plain"), "plain");
         assert_eq!(cell(&serde_json::json!(-3)), "-3", "a number is no text");
     }
 }

@@ -82,8 +82,8 @@ impl ExportFiles {
     /// [`Error::Io`].
     pub(super) fn save(&mut self, manifest: &mut Manifest) -> Result<(), Error> {
         for file in self.by_type.values_mut() {
-            let saved = file.writer.flush().and_then(|()| file.writer.get_ref().sync_data());
-            saved.map_err(Error::io("write", &file.path))?;
+            let save_result = file.writer.flush().and_then(|()| file.writer.get_ref().sync_data());
+            save_result.map_err(Error::io("write", &file.path))?;
             let digest = file.digest.clone().finish();
             file.entry.sha256 = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
             manifest.files.insert(file.word.to_owned(), file.entry.clone());

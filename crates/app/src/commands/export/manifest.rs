@@ -128,9 +128,9 @@ impl UnfinishedExport {
     /// Creates the state in which the files of a complete export are written anew, with a file for the removed ids.
     pub(super) fn rewriting(complete: &Manifest) -> Self {
         let mut manifest = complete.clone();
-        let removed =
+        let removal_file =
             FileEntry { file: format!("{REMOVED}.{}", ExportFormat::Ndjson.ending()), ..FileEntry::default() };
-        manifest.files.entry(REMOVED.to_owned()).or_insert(removed);
+        manifest.files.entry(REMOVED.to_owned()).or_insert(removal_file);
         for entry in manifest.files.values_mut() {
             (entry.rows, entry.bytes) = (0, 0);
         }
@@ -143,8 +143,8 @@ impl UnfinishedExport {
     /// [`Error::Io`]; [`ExportFailure::DamagedFile`].
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(UNFINISHED);
-        let Some(unfinished) = read::<Self>(&path)? else { return Ok(None) };
-        Ok(Some(Self { manifest: unfinished.manifest.checked(&path)?, ..unfinished }))
+        let Some(partial_export) = read::<Self>(&path)? else { return Ok(None) };
+        Ok(Some(Self { manifest: partial_export.manifest.checked(&path)?, ..partial_export }))
     }
 
     /// Replaces the stored state.
@@ -180,9 +180,9 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         read => read.map_err(Error::io("read", path))?,
     };
-    let damaged =
+    let to_error =
         |error: serde_json::Error| ExportFailure::DamagedFile { path: path.to_owned(), reason: error.to_string() };
-    Ok(Some(serde_json::from_slice(&text).map_err(damaged)?))
+    Ok(Some(serde_json::from_slice(&text).map_err(to_error)?))
 }
 
 /// Writes a file under another name and renames it, so that a crash leaves the old or the new content.
@@ -192,6 +192,6 @@ fn write(value: &impl Serialize, path: &Path) -> Result<(), Error> {
         .map_err(|error| Error::Defect { what: "describe the export", reason: error.to_string() })?;
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(true).mode(OWNER_ONLY).open(&new);
-    let written = file.and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
-    written.and_then(|()| fs::rename(&new, path)).map_err(Error::io("write", path))
+    let write_result = file.and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
+    write_result.and_then(|()| fs::rename(&new, path)).map_err(Error::io("write", path))
 }

@@ -58,15 +58,15 @@ pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), Er
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     let (follows, folder) = (command.follow, command.out.clone());
     let mut work = pin!(carry_out(command, output));
-    let stopped = |signal, status| {
+    let interruption = |signal, status| {
         // The normal end of a command that would otherwise follow the feed forever.
         let is_following = follows && Manifest::read(&folder).is_ok_and(|manifest| manifest.is_some());
         if is_following { Ok(()) } else { Err(ExportFailure::Interrupted { signal, status }.into()) }
     };
     tokio::select! {
         done = &mut work => done,
-        _ = interrupt.recv() => stopped("SIGINT", 130),
-        _ = terminate.recv() => stopped("SIGTERM", 143),
+        _ = interrupt.recv() => interruption("SIGINT", 130),
+        _ = terminate.recv() => interruption("SIGTERM", 143),
     }
 }
 
@@ -98,12 +98,12 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> 
         Some(manifest) if manifest.is_of(&resources, command.format) => manifest,
         Some(_) => return Err(ExportFailure::OtherExport(folder.to_owned()).into()),
         None => {
-            let unfinished = UnfinishedExport::read(folder)?
+            let partial_export = UnfinishedExport::read(folder)?
                 .unwrap_or_else(|| UnfinishedExport::new(&resources, command.format));
-            if !unfinished.manifest.is_of(&resources, command.format) {
+            if !partial_export.manifest.is_of(&resources, command.format) {
                 return Err(ExportFailure::OtherExport(folder.to_owned()).into());
             }
-            let manifest = export(&candor, folder, unfinished, output).await?;
+            let manifest = export(&candor, folder, partial_export, output).await?;
             report(&manifest, output)?;
             manifest
         }
@@ -129,9 +129,9 @@ fn require_all_for_removals(resources: &[ExportedResource]) -> Result<(), Export
 
 /// Locks a folder until the lock is dropped. Two processes would otherwise append to the same files.
 fn lock(folder: &Path) -> Result<File, Error> {
-    let opened = File::open(folder).map_err(Error::io("open", folder))?;
-    match opened.try_lock() {
-        Ok(()) => Ok(opened),
+    let folder_file = File::open(folder).map_err(Error::io("open", folder))?;
+    match folder_file.try_lock() {
+        Ok(()) => Ok(folder_file),
         Err(TryLockError::WouldBlock) => Err(ExportFailure::InUse(folder.to_owned()).into()),
         Err(TryLockError::Error(error)) => Err(Error::io("lock", folder)(error)),
     }
@@ -155,8 +155,8 @@ async fn export(
             .resources(unfinished.manifest.resources().map(|resource| resource.word().to_owned()))
             .cursor(unfinished.cursor.clone());
         let mut lines = candor.export(options);
-        let failed = |error| RemoteFailure::calling("export")(error);
-        while let Some(text) = lines.next_text().await.map_err(failed)? {
+        let to_error = |error| RemoteFailure::calling("export")(error);
+        while let Some(text) = lines.next_text().await.map_err(to_error)? {
             let line: Line<'_> = serde_json::from_slice(&text).map_err(ExportFailure::unreadable)?;
             if let Some(row) = line.data {
                 files.append(&line.kind, row)?;

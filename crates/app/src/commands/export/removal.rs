@@ -28,22 +28,22 @@ pub(super) fn rewrite(
     removals: &[Removal],
     folds: bool,
 ) -> Result<(), Error> {
-    let mut unfinished = UnfinishedExport::rewriting(manifest);
-    let mut files = ExportFiles::open(folder, &unfinished.manifest, true)?;
-    let mut removed = Removed::read(folder, manifest)?;
+    let mut partial_export = UnfinishedExport::rewriting(manifest);
+    let mut files = ExportFiles::open(folder, &partial_export.manifest, true)?;
+    let mut removed_rows = Removed::read(folder, manifest)?;
     let mut resources: Vec<_> = manifest.resources().collect();
     // A conversation loses its title with the resource that it is about.
     resources.sort_by_key(|resource| *resource == ExportedResource::Conversations);
     for resource in resources {
         let Some(entry) = manifest.files.get(resource.word()) else { continue };
         let old = OldFile { format: manifest.format, entry, path: &folder.join(&entry.file) };
-        old.copy(resource, &mut files, &mut removed, removals, folds)?;
+        old.copy(resource, &mut files, &mut removed_rows, removals, folds)?;
     }
-    removed.append_to(&mut files)?;
-    files.save(&mut unfinished.manifest)?;
-    unfinished.write(folder)?;
-    unfinished.finish(folder)?;
-    *manifest = unfinished.manifest;
+    removed_rows.append_to(&mut files)?;
+    files.save(&mut partial_export.manifest)?;
+    partial_export.write(folder)?;
+    partial_export.finish(folder)?;
+    *manifest = partial_export.manifest;
     Ok(())
 }
 
@@ -110,19 +110,19 @@ impl OldFile<'_> {
             let is_single = folds || has_person && is_erased(row.id());
             let is_last = !is_single || last_states.get(row.id()).is_none_or(|last| *last == number);
             let (id, before) = (row.id().to_owned(), row.value.clone());
-            let mut kept = Some(row.value);
+            let mut current_row = Some(row.value);
             for removal in removals {
                 // The files of the rows that a row depends on precede its own.
                 let is_removed = |id: &str| removed.ids.get(id).is_some_and(|by| std::ptr::eq(*by, removal));
-                kept = kept
+                current_row = current_row
                     .and_then(|value| removal.apply_to(value))
                     .and_then(|value| removal.apply_to_dependent(value, is_removed));
-                if kept.is_none() {
+                if current_row.is_none() {
                     removed.add(resource, &id, removal);
                     return Ok(());
                 }
             }
-            let Some(value) = kept.filter(|_| is_last) else { return Ok(()) };
+            let Some(value) = current_row.filter(|_| is_last) else { return Ok(()) };
             let line = if value == before { row.line } else { self.line(&value)? };
             files.append_line(resource.line_type(), &line)
         })
@@ -140,20 +140,20 @@ impl OldFile<'_> {
 
     fn for_each_row(&self, mut take: impl FnMut(u64, OldRow) -> Result<(), Error>) -> Result<(), Error> {
         let file = File::open(self.path).map_err(Error::io("read", self.path))?;
-        let damaged =
+        let to_error =
             |reason: String| Error::from(ExportFailure::DamagedFile { path: self.path.to_owned(), reason });
         match self.format {
             ExportFormat::Ndjson => {
                 for (number, line) in (0..).zip(BufReader::new(file).lines()) {
                     let line = line.map_err(Error::io("read", self.path))?;
-                    let value = serde_json::from_str(&line).map_err(|error| damaged(error.to_string()))?;
+                    let value = serde_json::from_str(&line).map_err(|error| to_error(error.to_string()))?;
                     take(number, OldRow { value, line: format!("{line}\n") })?;
                 }
             }
             ExportFormat::Csv => {
                 let mut rows = csv::Reader::from_reader(BufReader::new(file));
                 for (number, row) in (0..).zip(rows.records()) {
-                    let row = row.map_err(|error| damaged(error.to_string()))?;
+                    let row = row.map_err(|error| to_error(error.to_string()))?;
                     let (value, line) = cell::read(&row, &self.entry.columns);
                     take(number, OldRow { value, line })?;
                 }

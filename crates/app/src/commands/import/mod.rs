@@ -38,9 +38,9 @@ const WATCH: Duration = Duration::from_millis(250);
 pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
     let dry_run = import.dry_run;
     let progress = Progress::new(dry_run, output);
-    let ended = carried_out(import, &progress).await;
-    progress.say_what_was_done(output, ended.as_ref().err())?;
-    match ended? {
+    let import_result = carried_out(import, &progress).await;
+    progress.say_what_was_done(output, import_result.as_ref().err())?;
+    match import_result? {
         0 => Ok(()),
         failed => Err(ImportFailure::RowsFailed { failed, dry_run }.into()),
     }
@@ -50,15 +50,15 @@ pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
 async fn carried_out(import: Import, progress: &Progress) -> Result<usize, Error> {
     let listen = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    let stopped = |signal, status| ImportFailure::Interrupted { signal, status, outcome: progress.outcome() };
+    let interruption = |signal, status| ImportFailure::Interrupted { signal, status, outcome: progress.outcome() };
     let mut work = pin!(carry_out(import, progress));
     let mut watch = interval(WATCH);
     watch.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             done = &mut work => return done,
-            _ = interrupt.recv() => return Err(stopped("SIGINT", 130).into()),
-            _ = terminate.recv() => return Err(stopped("SIGTERM", 143).into()),
+            _ = interrupt.recv() => return Err(interruption("SIGINT", 130).into()),
+            _ = terminate.recv() => return Err(interruption("SIGTERM", 143).into()),
             _ = watch.tick() => progress.watch(),
         }
     }
@@ -86,11 +86,9 @@ async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> 
 async fn divided(file: PathBuf, ignored: Vec<String>) -> Result<Split, Error> {
     let work = spawn_blocking(move || {
         let bytes = read(&file)?;
-        let mut divided = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&file, error))?;
-        divided
-            .ignore_columns(&ignored)
-            .map_err(|problems| unreadable(&file, UnreadableFile::Invalid(problems)))?;
-        Ok(divided)
+        let mut parts = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&file, error))?;
+        parts.ignore_columns(&ignored).map_err(|problems| unreadable(&file, UnreadableFile::Invalid(problems)))?;
+        Ok(parts)
     });
     let defect = |error: JoinError| Error::Defect { what: "read the file", reason: error.to_string() };
     work.await.map_err(defect)?

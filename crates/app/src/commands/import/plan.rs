@@ -58,10 +58,10 @@ mod tests {
         let other =
             json!({"manager_email": {"from": "b@x", "to": null}, "role": {"from": "employee", "to": "manager"}});
         let plan = [row(2, "create", &new), row(3, "skip", &json!({})), row(4, "update", &other)];
-        let wanted = "\nROW  EMAIL  ACTION  CHANGES\n\
+        let expected_table = "\nROW  EMAIL  ACTION  CHANGES\n\
                       2    a@x    create  first_name: Ada; last_name: M\n\
                       4    a@x    update  manager_email: b@x → (none); role: employee → manager\n";
-        assert_eq!(changes(&plan), wanted);
+        assert_eq!(changes(&plan), expected_table);
         assert_eq!(changes(&plan[1..2]), "");
     }
 

@@ -63,8 +63,9 @@ impl Connection {
     /// See [`Account::client`].
     pub(super) fn new(import: &Import, account: &Account) -> Result<Self, Error> {
         let mut random = [0; 12];
-        let filled = SystemRandom::new().fill(&mut random);
-        filled.map_err(|error| Error::Defect { what: "create an idempotency key", reason: error.to_string() })?;
+        let fill_result = SystemRandom::new().fill(&mut random);
+        fill_result
+            .map_err(|error| Error::Defect { what: "create an idempotency key", reason: error.to_string() })?;
         let candor = account.client_with("candor-import", |builder| builder.timeout(PATIENCE).max_retries(0))?;
         let mut query = Vec::new();
         if import.dry_run {
@@ -117,10 +118,10 @@ impl Connection {
                     }
                     progress.note(&format!("no valid response from {}: {reason}; retrying", self.address));
                     let pause = (PAUSE * 2_u32.saturating_pow(attempts)).min(LONGEST_PAUSE);
-                    let again = format!("attempt {} of {ATTEMPTS}", attempts + 1);
+                    let attempt_text = format!("attempt {} of {ATTEMPTS}", attempts + 1);
                     let wait = wait.unwrap_or(pause) + jitter();
-                    count_down(wait, |left| progress.show(format!("{again} in {left} s"))).await;
-                    progress.show(again);
+                    count_down(wait, |left| progress.show(format!("{attempt_text} in {left} s"))).await;
+                    progress.show(attempt_text);
                 }
             }
         }
@@ -204,8 +205,8 @@ mod tests {
     #[test]
     fn retry_wait_is_reported_every_second() {
         let (second, half) = (Duration::from_secs(1), Duration::from_millis(500));
-        let told: Vec<_> = seconds_of(2 * second + half).collect();
-        assert_eq!(told, [(3, second), (2, second), (1, half)]);
+        let reported_seconds: Vec<_> = seconds_of(2 * second + half).collect();
+        assert_eq!(reported_seconds, [(3, second), (2, second), (1, half)]);
         assert_eq!(seconds_of(2 * second).collect::<Vec<_>>(), [(2, second), (1, second)]);
         assert_eq!(seconds_of(Duration::ZERO).count(), 0);
     }

@@ -87,18 +87,18 @@ impl Tally {
         if let Some(it) = self.parts.get_mut(number) {
             (it.sent, it.counts) = (PartState::Answered, counts);
         }
-        let taken = |rows: &mut Value| rows.as_array_mut().map(std::mem::take).unwrap_or_default();
-        let (mut errors, mut plan) = (taken(&mut answer["data"]["errors"]), taken(&mut answer["plan"]));
+        let take_rows = |rows: &mut Value| rows.as_array_mut().map(std::mem::take).unwrap_or_default();
+        let (mut errors, mut plan) = (take_rows(&mut answer["data"]["errors"]), take_rows(&mut answer["plan"]));
         self.failed.convert(part, &mut errors);
         for row in &mut plan {
-            let here = row["row_number"].as_u64().and_then(|number| u32::try_from(number).ok());
-            row["row_number"] = json!(part.number(here.unwrap_or_default()));
+            let row_number = row["row_number"].as_u64().and_then(|number| u32::try_from(number).ok());
+            row["row_number"] = json!(part.number(row_number.unwrap_or_default()));
         }
         self.errors.append(&mut errors);
         self.plan.append(&mut plan);
         self.errors.sort_by_key(|error| error["row_number"].as_u64());
         self.plan.sort_by_key(|plan| plan["row_number"].as_u64());
-        for mut warning in taken(&mut answer["warnings"]) {
+        for mut warning in take_rows(&mut answer["warnings"]) {
             warning["message"] = json!(part.renumbered(warning["message"].as_str().unwrap_or_default()));
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
@@ -118,8 +118,8 @@ impl Tally {
 
     /// Returns the number of imported rows.
     pub(super) fn rows_in(&self) -> u64 {
-        let answered = self.parts.iter().filter(|part| part.sent == PartState::Answered);
-        answered.map(|part| (part.rows as u64).saturating_sub(part.counts.failed)).sum()
+        let acknowledged_parts = self.parts.iter().filter(|part| part.sent == PartState::Answered);
+        acknowledged_parts.map(|part| (part.rows as u64).saturating_sub(part.counts.failed)).sum()
     }
 
     fn rows(&self) -> usize {

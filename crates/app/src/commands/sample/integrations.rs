@@ -29,8 +29,9 @@ pub(super) async fn subscribed(services: &Services, context: &RequestContext) ->
 /// Creates the connector and uploads a file for it.
 pub(super) async fn connected(services: &Services, context: &RequestContext) -> Result<(), Error> {
     let body = json!({"type": "csv_feed", "hris_source": "payroll", "mapped_custom_field_keys": ["cost_center"]});
-    let made = body_of(connectors::create(services, context, object(body)).await, "create a sample connector")?;
-    let params = Params::new(vec![("connector_id".to_owned(), text_id(&made)?)]);
+    let connector =
+        body_of(connectors::create(services, context, object(body)).await, "create a sample connector")?;
+    let params = Params::new(vec![("connector_id".to_owned(), text_id(&connector)?)]);
     let upload = employees::csv::upsert(services, context.clone(), params, UPLOAD.as_bytes().into());
     done(upload.await, "upload a sample file").map(drop)
 }

@@ -56,13 +56,13 @@ impl Model {
 
     /// Begins all attempts that may begin, and returns the number of those of the organization that responds.
     fn start(&mut self) -> usize {
-        let begun = self.test.start();
-        for place in &begun {
+        let attempts = self.test.start();
+        for place in &attempts {
             let organization = place.queue.0;
             let ticks = if organization == queue(VICTIM, 0).0 { SLOW } else { self.hang() };
             self.running.push((self.tick + ticks, *place, response(ticks)));
         }
-        begun.iter().filter(|place| place.queue.0 == queue(VICTIM, 0).0).count()
+        attempts.iter().filter(|place| place.queue.0 == queue(VICTIM, 0).0).count()
     }
 
     fn hang(&mut self) -> u64 {
@@ -134,8 +134,11 @@ fn hanging_receivers_of_many_organizations_cause_bounded_waits() {
             let longest = longest_wait(QueueLimits::OF_A_PROCESS, organizations, manner, 0);
             assert!(longest < 2 * TIMEOUT, "{manner:?} {organizations}: {longest}");
             // The shares are smaller once the first attempts have ended.
-            let later = longest_wait(QueueLimits::OF_A_PROCESS, organizations, manner, 32);
-            assert!(later == 0 || manner == Manner::Mix && later < TIMEOUT, "{manner:?} {organizations}: {later}");
+            let longest_later_wait = longest_wait(QueueLimits::OF_A_PROCESS, organizations, manner, 32);
+            assert!(
+                longest_later_wait == 0 || manner == Manner::Mix && longest_later_wait < TIMEOUT,
+                "{manner:?} {organizations}: {longest_later_wait}"
+            );
         }
     }
 }
@@ -145,8 +148,8 @@ fn queues_of_an_organization_are_skipped_if_no_place_is_free() {
     let mut test = QueuesTest::new(QueueLimits { attempts: 2, waiting: 8, batch: 8 });
     let queues: Vec<_> = (1..=5).map(|organization| queue(organization, 1)).collect();
     queues.iter().for_each(|queue| test.warm(*queue));
-    let taken: Vec<_> = queues.iter().map(|queue| test.offer(*queue, 8)).collect();
-    assert_eq!(taken, [4, 2, 1, 1, 0]);
+    let accepted_counts: Vec<_> = queues.iter().map(|queue| test.offer(*queue, 8)).collect();
+    assert_eq!(accepted_counts, [4, 2, 1, 1, 0]);
     assert_eq!(test.queues.full(), queues, "each claimed delivery would have to be given back");
     test.start();
     assert!(!test.queues.full().contains(&queues[4]));
