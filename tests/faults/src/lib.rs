@@ -100,19 +100,19 @@ impl Shared {
 
     /// Counts a request and returns its fault.
     fn note(&self, key: Option<&str>) -> Fault {
-        let mut seen = self.seen();
-        let fault = self.plan.get(seen.requests % self.plan.len().max(1)).copied().unwrap_or(Fault::None);
-        seen.requests += 1;
-        *seen.counts.entry(fault).or_default() += 1;
-        seen.keys.extend(key.map(str::to_owned));
+        let mut requests = self.seen();
+        let fault = self.plan.get(requests.requests % self.plan.len().max(1)).copied().unwrap_or(Fault::None);
+        requests.requests += 1;
+        *requests.counts.entry(fault).or_default() += 1;
+        requests.keys.extend(key.map(str::to_owned));
         fault
     }
 
     fn report(&self) -> Value {
-        let seen = self.seen();
+        let requests = self.seen();
         let counts: HashMap<&str, usize> =
-            seen.counts.iter().map(|(fault, count)| (fault.name(), *count)).collect();
-        json!({"counts": counts, "keys": seen.keys})
+            requests.counts.iter().map(|(fault, count)| (fault.name(), *count)).collect();
+        json!({"counts": counts, "keys": requests.keys})
     }
 }
 
@@ -131,12 +131,12 @@ impl FaultProxy {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared { service, plan, seen: Mutex::default() });
-        let noted = Arc::clone(&shared);
+        let shared_state = Arc::clone(&shared);
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                let noted = Arc::clone(&noted);
+                let state_of_connection = Arc::clone(&shared_state);
                 // Broken connections are expected: the proxy causes them.
-                thread::spawn(move || drop(pass::pass(client, &noted)));
+                thread::spawn(move || drop(pass::pass(client, &state_of_connection)));
             }
         });
         Ok(Self { address, shared })

@@ -23,8 +23,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn plan(words: &[String]) -> Result<Vec<Fault>, String> {
     let fault = |word: &String| {
-        let known = Fault::ALL.into_iter().find(|fault| fault.name() == word);
-        known.ok_or_else(|| format!("{word} is no fault"))
+        let known_fault = Fault::ALL.into_iter().find(|fault| fault.name() == word);
+        known_fault.ok_or_else(|| format!("{word} is no fault"))
     };
     words.iter().map(fault).collect()
 }

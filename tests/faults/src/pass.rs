@@ -60,9 +60,9 @@ fn header<'a>(head: &'a [String], name: &str) -> Option<&'a str> {
 /// Sends a request to the service and reads its response to the end of the connection.
 fn exchange(shared: &Shared, head: &[String], body: &[u8]) -> io::Result<Vec<u8>> {
     let mut server = TcpStream::connect(shared.service)?;
-    let kept = head.iter().filter(|line| !line.to_ascii_lowercase().starts_with("connection:"));
-    let kept: String = kept.map(|line| format!("{line}\r\n")).collect();
-    server.write_all(format!("{kept}connection: close\r\n\r\n").as_bytes())?;
+    let header_lines = head.iter().filter(|line| !line.to_ascii_lowercase().starts_with("connection:"));
+    let headers: String = header_lines.map(|line| format!("{line}\r\n")).collect();
+    server.write_all(format!("{headers}connection: close\r\n\r\n").as_bytes())?;
     server.write_all(body)?;
     let mut response = Vec::new();
     server.read_to_end(&mut response)?;
@@ -81,6 +81,7 @@ fn refuse(client: &mut TcpStream, status: &str, code: &str, headers: &str) -> io
 }
 
 fn respond(client: &mut TcpStream, status: &str, headers: &str, body: &str) -> io::Result<()> {
-    let fixed = format!("content-type: application/json\r\ncontent-length: {}\r\nconnection: close", body.len());
-    client.write_all(format!("HTTP/1.1 {status}\r\n{fixed}\r\n{headers}\r\n{body}").as_bytes())
+    let fixed_headers =
+        format!("content-type: application/json\r\ncontent-length: {}\r\nconnection: close", body.len());
+    client.write_all(format!("HTTP/1.1 {status}\r\n{fixed_headers}\r\n{headers}\r\n{body}").as_bytes())
 }

@@ -98,9 +98,9 @@ impl Cluster {
     /// The guard process refuses the command, or the server does not end.
     pub fn kill(&mut self) -> Result<(), Error> {
         self.tell("kill")?;
-        let begun = Instant::now();
+        let start = Instant::now();
         while !self.folder.join("stopped").exists() {
-            if begun.elapsed() > START_LIMIT {
+            if start.elapsed() > START_LIMIT {
                 return Err(Error::Start { log: self.end_of_log() });
             }
             pause();
@@ -159,21 +159,21 @@ impl Cluster {
     #[must_use]
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         // Distributions link only some programs into the folders of `PATH`.
-        let linked = fs::canonicalize(self.programs.join("initdb")).ok();
-        let folders = [Some(self.programs.as_path()), linked.as_deref().and_then(Path::parent)];
+        let program_path = fs::canonicalize(self.programs.join("initdb")).ok();
+        let folders = [Some(self.programs.as_path()), program_path.as_deref().and_then(Path::parent)];
         folders.into_iter().flatten().map(|folder| folder.join(name)).find(|folder| folder.is_file())
     }
 
     /// Waits until the server's pid file says `ready`, as `pg_ctl` does.
     fn wait_until_ready(&mut self) -> Result<(), Error> {
-        let begun = Instant::now();
+        let start = Instant::now();
         loop {
             let state = fs::read_to_string(self.folder.join("data/postmaster.pid")).unwrap_or_default();
             if state.lines().nth(7).is_some_and(|line| line.trim() == "ready") {
                 return Ok(());
             }
-            let ended = self.folder.join("stopped").exists() || !matches!(self.guard.try_wait(), Ok(None));
-            if ended || begun.elapsed() > START_LIMIT {
+            let has_ended = self.folder.join("stopped").exists() || !matches!(self.guard.try_wait(), Ok(None));
+            if has_ended || start.elapsed() > START_LIMIT {
                 return Err(Error::Start { log: self.end_of_log() });
             }
             pause();

@@ -82,8 +82,8 @@ impl TestDatabase {
 
 impl Drop for TestDatabase {
     fn drop(&mut self) {
-        let dropped = on_a_plain_thread(|| Nodes::connect(self.server)?.remove(&self.name));
-        if let Err(error) = dropped {
+        let removal = on_a_plain_thread(|| Nodes::connect(self.server)?.remove(&self.name));
+        if let Err(error) = removal {
             let _ = writeln!(std::io::stderr(), "the database {} stays behind: {error}", self.name);
         }
     }
@@ -137,9 +137,9 @@ impl<'a> Nodes<'a> {
         }
         let first = self.first()?;
         first.execute(&format!("SELECT pg_advisory_lock({JOINING})"))?;
-        let joined = self.join(name);
+        let connection_url = self.join(name);
         first.execute(&format!("SELECT pg_advisory_unlock({JOINING})"))?;
-        joined
+        connection_url
     }
 
     /// Joins the databases of this name on all nodes into one.
@@ -163,9 +163,9 @@ impl<'a> Nodes<'a> {
     fn build<E: Display>(&self, template: &str, migrate: impl FnOnce(&str) -> Result<(), E>) -> Result<(), Error> {
         let first = self.first()?;
         first.execute(&format!("SELECT pg_advisory_lock({BUILDING})"))?;
-        let built = if first.exists(template)? { Ok(()) } else { self.build_alone(template, migrate) };
+        let build_result = if first.exists(template)? { Ok(()) } else { self.build_alone(template, migrate) };
         first.execute(&format!("SELECT pg_advisory_unlock({BUILDING})"))?;
-        built
+        build_result
     }
 
     fn build_alone<E: Display>(
@@ -173,12 +173,12 @@ impl<'a> Nodes<'a> {
         template: &str,
         migrate: impl FnOnce(&str) -> Result<(), E>,
     ) -> Result<(), Error> {
-        let unfinished = format!("{template}{UNFINISHED}");
-        self.remove(&unfinished)?;
-        self.make(&unfinished)?;
-        migrate(&self.server.url_of(&unfinished)).map_err(Error::migrate)?;
+        let partial_template = format!("{template}{UNFINISHED}");
+        self.remove(&partial_template)?;
+        self.make(&partial_template)?;
+        migrate(&self.server.url_of(&partial_template)).map_err(Error::migrate)?;
         // The first node comes last: a template on the first node exists on all nodes.
-        self.all.iter().rev().try_for_each(|node| node.finish(&unfinished, template))
+        self.all.iter().rev().try_for_each(|node| node.finish(&partial_template, template))
     }
 }
 

@@ -47,8 +47,8 @@ pub fn template(kind: &str) -> Result<String, Error> {
     };
     let mut hasher = DefaultHasher::new();
     for migration in entries(&folder).map_err(Error::io("read", &folder))? {
-        let up = migration.join("up.sql");
-        fs::read(&up).map_err(Error::io("read", &up))?.hash(&mut hasher);
+        let script = migration.join("up.sql");
+        fs::read(&script).map_err(Error::io("read", &script))?.hash(&mut hasher);
     }
     Ok(format!("candor{kind}_{:016x}", hasher.finish()))
 }

@@ -114,9 +114,9 @@ fn finds_itself(node: &Cluster) -> Result<(), Error> {
 
 /// Returns the archive and the root folder of Debian's PostgreSQL 15, or the missing requirement.
 fn found() -> Result<(PathBuf, PathBuf), String> {
-    let named = env::var_os(ARCHIVE_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(ARCHIVE);
-    let archive = named.unwrap_or(beside);
+    let named_archive = env::var_os(ARCHIVE_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let neighbour_archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(ARCHIVE);
+    let archive = named_archive.unwrap_or(neighbour_archive);
     if !archive.is_file() {
         return Err(format!("there is no {ARCHIVE} beside the checkout, and {ARCHIVE_VARIABLE} names none"));
     }

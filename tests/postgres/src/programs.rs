@@ -19,9 +19,9 @@ const VERSIONED: [(&str, &str, &str); 6] = [
 /// Returns the first folder with `initdb` and `postgres`. Search order: `PG_BIN_DIR`, `PATH`, the folder of
 /// `pg_config`, then the usual folders, newest version first.
 pub(crate) fn find() -> Option<PathBuf> {
-    let given = env::var_os("PG_BIN_DIR").map(PathBuf::from);
+    let named_folder = env::var_os("PG_BIN_DIR").map(PathBuf::from);
     let path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
-    given.into_iter().chain(path).find_map(|folder| complete(&folder)).or_else(|| {
+    named_folder.into_iter().chain(path).find_map(|folder| complete(&folder)).or_else(|| {
         pg_config().into_iter().chain(VERSIONED.iter().flat_map(newest_first)).find_map(|folder| complete(&folder))
     })
 }
@@ -44,15 +44,15 @@ fn pg_config() -> Option<PathBuf> {
 
 fn newest_first((parent, prefix, programs): &(&str, &str, &str)) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
-    let mut found: Vec<(Vec<u32>, PathBuf)> = entries
+    let mut versions: Vec<(Vec<u32>, PathBuf)> = entries
         .filter_map(Result::ok)
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             Some((version(name.strip_prefix(prefix)?), entry.path().join(programs)))
         })
         .collect();
-    found.sort_by(|one, other| other.cmp(one));
-    found.into_iter().map(|(_, path)| path).collect()
+    versions.sort_by(|one, other| other.cmp(one));
+    versions.into_iter().map(|(_, path)| path).collect()
 }
 
 /// Returns the numbers in a folder's name, so that 16 sorts above 9.6.

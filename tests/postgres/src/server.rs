@@ -109,11 +109,11 @@ pub fn shared() -> Result<Option<&'static Server>, Error> {
     static STARTING: Mutex<()> = Mutex::new(());
     static SERVER: OnceLock<Option<Server>> = OnceLock::new();
     let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(found) = SERVER.get() {
-        return Ok(found.as_ref());
+    if let Some(server) = SERVER.get() {
+        return Ok(server.as_ref());
     }
-    let found = Server::find()?;
-    Ok(SERVER.get_or_init(|| found).as_ref())
+    let server = Server::find()?;
+    Ok(SERVER.get_or_init(|| server).as_ref())
 }
 
 #[cfg(test)]

@@ -130,8 +130,8 @@ impl Running {
         command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]);
         let mut guard = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (open, mut line) = (guard.stdin.take(), String::new());
-        if let Some(said) = guard.stdout.take() {
-            BufReader::new(said).read_line(&mut line)?;
+        if let Some(server_output) = guard.stdout.take() {
+            BufReader::new(server_output).read_line(&mut line)?;
         }
         let process = line.trim().parse().map_err(|_| io::Error::other("the server was not started"))?;
         Ok(Self { guard, process, open })
@@ -153,8 +153,8 @@ fn folder(what: &str) -> PathBuf {
 }
 
 fn program() -> Option<PathBuf> {
-    if let Some(named) = env::var_os(PROGRAM) {
-        return Some(named.into());
+    if let Some(named_program) = env::var_os(PROGRAM) {
+        return Some(named_program.into());
     }
     let path = env::var_os("PATH")?;
     let folders: Vec<PathBuf> = env::split_paths(&path).collect();
@@ -166,9 +166,9 @@ fn program() -> Option<PathBuf> {
 
 #[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]
 fn listens(port: u16) -> bool {
-    let begun = Instant::now();
+    let start = Instant::now();
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
-        if begun.elapsed() > START {
+        if start.elapsed() > START {
             return false;
         }
         thread::sleep(POLL);

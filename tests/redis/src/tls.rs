@@ -54,7 +54,7 @@ impl Drop for Files {
 
 /// Encodes data as PEM, with 64 characters per line.
 fn pem(what: &str, der: &[u8]) -> String {
-    let encoded = STANDARD.encode(der);
-    let lines: Vec<_> = encoded.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+    let encoded_der = STANDARD.encode(der);
+    let lines: Vec<_> = encoded_der.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
     format!("-----BEGIN {what}-----\n{}\n-----END {what}-----\n", lines.join("\n"))
 }

@@ -29,17 +29,17 @@ impl Run {
         let fails = self.now < self.outage_until || self.random.chance(self.plan.failing);
         let id = self.next_delivery_id();
         let Some(process) = &mut self.processes[place] else { return };
-        let Some(started) = process.turns.get(&turn).cloned() else { return };
-        let (queue, job, now) = (started.place.queue, started.item.job, process.now(self.now, self.clock_shift));
+        let Some(attempt) = process.turns.get(&turn).cloned() else { return };
+        let (queue, job, now) = (attempt.place.queue, attempt.item.job, process.now(self.now, self.clock_shift));
         let subscription = self.queue.subscriptions.get(&queue).copied();
         let unable = match subscription {
             _ if fails => Some(store_failed(now.wall)),
             None => Some(AttemptResult::Gone),
             Some(subscription) => {
                 let to = Destination { url: "", active: subscription.active };
-                let refused = admit(&process.settings, &started.item, to, || id, now.wall).err();
+                let refusal = admit(&process.settings, &attempt.item, to, || id, now.wall).err();
                 let lacks_key = self.plan.without_key == Some((place, queue));
-                refused.or_else(|| lacks_key.then(|| process.machine.without_secret(queue, now)))
+                refusal.or_else(|| lacks_key.then(|| process.machine.without_secret(queue, now)))
             }
         };
         match unable {
@@ -57,8 +57,8 @@ impl Run {
     /// Ends an attempt that has sent nothing.
     fn end(&mut self, place: usize, turn: u64, end: AttemptEnd) {
         let Some(process) = &mut self.processes[place] else { return };
-        let Some(started) = process.turns.remove(&turn) else { return };
-        process.machine.handle_attempt_ended(started.place, &started.item.job, end);
+        let Some(attempt) = process.turns.remove(&turn) else { return };
+        process.machine.handle_attempt_ended(attempt.place, &attempt.item.job, end);
         self.drive(place);
     }
 
@@ -66,21 +66,21 @@ impl Run {
     /// the rate lease.
     fn permit(&mut self, place: usize, turn: u64, leased: bool) {
         let Some(process) = &mut self.processes[place] else { return };
-        let Some(started) = process.turns.get(&turn).cloned() else { return };
+        let Some(attempt) = process.turns.get(&turn).cloned() else { return };
         let (now, life) = (process.now(self.now, self.clock_shift), Life { place, number: process.life });
-        let rate = self.queue.subscriptions.get(&started.place.queue).and_then(|known| known.max_per_second);
+        let rate = self.queue.subscriptions.get(&attempt.place.queue).and_then(|known| known.max_per_second);
         let rate = rate.filter(|_| self.defect != Some(Defect::IgnoredRates));
-        match process.machine.permit(&started, rate, now) {
+        match process.machine.permit(&attempt, rate, now) {
             SendPermit::Send => self.request(place, turn),
             SendPermit::Late => self.end(place, turn, AttemptEnd::Late),
             SendPermit::Lease(order) if !leased => self.send(life, Call::RateLease(turn, order, None)),
             SendPermit::Wait | SendPermit::Lease(_) if self.defect == Some(Defect::DroppedWaits) => {
-                let dropped = unsent(started.item.job, AttemptResult::Gone);
-                self.end(place, turn, AttemptEnd::Finished(Box::new(dropped), None));
+                let result = unsent(attempt.item.job, AttemptResult::Gone);
+                self.end(place, turn, AttemptEnd::Finished(Box::new(result), None));
             }
             SendPermit::Wait | SendPermit::Lease(_) => {
                 process.turns.remove(&turn);
-                process.machine.put_back(started, now);
+                process.machine.put_back(attempt, now);
                 self.drive(place);
             }
         }
@@ -116,25 +116,25 @@ impl Run {
     fn request(&mut self, place: usize, turn: u64) {
         let id = self.next_delivery_id();
         let Some(process) = &mut self.processes[place] else { return };
-        let Some(started) = process.turns.get(&turn).cloned() else { return };
-        let (queue, job, now) = (started.place.queue, started.item.job, process.now(self.now, self.clock_shift));
+        let Some(attempt) = process.turns.get(&turn).cloned() else { return };
+        let (queue, job, now) = (attempt.place.queue, attempt.item.job, process.now(self.now, self.clock_shift));
         let rate = self.queue.subscriptions.get(&queue).and_then(|known| known.max_per_second);
         self.promises.check_rate((queue, job.event_id), rate, self.now);
         let life = Life { place, number: process.life };
         self.promises.sent(life.number, (queue, job.event_id), job.attempt, now.wall, self.now);
         let receiver = self.receivers.get(&queue).copied().unwrap_or(Receiver::Hanging);
         let response = receiver.respond(self.now, self.wall(), &mut self.random);
-        let sent = Sent { id: job.delivery_id.unwrap_or(id), started_at: now.wall, response };
-        self.after(response.duration_ms.into(), Step::Respond(life, turn, sent));
+        let sent_request = Sent { id: job.delivery_id.unwrap_or(id), started_at: now.wall, response };
+        self.after(response.duration_ms.into(), Step::Respond(life, turn, sent_request));
     }
 
     /// Processes the response of a receiver, or its timeout.
     pub(crate) fn respond(&mut self, place: usize, turn: u64, sent: Sent) {
         let Some(process) = &mut self.processes[place] else { return };
-        let Some(started) = process.turns.remove(&turn) else { return };
-        let (queue, job, now) = (started.place.queue, started.item.job, process.now(self.now, self.clock_shift));
+        let Some(attempt) = process.turns.remove(&turn) else { return };
+        let (queue, job, now) = (attempt.place.queue, attempt.item.job, process.now(self.now, self.clock_shift));
         let Sent { id, started_at, mut response } = sent;
-        let requested = requested_millis(response, now.wall);
+        let requested_pause = requested_millis(response, now.wall);
         if self.defect == Some(Defect::IgnoredRetryAfter) {
             response.retry_after = None;
         }
@@ -144,9 +144,9 @@ impl Run {
         if self.defect == Some(Defect::AllReceiversQuick) {
             observed = ReceiverResponse { answered: true, acknowledged: true, took: Duration::ZERO };
         }
-        self.promises.answered(process.life, (queue, job.event_id), id, (now.wall, self.now), requested);
+        self.promises.answered(process.life, (queue, job.event_id), id, (now.wall, self.now), requested_pause);
         let end = AttemptEnd::Finished(Box::new(finished), Some(observed));
-        process.machine.handle_attempt_ended(started.place, &started.item.job, end);
+        process.machine.handle_attempt_ended(attempt.place, &attempt.item.job, end);
         self.drive(place);
     }
 

@@ -29,9 +29,12 @@ impl Run {
             Chore::Events { tenant, count, import } => self.fire_events(tenant, count, import),
             Chore::Active(queue, active) => {
                 let subscription = self.queue.subscriptions.get_mut(&queue);
-                if let Some(changed) = subscription.filter(|subscription| subscription.active != active) {
-                    changed.active = active;
-                    changed.streak = if active { Streak::default() } else { changed.streak };
+                if let Some(changed_subscription) =
+                    subscription.filter(|subscription| subscription.active != active)
+                {
+                    changed_subscription.active = active;
+                    changed_subscription.streak =
+                        if active { Streak::default() } else { changed_subscription.streak };
                     self.promises.pause(queue);
                     self.promises.forget_gone(queue);
                 }

@@ -25,8 +25,8 @@ impl Run {
 
     fn start_attempts(&mut self, life: Life, now: Now) {
         let Some(process) = &mut self.processes[life.place] else { return };
-        let started: Vec<_> = std::iter::from_fn(|| process.machine.next_attempt(now)).collect();
-        for attempt in started {
+        let attempts: Vec<_> = std::iter::from_fn(|| process.machine.next_attempt(now)).collect();
+        for attempt in attempts {
             self.turns += 1;
             let turn = self.turns;
             if let Some(process) = &mut self.processes[life.place] {

@@ -51,21 +51,21 @@ fn main() -> ExitCode {
     let reports = run_all(seed.unwrap_or(1), rounds.unwrap_or(if seed.is_some() { 1 } else { ROUNDS }));
     let mut counts = Counts::default();
     let mut digest = 0_u64;
-    let mut failed = 0;
+    let mut failure_count = 0;
     for (seed, report) in &reports {
         counts.add(report.counts);
         digest = digest.rotate_left(1) ^ report.digest;
-        if let Some(broken) = &report.broken {
-            failed += 1;
-            println!("seed {seed}: {broken}");
+        if let Some(broken_promise) = &report.broken {
+            failure_count += 1;
+            println!("seed {seed}: {broken_promise}");
             report.history.iter().for_each(|line| println!("  {line}"));
             println!("  run it again alone: cargo xtask simulate --seed {seed}");
         }
     }
     println!("{} months, {counts}", reports.len());
     println!("digest {digest:016x}");
-    if failed > 0 {
-        eprintln!("{failed} of {} seeds have broken a promise", reports.len());
+    if failure_count > 0 {
+        eprintln!("{failure_count} of {} seeds have broken a promise", reports.len());
         return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS

@@ -132,8 +132,8 @@ impl Planner<'_> {
     }
 
     fn plan(&mut self, chore: Chore) {
-        let at = self.time();
-        self.chores.push((at, chore));
+        let start = self.time();
+        self.chores.push((start, chore));
     }
 
     fn events(&mut self, subscribers: &[Subscriber]) {
@@ -153,14 +153,14 @@ impl Planner<'_> {
     /// backlog must not starve.
     fn stream(&mut self, subscribers: &[Subscriber]) {
         let is_slowest = |one: &&Subscriber| one.receiver == Receiver::Prompt && one.max_per_second == Some(1);
-        let Some(limited) = subscribers.iter().find(is_slowest).filter(|_| self.random.chance(300)) else {
+        let Some(slow_subscriber) = subscribers.iter().find(is_slowest).filter(|_| self.random.chance(300)) else {
             return;
         };
-        let (at, tenant) = (self.time(), limited.queue.0);
+        let (at, tenant) = (self.time(), slow_subscriber.queue.0);
         self.chores.push((at, Chore::Events { tenant, count: STREAM_BACKLOG, import: true }));
         for number in 1..=STREAM_EVENTS {
-            let at = at + number * STREAM_INTERVAL;
-            self.chores.push((at, Chore::Events { tenant, count: 1, import: false }));
+            let event_time = at + number * STREAM_INTERVAL;
+            self.chores.push((event_time, Chore::Events { tenant, count: 1, import: false }));
         }
     }
 
@@ -168,11 +168,11 @@ impl Planner<'_> {
         let Some((_, others)) = subscribers.split_first().filter(|(_, others)| !others.is_empty()) else { return };
         for _ in 0..self.random.between(0, 4) {
             let queue = self.random.pick(others).queue;
-            let at = self.time();
+            let start = self.time();
             let longest = self.random.pick(&[10 * SECOND, HOUR, 50 * HOUR]);
-            let until = at + self.random.between(SECOND, longest);
-            self.chores.push((at, Chore::Active(queue, false)));
-            self.chores.push((until, Chore::Active(queue, true)));
+            let end = start + self.random.between(SECOND, longest);
+            self.chores.push((start, Chore::Active(queue, false)));
+            self.chores.push((end, Chore::Active(queue, true)));
         }
         if self.random.chance(150) {
             let queue = self.random.pick(others).queue;
@@ -201,8 +201,8 @@ impl Planner<'_> {
         }
         for _ in 0..self.random.between(0, 3) {
             let longest = self.random.pick(&[5 * SECOND, 5 * MINUTE, 3 * HOUR]);
-            let by = self.random.between(-longest, longest);
-            self.plan(Chore::SetClocks(by));
+            let clock_shift = self.random.between(-longest, longest);
+            self.plan(Chore::SetClocks(clock_shift));
         }
     }
 }

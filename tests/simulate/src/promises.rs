@@ -114,49 +114,50 @@ impl Promises {
         self.tell(key, now, || format!("process {process} sends attempt {attempt} at {wall}"));
         let (calm_since, set_forward_at, clock_changes) =
             (self.calm_since, self.set_forward_at, self.counts.clock_changes);
-        let gone = self.gone.get(&key.0).copied();
+        let removal_time = self.gone.get(&key.0).copied();
         let Some(track) = self.deliveries.get_mut(&key) else {
             return self.break_promise(now, key, "a request was sent for a delivery that was never queued");
         };
-        let mut broken = None;
+        let mut broken_promise = None;
         if let Some((_, since)) = track.in_progress.first()
             && set_forward_at.is_none_or(|at| at < since - LEASE_MILLIS)
         {
-            broken = Some(format!("attempt {attempt} starts during another one: a lease is held twice"));
+            broken_promise = Some(format!("attempt {attempt} starts during another one: a lease is held twice"));
         }
         let delay = usize::from(attempt).checked_sub(2).and_then(|index| DELAYS.get(index));
         // A due delivery stays due if the clock is set back. After two clock changes the due time is unknown.
-        let passed = (wall.millis() - track.ended.wall).max(now - track.ended.at);
-        let left = |millis: i64| millis - 2 * SKEW_MILLIS - passed;
-        let (own, requested) = delay.map_or((0, 0), |delay| (left(delay * 1000), left(track.ended.requested)));
+        let elapsed_millis = (wall.millis() - track.ended.wall).max(now - track.ended.at);
+        let remaining_millis = |millis: i64| millis - 2 * SKEW_MILLIS - elapsed_millis;
+        let (own, requested) = delay
+            .map_or((0, 0), |delay| (remaining_millis(delay * 1000), remaining_millis(track.ended.requested)));
         let early = if clock_changes > track.ended.clock_changes + 1 { 0 } else { own.max(requested) };
         let is_requested = track.sooner.is_some_and(|sooner| (sooner..=sooner + 1).contains(&attempt));
         if early > 0 && !is_requested {
             let time = if own >= requested { "its time in the schedule" } else { "the requested time" };
-            broken = Some(format!("attempt {attempt} starts {early} ms before {time}"));
+            broken_promise = Some(format!("attempt {attempt} starts {early} ms before {time}"));
         }
         if let Some(wait) = track.wait.take() {
             if !wait.is_limited() {
                 self.counts.longest_wait = self.counts.longest_wait.max(wait.waited(calm_since, now));
             }
-            broken = wait.broken(calm_since, now).or(broken);
+            broken_promise = wait.broken(calm_since, now).or(broken_promise);
         }
-        if gone.is_some_and(|(at, _)| now > at.max(calm_since) + ENDED_WITHIN_MILLIS) {
-            broken = Some(format!("attempt {attempt} starts after a 410: the receiver is gone"));
+        if removal_time.is_some_and(|(at, _)| now > at.max(calm_since) + ENDED_WITHIN_MILLIS) {
+            broken_promise = Some(format!("attempt {attempt} starts after a 410: the receiver is gone"));
         }
         track.in_progress.push((process, now));
-        if let Some(what) = broken {
+        if let Some(what) = broken_promise {
             self.break_promise(now, key, &what);
         }
     }
 
     /// Checks for a delivery that waits too long for its first attempt.
     pub(crate) fn check_starvation(&mut self, now: i64) {
-        let starved = self.deliveries.iter().find_map(|(key, track)| {
+        let starved_delivery = self.deliveries.iter().find_map(|(key, track)| {
             let wait = track.wait.filter(|_| track.end.is_none())?;
             Some((*key, wait.broken(self.calm_since, now)?))
         });
-        if let Some((key, what)) = starved {
+        if let Some((key, what)) = starved_delivery {
             self.break_promise(now, key, &what);
         }
     }
@@ -180,9 +181,9 @@ impl Promises {
     /// Records that an attempt is no longer in progress.
     pub(crate) fn landed(&mut self, process: usize, key: Key) {
         if let Some(track) = self.deliveries.get_mut(&key)
-            && let Some(at) = track.in_progress.iter().position(|(by, _)| *by == process)
+            && let Some(index) = track.in_progress.iter().position(|(by, _)| *by == process)
         {
-            track.in_progress.remove(at);
+            track.in_progress.remove(index);
         }
     }
 
@@ -244,7 +245,7 @@ impl Promises {
     fn logged(&mut self, process: usize, key: Key, entry: &Delivery, retry_at: Option<Timestamp>, now: i64) {
         self.note(3, now, u64::from(entry.attempt));
         self.excuse(process, Some(entry.id));
-        let ended = self.ended.remove(&entry.id);
+        let attempt_end = self.ended.remove(&entry.id);
         if entry.failure == Some(FailureReason::Gone) {
             self.gone.entry(key.0).or_insert((now, process));
         }
@@ -253,19 +254,19 @@ impl Promises {
         };
         let too_late = entry.failure == Some(FailureReason::TooLate);
         let last = usize::from(entry.attempt) > DELAYS.len();
-        let over = entry.attempted_at.millis() + 2 * SKEW_MILLIS > track.first_due_at + WINDOW_SECONDS * 1000;
-        let broken = [
+        let is_late = entry.attempted_at.millis() + 2 * SKEW_MILLIS > track.first_due_at + WINDOW_SECONDS * 1000;
+        let conditions = [
             (track.end.is_some(), "the log has an attempt after the last one"),
             (entry.attempt != track.logged + 1, "the log skips an attempt, or has one twice"),
-            (ended.is_none() && !too_late, "the log has an attempt without a response"),
+            (attempt_end.is_none() && !too_late, "the log has an attempt without a response"),
             (
-                entry.status == Status::Dropped && !(last || too_late && over),
+                entry.status == Status::Dropped && !(last || too_late && is_late),
                 "it was dropped before the end of its schedule",
             ),
             (retry_at.is_none() != (entry.status != Status::Failed), "only a failed attempt has a next one"),
         ];
         track.logged = entry.attempt;
-        track.ended = ended.unwrap_or(track.ended);
+        track.ended = attempt_end.unwrap_or(track.ended);
         match entry.status {
             Status::Success => {
                 track.end = Some(End::Delivered);
@@ -277,7 +278,7 @@ impl Promises {
             }
             Status::Failed => {}
         }
-        if let Some((_, what)) = broken.into_iter().find(|(is_broken, _)| *is_broken) {
+        if let Some((_, what)) = conditions.into_iter().find(|(is_broken, _)| *is_broken) {
             self.break_promise(now, key, what);
         }
     }
@@ -310,12 +311,12 @@ impl Promises {
     /// Checks the promises at the end of the month. `parked` are the deliveries of inactive subscriptions.
     pub(crate) fn check_end(&mut self, parked: &BTreeSet<Key>, now: i64) {
         let is_lost = |key: &Key, track: &Track| track.end.is_none() && !track.removed && !parked.contains(key);
-        let lost = self.deliveries.iter().find(|(key, track)| is_lost(key, track));
-        if let Some(key) = lost.map(|(key, _)| *key) {
+        let lost_delivery = self.deliveries.iter().find(|(key, track)| is_lost(key, track));
+        if let Some(key) = lost_delivery.map(|(key, _)| *key) {
             self.break_promise(now, key, "it is lost: neither delivered nor dropped");
         }
-        let unlogged = self.unlogged.iter().find_map(|(process, ids)| Some((*process, *ids.first()?)));
-        if let Some((process, id)) = unlogged {
+        let missing_entry = self.unlogged.iter().find_map(|(process, ids)| Some((*process, *ids.first()?)));
+        if let Some((process, id)) = missing_entry {
             self.fail(now, &format!("attempt {id} of process {process} is not in the log"));
         }
     }

@@ -74,17 +74,17 @@ impl Queue {
     /// Makes a failed delivery due at this time, unless it is leased, and reserves the id of its next attempt.
     /// Returns `false` if this changes nothing.
     pub(crate) fn bring_forward(&mut self, key: Key, at: Timestamp, id: Option<DeliveryId>) -> bool {
-        let Some(before) = self.take(key) else { return false };
-        let mut after = before;
-        let free = before.lease.is_none_or(|lease| lease.until <= at);
-        if free && before.due_at.is_some_and(|due_at| due_at > at) {
-            after.due_at = Some(at);
+        let Some(queued_delivery) = self.take(key) else { return false };
+        let mut expedited_delivery = queued_delivery;
+        let free = queued_delivery.lease.is_none_or(|lease| lease.until <= at);
+        if free && queued_delivery.due_at.is_some_and(|due_at| due_at > at) {
+            expedited_delivery.due_at = Some(at);
         }
-        if before.job.delivery_id.is_none() {
-            after.job.delivery_id = id;
+        if queued_delivery.job.delivery_id.is_none() {
+            expedited_delivery.job.delivery_id = id;
         }
-        self.put(key, after);
-        (after.due_at, after.job) != (before.due_at, before.job)
+        self.put(key, expedited_delivery);
+        (expedited_delivery.due_at, expedited_delivery.job) != (queued_delivery.due_at, queued_delivery.job)
     }
 
     /// Returns the queued delivery of an event.
@@ -112,13 +112,13 @@ impl Queue {
                 self.walk(walk, |all, queue| all.parked_in(queue, walk.most(queue)), Self::next_parked)
             }
         };
-        let parked = matches!(claim, Claim::Parked(_));
+        let is_parked = matches!(claim, Claim::Parked(_));
         let jobs = keys.into_iter().filter_map(|key: Key| {
-            let before = self.take(key)?;
+            let queued_delivery = self.take(key)?;
             // A parked delivery without a result is due at the end of the lease.
-            let due_at = if parked { Some(lease.until) } else { before.due_at };
-            self.put(key, Queued { due_at, lease: Some(lease), ..before });
-            Some(before.job)
+            let due_at = if is_parked { Some(lease.until) } else { queued_delivery.due_at };
+            self.put(key, Queued { due_at, lease: Some(lease), ..queued_delivery });
+            Some(queued_delivery.job)
         });
         ClaimedJobs { jobs: jobs.collect(), next }
     }
@@ -199,30 +199,30 @@ impl Queue {
         health: &[(QueueKey, HealthDelta)],
         mut watch: impl FnMut(&Job, Change),
     ) -> RecordOutcome {
-        let mut recorded = RecordOutcome::default();
+        let mut outcome = RecordOutcome::default();
         for (job, result) in results {
             let change = self.apply(worker, job, result);
-            recorded.lost += u64::from(change == Change::Lost);
+            outcome.lost += u64::from(change == Change::Lost);
             watch(job, change);
         }
         for (queue, delta) in health {
             let Some(subscription) = self.subscriptions.get_mut(queue) else { continue };
             subscription.streak = delta.after(subscription.streak);
-            recorded.streaks.push((*queue, subscription.streak));
+            outcome.streaks.push((*queue, subscription.streak));
         }
-        recorded
+        outcome
     }
 
     fn apply(&mut self, worker: WorkerId, job: &Job, result: &AttemptResult) -> Change {
         let key = key_of(job);
-        let held = |queued: &Queued| {
+        let is_leased = |queued: &Queued| {
             queued.lease.is_some_and(|lease| lease.worker == worker) && queued.job.attempt == job.attempt
         };
-        if !self.queued.get(&key).is_some_and(held) {
+        if !self.queued.get(&key).is_some_and(is_leased) {
             return Change::Lost;
         }
-        let Some(before) = self.take(key) else { return Change::Lost };
-        let free = Queued { lease: None, ..before };
+        let Some(queued_delivery) = self.take(key) else { return Change::Lost };
+        let free = Queued { lease: None, ..queued_delivery };
         let (after, change) = match result {
             AttemptResult::Settled(settled) => {
                 let next = settled.retry_at.map(|at| next_attempt(&free, job, at));
@@ -234,8 +234,8 @@ impl Queue {
             AttemptResult::Parked => (Some(Queued { due_at: None, ..free }), Change::Kept(None)),
             AttemptResult::Gone => (None, Change::Gone),
         };
-        if let Some(after) = after {
-            self.put(key, after);
+        if let Some(changed_delivery) = after {
+            self.put(key, changed_delivery);
         }
         change
     }
@@ -247,12 +247,12 @@ impl Queue {
             if first.is_some_and(|time| time <= *at) {
                 break;
             }
-            let until = self
+            let lease_end = self
                 .queued
                 .get(&(*queue, *event))
                 .and_then(|queued| queued.lease)
                 .map_or(*at, |lease| lease.until);
-            let free = until.max(*at);
+            let free = lease_end.max(*at);
             first = Some(first.map_or(free, |time| time.min(free)));
             if *at > now {
                 break;
@@ -285,15 +285,15 @@ impl Queue {
     }
 
     fn take(&mut self, key: Key) -> Option<Queued> {
-        let queued = self.queued.remove(&key)?;
-        match queued.due_at {
+        let queued_delivery = self.queued.remove(&key)?;
+        match queued_delivery.due_at {
             Some(at) => {
                 self.due.remove(&(at, key.0, key.1));
                 self.due_by_queue.remove(&(key.0, at, key.1));
             }
             None => drop(self.parked.remove(&key)),
         }
-        Some(queued)
+        Some(queued_delivery)
     }
 }
 
@@ -308,8 +308,8 @@ const fn key_of(job: &Job) -> Key {
 /// Returns the next attempt of a delivery. If a client requested it during this attempt, it has an id that the
 /// worker does not know, and is due since that time.
 fn next_attempt(free: &Queued, job: &Job, retry_at: Timestamp) -> Queued {
-    let known = free.job.delivery_id == job.delivery_id;
-    let due_at = if known { Some(retry_at) } else { free.due_at.map(|due_at| due_at.min(retry_at)) };
-    let delivery_id = if known { None } else { free.job.delivery_id };
+    let has_id = free.job.delivery_id == job.delivery_id;
+    let due_at = if has_id { Some(retry_at) } else { free.due_at.map(|due_at| due_at.min(retry_at)) };
+    let delivery_id = if has_id { None } else { free.job.delivery_id };
     Queued { job: Job { attempt: job.attempt + 1, delivery_id, ..free.job }, due_at, lease: None }
 }

@@ -41,9 +41,9 @@ mod tests {
     #[test]
     fn between_returns_every_number_of_the_range() {
         let mut random = Random::seeded(1);
-        let mut seen: Vec<i64> = (0..500).map(|_| random.between(-3, 4)).collect();
-        seen.sort_unstable();
-        seen.dedup();
-        assert_eq!(seen, [-3, -2, -1, 0, 1, 2, 3]);
+        let mut numbers: Vec<i64> = (0..500).map(|_| random.between(-3, 4)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers, [-3, -2, -1, 0, 1, 2, 3]);
     }
 }

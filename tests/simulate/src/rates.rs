@@ -17,12 +17,12 @@ pub(crate) struct Rates(BTreeMap<QueueKey, VecDeque<i64>>);
 impl Rates {
     /// Records a request. Returns the number of requests in the window that ends with it.
     fn add(&mut self, queue: QueueKey, now: i64) -> usize {
-        let sent = self.0.entry(queue).or_default();
-        sent.push_back(now);
-        while sent.front().is_some_and(|at| *at + WINDOW <= now) {
-            sent.pop_front();
+        let sent_times = self.0.entry(queue).or_default();
+        sent_times.push_back(now);
+        while sent_times.front().is_some_and(|at| *at + WINDOW <= now) {
+            sent_times.pop_front();
         }
-        sent.len()
+        sent_times.len()
     }
 }
 

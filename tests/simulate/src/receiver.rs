@@ -54,16 +54,16 @@ impl Receiver {
             let duration_ms = u32::try_from(millis).unwrap_or(u32::MAX);
             AttemptResponse { status, duration_ms, outcome, retry_after: None }
         };
-        let failed = |millis, status, reason| response(millis, status, AttemptOutcome::Failed(reason));
-        let acknowledged = |millis| response(millis, 200, AttemptOutcome::Acknowledged);
-        let silent = failed(TIMEOUT, 0, FailureReason::Timeout);
+        let failure = |millis, status, reason| response(millis, status, AttemptOutcome::Failed(reason));
+        let success = |millis| response(millis, 200, AttemptOutcome::Acknowledged);
+        let silent = failure(TIMEOUT, 0, FailureReason::Timeout);
         match self {
-            Self::Prompt => acknowledged(random.between(1, 90)),
+            Self::Prompt => success(random.between(1, 90)),
             Self::Slow if random.chance(100) => silent,
-            Self::Slow => acknowledged(random.between(SECOND, TIMEOUT)),
+            Self::Slow => success(random.between(SECOND, TIMEOUT)),
             Self::Hanging => silent,
-            Self::Refusing => failed(random.between(1, 200), 500, FailureReason::Status),
-            Self::Busy { up, down, .. } if now.rem_euclid(up + down) < up => acknowledged(random.between(1, 90)),
+            Self::Refusing => failure(random.between(1, 200), 500, FailureReason::Status),
+            Self::Busy { up, down, .. } if now.rem_euclid(up + down) < up => success(random.between(1, 90)),
             Self::Busy { seconds, .. } => {
                 let (seconds, status) = (random.between(seconds / 2, seconds), random.pick(&[429, 503]));
                 let retry_after = if random.chance(500) {
@@ -71,13 +71,13 @@ impl Receiver {
                 } else {
                     RequestedPause::At(wall.plus_seconds(seconds))
                 };
-                let busy = failed(random.between(1, 200), status, FailureReason::Status);
+                let busy = failure(random.between(1, 200), status, FailureReason::Status);
                 AttemptResponse { retry_after: Some(retry_after), ..busy }
             }
-            Self::Gone { at } if now < at => acknowledged(random.between(1, 90)),
-            Self::Gone { .. } => failed(random.between(1, 200), 410, FailureReason::Gone),
-            Self::Unreachable => failed(random.between(1, 3 * SECOND), 0, FailureReason::Connect),
-            Self::Flapping { up, down } if now.rem_euclid(up + down) < up => acknowledged(random.between(1, 90)),
+            Self::Gone { at } if now < at => success(random.between(1, 90)),
+            Self::Gone { .. } => failure(random.between(1, 200), 410, FailureReason::Gone),
+            Self::Unreachable => failure(random.between(1, 3 * SECOND), 0, FailureReason::Connect),
+            Self::Flapping { up, down } if now.rem_euclid(up + down) < up => success(random.between(1, 90)),
             Self::Flapping { .. } => silent,
         }
     }

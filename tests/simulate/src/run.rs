@@ -182,9 +182,9 @@ impl Run {
         }
         let is_inactive =
             |queue: &QueueKey| self.queue.subscriptions.get(queue).is_some_and(|known| !known.active);
-        let parked = self.queue.all().filter(|((queue, _), parked)| *parked && is_inactive(queue));
-        let parked: BTreeSet<Key> = parked.map(|(key, _)| key).collect();
-        self.promises.check_end(&parked, self.now);
+        let parked_deliveries = self.queue.all().filter(|((queue, _), parked)| *parked && is_inactive(queue));
+        let parked_keys: BTreeSet<Key> = parked_deliveries.map(|(key, _)| key).collect();
+        self.promises.check_end(&parked_keys, self.now);
     }
 
     /// Schedules a step after this many milliseconds.
@@ -251,9 +251,9 @@ impl Run {
             if !process.is_at_rest() {
                 continue;
             }
-            let at = process.when(wall, self.clock_shift).max(self.now) + delay;
-            if process.claim_at.is_none_or(|earlier| earlier > at) {
-                process.claim_at = Some(at);
+            let wake_time = process.when(wall, self.clock_shift).max(self.now) + delay;
+            if process.claim_at.is_none_or(|earlier| earlier > wake_time) {
+                process.claim_at = Some(wake_time);
                 self.set_alarm(place);
             }
         }
@@ -265,13 +265,15 @@ impl Run {
         let claim_at = process.claim_at.filter(|_| !process.is_claiming && !process.is_stopping);
         let waits_until = process.machine.waits_until(process.now(self.now, self.clock_shift));
         let attempt_at = waits_until.map(|steady| process.at(steady));
-        let Some(at) = claim_at.into_iter().chain(process.record_at).chain(attempt_at).min() else { return };
-        if process.alarm_at == Some(at) {
+        let Some(alarm_time) = claim_at.into_iter().chain(process.record_at).chain(attempt_at).min() else {
+            return;
+        };
+        if process.alarm_at == Some(alarm_time) {
             return;
         }
-        process.alarm_at = Some(at);
+        process.alarm_at = Some(alarm_time);
         process.alarm += 1;
         let alarm = process.alarm;
-        self.after((at - self.now).max(0), Step::Alarm(place, alarm));
+        self.after((alarm_time - self.now).max(0), Step::Alarm(place, alarm));
     }
 }

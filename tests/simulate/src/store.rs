@@ -87,12 +87,12 @@ impl Run {
         let is_done = !matches!(fault, Some(Fault::Before | Fault::Refused));
         let call = match call {
             Call::Claim(order, _) => {
-                let claimed = is_done.then(|| self.claim(&order));
-                Call::Claim(order, claimed.filter(|_| fault.is_none()))
+                let claim_result = is_done.then(|| self.claim(&order));
+                Call::Claim(order, claim_result.filter(|_| fault.is_none()))
             }
             Call::Record(record, _) => {
-                let recorded = is_done.then(|| self.record(life.number, &record));
-                let answer = match (fault, recorded) {
+                let record_result = is_done.then(|| self.record(life.number, &record));
+                let answer = match (fault, record_result) {
                     (None, Some(outcome)) => Ok(outcome),
                     (Some(Fault::Refused), _) => Err(RecordRefusal::Unrecordable),
                     _ => Err(RecordRefusal::Unanswered),
@@ -104,10 +104,11 @@ impl Run {
                 Call::Commit(commit, jobs.filter(|_| fault.is_none()))
             }
             Call::RateLease(turn, order, _) => {
-                let leased = is_done.then(|| self.queue.lease_rate(order.queue, order.lease, order.at.wall));
+                let lease_result = is_done.then(|| self.queue.lease_rate(order.queue, order.lease, order.at.wall));
                 let is_unshared = self.defect == Some(Defect::UnsharedRates);
-                let leased = if is_unshared { leased.map(|_| RateLease::Held) } else { leased };
-                Call::RateLease(turn, order, leased.filter(|_| fault.is_none()))
+                let lease_of_caller =
+                    if is_unshared { lease_result.map(|_| RateLease::Held) } else { lease_result };
+                Call::RateLease(turn, order, lease_of_caller.filter(|_| fault.is_none()))
             }
         };
         let way = self.way();
@@ -128,7 +129,7 @@ impl Run {
     fn record(&mut self, life: usize, record: &Record) -> RecordOutcome {
         let Self { queue, promises, random, defect, now, .. } = self;
         let mut results = record.results.iter();
-        let recorded = queue.record(record.worker, &record.results, &record.health, |job, change| {
+        let outcome = queue.record(record.worker, &record.results, &record.health, |job, change| {
             let id = results.next().and_then(|(_, result)| attempt_id(result));
             let is_logged = matches!(change, Change::Logged(..));
             if is_logged && *defect == Some(Defect::LogHoles) && random.chance(5) {
@@ -140,14 +141,14 @@ impl Run {
         if let Some(soonest) = soonest {
             self.wake(soonest);
         }
-        recorded
+        outcome
     }
 
     /// Returns the time at which a delivery with this result is claimable again.
     fn due_again(&self, job: &Job, result: &AttemptResult) -> Option<Timestamp> {
-        let queued = self.queue.get(((job.tenant, job.webhook_id), job.event_id))?;
+        let queued_delivery = self.queue.get(((job.tenant, job.webhook_id), job.event_id))?;
         match result {
-            AttemptResult::Settled(settled) if queued.delivery_id.is_none() => settled.retry_at,
+            AttemptResult::Settled(settled) if queued_delivery.delivery_id.is_none() => settled.retry_at,
             AttemptResult::Settled(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => {
                 Some(self.wall())
             }
@@ -191,20 +192,23 @@ impl Run {
     pub(crate) fn answer(&mut self, place: usize, call: Call) {
         let (now, shift, overrated) = (self.now, self.clock_shift, self.defect == Some(Defect::OverratedLeases));
         let Some(process) = &mut self.processes[place] else { return };
-        let at = process.now(now, shift);
-        let believed = |ends: LeaseDeadline, since: Now| if overrated { overrate(since) } else { ends };
+        let own_now = process.now(now, shift);
+        let deadline = |ends: LeaseDeadline, since: Now| if overrated { overrate(since) } else { ends };
         match call {
             Call::Claim(order, Some(claimed)) => {
-                let found = !claimed.jobs.is_empty();
-                let resumed = matches!(order.claim, Claim::Parked(_));
-                let kept = process.machine.handle_claimed(&order, claimed, at);
-                let kept = kept.into_iter().map(|job| WaitingDelivery { job, message: (), resumed }).collect();
-                process.machine.take_in(kept, believed(order.ends, order.at), 0, at);
+                let has_jobs = !claimed.jobs.is_empty();
+                let is_resumed = matches!(order.claim, Claim::Parked(_));
+                let taken_jobs = process.machine.handle_claimed(&order, claimed, own_now);
+                let deliveries = taken_jobs
+                    .into_iter()
+                    .map(|job| WaitingDelivery { job, message: (), resumed: is_resumed })
+                    .collect();
+                process.machine.take_in(deliveries, deadline(order.ends, order.at), 0, own_now);
                 process.machine.claim_ended();
-                process.end_claim(found, now);
+                process.end_claim(has_jobs, now);
             }
             Call::Claim(_, None) => {
-                process.machine.claim_failed(at);
+                process.machine.claim_failed(own_now);
                 process.machine.claim_ended();
                 process.end_claim(false, now);
             }
@@ -212,13 +216,13 @@ impl Run {
                 let Some(batch) = process.batch.take() else { return };
                 match answer {
                     Ok(recorded) => {
-                        let to_disable = process.machine.handle_recorded(batch, recorded, at).to_disable;
+                        let to_disable = process.machine.handle_recorded(batch, recorded, own_now).to_disable;
                         self.disable(&to_disable);
                     }
                     Err(why) => {
                         let life = process.life;
                         let results = batch.call().0;
-                        if let Some(job) = process.machine.not_recorded(batch, why, at) {
+                        if let Some(job) = process.machine.not_recorded(batch, why, own_now) {
                             let result = results.iter().find(|(recorded, _)| *recorded == job);
                             self.promises.excuse(life, result.and_then(|(_, result)| attempt_id(result)));
                             self.promises.forget_gone((job.tenant, job.webhook_id));
@@ -232,7 +236,7 @@ impl Run {
                 match (commit.lease, jobs) {
                     (Some((_, ends)), Some(jobs)) => {
                         let jobs = jobs.into_iter().map(waiting).collect();
-                        process.machine.take_in(jobs, believed(ends, at), commit.count, at);
+                        process.machine.take_in(jobs, deadline(ends, own_now), commit.count, own_now);
                     }
                     (Some(_), None) => process.machine.release(commit.count),
                     (None, _) => process.machine.look_at_due(),

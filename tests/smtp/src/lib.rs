@@ -218,9 +218,9 @@ impl TestSmtp {
     /// Waits until the state fulfils the condition. Returns `false` on timeout.
     #[must_use]
     pub fn until(&self, holds: impl Fn(&ServerState) -> bool) -> bool {
-        let waited =
+        let wait_result =
             self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(&state.seen));
-        waited.is_ok_and(|(_, ended)| !ended.timed_out())
+        wait_result.is_ok_and(|(_, ended)| !ended.timed_out())
     }
 }
 
@@ -230,17 +230,17 @@ impl Shared {
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        let changed = change(&mut self.lock());
+        let result = change(&mut self.lock());
         self.changed.notify_all();
-        changed
+        result
     }
 
     fn opened(&self) -> usize {
         self.change(|state| {
-            let seen = &mut state.seen;
-            (seen.connections, seen.open) = (seen.connections + 1, seen.open + 1);
-            seen.most_open = seen.most_open.max(seen.open);
-            seen.connections - 1
+            let log = &mut state.seen;
+            (log.connections, log.open) = (log.connections + 1, log.open + 1);
+            log.most_open = log.most_open.max(log.open);
+            log.connections - 1
         })
     }
 
@@ -256,8 +256,8 @@ impl Shared {
                 return reply;
             }
             self.change(|state| state.seen.held += 1);
-            let waited = self.changed.wait_while(self.lock(), |state| state.said == said);
-            drop(waited);
+            let wait_result = self.changed.wait_while(self.lock(), |state| state.said == said);
+            drop(wait_result);
             self.change(|state| state.seen.held -= 1);
         }
     }

@@ -23,8 +23,8 @@ struct Session<'a> {
 /// Serves a connection until the client or the server ends it.
 pub(crate) fn serve(shared: &Shared, number: usize, socket: TcpStream) -> io::Result<()> {
     socket.set_nodelay(true)?;
-    let encrypted = shared.wire == Wire::Tls;
-    let first: Box<dyn Stream> = if encrypted {
+    let is_encrypted = shared.wire == Wire::Tls;
+    let first: Box<dyn Stream> = if is_encrypted {
         Box::new(shared.certificate.accept(socket.try_clone()?)?)
     } else {
         Box::new(socket.try_clone()?)
@@ -33,7 +33,7 @@ pub(crate) fn serve(shared: &Shared, number: usize, socket: TcpStream) -> io::Re
         shared,
         number,
         wire: BufReader::new(first),
-        encrypted,
+        encrypted: is_encrypted,
         login: None,
         from: String::new(),
         to: vec![],
@@ -100,8 +100,8 @@ impl Session<'_> {
             state.seen.mails.len() - 1
         });
         // Recorded before the reply is written: the client may react before the test sees the mail.
-        let asked = DialogueStep { connection: self.number, step: Step::Message, line: String::new() };
-        let reply = self.shared.reply(&asked);
+        let step = DialogueStep { connection: self.number, step: Step::Message, line: String::new() };
+        let reply = self.shared.reply(&step);
         let is_taken = matches!(reply, Reply::Usual | Reply::Last);
         self.shared.change(|state| {
             state.seen.mails[place].taken = is_taken;
@@ -112,8 +112,8 @@ impl Session<'_> {
 
     /// Sends the scripted reply to a step. Returns `true` if it was the usual one.
     fn answer(&mut self, step: Step, line: &str, usual: &str) -> io::Result<bool> {
-        let asked = DialogueStep { connection: self.number, step, line: line.to_owned() };
-        let reply = self.shared.reply(&asked);
+        let step_of_line = DialogueStep { connection: self.number, step, line: line.to_owned() };
+        let reply = self.shared.reply(&step_of_line);
         self.give(reply, usual)
     }
 

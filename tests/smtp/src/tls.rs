@@ -44,7 +44,7 @@ impl Certificate {
 
 /// Encodes a certificate as PEM, with 64 characters per line.
 fn pem(der: &[u8]) -> String {
-    let encoded = STANDARD.encode(der);
-    let lines: Vec<_> = encoded.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+    let encoded_der = STANDARD.encode(der);
+    let lines: Vec<_> = encoded_der.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
     format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
 }

@@ -75,23 +75,31 @@ const CALLS: [&[&str]; 4] = [
 fn every_command_finds_the_service_in_the_same_way() {
     let fixture = Fixture::start();
     fs::write(fixture.place.folder.path().join("people.csv"), "email\n").unwrap();
-    let called = |command: &[&str], flags: &[&str], variables: &[(&str, &str)]| {
+    let run_command = |command: &[&str], flags: &[&str], variables: &[(&str, &str)]| {
         let place = variables.iter().fold(user(), |place, (name, value)| place.with(name, value));
         candor(&place, &[command, flags].concat())
     };
     for command in CALLS {
-        refused(&called(command, &[], &[]), 2, &["profile"]);
-        refused(&called(command, &[], &[("CANDOR_URL", &fixture.url())]), 2, &["CANDOR_API_KEY is not"]);
-        refused(&called(command, &["--url", &fixture.url()], &[]), 2, &["--url is set", "CANDOR_API_KEY is not"]);
-        refused(&called(command, &["--profile", "eu"], &[]), 2, &["eu"]);
+        refused(&run_command(command, &[], &[]), 2, &["profile"]);
+        refused(&run_command(command, &[], &[("CANDOR_URL", &fixture.url())]), 2, &["CANDOR_API_KEY is not"]);
+        refused(
+            &run_command(command, &["--url", &fixture.url()], &[]),
+            2,
+            &["--url is set", "CANDOR_API_KEY is not"],
+        );
+        refused(&run_command(command, &["--profile", "eu"], &[]), 2, &["eu"]);
         let key = [("CANDOR_API_KEY", "cdr_live_a")];
-        refused(&called(command, &["--url", "http://candor.example.com"], &key), 2, &["plain HTTP", "--insecure"]);
-        refused(&called(command, &["--url", "candor.example.com"], &key), 2, &["candor.example.com"]);
+        refused(
+            &run_command(command, &["--url", "http://candor.example.com"], &key),
+            2,
+            &["plain HTTP", "--insecure"],
+        );
+        refused(&run_command(command, &["--url", "candor.example.com"], &key), 2, &["candor.example.com"]);
     }
     fixture.log_in(&fixture.key.secret, "eu").succeeded();
     for command in CALLS {
-        let found = candor(&fixture.place, &[command, &["--profile", "eu"]].concat());
-        assert_ne!(found.code, Some(2), "{}", found.stderr);
+        let run = candor(&fixture.place, &[command, &["--profile", "eu"]].concat());
+        assert_ne!(run.code, Some(2), "{}", run.stderr);
     }
 }
 
@@ -101,11 +109,11 @@ fn profiles_are_listed_and_forgotten() {
     for name in ["default", "eu"] {
         fixture.log_in(&fixture.key.secret, name).succeeded();
     }
-    let listed = candor(&fixture.place, &["profiles", "--json"]).json();
-    let wanted = ["default", "eu"].map(|name| json!({"profile": name, "url": fixture.url()}));
-    assert_eq!(listed, json!({"data": wanted}));
-    let said = candor(&fixture.place, &["logout", "--profile", "eu"]).succeeded().stdout;
-    assert!(said.contains("eu") && said.contains("stays valid"), "{said}");
+    let profiles = candor(&fixture.place, &["profiles", "--json"]).json();
+    let expected_profiles = ["default", "eu"].map(|name| json!({"profile": name, "url": fixture.url()}));
+    assert_eq!(profiles, json!({"data": expected_profiles}));
+    let output = candor(&fixture.place, &["logout", "--profile", "eu"]).succeeded().stdout;
+    assert!(output.contains("eu") && output.contains("stays valid"), "{output}");
     refused(&candor(&fixture.place, &["logout", "--profile", "eu"]), 2, &["eu", "default"]);
     assert_eq!(candor(&fixture.place, &["profiles", "--json"]).json()["data"].as_array().unwrap().len(), 1);
 }
@@ -114,10 +122,14 @@ fn profiles_are_listed_and_forgotten() {
 fn login_stores_an_accepted_key_owner_only() {
     let fixture = Fixture::start();
     let secret = &fixture.key.secret;
-    let said = fixture.log_in(secret, "default").json();
-    let wanted = [json!("default"), json!(fixture.url()), json!(fixture.key.id), json!("live"), json!("admin")];
-    assert_eq!(["profile", "url", "key_id", "environment", "access_level"].map(|name| said[name].clone()), wanted);
-    assert!(!said.to_string().contains(secret), "the key is not printed");
+    let login_json = fixture.log_in(secret, "default").json();
+    let expected_values =
+        [json!("default"), json!(fixture.url()), json!(fixture.key.id), json!("live"), json!("admin")];
+    assert_eq!(
+        ["profile", "url", "key_id", "environment", "access_level"].map(|name| login_json[name].clone()),
+        expected_values
+    );
+    assert!(!login_json.to_string().contains(secret), "the key is not printed");
     let mode = fs::metadata(fixture.profiles()).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode, 0o600);
     assert_eq!(fixture.api(&["GET", "/v1/me"]).json()["key_id"], json!(fixture.key.id));
@@ -189,25 +201,28 @@ fn api_creates_updates_and_lists_with_fields() {
     fixture.log_in(&fixture.key.secret, "default").succeeded();
     let create =
         ["POST", "employees", "-f", "email=ada@example.com", "-f", "first_name=Ada", "-f", "last_name=Moreau"];
-    let tried = fixture.api(&[&create[..], &["--dry-run"]].concat()).json();
-    assert_eq!((&tried["dry_run"], &tried["status"]), (&json!(true), &json!(201)), "{tried}");
+    let dry_run = fixture.api(&[&create[..], &["--dry-run"]].concat()).json();
+    assert_eq!((&dry_run["dry_run"], &dry_run["status"]), (&json!(true), &json!(201)), "{dry_run}");
     let key = ["--idempotency-key", "hire-ada"];
-    let made = fixture.api(&[&create[..], &key].concat()).json();
-    let again = fixture.api(&[&create[..], &key].concat()).json();
-    assert_eq!((&made["first_name"], &again), (&json!("Ada"), &made));
-    let path = format!("/v1/employees/{}", made["id"].as_str().unwrap());
-    let changed =
+    let creation = fixture.api(&[&create[..], &key].concat()).json();
+    let second_creation = fixture.api(&[&create[..], &key].concat()).json();
+    assert_eq!((&creation["first_name"], &second_creation), (&json!("Ada"), &creation));
+    let path = format!("/v1/employees/{}", creation["id"].as_str().unwrap());
+    let patch_run =
         fixture.api(&["patch", &path, "-f", "job_title=Engineer", "-f", "custom_fields:={\"floor\": \"3\"}"]);
-    let changed = changed.json();
-    assert_eq!((&changed["job_title"], &changed["custom_fields"]), (&json!("Engineer"), &json!({"floor": "3"})));
-    let cleared = fixture.api(&["PATCH", &path, "-f", "job_title:=null"]).json();
-    assert_eq!(cleared["job_title"], Value::Null);
-    let listed = |words: &[&str]| fixture.api(&[&["GET", "employees"], words].concat()).json()["data"].clone();
-    assert_eq!(listed(&["-f", "filter[email]=ada@example.com", "-q", "limit:=5"]).as_array().unwrap().len(), 1);
-    assert_eq!(listed(&["-q", "filter[email]=eve@example.com"]), json!([]));
-    let included = fixture.api(&["GET", "employees?limit=1", "-i"]).succeeded().stdout;
-    assert!(included.starts_with("HTTP/1.1 200 OK\n") && included.contains("\nx-request-id: req_"), "{included}");
-    assert!(included.split_once("\n\n").unwrap().1.starts_with("{\"data\":["), "{included}");
+    let employee = patch_run.json();
+    assert_eq!((&employee["job_title"], &employee["custom_fields"]), (&json!("Engineer"), &json!({"floor": "3"})));
+    let cleared_employee = fixture.api(&["PATCH", &path, "-f", "job_title:=null"]).json();
+    assert_eq!(cleared_employee["job_title"], Value::Null);
+    let rows_for = |words: &[&str]| fixture.api(&[&["GET", "employees"], words].concat()).json()["data"].clone();
+    assert_eq!(rows_for(&["-f", "filter[email]=ada@example.com", "-q", "limit:=5"]).as_array().unwrap().len(), 1);
+    assert_eq!(rows_for(&["-q", "filter[email]=eve@example.com"]), json!([]));
+    let response_text = fixture.api(&["GET", "employees?limit=1", "-i"]).succeeded().stdout;
+    assert!(
+        response_text.starts_with("HTTP/1.1 200 OK\n") && response_text.contains("\nx-request-id: req_"),
+        "{response_text}"
+    );
+    assert!(response_text.split_once("\n\n").unwrap().1.starts_with("{\"data\":["), "{response_text}");
     fixture.service.stop();
 }
 
@@ -217,8 +232,13 @@ fn api_reads_bodies_from_files_and_standard_input() {
     fixture.log_in(&fixture.key.secret, "default").succeeded();
     let file = fixture.place.folder.path().join("people.csv");
     fs::write(&file, "email,first_name,last_name\nada@example.com,Ada,Moreau\n").unwrap();
-    let done = fixture.api(&["POST", "employees/csv", "--input", "people.csv", "-q", "dry_run=true"]).json();
-    assert_eq!((&done["data"]["created"], &done["plan"][0]["action"]), (&json!(1), &json!("create")), "{done}");
+    let upload_result =
+        fixture.api(&["POST", "employees/csv", "--input", "people.csv", "-q", "dry_run=true"]).json();
+    assert_eq!(
+        (&upload_result["data"]["created"], &upload_result["plan"][0]["action"]),
+        (&json!(1), &json!("create")),
+        "{upload_result}"
+    );
     let words = ["api", "POST", "/departments", "--input", "-"];
     assert_eq!(fed(&fixture.place, &words, br#"{"name": "Research"}"#).json()["name"], "Research");
     refused(&fed(&fixture.place, &words, b"{name: x}"), 2, &["the body in - is not JSON"]);
@@ -233,13 +253,13 @@ fn api_joins_pages_of_lists() {
     let names = ["ada", "bea", "cleo", "dora", "edda"];
     hire(&fixture, &names);
     let list = ["GET", "employees", "-q", "limit=2", "-q", "sort=first_name"];
-    let paged = |words: &[&str]| fixture.api(&[&list[..], words].concat());
-    let page = paged(&[]).json();
+    let paginate = |words: &[&str]| fixture.api(&[&list[..], words].concat());
+    let page = paginate(&[]).json();
     assert_eq!((page["data"].as_array().unwrap().len(), &page["has_more"]), (2, &json!(true)));
-    let whole = paged(&["--paginate"]).json();
-    let found: Vec<&str> =
+    let whole = paginate(&["--paginate"]).json();
+    let first_names: Vec<&str> =
         whole["data"].as_array().unwrap().iter().map(|row| row["first_name"].as_str().unwrap()).collect();
-    assert_eq!((found, &whole["has_more"]), (names.to_vec(), &json!(false)));
+    assert_eq!((first_names, &whole["has_more"]), (names.to_vec(), &json!(false)));
     let events = fixture.api(&["GET", "events", "-q", "limit=2", "--paginate"]).json();
     assert!(events["data"].as_array().unwrap().len() >= 5 && events["next_cursor"].is_string(), "{events}");
     refused(&fixture.api(&["GET", "me", "--paginate"]), 1, &["GET /me returns no list", "--paginate"]);
@@ -260,9 +280,9 @@ fn api_tells_the_class_of_an_error_by_its_exit_status() {
     assert!(invalid.object()["error"]["details"].as_array().unwrap().len() >= 3);
     refused(&fixture.api(&["DELETE", "webhooks/whk_x", "--profile", "narrow"]), 3, &["403"]);
     candor(&fixture.place, &["key", "revoke", &narrow.id]).succeeded();
-    let revoked = || fixture.api(&["GET", "me", "--profile", "narrow"]);
-    assert!(wait_until(PATIENCE, || revoked().code == Some(3)).is_some());
-    refused(&revoked(), 3, &["401", "not revoked"]);
+    let run_with_revoked = || fixture.api(&["GET", "me", "--profile", "narrow"]);
+    assert!(wait_until(PATIENCE, || run_with_revoked().code == Some(3)).is_some());
+    refused(&run_with_revoked(), 3, &["401", "not revoked"]);
     for (words, says) in [
         (&["GET"][..], "PATH"),
         (&["FETCH", "employees"], "GET"),
@@ -280,8 +300,9 @@ fn api_tells_the_class_of_an_error_by_its_exit_status() {
 
 #[test]
 fn api_without_a_service_ends_with_no_response() {
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let place = user().with("CANDOR_API_KEY", "cdr_live_x").with("CANDOR_URL", &format!("http://{closed}"));
+    let unused_address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let place =
+        user().with("CANDOR_API_KEY", "cdr_live_x").with("CANDOR_URL", &format!("http://{unused_address}"));
     let result = candor(&place, &["api", "GET", "me"]);
     refused(&result, 6, &["cannot GET /me", "refused", "check the URL, and that the service runs"]);
     assert_eq!(result.stdout, "");
@@ -298,14 +319,14 @@ fn api_over_tls_tells_untrusted_and_failing_services_apart() {
         fs::write(&file, authority).unwrap();
         candor(&place.with("SSL_CERT_FILE", file.to_str().unwrap()), &["api", "GET", "me", "--include"])
     };
-    let failed = get(&server.authority);
-    refused(&failed, 5, &["cannot GET /me: The service answered 500 (500 unknown)"]);
+    let error_run = get(&server.authority);
+    refused(&error_run, 5, &["cannot GET /me: The service answered 500 (500 unknown)"]);
     assert!(
-        failed.stdout.starts_with("HTTP/1.1 500 Internal") && failed.stdout.ends_with("\n\noops\n"),
+        error_run.stdout.starts_with("HTTP/1.1 500 Internal") && error_run.stdout.ends_with("\n\noops\n"),
         "{}",
-        failed.stdout
+        error_run.stdout
     );
-    let untrusted = get(&other.authority);
-    refused(&untrusted, 6, &["certificate", "SSL_CERT_FILE"]);
+    let untrusted_run = get(&other.authority);
+    refused(&untrusted_run, 6, &["certificate", "SSL_CERT_FILE"]);
     assert_eq!(server.requests().len(), 1);
 }

@@ -36,31 +36,36 @@ fn backup_of_a_served_database_is_restored_elsewhere() {
     let key = place.key("employees:read,employees:write", &["--admin"]);
     let service = Service::serve(&place);
     let department = |name: String| {
-        let made = service.client(&key.secret).post("/v1/departments", &json!({"name": name})).unwrap();
-        assert_eq!(made.status, 201);
+        let creation = service.client(&key.secret).post("/v1/departments", &json!({"name": name})).unwrap();
+        assert_eq!(creation.status, 201);
     };
     department("Before".to_owned());
-    let made = candor(&place, &["backup", "copy.db", "--json"]).json();
+    let backup_json = candor(&place, &["backup", "copy.db", "--json"]).json();
     let copy = path(&place, "copy.db");
-    assert_eq!((mode(&copy), made["file"].as_str()), (0o600, copy.to_str()));
-    assert_eq!((rows(&made, "departments"), rows(&made, "organizations")), (1, 2), "live and test data set");
-    assert_eq!(made["bytes"], fs::metadata(&copy).unwrap().len());
-    assert_eq!(made["master_key"], "fits");
-    let fingerprint = made["sealed_by"][0]["fingerprint"].as_str().unwrap();
+    assert_eq!((mode(&copy), backup_json["file"].as_str()), (0o600, copy.to_str()));
+    assert_eq!(
+        (rows(&backup_json, "departments"), rows(&backup_json, "organizations")),
+        (1, 2),
+        "live and test data set"
+    );
+    assert_eq!(backup_json["bytes"], fs::metadata(&copy).unwrap().len());
+    assert_eq!(backup_json["master_key"], "fits");
+    let fingerprint = backup_json["sealed_by"][0]["fingerprint"].as_str().unwrap();
     department("After".to_owned());
     service.stop();
 
     let elsewhere = Installation::sqlite();
-    let restored = candor(&elsewhere, &["restore", copy.to_str().unwrap(), "--json"]).json();
-    assert_eq!((rows(&restored, "departments"), &restored["master_key"]), (1, &json!("missing")));
-    assert_eq!(restored["sealed_by"][0]["fingerprint"], fingerprint);
+    let restore_json = candor(&elsewhere, &["restore", copy.to_str().unwrap(), "--json"]).json();
+    assert_eq!((rows(&restore_json, "departments"), &restore_json["master_key"]), (1, &json!("missing")));
+    assert_eq!(restore_json["sealed_by"][0]["fingerprint"], fingerprint);
     let (database, ring) = (path(&elsewhere, "data/candor.db"), path(&elsewhere, "data/master.key"));
     assert_eq!((mode(&database), mode(&path(&elsewhere, "data"))), (0o600, 0o700));
     assert_eq!(candor(&elsewhere, &["serve"]).code, Some(1), "without the master key");
     fs::copy(path(&place, "data/master.key"), &ring).unwrap();
     let service = Service::serve(&elsewhere);
-    let listed = service.client(&key.secret).get("/v1/departments").unwrap().json();
-    let names: Vec<_> = listed["data"].as_array().unwrap().iter().map(|entry| entry["name"].clone()).collect();
+    let departments = service.client(&key.secret).get("/v1/departments").unwrap().json();
+    let names: Vec<_> =
+        departments["data"].as_array().unwrap().iter().map(|entry| entry["name"].clone()).collect();
     assert_eq!(names, [json!("Before")]);
     service.stop();
     assert!(leftovers(place.folder.path()).is_empty() && leftovers(database.parent().unwrap()).is_empty());
@@ -71,24 +76,24 @@ fn backups_during_writes_pass_the_check() {
     let place = Installation::sqlite();
     let key = place.key("employees:read,employees:write", &["--admin"]);
     let service = Service::serve(&place);
-    let done = AtomicBool::new(false);
-    let counted = thread::scope(|scope| {
+    let is_done = AtomicBool::new(false);
+    let counts = thread::scope(|scope| {
         scope.spawn(|| {
             let mut client = service.client(&key.secret);
             for number in 0.. {
-                let made = client.post("/v1/departments", &json!({"name": format!("No. {number}")})).unwrap();
-                assert_eq!(made.status, 201);
-                if done.load(Ordering::Relaxed) {
+                let creation = client.post("/v1/departments", &json!({"name": format!("No. {number}")})).unwrap();
+                assert_eq!(creation.status, 201);
+                if is_done.load(Ordering::Relaxed) {
                     break;
                 }
             }
         });
         let backup = |name: &str| rows(&candor(&place, &["backup", name, "--json"]).json(), "departments");
-        let counted = ["1.db", "2.db", "3.db"].map(backup);
-        done.store(true, Ordering::Relaxed);
-        counted
+        let backup_counts = ["1.db", "2.db", "3.db"].map(backup);
+        is_done.store(true, Ordering::Relaxed);
+        backup_counts
     });
-    assert!(counted.is_sorted(), "{counted:?}");
+    assert!(counts.is_sorted(), "{counts:?}");
     service.stop();
 }
 
@@ -98,9 +103,9 @@ fn backup_never_replaces_a_file() {
     place.key("*", &[]);
     fs::write(path(&place, "precious"), "text").unwrap();
     for name in ["precious", "data/candor.db"] {
-        let refused = candor(&place, &["backup", name]);
-        assert_eq!((refused.code, refused.stderr.lines().count()), (Some(1), 1), "{}", refused.stderr);
-        assert!(refused.stderr.contains("never replaces a file"), "{}", refused.stderr);
+        let refusal = candor(&place, &["backup", name]);
+        assert_eq!((refusal.code, refusal.stderr.lines().count()), (Some(1), 1), "{}", refusal.stderr);
+        assert!(refusal.stderr.contains("never replaces a file"), "{}", refusal.stderr);
     }
     assert_eq!(fs::read_to_string(path(&place, "precious")).unwrap(), "text");
     let nowhere = candor(&place, &["backup", "no/such/folder/copy.db"]);
@@ -113,23 +118,23 @@ fn restore_never_replaces_a_database() {
     let place = Installation::sqlite();
     place.key("*", &[]);
     candor(&place, &["backup", "copy.db"]).succeeded();
-    let before = fs::read(path(&place, "data/candor.db")).unwrap();
-    let refused = candor(&place, &["restore", "copy.db"]);
-    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
-    assert!(refused.stderr.contains("data/candor.db exists; stop the service"), "{}", refused.stderr);
-    assert_eq!(fs::read(path(&place, "data/candor.db")).unwrap(), before);
+    let bytes_before = fs::read(path(&place, "data/candor.db")).unwrap();
+    let refusal = candor(&place, &["restore", "copy.db"]);
+    assert_eq!(refusal.code, Some(1), "{}", refusal.stderr);
+    assert!(refusal.stderr.contains("data/candor.db exists; stop the service"), "{}", refusal.stderr);
+    assert_eq!(fs::read(path(&place, "data/candor.db")).unwrap(), bytes_before);
     // SQLite would apply a leftover log of another database to the restored one.
     fs::rename(path(&place, "data/candor.db"), path(&place, "old.db")).unwrap();
     fs::write(path(&place, "data/candor.db-wal"), "left over").unwrap();
-    let refused = candor(&place, &["restore", "copy.db"]);
-    assert!(refused.stderr.contains("candor.db-wal exists"), "{}", refused.stderr);
+    let refusal_of_wal = candor(&place, &["restore", "copy.db"]);
+    assert!(refusal_of_wal.stderr.contains("candor.db-wal exists"), "{}", refusal_of_wal.stderr);
     fs::remove_file(path(&place, "data/candor.db-wal")).unwrap();
-    let restored = candor(&place, &["restore", "copy.db"]).succeeded();
+    let restore_run = candor(&place, &["restore", "copy.db"]).succeeded();
     let steps =
         ["The master key fits.", "`candor erasure apply LEDGER`", "Then start the service: `candor serve`."];
-    let places =
-        steps.map(|step| restored.stdout.find(step).unwrap_or_else(|| panic!("{step}: {}", restored.stdout)));
-    assert!(places.is_sorted(), "{}", restored.stdout);
+    let places = steps
+        .map(|step| restore_run.stdout.find(step).unwrap_or_else(|| panic!("{step}: {}", restore_run.stdout)));
+    assert!(places.is_sorted(), "{}", restore_run.stdout);
 }
 
 #[test]
@@ -142,13 +147,14 @@ fn restore_is_a_warning_until_a_ledger_is_applied() {
         let _ = fs::remove_file(path(&place, file));
     }
     candor(&place, &["restore", "copy.db"]).succeeded();
-    let warned = candor(&place, &["doctor"]).stdout;
+    let doctor_output = candor(&place, &["doctor"]).stdout;
     assert!(
-        warned.contains("no ledger of erasures has been applied since") && warned.contains("1 warning."),
-        "{warned}"
+        doctor_output.contains("no ledger of erasures has been applied since")
+            && doctor_output.contains("1 warning."),
+        "{doctor_output}"
     );
-    let applied = candor(&place, &["erasure", "apply", "ledger"]).succeeded();
-    assert!(applied.stdout.contains("Start the service: `candor serve`."), "{}", applied.stdout);
+    let apply_run = candor(&place, &["erasure", "apply", "ledger"]).succeeded();
+    assert!(apply_run.stdout.contains("Start the service: `candor serve`."), "{}", apply_run.stdout);
     assert!(!candor(&place, &["doctor"]).stdout.contains("no ledger of erasures"));
 }
 
@@ -157,19 +163,19 @@ fn restore_refuses_files_that_do_not_pass_the_check() {
     let place = Installation::sqlite();
     place.key("*", &[]);
     candor(&place, &["backup", "copy.db"]).succeeded();
-    let mut damaged = fs::read(path(&place, "copy.db")).unwrap();
-    let half = damaged.len() / 2;
-    damaged.truncate(half);
-    fs::write(path(&place, "truncated.db"), damaged).unwrap();
+    let mut damaged_bytes = fs::read(path(&place, "copy.db")).unwrap();
+    let half = damaged_bytes.len() / 2;
+    damaged_bytes.truncate(half);
+    fs::write(path(&place, "truncated.db"), damaged_bytes).unwrap();
     fs::write(path(&place, "text.db"), "no database").unwrap();
     fs::write(path(&place, "empty.db"), "").unwrap();
     fs::copy(path(&place, "copy.db"), path(&place, "live.db")).unwrap();
     fs::write(path(&place, "live.db-wal"), "changes").unwrap();
     let elsewhere = Installation::sqlite();
     for name in ["truncated.db", "text.db", "empty.db", "live.db", "missing.db"] {
-        let refused = candor(&elsewhere, &["restore", path(&place, name).to_str().unwrap()]);
-        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{name}: {}", refused.stderr);
-        assert!(refused.stderr.contains(name), "{}", refused.stderr);
+        let refusal = candor(&elsewhere, &["restore", path(&place, name).to_str().unwrap()]);
+        assert_eq!((refusal.code, refusal.stdout.as_str()), (Some(1), ""), "{name}: {}", refusal.stderr);
+        assert!(refusal.stderr.contains(name), "{}", refusal.stderr);
         let data = path(&elsewhere, "data");
         assert!(!data.join("candor.db").exists(), "{name}");
         assert!(!data.exists() || leftovers(&data).is_empty(), "{name}");
@@ -183,9 +189,9 @@ fn backup_and_restore_on_postgres_name_its_own_tools() {
         .with("CANDOR_DATABASE_URL", "postgres://candor:secret@127.0.0.1:9/candor")
         .with("CANDOR_MASTER_KEY", ring);
     for (command, tool) in [("backup", "pg_dump"), ("restore", "pg_restore")] {
-        let refused = candor(&place, &[command, "copy.db"]);
-        assert_eq!(refused.code, Some(1), "{}", refused.stderr);
-        assert!(refused.stderr.contains(tool) && !refused.stderr.contains("secret"), "{}", refused.stderr);
+        let refusal = candor(&place, &[command, "copy.db"]);
+        assert_eq!(refusal.code, Some(1), "{}", refusal.stderr);
+        assert!(refusal.stderr.contains(tool) && !refusal.stderr.contains("secret"), "{}", refusal.stderr);
     }
 }
 
@@ -197,8 +203,8 @@ fn restored_master_key_with_an_open_mode_is_noticed() {
     let ring = path(&place, "data/master.key");
     fs::set_permissions(&ring, Permissions::from_mode(0o644)).unwrap();
     fs::remove_file(path(&place, "data/candor.db")).unwrap();
-    let restored = candor(&place, &["restore", "copy.db"]).succeeded().stdout;
-    assert!(restored.contains("chmod 600"), "{restored}");
+    let restore_output = candor(&place, &["restore", "copy.db"]).succeeded().stdout;
+    assert!(restore_output.contains("chmod 600"), "{restore_output}");
     let service = Service::serve(&place);
     service.wait_for_line("chmod 600");
     service.stop();

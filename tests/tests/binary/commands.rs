@@ -23,27 +23,33 @@ fn keys_come_and_go(place: &Installation) {
     let service = Service::serve(place);
     let me = service.client(&narrow.secret).get("/v1/me").unwrap();
     assert_eq!(me.status, 200, "{}", me.text());
-    let denied = service.client(&narrow.secret).post("/v1/departments", &json!({"name": "x"})).unwrap();
-    assert_eq!(denied.status, 403);
-    let made = service.client(&admin.secret).post("/v1/departments", &json!({"name": "x"})).unwrap();
-    assert_eq!(made.status, 201, "{}", made.text());
+    let response_to_narrow =
+        service.client(&narrow.secret).post("/v1/departments", &json!({"name": "x"})).unwrap();
+    assert_eq!(response_to_narrow.status, 403);
+    let response_to_admin = service.client(&admin.secret).post("/v1/departments", &json!({"name": "x"})).unwrap();
+    assert_eq!(response_to_admin.status, 201, "{}", response_to_admin.text());
     service.stop();
-    let revoked = candor(place, &["key", "revoke", &narrow.id, "--json"]).json();
-    assert_eq!(revoked, json!({"id": narrow.id, "revoked": true}));
-    let listed = candor(place, &["key", "list", "--org", &admin.organization, "--json"]).json();
-    let states: Vec<(&str, bool)> = listed["data"]
+    let revocation = candor(place, &["key", "revoke", &narrow.id, "--json"]).json();
+    assert_eq!(revocation, json!({"id": narrow.id, "revoked": true}));
+    let key_list = candor(place, &["key", "list", "--org", &admin.organization, "--json"]).json();
+    let states: Vec<(&str, bool)> = key_list["data"]
         .as_array()
         .unwrap()
         .iter()
         .map(|item| (item["id"].as_str().unwrap(), item["revoked_at"].is_string()))
         .collect();
     assert_eq!(states, [(narrow.id.as_str(), true), (admin.id.as_str(), false)]);
-    assert_eq!(listed["data"][0]["organization_id"], admin.organization);
-    let used = listed["data"].as_array().unwrap().iter().all(|item| item["last_used_at"].is_string());
-    assert!(used, "an orderly end notes which keys were used: {listed}");
-    assert!(!listed.to_string().contains(&admin.secret));
-    let again = candor(place, &["key", "revoke", &narrow.id]);
-    assert_eq!((again.code, again.stderr.lines().count()), (Some(1), 1), "{}", again.stderr);
+    assert_eq!(key_list["data"][0]["organization_id"], admin.organization);
+    let is_each_used = key_list["data"].as_array().unwrap().iter().all(|item| item["last_used_at"].is_string());
+    assert!(is_each_used, "an orderly end notes which keys were used: {key_list}");
+    assert!(!key_list.to_string().contains(&admin.secret));
+    let second_revocation = candor(place, &["key", "revoke", &narrow.id]);
+    assert_eq!(
+        (second_revocation.code, second_revocation.stderr.lines().count()),
+        (Some(1), 1),
+        "{}",
+        second_revocation.stderr
+    );
     let people = candor(place, &["key", "list", "--org", &admin.organization]).succeeded();
     assert_eq!(people.stdout.lines().count(), 3, "{}", people.stdout);
 }
@@ -69,26 +75,32 @@ fn key_for_an_absent_person_or_organization_is_refused() {
 fn organizations_are_found_and_renamed(place: &Installation) {
     let first = place.key("*", &["--admin"]);
     let second = place.key("*", &["--test"]);
-    let renamed = candor(place, &["org", "rename", &second.organization, "--name", "Beta Ltd", "--json"]).json();
-    let wanted = json!({"organization_id": second.organization, "name": "Beta Ltd", "changed": true});
-    assert_eq!(renamed, wanted);
-    let listed = candor(place, &["org", "list", "--json"]).json();
-    let named = |item: &Value| (item["id"].clone(), item["name"].clone());
-    let names: Vec<_> = listed["data"].as_array().unwrap().iter().map(named).collect();
-    let wanted = [(&first.organization, "Tests"), (&second.organization, "Beta Ltd")];
-    assert_eq!(names, wanted.map(|(id, name)| (json!(id), json!(name))));
+    let rename_json =
+        candor(place, &["org", "rename", &second.organization, "--name", "Beta Ltd", "--json"]).json();
+    let expected_rename = json!({"organization_id": second.organization, "name": "Beta Ltd", "changed": true});
+    assert_eq!(rename_json, expected_rename);
+    let organization_list = candor(place, &["org", "list", "--json"]).json();
+    let id_and_name = |item: &Value| (item["id"].clone(), item["name"].clone());
+    let names: Vec<_> = organization_list["data"].as_array().unwrap().iter().map(id_and_name).collect();
+    let expected_organizations = [(&first.organization, "Tests"), (&second.organization, "Beta Ltd")];
+    assert_eq!(names, expected_organizations.map(|(id, name)| (json!(id), json!(name))));
     let all = candor(place, &["key", "list", "--json"]).json();
     let owner =
         |item: &Value| (item["id"].clone(), item["organization_id"].clone(), item["organization_name"].clone());
     let owners: Vec<_> = all["data"].as_array().unwrap().iter().map(owner).collect();
-    let wanted = [(&first.id, &first.organization, "Tests"), (&second.id, &second.organization, "Beta Ltd")];
-    assert_eq!(owners, wanted.map(|(id, organization, name)| (json!(id), json!(organization), json!(name))));
+    let expected_keys =
+        [(&first.id, &first.organization, "Tests"), (&second.id, &second.organization, "Beta Ltd")];
+    assert_eq!(
+        owners,
+        expected_keys.map(|(id, organization, name)| (json!(id), json!(organization), json!(name)))
+    );
     for (command, rows) in [(["org", "list"], 3), (["key", "list"], 3)] {
         let people = candor(place, &command).succeeded().stdout;
         assert!(people.lines().count() == rows && people.contains(&second.organization), "{people}");
     }
-    let again = candor(place, &["org", "rename", &second.organization, "--name", "Beta Ltd", "--json"]).json();
-    assert_eq!(again["changed"], false);
+    let second_rename =
+        candor(place, &["org", "rename", &second.organization, "--name", "Beta Ltd", "--json"]).json();
+    assert_eq!(second_rename["changed"], false);
     let nobody = "org_01J00000000000000000000000";
     for (id, name, says) in [(nobody, "x", nobody), (&second.organization, "", "name")] {
         let it = candor(place, &["org", "rename", id, "--name", name]);
@@ -128,10 +140,10 @@ fn database_is_created_by_serve_and_migrate_only() {
     ] {
         let it = candor(&place, command);
         assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
-        let looked = place.folder.path().join("data/candor.db");
-        assert!(it.stderr.contains(&looked.display().to_string()), "{}", it.stderr);
-        let found: Vec<_> = std::fs::read_dir(place.folder.path()).unwrap().collect();
-        assert!(found.is_empty(), "{command:?} made {found:?}");
+        let database_path = place.folder.path().join("data/candor.db");
+        assert!(it.stderr.contains(&database_path.display().to_string()), "{}", it.stderr);
+        let files: Vec<_> = std::fs::read_dir(place.folder.path()).unwrap().collect();
+        assert!(files.is_empty(), "{command:?} made {files:?}");
     }
     candor(&place, &["migrate"]).succeeded();
     candor(&place, &["org", "create", "--name", "x"]).succeeded();
@@ -143,8 +155,9 @@ fn key_expiry_can_be_a_date() {
     let admin = place.key("*", &["--admin"]);
     place.key_of(&admin.organization, "*", &["--expires", "2199-12-01"]);
     place.key_of(&admin.organization, "*", &["--expires", "2199-12-01T10:00:00+02:00"]);
-    let listed = candor(&place, &["key", "list", "--org", &admin.organization, "--json"]).json();
-    let ends: Vec<_> = listed["data"].as_array().unwrap().iter().map(|item| item["expires_at"].clone()).collect();
+    let key_list = candor(&place, &["key", "list", "--org", &admin.organization, "--json"]).json();
+    let ends: Vec<_> =
+        key_list["data"].as_array().unwrap().iter().map(|item| item["expires_at"].clone()).collect();
     assert_eq!(ends, [json!("2199-12-01T08:00:00.000Z"), json!("2199-12-01T00:00:00.000Z"), json!(null)]);
     let create = ["key", "create", "--org", &admin.organization, "--name", "x", "--scopes", "*", "--expires"];
     let it = candor(&place, &[&create[..], &["soon"]].concat());
@@ -166,9 +179,9 @@ fn manual_and_completions_need_no_valid_settings() {
 #[test]
 fn embedded_database_is_migrated_on_start_as_by_the_command() {
     let place = Installation::sqlite();
-    let checked = candor(&place, &["migrate", "--check", "--json"]);
-    assert_eq!((checked.code, checked.stderr.lines().count()), (Some(3), 1), "{}", checked.stderr);
-    assert!(!checked.object()["pending"].as_array().unwrap().is_empty(), "{}", checked.stdout);
+    let check_run = candor(&place, &["migrate", "--check", "--json"]);
+    assert_eq!((check_run.code, check_run.stderr.lines().count()), (Some(3), 1), "{}", check_run.stderr);
+    assert!(!check_run.object()["pending"].as_array().unwrap().is_empty(), "{}", check_run.stdout);
     assert!(!place.folder.path().join("data").exists(), "to look is not to make");
     Service::serve(&place).stop();
     let pending = candor(&place, &["migrate", "--check", "--json"]).json();
@@ -184,12 +197,12 @@ fn outdated_schema_is_refused_until_migrated() {
         assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
         assert!(it.stderr.contains("candor migrate"), "{}", it.stderr);
     }
-    let checked = candor(&place, &["migrate", "--check", "--json"]);
-    let pending = checked.object()["pending"].clone();
-    assert_eq!(checked.code, Some(3), "{}", checked.stderr);
-    let applied = candor(&place, &["migrate", "--json"]).json()["applied"].clone();
-    assert_eq!(pending, applied);
-    assert!(!applied.as_array().unwrap().is_empty());
+    let check_run = candor(&place, &["migrate", "--check", "--json"]);
+    let pending = check_run.object()["pending"].clone();
+    assert_eq!(check_run.code, Some(3), "{}", check_run.stderr);
+    let applied_migrations = candor(&place, &["migrate", "--json"]).json()["applied"].clone();
+    assert_eq!(pending, applied_migrations);
+    assert!(!applied_migrations.as_array().unwrap().is_empty());
     assert_eq!(candor(&place, &["migrate", "--check", "--json"]).json()["pending"], json!([]));
     Service::serve(&place).stop();
 }
@@ -236,8 +249,8 @@ fn second_server_of_one_database_file_is_refused() {
         let process = format!("another process (process {}) serves", service.process_id());
         assert!(it.stderr.contains(&process) && it.stderr.contains("candor.db"), "{}", it.stderr);
     }
-    let beside = place.key_of(&key.organization, "observations:read", &[]);
-    assert_eq!(service.client(&beside.secret).get("/v1/me").unwrap().status, 200);
+    let second_key = place.key_of(&key.organization, "observations:read", &[]);
+    assert_eq!(service.client(&second_key.secret).get("/v1/me").unwrap().status, 200);
     candor(&place, &["migrate"]).succeeded();
     service.kill();
     Service::serve(&place).stop();
@@ -255,8 +268,8 @@ fn tables_escape_controls_and_direction_marks_in_names() {
     }
     for end in ["\n", "\u{2028}"] {
         let name = format!("Beta{end}Ltd");
-        let refused = candor(&place, &["org", "rename", &key.organization, "--name", &name]);
-        assert_eq!(refused.code, Some(1), "{}", refused.stderr);
-        assert!(refused.stderr.contains("without line ends"), "{}", refused.stderr);
+        let refusal = candor(&place, &["org", "rename", &key.organization, "--name", &name]);
+        assert_eq!(refusal.code, Some(1), "{}", refusal.stderr);
+        assert!(refusal.stderr.contains("without line ends"), "{}", refusal.stderr);
     }
 }

@@ -51,17 +51,17 @@ fn setting_errors_are_named_at_once_and_config_shows_all() {
     let arguments = ["--config", "candor.toml", "--log-format", "yaml"];
     let serve = candor(&place, &[&["serve"], &arguments[..]].concat());
     assert_eq!((serve.code, serve.stdout.as_str()), (Some(1), ""), "{}", serve.stderr);
-    let wanted = [
+    let expected_names = [
         "listen in candor.toml",
         "database_pol in candor.toml",
         "CANDOR_SWEEP_INTERVAL",
         "CANDOR_SMTP_URL",
         "--log-format",
     ];
-    for place in wanted {
+    for place in expected_names {
         assert!(serve.stderr.lines().any(|line| line.contains(place)), "{place}: {}", serve.stderr);
     }
-    assert_eq!(serve.stderr.lines().count(), wanted.len(), "{}", serve.stderr);
+    assert_eq!(serve.stderr.lines().count(), expected_names.len(), "{}", serve.stderr);
     assert!(serve.stderr.contains("did you mean database_pool?"), "{}", serve.stderr);
     let config = candor(&place, &[&["config"], &arguments[..]].concat());
     assert_eq!((config.code, &config.stderr), (Some(1), &serve.stderr));
@@ -92,18 +92,18 @@ fn config_shows_the_origin_of_each_value_and_no_secret() {
         .with("CANDOR_DATABASE_URL", "postgres://app:hunter2@db.example/candor?sslmode=require")
         .with("CANDOR_CONFIG", "candor.toml");
     fs::write(place.folder.path().join("candor.toml"), "log = \"warn\"\nlisten = \"127.0.0.1:2\"\n").unwrap();
-    let shown = candor(&place, &["config", "--log-format", "json", "--json"]).json();
-    let of = |name: &str| (shown[name]["value"].clone(), shown[name]["origin"].clone());
+    let config_json = candor(&place, &["config", "--log-format", "json", "--json"]).json();
+    let value_and_origin = |name: &str| (config_json[name]["value"].clone(), config_json[name]["origin"].clone());
     let url = "postgres://app:***@db.example/candor?sslmode=require";
-    assert_eq!(of("database_url"), (json!(url), json!("environment")));
-    assert_eq!(of("master_key"), (json!("***"), json!("environment")));
-    assert_eq!(of("listen"), (json!("127.0.0.1:0"), json!("environment")));
-    assert_eq!(of("log"), (json!("warn"), json!("file candor.toml")));
-    assert_eq!(of("log_format"), (json!("json"), json!("flag")));
-    assert_eq!(of("data_dir"), (json!("data"), json!("default")));
-    assert_eq!(of("admin_listen"), (json!(null), json!("default")));
+    assert_eq!(value_and_origin("database_url"), (json!(url), json!("environment")));
+    assert_eq!(value_and_origin("master_key"), (json!("***"), json!("environment")));
+    assert_eq!(value_and_origin("listen"), (json!("127.0.0.1:0"), json!("environment")));
+    assert_eq!(value_and_origin("log"), (json!("warn"), json!("file candor.toml")));
+    assert_eq!(value_and_origin("log_format"), (json!("json"), json!("flag")));
+    assert_eq!(value_and_origin("data_dir"), (json!("data"), json!("default")));
+    assert_eq!(value_and_origin("admin_listen"), (json!(null), json!("default")));
     let people = candor(&place, &["config"]).succeeded();
-    for text in [shown.to_string(), people.stdout] {
+    for text in [config_json.to_string(), people.stdout] {
         assert!(!text.contains("hunter2") && !text.contains("AAECAwQF"), "{text}");
     }
 }
@@ -125,10 +125,10 @@ fn links_start_with_the_public_url_or_the_listening_address() {
     {
         let key = place.key("*", &["--admin"]).secret;
         let service = Service::serve(&place);
-        let made = service.client(&key).post("/v1/departments", &json!({"name": "x"})).unwrap();
+        let response = service.client(&key).post("/v1/departments", &json!({"name": "x"})).unwrap();
         let base = base.map_or(format!("http://{}", service.address), str::to_owned);
-        let id = made.json()["id"].as_str().unwrap().to_owned();
-        assert_eq!(made.header("location"), Some(format!("{base}/v1/departments/{id}").as_str()));
+        let id = response.json()["id"].as_str().unwrap().to_owned();
+        assert_eq!(response.header("location"), Some(format!("{base}/v1/departments/{id}").as_str()));
     }
 }
 

@@ -37,9 +37,9 @@ fn place(place: Installation) -> Installation {
 }
 
 fn made(client: &mut Client, path: &str, body: &Value) -> Value {
-    let made = client.post(path, body).unwrap();
-    assert!((200..300).contains(&made.status), "{path}: {}", made.text());
-    made.json()
+    let response = client.post(path, body).unwrap();
+    assert!((200..300).contains(&response.status), "{path}: {}", response.text());
+    response.json()
 }
 
 fn text(value: &Value) -> &str {
@@ -84,8 +84,13 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
     }
     paths.push("/v1/observations?filter%5Bmetadata.cycle%5D=%E6%97%A5%E6%9C%AC+%221%22&limit=5".to_owned());
     paths.push("/v1/observations?filter%5Bexternal_id%5D=crm-7&limit=5".to_owned());
-    let kept = observed(client);
-    assert_eq!((kept.status, kept.header("idempotent-replayed")), (201, None), "{}", kept.text());
+    let observation = observed(client);
+    assert_eq!(
+        (observation.status, observation.header("idempotent-replayed")),
+        (201, None),
+        "{}",
+        observation.text()
+    );
     receiver.until("both were tried", |arrivals| {
         ["/works", "/fails"].iter().all(|path| arrivals.iter().any(|arrival| arrival.path == *path))
     });
@@ -110,10 +115,10 @@ fn provision(client: &mut Client) {
         "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": {"manager": {"value": "unknown"}},
     });
     made(client, "/scim/v2/Users", &person);
-    let left = json!({"userName": "udo@example.com", "name": {"givenName": "Udo", "familyName": "Example"}});
-    let left = made(client, "/scim/v2/Users", &left);
-    let removed = client.request("DELETE", &format!("/scim/v2/Users/{}", text(&left["id"])), &[], None).unwrap();
-    assert_eq!(removed.status, 204, "{}", removed.text());
+    let user_body = json!({"userName": "udo@example.com", "name": {"givenName": "Udo", "familyName": "Example"}});
+    let user = made(client, "/scim/v2/Users", &user_body);
+    let removal = client.request("DELETE", &format!("/scim/v2/Users/{}", text(&user["id"])), &[], None).unwrap();
+    assert_eq!(removal.status, 204, "{}", removal.text());
     client.switch_key(&own);
     let path = format!("/v1/connectors/{id}/requests");
     let is_logged = || !client.all(&path).is_empty();
@@ -163,18 +168,23 @@ fn observed(client: &mut Client) -> Response {
 
 /// Asserts that a retry gets the answer stored by the other store.
 fn is_answered_again(client: &mut Client) {
-    let again = observed(client);
-    assert_eq!((again.status, again.header("idempotent-replayed")), (201, Some("true")), "{}", again.text());
+    let observation_again = observed(client);
+    assert_eq!(
+        (observation_again.status, observation_again.header("idempotent-replayed")),
+        (201, Some("true")),
+        "{}",
+        observation_again.text()
+    );
 }
 
 fn copied(place: &Installation, from: &str, to: &str) -> Value {
-    let copied = candor(place, &["copy", "--from", from, "--to", to, "--json"]).json();
+    let copy_json = candor(place, &["copy", "--from", from, "--to", to, "--json"]).json();
     // The first has rows only while an erasure runs, the second only 7 days after the first rule of the retention.
     let is_kept = |table: &&Value| table["name"] != "erased_rows" && table["name"] != "retention_runs";
-    for table in copied["tables"].as_array().unwrap().iter().filter(is_kept) {
+    for table in copy_json["tables"].as_array().unwrap().iter().filter(is_kept) {
         assert!(table["rows"].as_u64().unwrap() > 0, "{table} has nothing to be copied");
     }
-    copied
+    copy_json
 }
 
 #[test]
@@ -195,24 +205,24 @@ fn service_continues_on_the_other_store_and_back_again() {
     assert!(refused.stderr.contains("is in use") && refused.stderr.contains("stop"), "{}", refused.stderr);
     service.stop();
     let service = Service::serve(&first);
-    let before = answers(&mut service.client(&key), &paths);
+    let answers_before = answers(&mut service.client(&key), &paths);
     service.stop();
 
-    let there = copied(&first, &file(&first), &url);
+    let report_of_copy = copied(&first, &file(&first), &url);
     let service = Service::serve(&server);
     let mut client = service.client(&key);
-    assert_eq!(answers(&mut client, &paths), before);
+    assert_eq!(answers(&mut client, &paths), answers_before);
     is_answered_again(&mut client);
-    let refused = candor(&server, &["copy", "--from", &url, "--to", &file(&last)]);
-    assert!(refused.code == Some(1) && refused.stderr.contains("is in use"), "{}", refused.stderr);
-    let left = goes_on(&mut client, &events);
+    let refusal = candor(&server, &["copy", "--from", &url, "--to", &file(&last)]);
+    assert!(refusal.code == Some(1) && refusal.stderr.contains("is in use"), "{}", refusal.stderr);
+    let has_continued = goes_on(&mut client, &events);
     service.stop();
 
-    let back = copied(&server, &url, &file(&last));
-    assert!(back["rows"].as_u64() > there["rows"].as_u64());
+    let report_of_return = copied(&server, &url, &file(&last));
+    assert!(report_of_return["rows"].as_u64() > report_of_copy["rows"].as_u64());
     let service = Service::serve(&last);
     let mut client = service.client(&key);
-    assert_eq!(goes_on(&mut client, &events)[..left.len()], left);
+    assert_eq!(goes_on(&mut client, &events)[..has_continued.len()], has_continued);
     is_answered_again(&mut client);
     service.stop();
 }
@@ -222,24 +232,24 @@ fn goes_on(client: &mut Client, first: &Value) -> Vec<Value> {
     let name = format!("Department no. {}", client.all("/v1/departments").len());
     made(client, "/v1/departments", &json!({"name": name}));
     let mut cursor = text(&first["next_cursor"]).to_owned();
-    let mut seen = vec![];
+    let mut event_ids = vec![];
     loop {
         let page = client.get(&format!("/v1/events?limit=7&cursor={cursor}")).unwrap();
         assert_eq!(page.status, 200, "{}", page.text());
         let page = page.json();
         let events = page["data"].as_array().unwrap().clone();
         if events.is_empty() || page["has_more"] == json!(false) {
-            seen.extend(events);
+            event_ids.extend(events);
             break;
         }
-        seen.extend(events);
+        event_ids.extend(events);
         page["next_cursor"].as_str().unwrap().clone_into(&mut cursor);
     }
-    let known = first["data"].as_array().unwrap();
+    let first_events = first["data"].as_array().unwrap();
     let ids = |all: &[Value]| all.iter().map(|item| text(&item["id"]).to_owned()).collect::<Vec<_>>();
     let all = client.all("/v1/events");
-    assert_eq!([ids(known), ids(&seen)].concat(), ids(&all), "no event is lost or comes twice");
-    seen
+    assert_eq!([ids(first_events), ids(&event_ids)].concat(), ids(&all), "no event is lost or comes twice");
+    event_ids
 }
 
 #[test]
@@ -250,19 +260,27 @@ fn impossible_copy_is_reported_in_one_line() {
     other.key("*", &[]);
     let file = |place: &Installation| format!("sqlite://{}", place.folder.path().join("data/candor.db").display());
     let (here, there) = (file(&one), file(&other));
-    let refused = |arguments: &[&str], code: i32, words: &[&str]| {
+    let expect_refusal = |arguments: &[&str], code: i32, words: &[&str]| {
         let it = candor(&one, &[&["copy"], arguments].concat());
         assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(code), "", 1), "{}", it.stderr);
         for word in words {
             assert!(it.stderr.contains(word), "{word} in {}", it.stderr);
         }
     };
-    refused(&["--from", &here, "--to", &there], 1, &["is not empty", "organizations"]);
-    refused(&["--from", &here, "--to", &here], 1, &["are both"]);
-    refused(&["--to", &here], 1, &["are both"]);
-    refused(&["--from", "sqlite:///nowhere/x.db", "--to", &there], 1, &["there is no database at /nowhere/x.db"]);
-    refused(&["--from", "mysql://app:hunter2@db/x", "--to", &there], 2, &["--from", "mysql://app:***@db/x"]);
+    expect_refusal(&["--from", &here, "--to", &there], 1, &["is not empty", "organizations"]);
+    expect_refusal(&["--from", &here, "--to", &here], 1, &["are both"]);
+    expect_refusal(&["--to", &here], 1, &["are both"]);
+    expect_refusal(
+        &["--from", "sqlite:///nowhere/x.db", "--to", &there],
+        1,
+        &["there is no database at /nowhere/x.db"],
+    );
+    expect_refusal(
+        &["--from", "mysql://app:hunter2@db/x", "--to", &there],
+        2,
+        &["--from", "mysql://app:***@db/x"],
+    );
     let unreachable = "postgres://app:hunter2@127.0.0.1:1/x";
-    refused(&["--from", &here, "--to", unreachable], 1, &["postgres://app:***@127.0.0.1:1/x"]);
+    expect_refusal(&["--from", &here, "--to", unreachable], 1, &["postgres://app:***@127.0.0.1:1/x"]);
     assert_eq!(candor(&one, &["copy"]).code, Some(2), "nothing says what is wanted");
 }

@@ -28,16 +28,16 @@ fn kill_during_writes_loses_nothing_acknowledged_on_postgres() {
 
 fn a_kill_loses_nothing(place: &Installation) {
     let key = place.key("*", &["--admin"]).secret;
-    let mut acknowledged = BTreeMap::new();
+    let mut acknowledged_texts = BTreeMap::new();
     for round in 0..ROUNDS {
         let service = Service::serve(place);
         let employee = employee(&mut service.client(&key), round);
         let (known, unanswered) = write_until_killed(service, &key, &employee, round);
-        acknowledged.extend(known);
+        acknowledged_texts.extend(known);
         let service = Service::serve(place);
         let mut client = service.client(&key);
-        repeat(&mut client, &employee, &unanswered, &mut acknowledged);
-        everything_is_there(&mut client, &acknowledged);
+        repeat(&mut client, &employee, &unanswered, &mut acknowledged_texts);
+        everything_is_there(&mut client, &acknowledged_texts);
         service.stop();
     }
 }
@@ -70,14 +70,14 @@ fn write_until_killed(
                 let Ok(mut client) = Client::connect(address, key) else { return };
                 for number in 0.. {
                     let text = format!("{round}-{writer}-{number}");
-                    let sent = write(&mut client, employee, &text);
-                    let Ok(id) = sent else {
-                        let unanswered: &Mutex<Vec<String>> = unanswered;
-                        unanswered.lock().unwrap().push(text);
+                    let write_result = write(&mut client, employee, &text);
+                    let Ok(id) = write_result else {
+                        let unanswered_texts: &Mutex<Vec<String>> = unanswered;
+                        unanswered_texts.lock().unwrap().push(text);
                         return;
                     };
-                    let known: &Mutex<BTreeMap<String, String>> = known;
-                    known.lock().unwrap().insert(id, text);
+                    let known_texts: &Mutex<BTreeMap<String, String>> = known;
+                    known_texts.lock().unwrap().insert(id, text);
                     count.fetch_add(1, Ordering::SeqCst);
                 }
             });
@@ -110,22 +110,22 @@ fn repeat(client: &mut Client, employee: &str, texts: &[String], acknowledged: &
 /// rows exist.
 fn everything_is_there(client: &mut Client, acknowledged: &BTreeMap<String, String>) {
     let rows: Vec<Value> = client.all("/v1/observations?sort=created_at");
-    let stored: BTreeMap<String, String> =
+    let stored_texts: BTreeMap<String, String> =
         rows.iter().map(|row| (text(&row["id"]), text(&row["observation"]))).collect();
-    assert_eq!(stored.len(), rows.len());
-    assert_eq!(&stored, acknowledged);
+    assert_eq!(stored_texts.len(), rows.len());
+    assert_eq!(&stored_texts, acknowledged);
     let ids: BTreeSet<&String> = acknowledged.keys().collect();
     // Waits for the feed: on PostgreSQL, open transactions of any database on the server delay its events.
-    let mut told: Vec<String> = vec![];
+    let mut event_ids: Vec<String> = vec![];
     wait_until(PATIENCE, || {
         let events = client.all("/v1/events?filter[event]=observation.created");
-        told = events.iter().map(|event| text(&event["data"]["id"])).collect();
-        told.len() >= ids.len()
+        event_ids = events.iter().map(|event| text(&event["data"]["id"])).collect();
+        event_ids.len() >= ids.len()
     });
-    assert_eq!((told.iter().collect(), told.len()), (ids.clone(), ids.len()));
+    assert_eq!((event_ids.iter().collect(), event_ids.len()), (ids.clone(), ids.len()));
     let entries = client.all("/v1/audit-log?filter[action]=observation.create");
-    let noted: Vec<String> = entries.iter().map(|entry| text(&entry["target"]["id"])).collect();
-    assert_eq!((noted.iter().collect(), noted.len()), (ids.clone(), ids.len()));
+    let audited_ids: Vec<String> = entries.iter().map(|entry| text(&entry["target"]["id"])).collect();
+    assert_eq!((audited_ids.iter().collect(), audited_ids.len()), (ids.clone(), ids.len()));
 }
 
 fn text(value: &Value) -> String {

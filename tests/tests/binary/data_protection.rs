@@ -10,8 +10,8 @@ const GUIDE: &str = include_str!("../../../docs/guides/data-protection.md");
 fn commands() -> Vec<Vec<String>> {
     let lines = GUIDE.lines().filter_map(|line| line.strip_prefix("$ candor "));
     // A file or another program follows.
-    let alone = |line: &'static str| line.split(" > ").next().and_then(|line| line.split(" | ").next());
-    lines.filter_map(alone).map(words).collect()
+    let plain_command = |line: &'static str| line.split(" > ").next().and_then(|line| line.split(" | ").next());
+    lines.filter_map(plain_command).map(words).collect()
 }
 
 /// Splits a command into words, as a shell does with single quotes.
@@ -33,35 +33,36 @@ fn guide_for_data_protection_runs_as_written() {
     let admin = place.key("*", &["--admin"]);
     let service = Service::serve(&place);
     let mut client = service.client(&admin.secret);
-    let mut hired = |email: &str| {
+    let mut hire = |email: &str| {
         let body = json!({"email": email, "first_name": "P", "last_name": "Q"});
         client.post("/v1/employees", &body).unwrap().json()["id"].as_str().unwrap().to_owned()
     };
-    let (ada, _bo) = (hired("ada@example.com"), hired("bo@example.com"));
+    let (ada, _bo) = (hire("ada@example.com"), hire("bo@example.com"));
     let mut place = place.with("CANDOR_URL", &format!("http://{}", service.address));
     let (mut erasure, mut outputs) = (String::new(), vec![]);
     for command in commands().into_iter().filter(|command| command[0] != "login") {
-        let named = [("ORG", &admin.organization), ("EMPLOYEE", &ada), ("ERASURE", &erasure)];
-        let filled = |word: &String| named.iter().fold(word.clone(), |word, (name, id)| word.replace(name, id));
-        let mut arguments: Vec<_> = command.iter().map(filled).collect();
+        let placeholders = [("ORG", &admin.organization), ("EMPLOYEE", &ada), ("ERASURE", &erasure)];
+        let fill =
+            |word: &String| placeholders.iter().fold(word.clone(), |word, (name, id)| word.replace(name, id));
+        let mut arguments: Vec<_> = command.iter().map(fill).collect();
         if command[0] == "key" {
             arguments.push("--json".to_owned());
         }
         let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
         let output = candor(&place, &arguments).succeeded().stdout;
         if command[0] == "key" {
-            let made: Value = serde_json::from_str(&output).unwrap();
-            place = place.with("CANDOR_API_KEY", made["key"].as_str().unwrap());
+            let output_json: Value = serde_json::from_str(&output).unwrap();
+            place = place.with("CANDOR_API_KEY", output_json["key"].as_str().unwrap());
         }
         if command.ends_with(&["reason=Request of 2 March".to_owned()]) {
-            let made: Value = serde_json::from_str(&output).unwrap();
-            made["id"].as_str().unwrap().clone_into(&mut erasure);
+            let erasure_json: Value = serde_json::from_str(&output).unwrap();
+            erasure_json["id"].as_str().unwrap().clone_into(&mut erasure);
         }
         outputs.push((command.join(" "), output));
     }
     let output = |words: &str| {
-        let named = outputs.iter().find(|(command, _)| command.contains(words));
-        &named.unwrap_or_else(|| panic!("the guide has no command with {words}")).1
+        let output_of_command = outputs.iter().find(|(command, _)| command.contains(words));
+        &output_of_command.unwrap_or_else(|| panic!("the guide has no command with {words}")).1
     };
     let people: Value = serde_json::from_str(output("filter[email]")).unwrap();
     let people = people["data"].as_array().unwrap();

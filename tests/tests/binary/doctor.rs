@@ -87,22 +87,22 @@ fn doctor_and_backup_name_the_restore_of_a_damaged_database() {
     let path = place.folder.path().join("data/candor.db");
     let whole = fs::read(&path).unwrap();
     let pages = whole.len() / 4096;
-    let mut refused = 0;
+    let mut refusal_count = 0;
     for page in (1..pages).step_by(pages / 12) {
-        let mut damaged = whole.clone();
-        damaged[page * 4096..(page + 1) * 4096].fill(0xa5);
-        fs::write(&path, damaged).unwrap();
+        let mut damaged_bytes = whole.clone();
+        damaged_bytes[page * 4096..(page + 1) * 4096].fill(0xa5);
+        fs::write(&path, damaged_bytes).unwrap();
         let copy = place.folder.path().join(format!("copy-{page}.db"));
         let backup = candor(&place, &["backup", copy.to_str().unwrap()]);
         let (code, found, object) = examined(&place, &[]);
         if backup.code != Some(0) {
-            refused += 1;
+            refusal_count += 1;
             assert_eq!((code, found["integrity"].as_str()), (Some(1), "broken"), "page {page}: {object}");
             assert!(object.to_string().contains("candor restore"), "page {page}: {object}");
             assert!(backup.stderr.contains("candor restore"), "page {page}: {}", backup.stderr);
         }
     }
-    assert!(refused > 0, "no page of {pages} mattered");
+    assert!(refusal_count > 0, "no page of {pages} mattered");
 }
 
 #[test]
@@ -147,10 +147,10 @@ fn doctor_accepts_an_address_used_by_candor_only() {
     assert!(object["checks"].to_string().contains("a Candor service listens on"), "{object}");
     service.stop();
     let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
-    let taken = stranger.local_addr().unwrap().to_string();
+    let address_in_use = stranger.local_addr().unwrap().to_string();
     // Closes each connection at once; the doctor would wait for a silent listener.
     std::thread::spawn(move || stranger.incoming().for_each(drop));
-    let (code, found, object) = examined(&place, &["--listen", &taken]);
+    let (code, found, object) = examined(&place, &["--listen", &address_in_use]);
     assert_eq!((code, found["listener"].as_str()), (Some(1), "broken"), "{object}");
     assert_eq!(object["broken"], json!(1));
 }
@@ -161,14 +161,14 @@ fn doctor_lists_rows_with_the_key_of_another_row() {
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
     let mut client = service.client(&key);
-    let mut made = |path: &str, body: Value| {
-        let made = client.post(path, &body).unwrap();
-        made.json()["id"].as_str().unwrap_or_else(|| panic!("{}", made.text())).to_owned()
+    let mut create = |path: &str, body: Value| {
+        let response = client.post(path, &body).unwrap();
+        response.json()["id"].as_str().unwrap_or_else(|| panic!("{}", response.text())).to_owned()
     };
     let mut person =
-        |email: &str| made("/v1/employees", json!({"email": email, "first_name": "Ada", "last_name": "Moreau"}));
+        |email: &str| create("/v1/employees", json!({"email": email, "first_name": "Ada", "last_name": "Moreau"}));
     let people = [person("ada@example.com"), person("bo@example.com")];
-    let departments = ["Straße", "Care"].map(|name| made("/v1/departments", json!({"name": name})));
+    let departments = ["Straße", "Care"].map(|name| create("/v1/departments", json!({"name": name})));
     service.stop();
     let database = place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
     let session = TestSession::connect(&database).unwrap();
@@ -183,8 +183,8 @@ fn doctor_lists_rows_with_the_key_of_another_row() {
         session.execute(statement).unwrap();
     }
     let (code, found, object) = examined(&place, &[]);
-    let listed = ["mailboxes", "department names", "attribute names"].map(|check| found.contains_key(check));
-    assert_eq!((code, listed), (Some(0), [true, true, false]), "{object}");
+    let has_findings = ["mailboxes", "department names", "attribute names"].map(|check| found.contains_key(check));
+    assert_eq!((code, has_findings), (Some(0), [true, true, false]), "{object}");
     let says = |check: &str| {
         let checks = object["checks"].as_array().unwrap();
         checks.iter().find(|entry| entry["check"] == check).unwrap()["message"].as_str().unwrap().to_owned()

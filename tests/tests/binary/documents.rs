@@ -37,9 +37,9 @@ fn blocks(page: &str) -> Vec<Block> {
             blocks.push(Block { code: lines.map(|line| format!("{line}\n")).collect(), shown: None });
             follows = true;
         } else {
-            let shown = (follows && language == "json").then(|| serde_json::from_str(code));
-            if let (Some(shown), Some(block)) = (shown, blocks.last_mut()) {
-                block.shown = Some(shown.unwrap_or_else(|error| panic!("{error} in the JSON {code}")));
+            let shown_json = (follows && language == "json").then(|| serde_json::from_str(code));
+            if let (Some(shown_json), Some(block)) = (shown_json, blocks.last_mut()) {
+                block.shown = Some(shown_json.unwrap_or_else(|error| panic!("{error} in the JSON {code}")));
             }
             follows = false;
         }
@@ -71,14 +71,14 @@ fn difference(shown: &Value, actual: &Value, place: &str) -> Option<String> {
 
 /// Asserts that the output of a block is the JSON that the document shows, or else no error.
 fn check_output(name: &str, block: &Block, output: &str) {
-    let Some(shown) = &block.shown else {
+    let Some(expected_output) = &block.shown else {
         assert!(!output.contains("\"error\":{"), "{name}: {}\n{output}", block.code);
         return;
     };
     let start = output.find('{').unwrap_or_else(|| panic!("{name}: no JSON in {output}"));
     let values: Result<Vec<Value>, _> = Deserializer::from_str(&output[start..]).into_iter().collect();
     let values = values.unwrap_or_else(|error| panic!("{name}: {error} in {output}"));
-    let different = difference(shown, values.last().unwrap(), "");
+    let different = difference(expected_output, values.last().unwrap(), "");
     assert_eq!(different, None, "{name}: {}\n{output}", block.code);
 }
 
@@ -86,7 +86,7 @@ fn check_output(name: &str, block: &Block, output: &str) {
 fn api_page_examples_print_the_shown_responses() {
     let place = Installation::sqlite();
     let service = Service::start(&place, &["dev"]);
-    let said = |member: &str| service.said[member].as_str().unwrap().to_owned();
+    let text_of = |member: &str| service.said[member].as_str().unwrap().to_owned();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/api");
     let mut pages: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     pages.sort();
@@ -96,7 +96,7 @@ fn api_page_examples_print_the_shown_responses() {
         assert!(blocks.iter().any(|block| block.shown.is_some()), "{name} shows a response");
         let next = format!("printf '\\n%s\\n' '{NEXT}'\n");
         let code: Vec<_> = blocks.iter().map(|block| block.code.as_str()).collect();
-        let script = format!("BASE={}\nKEY={}\n{}", said("base_url"), said("key"), code.join(&next));
+        let script = format!("BASE={}\nKEY={}\n{}", text_of("base_url"), text_of("key"), code.join(&next));
         let Some(output) = shell(&script) else { return };
         let outputs: Vec<_> = output.split(NEXT).collect();
         assert_eq!(outputs.len(), blocks.len(), "{name}: {output}");
@@ -145,18 +145,18 @@ fn documented_receiver_prints_verified_events() {
     let subscription = json!({"url": format!("http://{address}/"), "event_types": ["*"]});
     let webhook = client.post("/v1/webhooks", &subscription).unwrap().json();
     let program = format!("{}\n\n\n{}", example("python"), example("receiver"));
-    let started = Command::new("python3")
+    let spawn_result = Command::new("python3")
         .args(["-c", &program])
         .env("SECRET", webhook["secret"].as_str().unwrap())
         .env("PORT", address.port().to_string())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn();
-    let Ok(started) = started else {
+    let Ok(process) = spawn_result else {
         eprintln!("skipped: python3 is not installed");
         return;
     };
-    let mut receiver = PythonReceiver(started);
+    let mut receiver = PythonReceiver(process);
     assert!(wait_until(PATIENCE, || TcpStream::connect(address).is_ok()).is_some(), "the receiver listens");
     let department = client.post("/v1/departments", &json!({"name": "Receivers"})).unwrap().json();
     let mut line = String::new();

@@ -21,9 +21,9 @@ fn url(place: &Installation) -> String {
 }
 
 fn made(client: &mut Client, path: &str, body: &Value) -> Value {
-    let made = client.post(path, body).unwrap();
-    assert!((200..300).contains(&made.status), "{path}: {}", made.text());
-    made.json()
+    let response = client.post(path, body).unwrap();
+    assert!((200..300).contains(&response.status), "{path}: {}", response.text());
+    response.json()
 }
 
 /// A service whose data was erased after a backup.
@@ -54,9 +54,9 @@ fn erased(back_up: impl FnOnce(&Installation)) -> Erased {
     let erasure = made(&mut client, &format!("/v1/employees/{person}/erasure"), &json!({}));
     service.stop();
     let ledger = original.folder.path().join("ledger.jsonl");
-    let written = candor(&original, &["erasure", "ledger"]).succeeded().stdout;
-    assert!(written.contains(&person) && !written.contains(CANARY), "{written}");
-    fs::write(&ledger, written).unwrap();
+    let ledger_text = candor(&original, &["erasure", "ledger"]).succeeded().stdout;
+    assert!(ledger_text.contains(&person) && !ledger_text.contains(CANARY), "{ledger_text}");
+    fs::write(&ledger, ledger_text).unwrap();
     let id = erasure["id"].as_str().unwrap();
     let paths = [
         format!("/v1/employees/{person}"),
@@ -85,8 +85,8 @@ fn is_repeated_on(restored: &Installation, erased: &Erased) {
     let service = Service::serve(restored);
     let mut client = service.client(&erased.key);
     let [person, observation, erasure] = &erased.paths;
-    let found = client.get(person).unwrap().json();
-    assert_eq!((&found["first_name"], &found["status"]), (&json!("Former"), &json!("deactivated")));
+    let person_json = client.get(person).unwrap().json();
+    assert_eq!((&person_json["first_name"], &person_json["status"]), (&json!("Former"), &json!("deactivated")));
     assert_eq!(client.get(observation).unwrap().status, 404);
     let receipt = client.get(erasure).unwrap().json();
     assert_eq!(receipt["status"], "completed");
@@ -103,27 +103,31 @@ fn is_repeated_on(restored: &Installation, erased: &Erased) {
 
 #[test]
 fn erasure_is_repeated_after_a_restore_on_sqlite() {
-    let restored = place(Installation::sqlite());
-    let erased = erased(|original| {
-        let file = restored.folder.path().join("backup.db");
+    let restored_place = place(Installation::sqlite());
+    let original_place = erased(|original| {
+        let file = restored_place.folder.path().join("backup.db");
         candor(original, &["backup", file.to_str().unwrap()]).succeeded();
-        candor(&restored, &["restore", file.to_str().unwrap()]).succeeded();
+        candor(&restored_place, &["restore", file.to_str().unwrap()]).succeeded();
     });
-    is_repeated_on(&restored, &erased);
-    for file in fs::read_dir(restored.folder.path().join("data")).unwrap() {
+    is_repeated_on(&restored_place, &original_place);
+    for file in fs::read_dir(restored_place.folder.path().join("data")).unwrap() {
         let path = file.unwrap().path();
         let bytes = fs::read(&path).unwrap();
-        let found = bytes.windows(CANARY.len()).any(|window| window.eq_ignore_ascii_case(CANARY.as_bytes()));
-        assert!(!found, "{}", path.display());
+        let is_canary_left =
+            bytes.windows(CANARY.len()).any(|window| window.eq_ignore_ascii_case(CANARY.as_bytes()));
+        assert!(!is_canary_left, "{}", path.display());
     }
-    assert_eq!(candor(&restored, &["erasure", "scrub", "--json"]).json(), json!({"tables": [], "file": true}));
-    let of_original = apply(&erased.original, &erased);
+    assert_eq!(
+        candor(&restored_place, &["erasure", "scrub", "--json"]).json(),
+        json!({"tables": [], "file": true})
+    );
+    let of_original = apply(&original_place.original, &original_place);
     assert_eq!((&of_original["present"], &of_original["is_complete"]), (&json!(1), &json!(true)));
 }
 
 #[test]
 fn holds_of_the_ledger_keep_data_from_its_erasures() {
-    let restored = place(Installation::sqlite());
+    let restored_place = place(Installation::sqlite());
     let original = place(Installation::sqlite());
     let key = original.key("*", &["--admin"]).secret;
     let service = Service::serve(&original);
@@ -138,15 +142,18 @@ fn holds_of_the_ledger_keep_data_from_its_erasures() {
     let messages = format!("/v1/conversations/{talk}/messages");
     made(&mut client, &messages, &json!({"author_id": erased, "body": "EVIDENCE"}));
     // The person who will be held has left the conversation.
-    let left = json!({"participant_ids": [erased, third]});
+    let remaining_people = json!({"participant_ids": [erased, third]});
     assert_eq!(
-        client.request("PATCH", &format!("/v1/conversations/{talk}"), &[], Some(&left)).unwrap().status,
+        client
+            .request("PATCH", &format!("/v1/conversations/{talk}"), &[], Some(&remaining_people))
+            .unwrap()
+            .status,
         200
     );
     service.stop();
-    let file = restored.folder.path().join("backup.db");
+    let file = restored_place.folder.path().join("backup.db");
     candor(&original, &["backup", file.to_str().unwrap()]).succeeded();
-    candor(&restored, &["restore", file.to_str().unwrap()]).succeeded();
+    candor(&restored_place, &["restore", file.to_str().unwrap()]).succeeded();
     let service = Service::serve(&original);
     let mut client = service.client(&key);
     let hold = format!("/v1/employees/{held}/legal-hold");
@@ -162,14 +169,17 @@ fn holds_of_the_ledger_keep_data_from_its_erasures() {
     assert!(!is_in_log("erased@example.com"), "the log keeps nothing of what was removed");
     service.stop();
     let ledger = original.folder.path().join("ledger.jsonl");
-    let written = candor(&original, &["erasure", "ledger"]).succeeded().stdout;
-    assert!(written.contains(&held) && !written.contains("SECRET"), "{written}");
-    fs::write(&ledger, &written).unwrap();
-    let applied = candor(&restored, &["erasure", "apply", ledger.to_str().unwrap(), "--json"]);
-    assert_eq!(applied.object()["held"], 1, "{}", applied.stderr);
-    let kept = applied.object()["kept_by_hold"].clone();
-    assert!(kept[0]["count"] == 1 && written.contains(kept[0]["id"].as_str().unwrap()), "{kept}");
-    let service = Service::serve(&restored);
+    let ledger_text = candor(&original, &["erasure", "ledger"]).succeeded().stdout;
+    assert!(ledger_text.contains(&held) && !ledger_text.contains("SECRET"), "{ledger_text}");
+    fs::write(&ledger, &ledger_text).unwrap();
+    let apply_run = candor(&restored_place, &["erasure", "apply", ledger.to_str().unwrap(), "--json"]);
+    assert_eq!(apply_run.object()["held"], 1, "{}", apply_run.stderr);
+    let kept_counts = apply_run.object()["kept_by_hold"].clone();
+    assert!(
+        kept_counts[0]["count"] == 1 && ledger_text.contains(kept_counts[0]["id"].as_str().unwrap()),
+        "{kept_counts}"
+    );
+    let service = Service::serve(&restored_place);
     let mut client = service.client(&key);
     assert_eq!(client.get(&hold).unwrap().json()["reason"], "Case SECRET");
     assert!(client.get(&messages).unwrap().text().contains("EVIDENCE"), "the hold keeps the conversation");
@@ -197,15 +207,16 @@ pub(crate) fn is_in_no_row(database: &str) {
 #[test]
 fn erasure_is_repeated_after_a_restore_on_postgres() {
     let Some(restored) = Installation::empty_postgres() else { return };
-    let restored = place(restored);
-    let there = restored.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
-    let erased = erased(|original| {
-        candor(original, &["copy", "--from", &url(original), "--to", &there]).succeeded();
+    let restored_place = place(restored);
+    let restored_url =
+        restored_place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
+    let original_place = erased(|original| {
+        candor(original, &["copy", "--from", &url(original), "--to", &restored_url]).succeeded();
     });
-    is_repeated_on(&restored, &erased);
-    is_in_no_row(&there);
-    let scrubbed = candor(&restored, &["erasure", "scrub", "--json"]).json();
-    assert!(scrubbed["tables"].as_array().unwrap().contains(&json!("observations")), "{scrubbed}");
+    is_repeated_on(&restored_place, &original_place);
+    is_in_no_row(&restored_url);
+    let scrub_json = candor(&restored_place, &["erasure", "scrub", "--json"]).json();
+    assert!(scrub_json["tables"].as_array().unwrap().contains(&json!("observations")), "{scrub_json}");
 }
 
 #[test]
@@ -232,81 +243,87 @@ fn scrub_removes_statistics_of_an_older_database() {
     for statement in [&target(-1), "ANALYZE employees", &target(0)] {
         session.execute(statement).unwrap();
     }
-    let sampled = format!(
+    let sample_query = format!(
         "SELECT attname::text AS value FROM pg_stats WHERE tablename = 'employees' AND \
          (most_common_vals::text || ' ' || COALESCE(histogram_bounds::text, '') LIKE '%{CANARY}%' \
          OR histogram_bounds::text LIKE '%{CANARY}%') ORDER BY 1"
     );
-    assert_eq!(session.texts(&sampled).unwrap(), ["email", "first_name"]);
-    let scrubbed = candor(&place, &["erasure", "scrub", "--json"]).json();
-    assert_eq!(scrubbed["tables"].as_array().unwrap().last(), Some(&json!("pg_statistic")));
+    assert_eq!(session.texts(&sample_query).unwrap(), ["email", "first_name"]);
+    let scrub_json = candor(&place, &["erasure", "scrub", "--json"]).json();
+    assert_eq!(scrub_json["tables"].as_array().unwrap().last(), Some(&json!("pg_statistic")));
     session.execute("ANALYZE").unwrap();
-    assert_eq!(session.texts(&sampled).unwrap(), Vec::<String>::new());
+    assert_eq!(session.texts(&sample_query).unwrap(), Vec::<String>::new());
 }
 
 #[test]
 fn ledger_that_is_cut_or_unknown_is_refused() {
-    let erased = erased(|_| ());
-    let text = fs::read_to_string(&erased.ledger).unwrap();
-    let cut = erased.original.folder.path().join("cut.jsonl");
+    let erased_place = erased(|_| ());
+    let text = fs::read_to_string(&erased_place.ledger).unwrap();
+    let cut = erased_place.original.folder.path().join("cut.jsonl");
     fs::write(&cut, text.lines().take(2).collect::<Vec<_>>().join("\n")).unwrap();
-    let refused = candor(&erased.original, &["erasure", "apply", cut.to_str().unwrap()]);
+    let refused = candor(&erased_place.original, &["erasure", "apply", cut.to_str().unwrap()]);
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("line 3") && refused.stderr.contains("`end`"), "{}", refused.stderr);
     let other = place(Installation::sqlite());
     other.key("*", &[]);
-    let unknown = candor(&other, &["erasure", "apply", erased.ledger.to_str().unwrap()]);
+    let unknown = candor(&other, &["erasure", "apply", erased_place.ledger.to_str().unwrap()]);
     assert_eq!(unknown.code, Some(1));
     assert!(unknown.stdout.contains("does not have emp_"), "{}", unknown.stdout);
     // A database that was restored keeps its warning: this ledger is not one of it.
     candor(&other, &["backup", "copy.db"]).succeeded();
-    let restored = place(Installation::sqlite());
+    let restored_place = place(Installation::sqlite());
     let backup = other.folder.path().join("copy.db");
-    candor(&restored, &["restore", backup.to_str().unwrap()]).succeeded();
-    let marked = || restored.folder.path().join("data/candor.db.restored").exists();
-    assert!(marked());
-    assert_eq!(candor(&restored, &["erasure", "apply", erased.ledger.to_str().unwrap()]).code, Some(1));
-    assert!(marked(), "the mark of the restore stays");
-    let service = Service::serve(&erased.original);
-    let refused = candor(&erased.original, &["erasure", "apply", erased.ledger.to_str().unwrap()]);
-    assert!(refused.code == Some(1) && refused.stderr.contains("stop it first"), "{}", refused.stderr);
+    candor(&restored_place, &["restore", backup.to_str().unwrap()]).succeeded();
+    let is_marked = || restored_place.folder.path().join("data/candor.db.restored").exists();
+    assert!(is_marked());
+    assert_eq!(
+        candor(&restored_place, &["erasure", "apply", erased_place.ledger.to_str().unwrap()]).code,
+        Some(1)
+    );
+    assert!(is_marked(), "the mark of the restore stays");
+    let service = Service::serve(&erased_place.original);
+    let refusal = candor(&erased_place.original, &["erasure", "apply", erased_place.ledger.to_str().unwrap()]);
+    assert!(refusal.code == Some(1) && refusal.stderr.contains("stop it first"), "{}", refusal.stderr);
     service.stop();
 }
 
 #[test]
 fn forged_line_and_a_held_person_need_to_be_named() {
-    let restored = place(Installation::sqlite());
-    let erased = erased(|original| {
-        let file = restored.folder.path().join("backup.db");
+    let restored_place = place(Installation::sqlite());
+    let original_place = erased(|original| {
+        let file = restored_place.folder.path().join("backup.db");
         candor(original, &["backup", file.to_str().unwrap()]).succeeded();
-        candor(&restored, &["restore", file.to_str().unwrap()]).succeeded();
+        candor(&restored_place, &["restore", file.to_str().unwrap()]).succeeded();
     });
-    let text = fs::read_to_string(&erased.ledger).unwrap();
+    let text = fs::read_to_string(&original_place.ledger).unwrap();
     let mut line: Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
     let id = line["id"].as_str().unwrap().to_owned();
     let genuine = line["seal"].clone();
-    let forged = restored.folder.path().join("forged.jsonl");
+    let forged_ledger = restored_place.folder.path().join("forged.jsonl");
     let apply = |line: &Value, more: &[&str]| {
         let lines: Vec<_> = text.lines().collect();
-        fs::write(&forged, format!("{}\n{line}\n{}\n", lines[0], lines[2])).unwrap();
-        let ran = candor(&restored, &[&["erasure", "apply", forged.to_str().unwrap(), "--json"], more].concat());
+        fs::write(&forged_ledger, format!("{}\n{line}\n{}\n", lines[0], lines[2])).unwrap();
+        let ran = candor(
+            &restored_place,
+            &[&["erasure", "apply", forged_ledger.to_str().unwrap(), "--json"], more].concat(),
+        );
         (ran.code, serde_json::from_str::<Value>(&ran.stdout).unwrap())
     };
-    let refused = |reason: &str| json!([{"id": id, "reason": reason}]);
+    let expected_refusals = |reason: &str| json!([{"id": id, "reason": reason}]);
     line.as_object_mut().unwrap().remove("seal");
     let (code, outcome) = apply(&line, &[]);
-    assert_eq!((code, &outcome["refused"]), (Some(1), &refused("not_sealed")), "a line without a seal");
+    assert_eq!((code, &outcome["refused"]), (Some(1), &expected_refusals("not_sealed")), "a line without a seal");
     line["seal"] = genuine;
     line["requested_at"] = json!("2026-01-01T00:00:00.000Z");
     let (code, outcome) = apply(&line, &["--force", "era_00000000000000000000000001"]);
-    assert_eq!((code, &outcome["refused"]), (Some(1), &refused("not_sealed")), "an altered line");
-    let service = Service::serve(&restored);
-    let mut client = service.client(&erased.key);
-    let hold = format!("{}/legal-hold", erased.paths[0]);
+    assert_eq!((code, &outcome["refused"]), (Some(1), &expected_refusals("not_sealed")), "an altered line");
+    let service = Service::serve(&restored_place);
+    let mut client = service.client(&original_place.key);
+    let hold = format!("{}/legal-hold", original_place.paths[0]);
     assert_eq!(client.request("PUT", &hold, &[], Some(&json!({"reason": "Lawsuit"}))).unwrap().status, 200);
     service.stop();
     let (code, outcome) = apply(&serde_json::from_str(text.lines().nth(1).unwrap()).unwrap(), &[]);
-    assert_eq!((code, &outcome["refused"]), (Some(1), &refused("legal_hold")), "a held person");
+    assert_eq!((code, &outcome["refused"]), (Some(1), &expected_refusals("legal_hold")), "a held person");
     let (code, outcome) = apply(&line, &["--force", &id]);
     assert_eq!((code, &outcome["repeated"], &outcome["refused"]), (Some(0), &json!(1), &json!([])), "{outcome}");
 }

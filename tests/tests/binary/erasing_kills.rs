@@ -37,27 +37,27 @@ struct People {
 }
 
 fn made(client: &mut Client, path: &str, body: &Value) -> String {
-    let answered = client.post(path, body).unwrap();
-    assert!((200..300).contains(&answered.status), "{path}: {}", answered.text());
-    answered.json()["id"].as_str().unwrap_or_default().to_owned()
+    let response = client.post(path, body).unwrap();
+    assert!((200..300).contains(&response.status), "{path}: {}", response.text());
+    response.json()["id"].as_str().unwrap_or_default().to_owned()
 }
 
 fn make(client: &mut Client) -> People {
     let person =
         |name: &str| json!({"email": format!("{name}@example.com"), "first_name": name, "last_name": "Moreau"});
-    let gone = made(client, "/v1/employees", &person(CANARY));
+    let erased_person = made(client, "/v1/employees", &person(CANARY));
     let other = made(client, "/v1/employees", &person("Noor"));
     for number in 0..OBSERVATIONS {
-        let (about, text) = if number % 20 == 0 { (&other, "Plain") } else { (&gone, CANARY) };
+        let (about, text) = if number % 20 == 0 { (&other, "Plain") } else { (&erased_person, CANARY) };
         let body =
             json!({"employee_id": about, "type": "strength", "observation": format!("{text} no. {number}")});
         made(client, "/v1/observations", &body);
     }
-    let talk = json!({"title": "Quarter", "participant_ids": [gone, other]});
+    let talk = json!({"title": "Quarter", "participant_ids": [erased_person, other]});
     let messages = format!("/v1/conversations/{}/messages", made(client, "/v1/conversations", &talk));
-    made(client, &messages, &json!({"author_id": gone, "body": format!("From {CANARY}.")}));
-    made(client, &format!("/v1/employees/{gone}/deactivate"), &json!({}));
-    People { gone, other, messages }
+    made(client, &messages, &json!({"author_id": erased_person, "body": format!("From {CANARY}.")}));
+    made(client, &format!("/v1/employees/{erased_person}/deactivate"), &json!({}));
+    People { gone: erased_person, other, messages }
 }
 
 /// Observable effects of the stages of an erasure, in their order.
@@ -66,8 +66,8 @@ const STAGES: [fn(&mut Client, &People) -> bool; 5] = [
     |client, people| left(client, people) == 0,
     |client, people| client.get(&people.messages).unwrap().text().contains("[erased]"),
     |client, _| {
-        let fed = client.get("/v1/events?limit=3&filter[event]=observation.created").unwrap().json();
-        fed["data"].as_array().unwrap().iter().any(|event| event["data"]["erased"] == true)
+        let page = client.get("/v1/events?limit=3&filter[event]=observation.created").unwrap().json();
+        page["data"].as_array().unwrap().iter().any(|event| event["data"]["erased"] == true)
     },
     |client, people| {
         let entries = client.get(&format!("/v1/audit-log?filter[target_id]={}", people.gone)).unwrap();
@@ -96,8 +96,8 @@ fn erase_through_kills(place: &Installation) {
     let key = place.key("*", &["--admin"]).secret;
     let mut service = Service::serve(place);
     let people = make(&mut service.client(&key));
-    let before = data_of_other(&mut service.client(&key), &people);
-    assert!(before.len() > OBSERVATIONS / 20);
+    let data_before = data_of_other(&mut service.client(&key), &people);
+    assert!(data_before.len() > OBSERVATIONS / 20);
     let erasure = made(&mut service.client(&key), &format!("/v1/employees/{}/erasure", people.gone), &json!({}));
     for stage in STAGES {
         let mut client = service.client(&key);
@@ -118,6 +118,6 @@ fn erase_through_kills(place: &Installation) {
             assert!(!entry.to_string().contains(CANARY), "{path}: {entry}");
         }
     }
-    assert_eq!(data_of_other(&mut client, &people), before);
+    assert_eq!(data_of_other(&mut client, &people), data_before);
     service.stop();
 }

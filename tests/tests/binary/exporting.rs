@@ -42,8 +42,8 @@ fn rows(path: &Path) -> BTreeMap<String, Value> {
 fn export_writes_a_file_for_each_resource_and_a_manifest() {
     let (place, key, service) = running();
     let folder = place.folder.path().join("copy");
-    let done = candor(&place, &["export", "--out", "copy", "--json"]).succeeded().json();
-    assert_eq!(done["export"], manifest(&folder));
+    let export_json = candor(&place, &["export", "--out", "copy", "--json"]).succeeded().json();
+    assert_eq!(export_json["export"], manifest(&folder));
     let mut client = service.client(&key.secret);
     let people = client.all("/v1/employees?filter[status]=all");
     assert_eq!(rows(&folder.join("employees.ndjson")).into_values().collect::<Vec<_>>().len(), people.len());
@@ -58,18 +58,18 @@ fn export_writes_a_file_for_each_resource_and_a_manifest() {
         assert_eq!(json!([text.lines().count(), text.len()]), json!([file["rows"], file["bytes"]]), "{file}");
         assert_eq!(file["sha256"].as_str().unwrap().len(), 64);
     }
-    let left = fs::read_dir(&folder).unwrap().count();
-    assert_eq!(left, 12, "no temporary files are left");
-    let again = candor(&place, &["export", "--out", "copy"]);
-    assert_eq!(again.code, Some(2), "{}", again.stderr);
-    assert!(again.stderr.contains("has a complete export"), "{}", again.stderr);
+    let file_count = fs::read_dir(&folder).unwrap().count();
+    assert_eq!(file_count, 12, "no temporary files are left");
+    let second_run = candor(&place, &["export", "--out", "copy"]);
+    assert_eq!(second_run.code, Some(2), "{}", second_run.stderr);
+    assert!(second_run.stderr.contains("has a complete export"), "{}", second_run.stderr);
 }
 
 #[test]
 fn exported_cells_are_no_formulas() {
     let (place, _key, _service) = running();
-    let asked = ["export", "--out", "copy", "--resources", "employees,departments", "--format", "csv"];
-    candor(&place, &asked).succeeded();
+    let command = ["export", "--out", "copy", "--resources", "employees,departments", "--format", "csv"];
+    candor(&place, &command).succeeded();
     let folder = place.folder.path().join("copy");
     let text = fs::read_to_string(folder.join("employees.csv")).unwrap();
     let columns: Vec<_> = text.lines().next().unwrap().split(',').collect();
@@ -98,20 +98,20 @@ fn unfinished_export_with_an_invented_checkpoint_is_refused() {
         place: ExportPlace { resource: ExportedResource::Employees, id: id.to_bytes() },
     };
     let tenant = Tenant::live(key.organization.parse().unwrap());
-    let mut begun = complete.clone();
-    let file = &mut begun["files"]["employees"];
+    let mut partial_export = complete.clone();
+    let file = &mut partial_export["files"]["employees"];
     (file["rows"], file["bytes"]) = (json!(2), json!(lines[0].len() + lines[1].len()));
     let state = json!({
-        "cursor": cursor.to_text(tenant, &[ExportedResource::Employees]), "is_complete": false, "manifest": begun,
+        "cursor": cursor.to_text(tenant, &[ExportedResource::Employees]), "is_complete": false, "manifest": partial_export,
     });
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("employees.ndjson.part"), &text[..text.len() - 10]).unwrap();
     fs::write(folder.join("manifest.json.part"), state.to_string()).unwrap();
     let other = candor(&place, &["export", "--out", "copy"]);
     assert_eq!(other.code, Some(2), "other resources: {}", other.stderr);
-    let invented = candor(&place, &["export", "--out", "copy", "--resources", "employees"]);
-    assert_eq!(invented.code, Some(4), "{}", invented.stderr);
-    assert!(invented.stderr.contains("cursor must be the `cursor` of a checkpoint"), "{}", invented.stderr);
+    let run = candor(&place, &["export", "--out", "copy", "--resources", "employees"]);
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    assert!(run.stderr.contains("cursor must be the `cursor` of a checkpoint"), "{}", run.stderr);
     assert!(!folder.join("manifest.json").exists(), "nothing looks complete");
 }
 
@@ -130,16 +130,16 @@ fn manifest_of_another_program_and_an_open_folder_are_refused() {
         let mut foreign = own.clone();
         foreign["files"]["employees"]["file"] = json!(file);
         fs::write(folder.join("manifest.json"), foreign.to_string()).unwrap();
-        let refused = candor(&place, &follow);
-        assert_eq!(refused.code, Some(1), "{file}: {}", refused.stderr);
-        assert!(refused.stderr.contains("it names other files"), "{file}: {}", refused.stderr);
+        let refusal = candor(&place, &follow);
+        assert_eq!(refusal.code, Some(1), "{file}: {}", refusal.stderr);
+        assert!(refusal.stderr.contains("it names other files"), "{file}: {}", refusal.stderr);
     }
     assert_eq!(fs::read_to_string(&outside).unwrap(), "kept");
     fs::write(folder.join("manifest.json"), own.to_string()).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-    let refused = candor(&place, &follow);
-    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    assert!(refused.stderr.contains("chmod go-w"), "{}", refused.stderr);
+    let refusal = candor(&place, &follow);
+    assert_eq!(refusal.code, Some(2), "{}", refusal.stderr);
+    assert!(refusal.stderr.contains("chmod go-w"), "{}", refusal.stderr);
 }
 
 #[test]
@@ -151,8 +151,8 @@ fn following_export_appends_changed_rows() {
     let id = rows(&folder.join("employees.ndjson")).into_keys().next().unwrap();
     let change = |client: &mut Client, title: &str| {
         let path = format!("/v1/employees/{id}");
-        let answered = client.request("PATCH", &path, &[], Some(&json!({"job_title": title})));
-        assert_eq!(answered.unwrap().status, 200);
+        let response = client.request("PATCH", &path, &[], Some(&json!({"job_title": title})));
+        assert_eq!(response.unwrap().status, 200);
     };
     for title in ["Engineer", "Lead"] {
         change(&mut client, title);
@@ -160,11 +160,11 @@ fn following_export_appends_changed_rows() {
         let is_there = || rows(&folder.join("employees.ndjson"))[&id]["job_title"] == title;
         assert!(wait_until(PATIENCE, is_there).is_some(), "{title} does not arrive");
         signal(process.id(), "INT");
-        let stopped = finished(process);
-        assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+        let exit = finished(process);
+        assert_eq!(exit.code, Some(0), "{}", exit.stderr);
     }
-    let answered = client.get(&format!("/v1/employees/{id}")).unwrap().json();
-    assert_eq!(rows(&folder.join("employees.ndjson"))[&id], answered);
+    let employee = client.get(&format!("/v1/employees/{id}")).unwrap().json();
+    assert_eq!(rows(&folder.join("employees.ndjson"))[&id], employee);
 }
 
 /// Returns the files of a folder whose content has a text.
@@ -205,10 +205,10 @@ fn following_export_keeps_nothing_of_an_erased_person() {
         "period_end": "2030-12-31"});
     let goal = client.post("/v1/employee-objectives", &goal).unwrap().json()["id"].clone();
     let path = format!("/v1/employee-objectives/{}/check-ins", goal.as_str().unwrap());
-    let noted = client.post(&path, &json!({"note": "SECRET note"})).unwrap().json()["id"].clone();
-    let named =
+    let check_in = client.post(&path, &json!({"note": "SECRET note"})).unwrap().json()["id"].clone();
+    let rename_response =
         client.request("PATCH", &format!("/v1/employees/{id}"), &[], Some(&json!({"first_name": "SECRET"})));
-    assert_eq!(named.unwrap().status, 200);
+    assert_eq!(rename_response.unwrap().status, 200);
     let talkers = ["one", "two"].map(|name| {
         let body = json!({"email": format!("{name}@talk.example"), "first_name": name, "last_name": "Talker"});
         client.post("/v1/employees", &body).unwrap().json()["id"].clone()
@@ -240,13 +240,13 @@ fn following_export_keeps_nothing_of_an_erased_person() {
         let folder = place.folder.path().join(out);
         follow_until_removed(&place, &["--out", out, "--format", format], 3);
         assert_eq!(files_with(&folder, "SECRET"), [""; 0]);
-        let removed = rows(&folder.join("removed.ndjson"));
-        for (id, kind) in [(&observed, "observation"), (&goal, "employee_objective"), (&noted, "check_in")] {
-            assert_eq!(removed[id.as_str().unwrap()]["type"], kind);
+        let removed_rows = rows(&folder.join("removed.ndjson"));
+        for (id, kind) in [(&observed, "observation"), (&goal, "employee_objective"), (&check_in, "check_in")] {
+            assert_eq!(removed_rows[id.as_str().unwrap()]["type"], kind);
         }
         assert!(fs::read_to_string(folder.join(format!("employees.{format}"))).unwrap().contains("Former"));
-        let left = fs::read_dir(&folder).unwrap().count();
-        assert_eq!(left, 13, "no temporary files are left");
+        let file_count = fs::read_dir(&folder).unwrap().count();
+        assert_eq!(file_count, 13, "no temporary files are left");
         for file in manifest(&folder)["files"].as_object().unwrap().values() {
             let bytes = fs::metadata(folder.join(file["file"].as_str().unwrap())).unwrap().len();
             assert_eq!(file["bytes"], bytes, "{file}");
@@ -262,9 +262,9 @@ fn compacted_export_has_one_row_of_each_id() {
     candor(&place, &["export", "--out", "copy"]).succeeded();
     let mut client = service.client(&key.secret);
     let id = rows(&path).into_keys().next().unwrap();
-    let changed =
+    let response =
         client.request("PATCH", &format!("/v1/employees/{id}"), &[], Some(&json!({"job_title": "Lead"})));
-    assert_eq!(changed.unwrap().status, 200);
+    assert_eq!(response.unwrap().status, 200);
     let process = spawn(&place, &["export", "--out", "copy", "--follow"]);
     assert!(wait_until(PATIENCE, || rows(&path)[&id]["job_title"] == "Lead").is_some());
     signal(process.id(), "INT");

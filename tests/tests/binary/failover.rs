@@ -41,9 +41,9 @@ impl FailoverTest {
         let service = Service::serve(&self.place);
         let mut client = service.client(&self.key);
         let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
-        let made = client.post("/v1/employees", &body).unwrap();
-        assert_eq!(made.status, 201, "{}", made.text());
-        let employee = text(&made.json()["id"]);
+        let response = client.post("/v1/employees", &body).unwrap();
+        assert_eq!(response.status, 201, "{}", response.text());
+        let employee = text(&response.json()["id"]);
         (service, Writer { client, employee })
     }
 }
@@ -68,7 +68,7 @@ impl Writer {
     /// Retries the write until it is acknowledged. Returns the observation's id.
     fn insist(&mut self, words: &str, refused: &AtomicUsize) -> String {
         let mut id = None;
-        let acknowledged = wait_until(PATIENCE, || {
+        let is_acknowledged = wait_until(PATIENCE, || {
             let answer = self.write(words);
             if answer.status == 201 {
                 id = Some(text(&answer.json()["id"]));
@@ -78,7 +78,7 @@ impl Writer {
             }
             id.is_some()
         });
-        assert!(acknowledged.is_some(), "{words} was refused {refused:?} times");
+        assert!(is_acknowledged.is_some(), "{words} was refused {refused:?} times");
         id.unwrap()
     }
 }
@@ -148,8 +148,8 @@ impl Load {
 
     /// Waits for [`WRITES`] more acknowledged writes.
     fn goes_on(&self) {
-        let begun = self.acknowledged.load(Ordering::SeqCst);
-        let more = || self.acknowledged.load(Ordering::SeqCst) >= begun + WRITES;
+        let count_before = self.acknowledged.load(Ordering::SeqCst);
+        let more = || self.acknowledged.load(Ordering::SeqCst) >= count_before + WRITES;
         assert!(wait_until(PATIENCE, more).is_some(), "{:?} and no more", self.acknowledged);
     }
 }
@@ -163,7 +163,7 @@ fn failover_under_load_loses_and_duplicates_nothing() {
     assert_eq!(first.client.post("/v1/webhooks", &hook).unwrap().status, 201);
 
     let load = Load::default();
-    let followed = thread::scope(|scope| {
+    let followed_ids = thread::scope(|scope| {
         let load = &load;
         let writers: Vec<_> = (0..WRITERS)
             .map(|number| {
@@ -175,8 +175,8 @@ fn failover_under_load_loses_and_duplicates_nothing() {
         let follower = scope.spawn(move || load.follow(&mut client));
         load.goes_on();
         test.pair.primary.kill().unwrap();
-        let refused = wait_until(PATIENCE, || load.refused.load(Ordering::SeqCst) >= WRITERS);
-        assert!(refused.is_some(), "writes without a database");
+        let has_refused = wait_until(PATIENCE, || load.refused.load(Ordering::SeqCst) >= WRITERS);
+        assert!(has_refused.is_some(), "writes without a database");
         test.pair.promote();
         load.goes_on();
         load.is_over.store(true, Ordering::SeqCst);
@@ -184,14 +184,14 @@ fn failover_under_load_loses_and_duplicates_nothing() {
         load.is_whole.store(true, Ordering::SeqCst);
         follower.join().unwrap()
     });
-    let known = load.known.into_inner().unwrap();
-    is_there_once(&mut first.client, &known, &followed);
+    let known_texts = load.known.into_inner().unwrap();
+    is_there_once(&mut first.client, &known_texts, &followed_ids);
 
-    let events: BTreeSet<&str> = followed.iter().map(|(event, _)| event.as_str()).collect();
+    let events: BTreeSet<&str> = followed_ids.iter().map(|(event, _)| event.as_str()).collect();
     receiver.until("every event, and no other", |all| {
-        let delivered: BTreeSet<&str> =
+        let delivered_events: BTreeSet<&str> =
             all.iter().filter(|arrival| arrival.is_acknowledged()).map(|arrival| arrival.event()).collect();
-        delivered == events
+        delivered_events == events
     });
     service.stop();
 }
@@ -200,9 +200,9 @@ fn failover_under_load_loses_and_duplicates_nothing() {
 /// feed.
 fn is_there_once(client: &mut Client, known: &BTreeMap<String, String>, followed: &[(String, String)]) {
     let rows = client.all("/v1/observations");
-    let stored: BTreeMap<String, String> =
+    let stored_texts: BTreeMap<String, String> =
         rows.iter().map(|row| (text(&row["id"]), text(&row["observation"]))).collect();
-    assert_eq!((&stored, rows.len()), (known, known.len()));
+    assert_eq!((&stored_texts, rows.len()), (known, known.len()));
     let feed: Vec<_> = client.all(FEED).iter().map(told).collect();
     let differs = followed.iter().zip(&feed).position(|(one, other)| one != other);
     assert_eq!((differs, followed.len()), (None, feed.len()));
@@ -245,12 +245,12 @@ fn in_doubt(reach: ChangeReach) {
     };
     let answer = thread::scope(|scope| {
         let writer = &mut writer;
-        let written = scope.spawn(move || writer.write("in-doubt"));
+        let writer_thread = scope.spawn(move || writer.write("in-doubt"));
         let waits = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' \
                      AND query LIKE '%INTO observations%')";
         assert!(wait_until(PATIENCE, || primary.is_true(waits).unwrap()).is_some(), "it is saved at once");
         test.pair.primary.kill().unwrap();
-        written.join().unwrap()
+        writer_thread.join().unwrap()
     });
     assert_unavailable(&answer);
     match sender {
@@ -264,8 +264,8 @@ fn in_doubt(reach: ChangeReach) {
 
     let id = writer.insist("in-doubt", &AtomicUsize::new(0));
     assert_eq!(writer.insist("in-doubt", &AtomicUsize::new(0)), id);
-    let known = BTreeMap::from([(id.clone(), "in-doubt".to_owned())]);
+    let known_texts = BTreeMap::from([(id.clone(), "in-doubt".to_owned())]);
     let feed: Vec<_> = writer.client.all(FEED).iter().map(told).collect();
-    is_there_once(&mut writer.client, &known, &feed);
+    is_there_once(&mut writer.client, &known_texts, &feed);
     service.stop();
 }

@@ -85,20 +85,21 @@ fn follow_with_key(place: &Installation, key: &str, start: Start) {
     }
     let service = Service::serve(place);
     let mut client = service.client(key);
-    let renamed = client.request("PATCH", "/v1/organization", &[], Some(&json!({"name": "The end"}))).unwrap();
-    assert_eq!(renamed.status, 200, "{}", renamed.text());
+    let rename_response =
+        client.request("PATCH", "/v1/organization", &[], Some(&json!({"name": "The end"}))).unwrap();
+    assert_eq!(rename_response.status, 200, "{}", rename_response.text());
     let caught_up = wait_until(PATIENCE, || {
         copy.follow(&mut client).unwrap();
         copy.rows.values().any(|row| row["name"] == "The end")
     });
     assert!(caught_up.is_some(), "the feed does not show the last write");
     copy.rows.retain(|id, _| !id.starts_with("org_"));
-    let mut stored = Replica::default();
-    stored.read_lists(&mut client).unwrap();
-    assert!(stored.rows.len() > KILLS * WRITES / 4, "{} rows are too few for a proof", stored.rows.len());
+    let mut replica = Replica::default();
+    replica.read_lists(&mut client).unwrap();
+    assert!(replica.rows.len() > KILLS * WRITES / 4, "{} rows are too few for a proof", replica.rows.len());
     assert!(copy.changes > KILLS * WRITES / 2, "{} events are too few for a proof", copy.changes);
-    assert_eq!(copy.rows.keys().collect::<Vec<_>>(), stored.rows.keys().collect::<Vec<_>>());
-    for (id, row) in &stored.rows {
+    assert_eq!(copy.rows.keys().collect::<Vec<_>>(), replica.rows.keys().collect::<Vec<_>>());
+    for (id, row) in &replica.rows {
         assert_eq!(&copy.rows[id], row, "{id}");
     }
     service.stop();
@@ -115,8 +116,8 @@ impl Ids {
 
     fn nth(&self, list: &str, number: usize) -> Option<String> {
         let all = self.0.lock().unwrap();
-        let found = all.get(list)?;
-        found.get(number % found.len()).cloned()
+        let ids = all.get(list)?;
+        ids.get(number % ids.len()).cloned()
     }
 }
 
@@ -154,12 +155,12 @@ fn write_and_follow(service: Service, key: &str, (ids, round): (&Ids, usize), co
 /// Sends one write: a create or a change of a known resource.
 fn write(client: &mut Client, ids: &Ids, (writer, number): (usize, usize)) -> std::io::Result<()> {
     let text = format!("{writer}-{number}");
-    let known = |list: &str| ids.nth(list, 7 * number + writer);
+    let id_of = |list: &str| ids.nth(list, 7 * number + writer);
     let (method, path, body) = match (
         number % 10,
-        known("employees"),
-        known("observations"),
-        known("employee-objectives"),
+        id_of("employees"),
+        id_of("observations"),
+        id_of("employee-objectives"),
     ) {
         (1 | 6, Some(person), ..) => {
             let body = json!({"employee_id": person, "type": "strength", "observation": text});
@@ -170,11 +171,11 @@ fn write(client: &mut Client, ids: &Ids, (writer, number): (usize, usize)) -> st
             ("POST", "employee-objectives".to_owned(), body)
         }
         (3, Some(person), ..) => {
-            let changed = json!({"last_name": text, "manager_id": known("employees")});
+            let changed_employee = json!({"last_name": text, "manager_id": id_of("employees")});
             (
                 "PATCH",
                 format!("employees/{person}"),
-                if writer % 2 == 0 { json!({"last_name": text}) } else { changed },
+                if writer % 2 == 0 { json!({"last_name": text}) } else { changed_employee },
             )
         }
         (4, _, Some(observation), _) => {
@@ -195,12 +196,12 @@ fn write(client: &mut Client, ids: &Ids, (writer, number): (usize, usize)) -> st
             ("POST", "employees".to_owned(), json!({"email": email, "first_name": "Ada", "last_name": "Example"}))
         }
     };
-    let answered = client.request(method, &format!("/v1/{path}"), &[], Some(&body))?;
+    let response = client.request(method, &format!("/v1/{path}"), &[], Some(&body))?;
     // Concurrent writers may meet: a person reports to themselves, or the observation is archived already.
-    assert!(matches!(answered.status, 200 | 201 | 409 | 422), "{method} {path}: {}", answered.text());
-    let made = ["employees", "observations", "employee-objectives"].into_iter().find(|list| *list == path);
-    if let (201, Some(list)) = (answered.status, made) {
-        ids.add(list, answered.json()["id"].as_str().unwrap());
+    assert!(matches!(response.status, 200 | 201 | 409 | 422), "{method} {path}: {}", response.text());
+    let list_name = ["employees", "observations", "employee-objectives"].into_iter().find(|list| *list == path);
+    if let (201, Some(list)) = (response.status, list_name) {
+        ids.add(list, response.json()["id"].as_str().unwrap());
     }
     Ok(())
 }
@@ -234,10 +235,10 @@ impl Replica {
 
     /// Reads an export. Returns the cursor of the feed from before its first row; `None` if it broke off.
     fn export(&mut self, client: &mut Client) -> std::io::Result<Option<String>> {
-        let answered = client.get(&format!("/v1/{EXPORT}"))?;
-        assert_eq!(answered.status, 200, "{}", answered.text());
+        let response = client.get(&format!("/v1/{EXPORT}"))?;
+        assert_eq!(response.status, 200, "{}", response.text());
         let (mut cursor, mut is_complete) = (None, false);
-        for line in answered.text().lines() {
+        for line in response.text().lines() {
             let line: Value = serde_json::from_str(line).unwrap();
             match line["type"].as_str() {
                 Some("header") => cursor = line["events_cursor"].as_str().map(str::to_owned),
@@ -283,7 +284,7 @@ impl Replica {
 }
 
 fn page(client: &mut Client, path: &str) -> std::io::Result<Value> {
-    let answered = client.get(&format!("/v1/{path}"))?;
-    assert_eq!(answered.status, 200, "{path}: {}", answered.text());
-    Ok(answered.json())
+    let response = client.get(&format!("/v1/{path}"))?;
+    assert_eq!(response.status, 200, "{path}: {}", response.text());
+    Ok(response.json())
 }

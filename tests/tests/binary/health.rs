@@ -18,8 +18,9 @@ fn ready_service_answers_health_checks_and_metrics() {
     let metrics = client.get("/metrics").unwrap();
     assert_eq!(metrics.status, 200);
     let text = metrics.text();
-    let counted = text.lines().any(|line| line.starts_with("candor_http_requests_total{") && line.contains("404"));
-    assert!(counted, "{text}");
+    let is_counted =
+        text.lines().any(|line| line.starts_with("candor_http_requests_total{") && line.contains("404"));
+    assert!(is_counted, "{text}");
     assert!(text.contains("candor_http_request_duration_seconds_bucket{"), "{text}");
 }
 
@@ -47,8 +48,8 @@ fn worker_answers_health_checks_on_the_admin_listener() {
         (404, &json!("not_found")),
         "the API is not here"
     );
-    let posted = client.post("/livez", &json!({})).unwrap();
-    assert_eq!((posted.status, posted.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
+    let post_response = client.post("/livez", &json!({})).unwrap();
+    assert_eq!((post_response.status, post_response.header("allow")), (405, Some("GET, HEAD, OPTIONS")));
     let options = worker.admin().unwrap().request("OPTIONS", "/livez", &[], None).unwrap();
     assert_eq!((options.status, options.header("allow")), (204, Some("GET, HEAD, OPTIONS")));
     assert!(!worker.log().contains("no health or metrics endpoint"), "{}", worker.log());
@@ -68,8 +69,8 @@ fn request_log_line_has_no_personal_data_and_no_secret() {
     let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Hopper-Murray"});
     let answer = service.client(&key).post("/v1/employees", &body).unwrap();
     assert_eq!(answer.status, 201, "{}", answer.text());
-    let listed = service.client(&key).get("/v1/employees?filter[email]=grace@example.com").unwrap();
-    assert_eq!(listed.status, 200);
+    let response = service.client(&key).get("/v1/employees?filter[email]=grace@example.com").unwrap();
+    assert_eq!(response.status, 200);
     let request = answer.header("x-request-id").unwrap().to_owned();
     let log = service.stop_and_read_log();
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -141,7 +142,7 @@ fn metrics_include_the_sizes_of_organizations() {
     let organization = service.client(&key).get("/v1/me").unwrap().json()["organization_id"].clone();
     let label = format!("{{organization={organization}}} ");
     let mut sizes = None;
-    let measured = wait_until(PATIENCE, || {
+    let is_measured = wait_until(PATIENCE, || {
         let text = service.anonymous().unwrap().get("/metrics").unwrap().text();
         let value = |name: &str| {
             let line =
@@ -151,7 +152,7 @@ fn metrics_include_the_sizes_of_organizations() {
         sizes = value("candor_tenant_rows").zip(value("candor_tenant_bytes"));
         sizes.is_some()
     });
-    assert!(measured.is_some() && sizes.is_some_and(|(rows, bytes)| rows > 0 && bytes > rows), "{sizes:?}");
+    assert!(is_measured.is_some() && sizes.is_some_and(|(rows, bytes)| rows > 0 && bytes > rows), "{sizes:?}");
 }
 
 /// Returns message and route of each logged line at a log level. A person is created and a health check runs
@@ -161,8 +162,8 @@ fn logged_at(level: &str) -> Vec<String> {
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::start(&place, &["serve", "--log", level, "--log-format", "json"]);
     let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Hopper"});
-    let listed = service.client(&key).get("/v1/employees?filter[email]=Murray@example.com").unwrap();
-    assert_eq!(listed.status, 200, "{}", listed.text());
+    let response = service.client(&key).get("/v1/employees?filter[email]=Murray@example.com").unwrap();
+    assert_eq!(response.status, 200, "{}", response.text());
     let answer = service.client(&key).post("/v1/employees", &body).unwrap();
     assert_eq!(answer.status, 201, "{}", answer.text());
     assert_eq!(service.anonymous().unwrap().get("/livez").unwrap().status, 200);
@@ -199,12 +200,13 @@ fn json_log_format_applies_to_every_line_of_both_streams() {
 #[test]
 fn healthcheck_command_asks_the_local_service() {
     let place = Installation::sqlite();
-    let alone = candor(&place, &["healthcheck", "--listen", "127.0.0.1:9"]);
-    assert_eq!(alone.code, Some(1), "{}", alone.stdout);
+    let run_without_service = candor(&place, &["healthcheck", "--listen", "127.0.0.1:9"]);
+    assert_eq!(run_without_service.code, Some(1), "{}", run_without_service.stdout);
     assert!(
-        alone.stderr.contains("127.0.0.1:9") && alone.stderr.contains("no Candor service responds"),
+        run_without_service.stderr.contains("127.0.0.1:9")
+            && run_without_service.stderr.contains("no Candor service responds"),
         "{}",
-        alone.stderr
+        run_without_service.stderr
     );
 
     let service = Service::serve(&place);

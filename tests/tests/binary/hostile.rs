@@ -26,7 +26,7 @@ fn still_there(service: &Service) {
 fn malformed_requests_are_refused_and_the_service_continues() {
     let place = Installation::sqlite();
     let service = Service::serve(&place);
-    let written = [
+    let requests = [
         &b"\r\n\r\n"[..],
         b"\0\0\0\0\r\n\r\n",
         b"GET\r\n\r\n",
@@ -43,7 +43,7 @@ fn malformed_requests_are_refused_and_the_service_continues() {
     ];
     let random: Vec<Vec<u8>> =
         (0..200_u64).map(|seed| noise(seed, 1 + usize::try_from(seed * 37 % 3000).unwrap())).collect();
-    for bytes in written.into_iter().chain(random.iter().map(Vec::as_slice)) {
+    for bytes in requests.into_iter().chain(random.iter().map(Vec::as_slice)) {
         let mut client = service.anonymous().unwrap();
         // The write may fail, because the service may close the connection early.
         let _ = client.send(bytes);
@@ -95,8 +95,8 @@ fn incomplete_body_changes_nothing_and_blocks_nothing() {
         let answer = client.receive();
         assert!(answer.is_err() || answer.is_ok_and(|answer| answer.status == 408), "half a body was answered");
     }
-    let listed = service.client(&key).get("/v1/departments").unwrap().json();
-    assert_eq!(listed["data"], json!([]));
+    let departments = service.client(&key).get("/v1/departments").unwrap().json();
+    assert_eq!(departments["data"], json!([]));
     service.stop();
 }
 

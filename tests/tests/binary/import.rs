@@ -38,11 +38,15 @@ fn imported(place: Installation) {
         candor_as(&place, &key, &[&["import", "people.csv", "--url", &url], options].concat())
     };
     let counts = |created: usize, skipped: usize| json!({"created": created, "updated": 0, "deactivated": 0, "skipped": skipped, "errors": []});
-    let done = import(&["--json"]).json();
-    assert_eq!(done["data"], counts(ROWS, 0));
-    let far = ["complete", "error", "rows", "rows_sent", "rows_applied"].map(|name| done["import"][name].clone());
+    let import_json = import(&["--json"]).json();
+    assert_eq!(import_json["data"], counts(ROWS, 0));
+    let far =
+        ["complete", "error", "rows", "rows_sent", "rows_applied"].map(|name| import_json["import"][name].clone());
     assert_eq!(far, [json!(true), json!(null), json!(ROWS), json!(ROWS), json!(ROWS)]);
-    assert!(done["import"]["parts"].as_array().unwrap().iter().all(|item| item["state"] == "applied"), "{done}");
+    assert!(
+        import_json["import"]["parts"].as_array().unwrap().iter().all(|item| item["state"] == "applied"),
+        "{import_json}"
+    );
     assert_eq!(import(&["--json"]).json()["data"], counts(0, ROWS));
 
     let wrong = "email,first_name,last_name,role\nnew@example.com,New,Person,\np1@example.com,,,boss\n";
@@ -53,18 +57,22 @@ fn imported(place: Installation) {
         (dry.code, &answer["plan"][0]["action"], &answer["data"]["created"]),
         (Some(1), &json!("create"), &json!(1))
     );
-    let shown = import(&["--dry-run"]);
+    let dry_run = import(&["--dry-run"]);
     let row = "2    new@example.com  create  first_name: New; hris_source: manual; last_name: Person";
-    assert!(shown.stdout.starts_with("Nothing was written") && shown.stdout.contains(row), "{}", shown.stdout);
-    let failed = import(&[]);
-    assert_eq!(failed.code, Some(1), "{}", failed.stderr);
     assert!(
-        failed.stdout.starts_with("1 created, 0 updated, 0 deactivated, 0 skipped, 1 failed"),
+        dry_run.stdout.starts_with("Nothing was written") && dry_run.stdout.contains(row),
         "{}",
-        failed.stdout
+        dry_run.stdout
     );
-    let row = failed.stdout.lines().last().unwrap();
-    assert!(row.starts_with("3    p1@example.com  role    invalid_enum"), "{}", failed.stdout);
+    let failed_run = import(&[]);
+    assert_eq!(failed_run.code, Some(1), "{}", failed_run.stderr);
+    assert!(
+        failed_run.stdout.starts_with("1 created, 0 updated, 0 deactivated, 0 skipped, 1 failed"),
+        "{}",
+        failed_run.stdout
+    );
+    let row = failed_run.stdout.lines().last().unwrap();
+    assert!(row.starts_with("3    p1@example.com  role    invalid_enum"), "{}", failed_run.stdout);
     service.stop();
 }
 
@@ -85,23 +93,23 @@ fn import_of_any_size_reports_failures_on_postgres() {
 fn files_are_divided_as_the_libraries_do() {
     let table: Value = serde_json::from_str(include_str!("../../../clients/csv.json")).unwrap();
     let limit = |value: &Value, most: usize| value.as_u64().map_or(most, |limit| usize::try_from(limit).unwrap());
-    let divided = |case: &Value| {
+    let divide = |case: &Value| {
         let file = case["file"].as_str().unwrap().as_bytes();
         split(file, limit(&case["rows"], 1), limit(&case["bytes"], MAX_BYTES)).unwrap()
     };
     for case in table["splits"].as_array().unwrap() {
-        let found = divided(case);
-        let parts = found.parts.iter().map(|part| {
+        let division = divide(case);
+        let parts = division.parts.iter().map(|part| {
             let numbers = (!part.is_whole).then_some(&part.numbers);
             json!({"text": String::from_utf8_lossy(&part.bytes), "numbers": numbers, "managers": part.managers})
         });
-        let found = json!({"parts": parts.collect::<Vec<_>>(), "duplicates": found.duplicates});
-        let wanted = json!({"parts": case["parts"], "duplicates": case["duplicates"]});
-        assert_eq!(found, wanted, "{}", case["name"]);
+        let division_json = json!({"parts": parts.collect::<Vec<_>>(), "duplicates": division.duplicates});
+        let expected_json = json!({"parts": case["parts"], "duplicates": case["duplicates"]});
+        assert_eq!(division_json, expected_json, "{}", case["name"]);
     }
     let report = &table["report"];
     let (mut failed, mut errors) = (FailedRows::default(), Vec::new());
-    for (part, answer) in divided(report).parts.iter().zip(report["answers"].as_array().unwrap()) {
+    for (part, answer) in divide(report).parts.iter().zip(report["answers"].as_array().unwrap()) {
         let mut rows = answer["data"]["errors"].as_array().unwrap().clone();
         failed.convert(part, &mut rows);
         errors.append(&mut rows);
@@ -120,17 +128,17 @@ fn import_names_a_missing_prerequisite() {
     let no_file = import(&place, "http://127.0.0.1:1");
     assert_eq!((no_file.code, no_file.stderr.contains("people.csv")), (Some(1), true), "{}", no_file.stderr);
     std::fs::write(place.folder.path().join("people.csv"), "email;first_name\n").unwrap();
-    let separated = import(&place, "http://127.0.0.1:1");
-    assert_eq!((separated.code, separated.stderr.contains("semicolons")), (Some(1), true), "{}", separated.stderr);
+    let failure = import(&place, "http://127.0.0.1:1");
+    assert_eq!((failure.code, failure.stderr.contains("semicolons")), (Some(1), true), "{}", failure.stderr);
     std::fs::write(place.folder.path().join("people.csv"), "email\n").unwrap();
     assert_eq!(import(&place, "candor.example").code, Some(2), "no address");
     let service = Service::serve(&place);
-    let refused = import(&place, &format!("http://{}/v1", service.address));
-    assert_eq!((refused.code, refused.stderr.contains("401")), (Some(1), true), "{}", refused.stderr);
+    let refusal = import(&place, &format!("http://{}/v1", service.address));
+    assert_eq!((refusal.code, refusal.stderr.contains("401")), (Some(1), true), "{}", refusal.stderr);
     assert!(
-        refused.stderr.contains("no rows were imported") && !refused.stderr.contains("rows stay"),
+        refusal.stderr.contains("no rows were imported") && !refusal.stderr.contains("rows stay"),
         "{}",
-        refused.stderr
+        refusal.stderr
     );
     service.stop();
 }
@@ -208,8 +216,8 @@ fn torn_upload_changes_nothing_and_the_complete_one_succeeds() {
     let file = file.replace("p40@", "p0@").replacen("p39@example.com\n", "\n", 1);
     let key = || {
         let body = json!({"name": "torn", "scopes": ["employees:write"]});
-        let made = service.client(&admin.secret).post("/v1/api-keys", &body).unwrap().json();
-        made["key"].as_str().unwrap().to_owned()
+        let key_json = service.client(&admin.secret).post("/v1/api-keys", &body).unwrap().json();
+        key_json["key"].as_str().unwrap().to_owned()
     };
     let upload = |client: &mut Client, bytes: &[u8]| {
         let head = client.head("POST", "/v1/employees/csv", None);

@@ -66,11 +66,11 @@ fn import_waits_for_the_quota_and_retries_with_one_key() {
         "",
         DONE,
     ]);
-    let done = candor(&place(), &["import", "people.csv", "--url", &url, "--json"]);
+    let run = candor(&place(), &["import", "people.csv", "--url", &url, "--json"]);
     for said in ["the quota of uploads is used up", "503", "retrying"] {
-        assert!(done.stderr.contains(said), "{said}: {}", done.stderr);
+        assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
     }
-    assert_eq!(done.json()["data"]["created"], 1);
+    assert_eq!(run.json()["data"]["created"], 1);
     let keys = keys.join().unwrap();
     assert!(keys.len() == 4 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
 }
@@ -78,11 +78,16 @@ fn import_waits_for_the_quota_and_retries_with_one_key() {
 #[test]
 fn import_reads_standard_input() {
     let (url, keys) = answering(&[DONE]);
-    let done = fed(&place(), &["import", "-", "--url", &url, "--json"], b"email\nb@example.com\n");
-    assert_eq!(done.json()["import"]["rows_applied"], 1);
+    let run = fed(&place(), &["import", "-", "--url", &url, "--json"], b"email\nb@example.com\n");
+    assert_eq!(run.json()["import"]["rows_applied"], 1);
     assert_eq!(keys.join().unwrap().len(), 1);
-    let broken = fed(&place(), &["import", "-", "--url", &url], b"email;name\n");
-    assert_eq!((broken.code, broken.stderr.contains("standard input")), (Some(1), true), "{}", broken.stderr);
+    let failed_run = fed(&place(), &["import", "-", "--url", &url], b"email;name\n");
+    assert_eq!(
+        (failed_run.code, failed_run.stderr.contains("standard input")),
+        (Some(1), true),
+        "{}",
+        failed_run.stderr
+    );
 }
 
 #[test]
@@ -93,10 +98,10 @@ fn interrupted_import_without_server_reports_nothing_imported() {
         let mut process = spawn(&place, &["import", "people.csv", "--url", &url, "--json"]);
         says(&mut process, "retrying");
         signal(process.id(), name);
-        let stopped = finished(process);
-        assert_eq!(stopped.code, Some(code), "{}", stopped.stderr);
-        assert!(stopped.stderr.contains("no rows were imported"), "{}", stopped.stderr);
-        let object = &stopped.object()["import"];
+        let exit = finished(process);
+        assert_eq!(exit.code, Some(code), "{}", exit.stderr);
+        assert!(exit.stderr.contains("no rows were imported"), "{}", exit.stderr);
+        let object = &exit.object()["import"];
         assert_eq!((&object["complete"], &object["rows_sent"]), (&json!(false), &json!(0)), "{object}");
         assert!(object["error"].as_str().unwrap().contains("no rows were imported"), "{object}");
     }
@@ -110,10 +115,10 @@ fn interrupted_import_without_answer_reports_unknown_result() {
     let mut process = spawn(&place, &["import", "people.csv", "--url", &url]);
     says(&mut process, "the service has not responded yet");
     signal(process.id(), "INT");
-    let stopped = finished(process);
-    assert_eq!(stopped.code, Some(130), "{}", stopped.stderr);
-    assert!(stopped.stderr.contains("it is unknown whether rows were imported"), "{}", stopped.stderr);
-    assert!(stopped.stdout.contains("sent, no response"), "{}", stopped.stdout);
+    let exit = finished(process);
+    assert_eq!(exit.code, Some(130), "{}", exit.stderr);
+    assert!(exit.stderr.contains("it is unknown whether rows were imported"), "{}", exit.stderr);
+    assert!(exit.stdout.contains("sent, no response"), "{}", exit.stdout);
     drop(listener);
 }
 
@@ -134,9 +139,14 @@ fn import_that_fails_midway_reports_each_part() {
         served.join().unwrap();
         it
     };
-    let failed = import(&["--json"]);
-    assert_eq!((failed.code, failed.stderr.contains("imported rows stay")), (Some(1), true), "{}", failed.stderr);
-    let object = failed.object();
+    let failed_run = import(&["--json"]);
+    assert_eq!(
+        (failed_run.code, failed_run.stderr.contains("imported rows stay")),
+        (Some(1), true),
+        "{}",
+        failed_run.stderr
+    );
+    let object = failed_run.object();
     let states: Vec<&Value> =
         object["import"]["parts"].as_array().unwrap().iter().map(|item| &item["state"]).collect();
     assert_eq!(states, ["applied", "not_sent"]);
@@ -144,6 +154,6 @@ fn import_that_fails_midway_reports_each_part() {
     assert_eq!(far, [json!(false), json!(10_001), json!(10_000), json!(10_000)]);
     let people = import(&[]).stdout;
     assert!(people.contains("10000 of 10001 rows sent, 10000 applied"), "{people}");
-    let tried = import(&["--dry-run"]);
-    assert!(tried.stderr.contains("dry run, nothing was written"), "{}", tried.stderr);
+    let dry_run = import(&["--dry-run"]);
+    assert!(dry_run.stderr.contains("dry run, nothing was written"), "{}", dry_run.stderr);
 }

@@ -42,7 +42,7 @@ fn master_key_is_not_generated_for_a_used_database() {
     let place = Installation::sqlite().with("CANDOR_LOG", "error");
     place.key("*", &[]);
     let file = place.folder.path().join("data/master.key");
-    let kept = fs::read(&file).unwrap();
+    let file_bytes = fs::read(&file).unwrap();
     fs::remove_file(&file).unwrap();
     for command in [&["serve"][..], &["dev"], &["rekey"], &["migrate"]] {
         let it = candor(&place, command);
@@ -50,6 +50,6 @@ fn master_key_is_not_generated_for_a_used_database() {
         assert!(it.stderr.contains("master.key is missing"), "{command:?}: {}", it.stderr);
         assert!(!file.exists());
     }
-    fs::write(&file, kept).unwrap();
+    fs::write(&file, file_bytes).unwrap();
     Service::serve(&place).stop();
 }

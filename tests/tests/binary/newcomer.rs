@@ -60,13 +60,13 @@ fn dev_command_lines_work_when_pasted_even_twice() {
 fn readme_command_lines_work() {
     let place = Installation::sqlite();
     let service = Service::start(&place, &["dev"]);
-    let said = |member: &str| service.said[member].as_str().unwrap().to_owned();
+    let text_of = |member: &str| service.said[member].as_str().unwrap().to_owned();
     let block = README.split("```").find(|part| part.starts_with("sh") && part.contains("curl")).unwrap();
     let lines = block.trim_start_matches("sh").lines().map(|line| {
         if line.starts_with("BASE=") {
-            format!("BASE={}", said("base_url"))
+            format!("BASE={}", text_of("base_url"))
         } else if line.starts_with("KEY=") {
-            format!("KEY={}", said("key"))
+            format!("KEY={}", text_of("key"))
         } else {
             line.to_owned()
         }
@@ -80,7 +80,7 @@ fn readme_command_lines_work() {
 #[test]
 fn second_dev_start_has_the_same_key_and_data() {
     let place = Installation::sqlite();
-    let mut seen = Vec::new();
+    let mut starts = Vec::new();
     for _ in 0..2 {
         let service = Service::start(&place, &["dev"]);
         let key = service.said["key"].as_str().unwrap().to_owned();
@@ -92,10 +92,10 @@ fn second_dev_start_has_the_same_key_and_data() {
         assert!(observations["data"].as_array().unwrap().len() > 3);
         let organization = client.get("/v1/organization").unwrap().json();
         assert_eq!(organization["name"], json!("Demo"));
-        seen.push((key, me, people, observations));
+        starts.push((key, me, people, observations));
         service.stop();
     }
-    assert_eq!(seen[0], seen[1]);
+    assert_eq!(starts[0], starts[1]);
     for (name, wanted) in [("data", 0o700), ("data/dev-key.json", 0o600), ("data/master.key", 0o600)] {
         let mode = fs::metadata(place.folder.path().join(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, wanted, "{name}");
@@ -105,9 +105,9 @@ fn second_dev_start_has_the_same_key_and_data() {
 #[test]
 fn dev_command_requires_the_embedded_database() {
     let place = Installation::sqlite().with("CANDOR_DATABASE_URL", "postgres://app:hunter2@127.0.0.1:1/x");
-    let refused = candor(&place, &["dev"]);
-    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
-    assert!(refused.stderr.contains("candor serve") && !refused.stderr.contains("hunter2"), "{}", refused.stderr);
+    let refusal = candor(&place, &["dev"]);
+    assert_eq!((refusal.code, refusal.stdout.as_str()), (Some(1), ""));
+    assert!(refusal.stderr.contains("candor serve") && !refusal.stderr.contains("hunter2"), "{}", refusal.stderr);
 }
 
 /// Exchanges the code of a link, which works once. Returns the access of the key.
@@ -126,10 +126,10 @@ fn opened_once(service: &Service, link: &Value) -> Value {
 fn printed_link_opens_the_console_once() {
     let place = Installation::sqlite();
     let service = Service::start(&place, &["dev"]);
-    let printed = candor(&place, &["console", "--scopes", "webhooks:read", "--json"]).json();
+    let link_json = candor(&place, &["console", "--scopes", "webhooks:read", "--json"]).json();
     let all = opened_once(&service, &service.said["console_url"]);
     assert_eq!((&all["scopes"], &all["access_level"]), (&json!(["*"]), &json!("admin")));
-    assert_eq!(opened_once(&service, &printed["url"])["scopes"], json!(["webhooks:read"]));
+    assert_eq!(opened_once(&service, &link_json["url"])["scopes"], json!(["webhooks:read"]));
     service.stop();
 }
 

@@ -37,16 +37,16 @@ fn database_outage_ends_with_the_return_of_the_database() {
     assert_eq!((status, body["error"]["code"].as_str()), (503, Some("unavailable")), "{body}");
     assert_eq!(service.anonymous().unwrap().get("/livez").unwrap().status, 200);
     assert_eq!(service.admin().unwrap().get("/livez").unwrap().status, 200);
-    let watched = service.admin().unwrap().get("/readyz").unwrap();
-    assert_eq!((watched.status, watched.json()["error"]["code"].as_str()), (503, Some("unavailable")));
+    let response = service.admin().unwrap().get("/readyz").unwrap();
+    assert_eq!((response.status, response.json()["error"]["code"].as_str()), (503, Some("unavailable")));
     assert!(!body.to_string().contains("connection"), "the cause reached a client: {body}");
 
     line.mend();
     assert!(wait_until(PATIENCE, || is_ready(&service)).is_some(), "not ready again: {}", service.log());
     assert_eq!(department(&mut client, "Meanwhile").0, 201);
-    let listed = client.get("/v1/departments?sort=name").unwrap().json();
+    let departments = client.get("/v1/departments?sort=name").unwrap().json();
     let names: Vec<&str> =
-        listed["data"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
+        departments["data"].as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["Before", "Meanwhile"]);
     service.stop();
 }

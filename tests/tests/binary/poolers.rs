@@ -27,9 +27,9 @@ fn trusting(url: &str) -> Installation {
 }
 
 fn made(client: &mut Client, path: &str, key: &str, body: &Value) -> String {
-    let made = client.request("POST", path, &[("Idempotency-Key", key)], Some(body)).unwrap();
-    assert_eq!(made.status, 201, "{}", made.text());
-    made.json()["id"].as_str().unwrap().to_owned()
+    let response = client.request("POST", path, &[("Idempotency-Key", key)], Some(body)).unwrap();
+    assert_eq!(response.status, 201, "{}", response.text());
+    response.json()["id"].as_str().unwrap().to_owned()
 }
 
 /// Runs concurrent writers and readers. Asserts that every request succeeds, and that feed and webhook get each
@@ -54,20 +54,20 @@ fn serves(place: &Installation, key: &str) {
         };
         (0..WRITES).map(write).collect::<Vec<_>>()
     };
-    let written: Vec<String> = thread::scope(|scope| {
+    let written_ids: Vec<String> = thread::scope(|scope| {
         let write = &write;
         let writers: Vec<_> = (0..WRITERS).map(|number| scope.spawn(move || write(number))).collect();
         writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
     });
-    assert_eq!(written.iter().collect::<BTreeSet<_>>().len(), WRITERS * WRITES);
+    assert_eq!(written_ids.iter().collect::<BTreeSet<_>>().len(), WRITERS * WRITES);
     let mut events = vec![];
-    let told = wait_until(PATIENCE, || {
+    let has_all_events = wait_until(PATIENCE, || {
         events = client.all("/v1/events?filter[event]=observation.created");
-        events.len() >= written.len()
+        events.len() >= written_ids.len()
     });
-    assert!(told.is_some(), "{} events", events.len());
-    let told: BTreeSet<&str> = events.iter().map(|event| event["data"]["id"].as_str().unwrap()).collect();
-    assert_eq!((told, events.len()), (written.iter().map(String::as_str).collect(), written.len()));
+    assert!(has_all_events.is_some(), "{} events", events.len());
+    let event_ids: BTreeSet<&str> = events.iter().map(|event| event["data"]["id"].as_str().unwrap()).collect();
+    assert_eq!((event_ids, events.len()), (written_ids.iter().map(String::as_str).collect(), written_ids.len()));
     let events: BTreeSet<&str> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
     receiver
         .until("every event", |all| all.iter().map(|arrival| arrival.event()).collect::<BTreeSet<_>>() == events);
@@ -99,11 +99,11 @@ fn pooler_in_transaction_mode_needs_prepared_statements() {
 
     let place = trusting(&pooler.url());
     if pooler.keeps_statements {
-        let refused = candor(&place, &["migrate"]);
+        let refusal = candor(&place, &["migrate"]);
         assert!(
-            refused.code == Some(1) && refused.stderr.contains("leads to the server itself"),
+            refusal.code == Some(1) && refusal.stderr.contains("leads to the server itself"),
             "{}",
-            refused.stderr
+            refusal.stderr
         );
         serves(&place, &key);
     } else {
@@ -112,10 +112,10 @@ fn pooler_in_transaction_mode_needs_prepared_statements() {
              tried"
         );
         let statuses: Vec<_> = (0..4).map(|_| candor(&place, &["migrate", "--check"])).collect();
-        let told = statuses
+        let has_remedy = statuses
             .iter()
             .any(|status| status.code == Some(1) && status.stderr.contains("max_prepared_statements"));
-        assert!(told, "{:?}", statuses.iter().map(|status| &status.stderr).collect::<Vec<_>>());
+        assert!(has_remedy, "{:?}", statuses.iter().map(|status| &status.stderr).collect::<Vec<_>>());
     }
 }
 

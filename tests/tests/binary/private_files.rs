@@ -40,8 +40,8 @@ fn world_readable_database_is_closed_and_folder_is_named() {
 
 /// Returns the findings of `candor doctor` about files with secrets.
 fn secrets(place: &Installation) -> Vec<serde_json::Value> {
-    let mut found = candor(place, &["doctor", "--json"]).object();
-    let checks = found["checks"].as_array_mut().unwrap();
+    let mut findings = candor(place, &["doctor", "--json"]).object();
+    let checks = findings["checks"].as_array_mut().unwrap();
     checks.extract_if(.., |check| check["check"] == "secrets").collect()
 }
 
@@ -63,11 +63,11 @@ fn open_config_file_is_named_if_secrets_are_inside() {
     ] {
         write(text);
         set_mode(&place, "candor.toml", mode);
-        let found = secrets(&place);
-        assert_eq!(found.len(), usize::from(named), "{text} {mode:o}: {found:?}");
+        let findings = secrets(&place);
+        assert_eq!(findings.len(), usize::from(named), "{text} {mode:o}: {findings:?}");
         if named {
             assert_eq!(
-                (&found[0]["state"], &found[0]["remedy"]),
+                (&findings[0]["state"], &findings[0]["remedy"]),
                 (&"warning".into(), &"chmod o-rwx candor.toml".into())
             );
         }

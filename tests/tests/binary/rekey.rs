@@ -39,10 +39,10 @@ fn replaced(place: Installation) {
     }
     service.stop();
     with_ring(&mut place, NEW);
-    let refused = candor(&place, &["rekey"]);
-    assert_eq!((refused.code, refused.stdout.as_str(), refused.stderr.lines().count()), (Some(1), "", 1));
+    let refusal = candor(&place, &["rekey"]);
+    assert_eq!((refusal.code, refusal.stdout.as_str(), refusal.stderr.lines().count()), (Some(1), "", 1));
     for word in ["sealed by k1 (", "the ring has k2 (", "CANDOR_MASTER_KEY"] {
-        assert!(refused.stderr.contains(word), "{word} in {}", refused.stderr);
+        assert!(refusal.stderr.contains(word), "{word} in {}", refusal.stderr);
     }
     with_ring(&mut place, &format!("{NEW},{OLD}"));
     let service = Service::serve(&place);
@@ -65,21 +65,21 @@ fn lost_master_key_costs_only_the_data_sealed_with_that_key() {
     let path = format!("/v1/webhooks/{}", webhook["id"].as_str().unwrap());
     service.stop();
     with_ring(&mut place, NEW);
-    let accepted = candor(&place, &["rekey", "--accept-loss", "--json"]).json();
-    assert_eq!(accepted, json!({"rekeyed": 0, "unchanged": 0, "lost": 1}));
+    let rekey_json = candor(&place, &["rekey", "--accept-loss", "--json"]).json();
+    assert_eq!(rekey_json, json!({"rekeyed": 0, "unchanged": 0, "lost": 1}));
     let service = Service::serve(&place);
     let mut client = service.client(&key.secret);
-    let unsigned = client.post(&format!("{path}/test"), &json!({})).unwrap();
-    assert_eq!((unsigned.status, &unsigned.json()["error"]["code"]), (500, &json!("server_error")));
+    let test_response = client.post(&format!("{path}/test"), &json!({})).unwrap();
+    assert_eq!((test_response.status, &test_response.json()["error"]["code"]), (500, &json!("server_error")));
     let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau"});
     assert_eq!(client.post("/v1/employees", &person).unwrap().status, 201);
-    let counted = || {
+    let is_lost_key_counted = || {
         let metrics = service.anonymous().unwrap().get("/metrics").unwrap().text();
         metrics.contains("candor_webhook_attempts_total{outcome=\"secret\"} 1")
     };
-    assert!(wait_until(PATIENCE, counted).is_some(), "{}", service.log());
-    let rotated = client.request("PATCH", &path, &[], Some(&json!({"rotate_secret": true}))).unwrap();
-    assert_eq!(rotated.status, 200, "{}", rotated.text());
+    assert!(wait_until(PATIENCE, is_lost_key_counted).is_some(), "{}", service.log());
+    let rotation = client.request("PATCH", &path, &[], Some(&json!({"rotate_secret": true}))).unwrap();
+    assert_eq!(rotation.status, 200, "{}", rotation.text());
     assert_eq!(client.post(&format!("{path}/test"), &json!({})).unwrap().status, 200);
     service.stop();
 }

@@ -46,9 +46,9 @@ impl ReplicaTest {
 }
 
 fn made(client: &mut Client, path: &str, body: &Value) -> Value {
-    let made = client.post(path, body).unwrap();
-    assert_eq!(made.status, 201, "{}", made.text());
-    made.json()
+    let response = client.post(path, body).unwrap();
+    assert_eq!(response.status, 201, "{}", response.text());
+    response.json()
 }
 
 fn text(value: &Value) -> String {
@@ -61,8 +61,8 @@ fn page(client: &mut Client, cursor: Option<&str>) -> (Vec<String>, String) {
     let answer = client.get(&format!("{FEED}&limit=100{cursor}")).unwrap();
     assert_eq!(answer.status, 200, "{}", answer.text());
     let page = answer.json();
-    let told = page["data"].as_array().unwrap().iter().map(|item| text(&item["data"]["id"])).collect();
-    (told, text(&page["next_cursor"]))
+    let observation_ids = page["data"].as_array().unwrap().iter().map(|item| text(&item["data"]["id"])).collect();
+    (observation_ids, text(&page["next_cursor"]))
 }
 
 fn is_told(client: &mut Client, observation: &str) -> bool {
@@ -95,49 +95,56 @@ fn replica_serves_only_reads_that_may_lag() {
     let Some(test) = ReplicaTest::new() else { return };
     let service = Service::serve(&test.place);
     let mut client = service.client(&test.key);
-    let before = test.observe(&mut client, "Before");
-    assert!(wait_until(PATIENCE, || is_told(&mut client, &before)).is_some(), "{}", service.log());
-    assert!(wait_until(PATIENCE, || is_noted(&mut client, &before)).is_some());
+    let first_observation = test.observe(&mut client, "Before");
+    assert!(wait_until(PATIENCE, || is_told(&mut client, &first_observation)).is_some(), "{}", service.log());
+    assert!(wait_until(PATIENCE, || is_noted(&mut client, &first_observation)).is_some());
     assert_eq!((metric(&service, UP), metric(&service, FALLBACKS)), (1, 0), "{}", service.log());
     let reads = metric(&service, READS);
     assert!(reads >= 2, "{reads}");
-    assert!(wait_until(PATIENCE, || is_told(&mut client, &before) && !lags(&service)).is_some());
+    assert!(wait_until(PATIENCE, || is_told(&mut client, &first_observation) && !lags(&service)).is_some());
 
     test.pair.pause();
-    let meanwhile = test.observe(&mut client, "Meanwhile");
-    assert!(!is_told(&mut client, &meanwhile) && !is_noted(&mut client, &meanwhile));
-    assert!(is_told(&mut client, &before) && is_noted(&mut client, &before));
+    let second_observation = test.observe(&mut client, "Meanwhile");
+    assert!(!is_told(&mut client, &second_observation) && !is_noted(&mut client, &second_observation));
+    assert!(is_told(&mut client, &first_observation) && is_noted(&mut client, &first_observation));
     assert!(metric(&service, READS) > reads);
     // Waits for the next check of the replica, which measures the age of the last replayed change.
-    assert!(wait_until(PATIENCE, || is_told(&mut client, &before) && lags(&service)).is_some());
-    let listed = client.all("/v1/observations");
-    assert!(listed.iter().any(|item| item["id"] == meanwhile.as_str()), "lists show what was written");
-    assert_eq!(client.get(&format!("/v1/observations/{meanwhile}")).unwrap().status, 200);
+    assert!(wait_until(PATIENCE, || is_told(&mut client, &first_observation) && lags(&service)).is_some());
+    let observations = client.all("/v1/observations");
+    assert!(
+        observations.iter().any(|item| item["id"] == second_observation.as_str()),
+        "lists show what was written"
+    );
+    assert_eq!(client.get(&format!("/v1/observations/{second_observation}")).unwrap().status, 200);
     assert_eq!(client.get("/readyz").unwrap().status, 200);
 
     // This instance has no replica, so its cursor is ahead of the replica.
     let direct = Installation::with_database(&test.pair.primary.url());
-    let ahead = Service::serve(&direct);
-    let (told, cursor) = page(&mut ahead.client(&test.key), None);
-    assert_eq!(told, [before.clone(), meanwhile.clone()]);
+    let primary_service = Service::serve(&direct);
+    let (told, cursor) = page(&mut primary_service.client(&test.key), None);
+    assert_eq!(told, [first_observation.clone(), second_observation.clone()]);
     assert_eq!(
         page(&mut client, Some(&cursor)),
         (vec![], cursor.clone()),
         "nothing yet, and nothing is passed over"
     );
     let now = text(&client.get(&format!("{FEED}&since=now")).unwrap().json()["next_cursor"]);
-    assert_eq!(page(&mut ahead.client(&test.key), Some(&now)).0, [""; 0], "the lists have what stands before it");
-    let after = test.observe(&mut client, "After");
+    assert_eq!(
+        page(&mut primary_service.client(&test.key), Some(&now)).0,
+        [""; 0],
+        "the lists have what stands before it"
+    );
+    let last_observation = test.observe(&mut client, "After");
     test.pair.resume();
-    let mut told = vec![];
+    let mut event_ids = vec![];
     let came = wait_until(PATIENCE, || {
-        told = page(&mut client, Some(&cursor)).0;
-        !told.is_empty()
+        event_ids = page(&mut client, Some(&cursor)).0;
+        !event_ids.is_empty()
     });
-    assert!(came.is_some() && told == [after.clone()], "{told:?}");
-    assert!(is_told(&mut client, &meanwhile) && is_told(&mut client, &after));
+    assert!(came.is_some() && event_ids == [last_observation.clone()], "{event_ids:?}");
+    assert!(is_told(&mut client, &second_observation) && is_told(&mut client, &last_observation));
     assert_eq!(metric(&service, FALLBACKS), 0, "{}", service.log());
-    ahead.stop();
+    primary_service.stop();
     service.stop();
 }
 
@@ -146,7 +153,7 @@ fn feed_on_a_replica_shows_each_event_once_in_order() {
     let Some(test) = ReplicaTest::new() else { return };
     let service = Service::serve(&test.place);
     let is_over = AtomicBool::new(false);
-    let followed = thread::scope(|scope| {
+    let followed_ids = thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
             .map(|_| {
                 let (test, mut client) = (&test, service.client(&test.key));
@@ -178,7 +185,7 @@ fn feed_on_a_replica_shows_each_event_once_in_order() {
     let direct = Service::serve(&Installation::with_database(&test.pair.primary.url()));
     let feed = direct.client(&test.key).all(FEED);
     let feed: Vec<String> = feed.iter().map(|event| text(&event["data"]["id"])).collect();
-    assert_eq!(followed, feed);
+    assert_eq!(followed_ids, feed);
     assert_eq!(feed.len(), WRITERS * WRITES);
     assert_eq!(metric(&service, UP), 1, "{}", service.log());
     direct.stop();
@@ -193,25 +200,29 @@ fn replica_that_dies_or_hangs_costs_no_request() {
     test.place = place;
     let service = Service::serve(&test.place);
     let mut client = service.client(&test.key);
-    let before = test.observe(&mut client, "Before");
-    assert!(wait_until(PATIENCE, || is_told(&mut client, &before)).is_some(), "{}", service.log());
+    let first_observation = test.observe(&mut client, "Before");
+    assert!(wait_until(PATIENCE, || is_told(&mut client, &first_observation)).is_some(), "{}", service.log());
     assert_eq!(metric(&service, UP), 1);
 
     test.pair.standby.kill().unwrap();
-    let meanwhile = test.observe(&mut client, "Meanwhile");
-    assert!(is_told(&mut client, &meanwhile) && is_noted(&mut client, &meanwhile), "{}", service.log());
+    let second_observation = test.observe(&mut client, "Meanwhile");
+    assert!(
+        is_told(&mut client, &second_observation) && is_noted(&mut client, &second_observation),
+        "{}",
+        service.log()
+    );
     assert_eq!((metric(&service, UP), client.get("/readyz").unwrap().status), (0, 200));
     assert!(metric(&service, FALLBACKS) > 0);
-    let told = |service: &Service, words: &str| service.log().matches(words).count();
+    let count_in_log = |service: &Service, words: &str| service.log().matches(words).count();
     // A dying standby may answer once more. Each outage and each return is one line.
-    let outages = || told(&service, "cannot read the replica");
-    let is_out = || outages() == told(&service, "the replica responds again") + 1;
+    let outages = || count_in_log(&service, "cannot read the replica");
+    let is_out = || outages() == count_in_log(&service, "the replica responds again") + 1;
     assert!(wait_until(PATIENCE, is_out).is_some(), "{}", service.log());
 
     test.pair.standby.start_again().unwrap();
-    let back = wait_until(PATIENCE, || is_told(&mut client, &meanwhile) && metric(&service, UP) == 1);
+    let back = wait_until(PATIENCE, || is_told(&mut client, &second_observation) && metric(&service, UP) == 1);
     assert!(back.is_some(), "{}", service.log());
-    let is_back = || told(&service, "the replica responds again") == outages();
+    let is_back = || count_in_log(&service, "the replica responds again") == outages();
     assert!(wait_until(PATIENCE, is_back).is_some(), "{}", service.log());
 
     line.fall_silent();
@@ -232,29 +243,33 @@ fn replica_must_be_a_standby_of_this_database_and_schema() {
     let mut client = service.client(&key);
     assert_eq!(page(&mut client, None).0, [""; 0]);
     service.wait_for_line("has not arrived there yet");
-    let looked = candor(&place, &["doctor"]);
-    assert!(looked.code == Some(1) && looked.stdout.contains("has not arrived there yet"), "{}", looked.stdout);
+    let doctor_run = candor(&place, &["doctor"]);
+    assert!(
+        doctor_run.code == Some(1) && doctor_run.stdout.contains("has not arrived there yet"),
+        "{}",
+        doctor_run.stdout
+    );
 
     pair.resume();
-    let up = wait_until(PATIENCE, || {
+    let is_up = wait_until(PATIENCE, || {
         page(&mut client, None);
         metric(&service, UP) == 1
     });
-    assert!(up.is_some(), "{}", service.log());
+    assert!(is_up.is_some(), "{}", service.log());
     assert!(candor(&place, &["doctor"]).stdout.contains("a standby of the database"));
 
     // From here on, the promoted standby diverges from the primary.
     pair.promote();
     let body = json!({"name": "Afterwards"});
     let department = text(&made(&mut client, "/v1/departments", &body)["id"]);
-    let told = client.all("/v1/audit-log");
-    assert!(told.iter().any(|item| item["target"]["id"] == department.as_str()), "{told:?}");
+    let audit_entries = client.all("/v1/audit-log");
+    assert!(audit_entries.iter().any(|item| item["target"]["id"] == department.as_str()), "{audit_entries:?}");
     assert_eq!(metric(&service, UP), 0);
     service.wait_for_line("no standby");
     service.stop();
 
     let elsewhere = PrimaryAndStandby::start().unwrap();
     let wrong = place.with("CANDOR_DATABASE_REPLICA_URL", &elsewhere.standby.url());
-    let looked = candor(&wrong, &["doctor"]).stdout;
-    assert!(looked.contains("it is no copy of this database"), "{looked}");
+    let doctor_output = candor(&wrong, &["doctor"]).stdout;
+    assert!(doctor_output.contains("it is no copy of this database"), "{doctor_output}");
 }

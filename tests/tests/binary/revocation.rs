@@ -28,9 +28,9 @@ fn key_revoked_through_one_instance_is_refused_by_another() {
     let (one, other) = (Service::serve(&place), Service::serve(&place));
     let mut clients = [one.client(&victim.secret), other.client(&victim.secret)];
     assert_eq!(clients.each_mut().map(status), [200, 200]);
-    let revoked =
+    let revocation =
         one.client(&admin.secret).post(&format!("/v1/api-keys/{}/revoke", victim.id), &json!({})).unwrap();
-    assert_eq!(revoked.status, 200, "{}", revoked.text());
+    assert_eq!(revocation.status, 200, "{}", revocation.text());
     assert_eq!(status(&mut clients[0]), 401, "the instance that revoked it knows at once");
     assert!(wait_until(PATIENCE, || status(&mut clients[1]) == 401).is_some());
     one.stop();

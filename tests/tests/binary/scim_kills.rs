@@ -51,11 +51,12 @@ fn sync_through_kills(place: &Installation, people: usize) {
     for number in 0..people {
         threads[0].sync(&mut client, number).unwrap();
     }
-    let stored = users(&mut client);
-    let names: BTreeSet<_> = stored.iter().map(|user| user["userName"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(names.len(), stored.len(), "a person is stored twice");
+    let stored_users = users(&mut client);
+    let names: BTreeSet<_> =
+        stored_users.iter().map(|user| user["userName"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(names.len(), stored_users.len(), "a person is stored twice");
     assert_eq!(names, (0..people).map(user_name).collect());
-    for user in &stored {
+    for user in &stored_users {
         for thread in &threads {
             thread.check(user);
         }
@@ -124,11 +125,11 @@ impl ProviderThread {
         let value = json!(format!("{}-{}", self.number, self.sent));
         self.values.entry(name.clone()).or_insert_with(|| vec![Value::Null]).push(value.clone());
         let operation = json!({"op": "replace", "path": ATTRIBUTES[self.number], "value": value});
-        let answered = client.request("PATCH", &path, &[], Some(&json!({"Operations": [operation]})))?;
-        assert_eq!(answered.status, 200, "{}", answered.text());
+        let response = client.request("PATCH", &path, &[], Some(&json!({"Operations": [operation]})))?;
+        assert_eq!(response.status, 200, "{}", response.text());
         self.values.insert(name.clone(), vec![value]);
-        self.sees(&name, &answered.json());
-        self.check(&answered.json());
+        self.sees(&name, &response.json());
+        self.check(&response.json());
         Ok(())
     }
 
@@ -137,41 +138,41 @@ impl ProviderThread {
         assert!(!self.ids.contains_key(&name), "{name} was acknowledged and is absent");
         let body = json!({"userName": name, "externalId": format!("x-{number}"), "active": true,
                           "name": {"givenName": "Ada", "familyName": "Example"}});
-        let answered = client.post("/scim/v2/Users", &body)?;
-        match answered.status {
-            201 => self.sees(&name, &answered.json()),
+        let response = client.post("/scim/v2/Users", &body)?;
+        match response.status {
+            201 => self.sees(&name, &response.json()),
             // The other thread created the person first, or this thread did before the kill.
             409 => {
                 let user = find(client, &name)?;
                 self.sees(&name, &user.unwrap_or_else(|| panic!("{name} is refused and absent")));
             }
-            _ => panic!("{}: {}", answered.status, answered.text()),
+            _ => panic!("{}: {}", response.status, response.text()),
         }
         Ok(())
     }
 
     fn sees(&mut self, name: &str, user: &Value) {
         let id = user["id"].as_str().unwrap().to_owned();
-        let known = self.ids.entry(name.to_owned()).or_insert_with(|| id.clone());
-        assert_eq!(*known, id, "{name} has a second id");
+        let known_id = self.ids.entry(name.to_owned()).or_insert_with(|| id.clone());
+        assert_eq!(*known_id, id, "{name} has a second id");
     }
 
     /// Asserts that a user has the last acknowledged value of this thread, or a later one that it sent.
     fn check(&self, user: &Value) {
         let name = user["userName"].as_str().unwrap();
         let Some(values) = self.values.get(name) else { return };
-        let stored = &user[ATTRIBUTES[self.number]];
-        assert!(values.contains(stored), "{name} has {stored} instead of one of {values:?}");
+        let stored_value = &user[ATTRIBUTES[self.number]];
+        assert!(values.contains(stored_value), "{name} has {stored_value} instead of one of {values:?}");
     }
 }
 
 fn find(client: &mut Client, name: &str) -> std::io::Result<Option<Value>> {
-    let answered = client.get(&format!("/scim/v2/Users?filter=userName%20eq%20%22{name}%22"))?;
-    assert_eq!(answered.status, 200, "{}", answered.text());
-    let list = answered.json();
-    let found = list["Resources"].as_array().unwrap();
-    assert!(found.len() < 2, "{name} is stored twice: {list}");
-    Ok(found.first().cloned())
+    let response = client.get(&format!("/scim/v2/Users?filter=userName%20eq%20%22{name}%22"))?;
+    assert_eq!(response.status, 200, "{}", response.text());
+    let list = response.json();
+    let users = list["Resources"].as_array().unwrap();
+    assert!(users.len() < 2, "{name} is stored twice: {list}");
+    Ok(users.first().cloned())
 }
 
 fn users(client: &mut Client) -> Vec<Value> {

@@ -73,8 +73,9 @@ impl Answers {
     /// Returns the highest number of reads that were admitted less than `seconds` apart.
     fn most_within(&self, seconds: u64) -> usize {
         let resets = self.admitted.lock().unwrap();
-        let within = |from: &u64| resets.iter().filter(|reset| (*from..from + seconds).contains(reset)).count();
-        resets.iter().map(within).max().unwrap_or_default()
+        let count_within =
+            |from: &u64| resets.iter().filter(|reset| (*from..from + seconds).contains(reset)).count();
+        resets.iter().map(count_within).max().unwrap_or_default()
     }
 
     /// Asserts that no window of 60 seconds has more admitted reads than the limit for each of these instances.
@@ -154,16 +155,19 @@ fn killed_redis_refuses_no_request_and_is_used_after_restart() {
         let down = wait_until(PATIENCE, is_down);
         let more = wait_until(PATIENCE, || answers.count() > LIMIT);
         // The server is gone, so that no instance recovers before its restart.
-        let before: Vec<_> = services.iter().map(|service| outages_and_recoveries(service).1).collect();
-        let resumed = server.resume();
+        let recoveries_before: Vec<_> = services.iter().map(|service| outages_and_recoveries(service).1).collect();
+        let resumed_server = server.resume();
         // Counts log lines: on a busy machine an instance may fail again before another one has recovered.
         let recovered = wait_until(PATIENCE, || {
-            services.iter().zip(&before).all(|(service, before)| outages_and_recoveries(service).1 > *before)
+            services
+                .iter()
+                .zip(&recoveries_before)
+                .all(|(service, before)| outages_and_recoveries(service).1 > *before)
         });
         enough.store(true, Ordering::Relaxed);
         reading.join().unwrap();
         assert!(
-            some.is_some() && down.is_some() && more.is_some() && resumed.is_ok(),
+            some.is_some() && down.is_some() && more.is_some() && resumed_server.is_ok(),
             "{some:?} {down:?} {more:?}"
         );
         recovered.is_some()
@@ -227,8 +231,11 @@ fn doctor_checks_redis_over_tls_without_showing_the_password() {
     let wrong = candor(&place("hunter3").with("SSL_CERT_FILE", &file), &["doctor"]);
     let says = "does not accept the user name and password";
     assert!(wrong.stdout.contains(says) && !wrong.stdout.contains("hunter"), "{}", wrong.stdout);
-    let shown = candor(&trusting, &["config"]).succeeded().stdout;
-    assert!(shown.contains("rediss://:***@localhost") && !shown.contains("hunter"), "{shown}");
+    let config_output = candor(&trusting, &["config"]).succeeded().stdout;
+    assert!(
+        config_output.contains("rediss://:***@localhost") && !config_output.contains("hunter"),
+        "{config_output}"
+    );
     let key = usual_key(&trusting);
     let service = start(&trusting);
     assert_eq!(service.client(&key).get("/v1/me").unwrap().header("x-ratelimit-remaining"), Some("599"));

@@ -71,8 +71,8 @@ fn log_that_is_not_read_delays_no_request_and_no_stop() {
             assert_eq!(client.get("/v1/me").unwrap().status, 200);
         }
         let metrics = Client::connect(address, "").unwrap().get("/metrics").unwrap().text();
-        let dropped = metrics.lines().find_map(|line| line.strip_prefix("candor_log_lines_dropped_total "));
-        dropped.unwrap().parse::<u64>().unwrap() > 0
+        let dropped_lines = metrics.lines().find_map(|line| line.strip_prefix("candor_log_lines_dropped_total "));
+        dropped_lines.unwrap().parse::<u64>().unwrap() > 0
     };
     assert!(wait_until(PATIENCE, drops_lines).is_some(), "no line is dropped");
     assert_eq!(client.get("/readyz").unwrap().status, 200);
@@ -100,14 +100,14 @@ fn signal_ends_readiness_at_once_and_service_after_the_delay() {
     let key = place.key("*", &["--admin"]).secret;
     for name in ["TERM", "INT"] {
         let mut service = Service::start(&place, &["serve", "--admin-listen", "127.0.0.1:0"]);
-        let mut kept = service.client(&key);
-        assert_eq!(kept.get("/v1/me").unwrap().header("connection"), None);
+        let mut idle_client = service.client(&key);
+        assert_eq!(idle_client.get("/v1/me").unwrap().header("connection"), None);
         signal(service.process_id(), name);
         let drains = || status(service.anonymous(), "/readyz") == Some(503);
         assert!(wait_until(PATIENCE, drains).is_some(), "ready after SIG{name}");
         let ready = service.admin().unwrap().get("/readyz").unwrap();
         assert_eq!((ready.status, &ready.json()["error"]["message"]), (503, &json!("The service is stopping.")));
-        for mut client in [kept, service.client(&key)] {
+        for mut client in [idle_client, service.client(&key)] {
             let answer = client.get("/v1/me").unwrap();
             assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
             assert!(client.get("/v1/me").is_err(), "the connection ends behind the answer that says so");
@@ -133,15 +133,15 @@ impl Shutdown {
     /// Sends sequential requests on a persistent connection until the service refuses connections. Returns the
     /// failures of requests that were sent but not answered.
     fn ask_until_closed(&self, address: SocketAddr, key: &str) -> Vec<String> {
-        let mut broken = vec![];
+        let mut broken_requests = vec![];
         let (mut kept, mut is_warned): (Option<Client>, _) = (None, false);
         loop {
             let mut client = match kept.take().map_or_else(|| Client::connect(address, key), Ok) {
                 Ok(client) => client,
-                Err(_) if self.is_over.load(Ordering::SeqCst) => return broken,
+                Err(_) if self.is_over.load(Ordering::SeqCst) => return broken_requests,
                 Err(error) => {
-                    broken.push(format!("not let in: {error}"));
-                    return broken;
+                    broken_requests.push(format!("not let in: {error}"));
+                    return broken_requests;
                 }
             };
             match client.get("/v1/me") {
@@ -154,7 +154,7 @@ impl Shutdown {
                     }
                     kept = (!closes).then_some(client);
                 }
-                Err(error) => broken.push(error.to_string()),
+                Err(error) => broken_requests.push(error.to_string()),
             }
         }
     }
@@ -170,7 +170,7 @@ fn kept_connections_see_no_broken_request_in_six_shutdowns() {
         let mut service = Service::serve(&place);
         let (address, process) = (service.address, service.process_id());
         let shutdown = Shutdown::default();
-        let broken: Vec<String> = thread::scope(|scope| {
+        let broken_requests: Vec<String> = thread::scope(|scope| {
             let ask = || shutdown.ask_until_closed(address, &key);
             let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(ask)).collect();
             let loaded = || shutdown.answered.load(Ordering::SeqCst) >= 50 * CLIENTS;
@@ -180,13 +180,13 @@ fn kept_connections_see_no_broken_request_in_six_shutdowns() {
             // The drain delay lasts until every client has given up its connection. A second signal ends it.
             shutdown.is_over.store(true, Ordering::SeqCst);
             signal(process, "TERM");
-            let broken = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
+            let all_broken = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
             assert!(is_loaded.is_some() && is_told.is_some(), "load: {is_loaded:?}, warning: {is_told:?}");
-            broken
+            all_broken
         });
         assert!(service.wait_for_exit().success(), "{}", service.log());
         total += shutdown.answered.into_inner();
-        assert_eq!(broken, Vec::<String>::new(), "stop {stop}, after {total} answers");
+        assert_eq!(broken_requests, Vec::<String>::new(), "stop {stop}, after {total} answers");
     }
     println!("{total} answers in six stops, none broken");
 }

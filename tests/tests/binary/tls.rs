@@ -26,10 +26,10 @@ fn import_trusts_a_private_authority_of_the_system() {
         candor(&place, &["import", "people.csv", "--url", &server.url, "--json"])
     };
     assert_eq!(import(&server.authority).json()["data"]["created"], 1);
-    let refused = import(&other.authority);
-    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
-    assert!(refused.stderr.contains("SSL_CERT_FILE"), "{}", refused.stderr);
-    assert!(refused.stderr.contains("no rows were imported"), "{}", refused.stderr);
+    let refusal = import(&other.authority);
+    assert_eq!(refusal.code, Some(1), "{}", refusal.stderr);
+    assert!(refusal.stderr.contains("SSL_CERT_FILE"), "{}", refusal.stderr);
+    assert!(refusal.stderr.contains("no rows were imported"), "{}", refusal.stderr);
     assert_eq!(server.requests().len(), 1);
 }
 

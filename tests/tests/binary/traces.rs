@@ -23,14 +23,20 @@ fn trace_of_a_request_includes_use_case_and_commit() {
     let id = answer.header("x-request-id").unwrap().to_owned();
     // Stopping the service sends the buffered spans.
     service.stop();
-    let arrived = collector.requests_to("/v1/traces");
-    let wanted = ["POST /employees", "createEmployee", "commit", "candor", "staging", &id];
-    for text in wanted {
-        assert!(arrived.iter().any(|arrival| has(&arrival.body, text)), "{text} in {} posts", arrived.len());
+    let trace_requests = collector.requests_to("/v1/traces");
+    let expected_words = ["POST /employees", "createEmployee", "commit", "candor", "staging", &id];
+    for text in expected_words {
+        assert!(
+            trace_requests.iter().any(|arrival| has(&arrival.body, text)),
+            "{text} in {} posts",
+            trace_requests.len()
+        );
     }
-    assert!(arrived.iter().all(|arrival| arrival.header("content-type") == "application/x-protobuf"));
+    assert!(trace_requests.iter().all(|arrival| arrival.header("content-type") == "application/x-protobuf"));
     assert!(
-        !arrived.iter().any(|arrival| has(&arrival.body, "ada@example.com") || has(&arrival.body, &key.secret)),
+        !trace_requests
+            .iter()
+            .any(|arrival| has(&arrival.body, "ada@example.com") || has(&arrival.body, &key.secret)),
         "nothing of a person"
     );
 }
@@ -55,12 +61,16 @@ fn request_joins_the_callers_trace_with_its_statements() {
         assert_eq!(ask("/v1/employees/emp_0000000000000000000000000", malformed), 404, "{malformed}");
     }
     service.stop();
-    let arrived = collector.requests_to("/v1/traces");
+    let trace_requests = collector.requests_to("/v1/traces");
     let spans: usize =
-        arrived.iter().map(|arrival| arrival.body.windows(16).filter(|body| *body == TRACE).count()).sum();
+        trace_requests.iter().map(|arrival| arrival.body.windows(16).filter(|body| *body == TRACE).count()).sum();
     assert!(spans >= 3, "the request, its use case and a statement, and not {spans}");
     for text in ["statement", "sqlite", "FROM employees"] {
-        assert!(arrived.iter().any(|arrival| has(&arrival.body, text)), "{text} in {} posts", arrived.len());
+        assert!(
+            trace_requests.iter().any(|arrival| has(&arrival.body, text)),
+            "{text} in {} posts",
+            trace_requests.len()
+        );
     }
 }
 
@@ -71,9 +81,9 @@ fn absent_collector_stops_nothing_and_bad_endpoint_is_refused() {
     assert_eq!(service.anonymous().unwrap().get("/livez").unwrap().status, 200);
     service.stop();
     let place = Installation::sqlite().with("OTEL_EXPORTER_OTLP_ENDPOINT", "not a url");
-    let refused = candor(&place, &["serve"]);
-    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
-    assert!(refused.stderr.contains("traces"), "{}", refused.stderr);
+    let refusal = candor(&place, &["serve"]);
+    assert_eq!(refusal.code, Some(1), "{}", refusal.stderr);
+    assert!(refusal.stderr.contains("traces"), "{}", refusal.stderr);
     let place = place.with("OTEL_SDK_DISABLED", "true");
     Service::serve(&place).stop();
 }

@@ -52,11 +52,11 @@ fn template_is_built_once_for_concurrent_callers() {
         migrate(url)
     };
     let template = unique_template();
-    let made: Vec<_> = thread::scope(|scope| {
+    let databases: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| TestDatabase::create(&template, count))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap().unwrap()).collect()
     });
-    if made.iter().any(Option::is_none) {
+    if databases.iter().any(Option::is_none) {
         return;
     }
     assert_eq!(BUILT.load(Ordering::Relaxed), 1);

@@ -30,9 +30,9 @@ fn owner() -> Option<(Child, PathBuf)> {
 
 #[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]
 fn wait_until(mut condition: impl FnMut() -> bool, otherwise: &str) {
-    let begun = Instant::now();
+    let start = Instant::now();
     while !condition() {
-        assert!(begun.elapsed() < LIMIT, "{otherwise}");
+        assert!(start.elapsed() < LIMIT, "{otherwise}");
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -84,12 +84,12 @@ fn cluster_is_removed_when_the_owner_is_killed_during_start() {
         fs::set_permissions(&parent, Permissions::from_mode(0o777)).unwrap();
         let mut child = program().env("TMPDIR", &parent).spawn().unwrap();
         let only_folder = || fs::read_dir(&parent).unwrap().next().map(|entry| entry.unwrap().path());
-        let seen = |folder: PathBuf| {
+        let is_in_file = |folder: PathBuf| {
             let path = folder.join(file);
             path.exists()
                 && (text.is_empty() || fs::read_to_string(path).is_ok_and(|content| content.contains(text)))
         };
-        wait_until(|| only_folder().is_some_and(seen), &format!("no {file} with {text:?}"));
+        wait_until(|| only_folder().is_some_and(is_in_file), &format!("no {file} with {text:?}"));
         child.kill().unwrap();
         child.wait().unwrap();
         wait_until(|| only_folder().is_none(), &format!("something is left after {file} with {text:?}"));

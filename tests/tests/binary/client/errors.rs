@@ -29,12 +29,12 @@ impl Played {
         let response =
             format!("HTTP/1.1 {status} X\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}");
         let requests = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&requests);
+        let shared_count = Arc::clone(&requests);
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let mut reader = BufReader::new(client);
                 if wire::line(&mut reader).and_then(|_| wire::headers(&mut reader)).is_ok() {
-                    counted.fetch_add(1, Ordering::SeqCst);
+                    shared_count.fetch_add(1, Ordering::SeqCst);
                     reader.get_mut().write_all(response.as_bytes()).unwrap();
                 }
             }
@@ -53,9 +53,9 @@ const ENVELOPE: &str = r#"{"error": {"code": "conflict", "message": "m", "reques
 async fn advice_of_the_service_overrides_the_status() {
     for (status, advice, requests) in [(409, "true", 3), (503, "false", 1), (503, "", 3), (500, "", 1)] {
         let headers = if advice.is_empty() { String::new() } else { format!("candor-should-retry: {advice}\r\n") };
-        let played = Played::start(status, &headers, ENVELOPE);
-        assert!(matches!(played.client().me().get().await, Err(Error::Api(_))));
-        assert_eq!(played.requests.load(Ordering::SeqCst), requests, "{status} {advice}");
+        let played_server = Played::start(status, &headers, ENVELOPE);
+        assert!(matches!(played_server.client().me().get().await, Err(Error::Api(_))));
+        assert_eq!(played_server.requests.load(Ordering::SeqCst), requests, "{status} {advice}");
     }
 }
 
@@ -63,8 +63,8 @@ async fn advice_of_the_service_overrides_the_status() {
 async fn wait_beyond_the_longest_one_is_not_begun() {
     for (status, seconds, max_wait) in [(429, 66, None), (503, 31, None), (429, 8, Some(5)), (503, 8, Some(5))] {
         let header = format!("retry-after: {seconds}\r\n");
-        let played = Played::start(status, &header, r#"{"error": {"code": "rate_limited"}}"#);
-        let call = played.client().me().get();
+        let played_server = Played::start(status, &header, r#"{"error": {"code": "rate_limited"}}"#);
+        let call = played_server.client().me().get();
         let call = match max_wait {
             Some(wait) => call.max_wait(Duration::from_secs(wait)),
             None => call,
@@ -74,7 +74,7 @@ async fn wait_beyond_the_longest_one_is_not_begun() {
             (error.code(), error.retry_after()),
             (Some(&ErrorCode::RateLimited), Some(Duration::from_secs(seconds)))
         );
-        assert_eq!(played.requests.load(Ordering::SeqCst), 1, "{status} {seconds}");
+        assert_eq!(played_server.requests.load(Ordering::SeqCst), 1, "{status} {seconds}");
     }
 }
 
@@ -94,8 +94,9 @@ async fn error_has_its_code_and_typed_details() {
 
 #[tokio::test]
 async fn unknown_code_and_detail_do_not_break_the_client() {
-    let later = json!({"error": {"code": "on_fire", "message": "m", "details": [{"heat": 3}], "colour": "red"}});
-    let error = Played::start(418, "", &later.to_string()).client().me().get().await.unwrap_err();
+    let later_error =
+        json!({"error": {"code": "on_fire", "message": "m", "details": [{"heat": 3}], "colour": "red"}});
+    let error = Played::start(418, "", &later_error.to_string()).client().me().get().await.unwrap_err();
     let error = error.api().unwrap();
     assert_eq!(error.code, ErrorCode::Unknown("on_fire".to_owned()));
     assert_eq!(error.details, [ErrorDetail::Unknown(json!({"heat": 3}))]);
@@ -109,12 +110,12 @@ async fn unknown_word_and_member_do_not_break_a_resource() {
     let client = fixture.client();
     let ada = client.employees().create(EmployeeCreate::new("a@example.com", "A", "B")).await.unwrap();
     let body = candor_client::types::ObservationCreate::new(&ada.id, "strength", "Calm.");
-    let made = client.observations().create(body).await.unwrap();
-    let mut later = json!(made);
-    later["type"] = json!("epiphany");
-    later["mood"] = json!({"new": true});
+    let observation = client.observations().create(body).await.unwrap();
+    let mut later_json = json!(observation);
+    later_json["type"] = json!("epiphany");
+    later_json["mood"] = json!({"new": true});
     let read =
-        Played::start(200, "", &later.to_string()).client().observations().get("obs_1", None).await.unwrap();
+        Played::start(200, "", &later_json.to_string()).client().observations().get("obs_1", None).await.unwrap();
     assert_eq!(read.r#type, ObservationType::Unknown("epiphany".to_owned()));
     assert_eq!(read.observation, "Calm.");
 }
@@ -133,8 +134,11 @@ fn unknown_event_is_another_event() {
         let Event::Other(other) = event(name, data.clone()) else { panic!("{name} is known") };
         assert_eq!((other.event.as_str(), json!(other.data)), (name, data));
     }
-    let known = event("test.ping", json!({"message": "Hello"}));
-    assert_eq!((known.id(), known.name(), known.organization_id()), ("evt_1", "test.ping", "org_1"));
-    let words: HashMap<&str, usize> = HashMap::from([(known.created_at(), 1)]);
-    assert!(matches!(known, Event::Test(_)) && words.contains_key("t"));
+    let known_event = event("test.ping", json!({"message": "Hello"}));
+    assert_eq!(
+        (known_event.id(), known_event.name(), known_event.organization_id()),
+        ("evt_1", "test.ping", "org_1")
+    );
+    let words: HashMap<&str, usize> = HashMap::from([(known_event.created_at(), 1)]);
+    assert!(matches!(known_event, Event::Test(_)) && words.contains_key("t"));
 }

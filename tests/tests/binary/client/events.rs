@@ -34,15 +34,15 @@ async fn follower_gets_every_event_once_through_faults() {
     let client = fixture.builder().base_url(proxy.url()).build().unwrap();
     let writer = fixture.client();
     let writing = tokio::spawn(async move {
-        let mut expected = Vec::new();
+        let mut expected_events = Vec::new();
         for number in 0..PEOPLE {
-            expected.push(hire(&writer, number).await.unwrap());
+            expected_events.push(hire(&writer, number).await.unwrap());
         }
-        expected
+        expected_events
     });
-    let seen = Arc::new(Mutex::new(Vec::new()));
+    let events = Arc::new(Mutex::new(Vec::new()));
     let cursors = Arc::new(Mutex::new(Vec::new()));
-    let (counted, stored) = (Arc::clone(&seen), Arc::clone(&cursors));
+    let (counted, stored) = (Arc::clone(&events), Arc::clone(&cursors));
     let on_cursor = move |cursor: &str| {
         stored.lock().unwrap().push((counted.lock().unwrap().len(), cursor.to_owned()));
     };
@@ -50,21 +50,21 @@ async fn follower_gets_every_event_once_through_faults() {
     tokio::time::timeout(PATIENCE, async {
         for _ in 0..PEOPLE {
             let event = feed.next().await.unwrap();
-            seen.lock().unwrap().push(email(&event));
+            events.lock().unwrap().push(email(&event));
         }
     })
     .await
     .unwrap();
-    let expected = writing.await.unwrap();
-    assert_eq!(*seen.lock().unwrap(), expected);
+    let written_events = writing.await.unwrap();
+    assert_eq!(*events.lock().unwrap(), written_events);
     assert!(proxy.count(Fault::ResetAfter) > 0);
     let (count, cursor) = cursors.lock().unwrap().iter().find(|(count, _)| *count > 0).unwrap().clone();
     let mut rest = Vec::new();
     let mut feed = fixture.client().events().follow(options().cursor(cursor));
-    while rest.last() != expected.last() {
+    while rest.last() != written_events.last() {
         rest.extend(feed.next_batch().await.unwrap().events.iter().map(email));
     }
-    assert_eq!(rest, expected[count..], "the feed continues behind the stored cursor");
+    assert_eq!(rest, written_events[count..], "the feed continues behind the stored cursor");
 }
 
 #[tokio::test]

@@ -50,22 +50,22 @@ async fn row_of_an_export_has_the_type_of_its_resource() {
     let client = fixture.client();
     let email = hire(&client, 0).await.unwrap();
     let mut lines = client.export(ExportOptions::new().resources(["employees".to_owned()]));
-    let mut found = vec![];
+    let mut row_types = vec![];
     while let Some(line) = lines.next().await.unwrap() {
         if let ExportLine::ExportRow(row) = line
             && let ExportRow::Employee(row) = *row
         {
-            found.push(row.data.email.clone());
+            row_types.push(row.data.email.clone());
         }
     }
-    assert_eq!(found, std::slice::from_ref(&email));
+    assert_eq!(row_types, std::slice::from_ref(&email));
     let batch = client.changes(ChangesOptions::new()).next().await.unwrap();
-    let changed = batch.upserts.iter().find(|row| row.row_type == "employee").unwrap().typed().unwrap();
-    assert!(matches!(&changed, ExportRow::Employee(row) if row.data.email == email), "{changed:?}");
-    let later: ExportRow =
+    let changed_row = batch.upserts.iter().find(|row| row.row_type == "employee").unwrap().typed().unwrap();
+    assert!(matches!(&changed_row, ExportRow::Employee(row) if row.data.email == email), "{changed_row:?}");
+    let later_row: ExportRow =
         serde_json::from_value(json!({"type": "badge", "data": {"id": "bdg_1", "n": 1}})).unwrap();
-    assert!(matches!(&later, ExportRow::Other(row) if row.data["n"] == 1), "{later:?}");
-    assert_eq!((later.id(), later.row_type()), ("bdg_1", "badge"));
+    assert!(matches!(&later_row, ExportRow::Other(row) if row.data["n"] == 1), "{later_row:?}");
+    assert_eq!((later_row.id(), later_row.row_type()), ("bdg_1", "badge"));
 }
 
 async fn followed(

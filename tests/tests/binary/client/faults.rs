@@ -55,15 +55,15 @@ async fn retries_end_after_the_given_number() {
     let fixture = Fixture::start();
     let proxy = FaultProxy::start(fixture.service.address, vec![Fault::Reset]).unwrap();
     let entries = Arc::new(Mutex::new(Vec::new()));
-    let noted = Arc::clone(&entries);
+    let shared_entries = Arc::clone(&entries);
     let client = fixture.builder().base_url(proxy.url()).max_retries(1).log(move |entry| {
-        noted.lock().unwrap().push(format!("{entry:?}"));
+        shared_entries.lock().unwrap().push(format!("{entry:?}"));
     });
     let client = client.build().unwrap();
-    let failed = client.me().get().await;
-    assert!(matches!(failed, Err(Error::Connection(_))), "{failed:?}");
-    let failed = client.departments().create(DepartmentCreate::new("Sales")).max_retries(0).await;
-    assert!(matches!(failed, Err(Error::Connection(_))), "{failed:?}");
+    let result = client.me().get().await;
+    assert!(matches!(result, Err(Error::Connection(_))), "{result:?}");
+    let create_result = client.departments().create(DepartmentCreate::new("Sales")).max_retries(0).await;
+    assert!(matches!(create_result, Err(Error::Connection(_))), "{create_result:?}");
     assert_eq!(proxy.count(Fault::Reset), 3);
     assert_eq!(proxy.keys().len(), 1, "a call without retries has a key, too");
     let entries = entries.lock().unwrap().join("\n");
@@ -87,7 +87,7 @@ async fn only_a_failed_connect_counts_as_unsent() {
     let (reset, slow) = (proxy(Fault::ResetAfter), proxy(Fault::SlowAfter));
     for (url, is_unsent) in [(format!("http://{free}"), true), (reset.url(), false), (slow.url(), false)] {
         let client = fixture.builder().base_url(&url).timeout(LATE).max_retries(0);
-        let failed = client.build().unwrap().me().get().await.unwrap_err();
-        assert_eq!((failed.is_unsent(), failed.is_transient()), (is_unsent, true), "{url}: {failed}");
+        let error = client.build().unwrap().me().get().await.unwrap_err();
+        assert_eq!((error.is_unsent(), error.is_transient()), (is_unsent, true), "{url}: {error}");
     }
 }

@@ -76,15 +76,15 @@ fn filled(value: &Value, known: &HashMap<String, Value>) -> Value {
         Value::String(text) if text.starts_with('$') => {
             let mut members = text[1..].split('.');
             let first = &known[members.next().unwrap()];
-            let found = members.fold(first, |found, member| match member.parse::<usize>() {
+            let member_value = members.fold(first, |found, member| match member.parse::<usize>() {
                 Ok(number) => &found[number],
                 Err(_) => &found[member],
             });
             if text.ends_with("accept_url") || text == "$link.url" {
                 // The token of an invitation and the code of a portal link are the end of their links.
-                return json!(found.as_str().unwrap().rsplit(['=', '/', '#']).next());
+                return json!(member_value.as_str().unwrap().rsplit(['=', '/', '#']).next());
             }
-            found.clone()
+            member_value.clone()
         }
         Value::Array(entries) => entries.iter().map(|entry| filled(entry, known)).collect(),
         Value::Object(members) => {
@@ -103,21 +103,21 @@ async fn every_operation_is_called_and_dry_runs_change_nothing() {
     let (own, mut states) = (client.me().get().await.unwrap().key_id, HashSet::new());
     for raw in &steps {
         let step: Step = serde_json::from_value(filled(raw, &known)).unwrap();
-        let used = match &step.key {
+        let client_of_step = match &step.key {
             Some(key) => fixture.builder().api_key(key).build().unwrap(),
             None => client.clone(),
         };
-        let before = newest(&client, &own).await;
-        states.insert(before.clone());
-        if let Some(effects) = preview(&used, &step).await {
+        let newest_before = newest(&client, &own).await;
+        states.insert(newest_before.clone());
+        if let Some(effects) = preview(&client_of_step, &step).await {
             previews += 1;
             let failure = effects.err().map(|error| error.api().unwrap().status.as_u16());
             assert_eq!(failure, step.fails, "{}", step.call);
-            assert_eq!(newest(&client, &own).await, before, "{}: its dry run changed something", step.call);
+            assert_eq!(newest(&client, &own).await, newest_before, "{}: its dry run changed something", step.call);
         }
         let carried_out = async {
             loop {
-                let answer = call(&used, &step).await;
+                let answer = call(&client_of_step, &step).await;
                 let is_empty = answer.as_ref().is_ok_and(|answer| answer == &json!([]));
                 if !(step.wait && is_empty) {
                     return answer;
@@ -175,17 +175,17 @@ async fn response_carries_request_id_quota_and_version() {
     let fixture = Fixture::start();
     let departments = fixture.client().departments();
     let create = || departments.create(DepartmentCreate::new("Sales")).idempotency_key("k").with_response();
-    let created = create().await.unwrap();
-    assert_eq!((created.status.as_u16(), created.data.name.as_str()), (201, "Sales"));
-    assert_eq!((created.is_replayed(), created.retries), (false, 0));
-    let quota = created.rate_limit().unwrap();
+    let creation = create().await.unwrap();
+    assert_eq!((creation.status.as_u16(), creation.data.name.as_str()), (201, "Sales"));
+    assert_eq!((creation.is_replayed(), creation.retries), (false, 0));
+    let quota = creation.rate_limit().unwrap();
     assert!(quota.limit > quota.remaining);
-    let again = create().await.unwrap();
-    assert_eq!((again.is_replayed(), &again.data.id), (true, &created.data.id));
-    let etag = created.etag().unwrap();
-    let read = departments.get(&created.data.id).if_none_match(etag).await;
+    let second_creation = create().await.unwrap();
+    assert_eq!((second_creation.is_replayed(), &second_creation.data.id), (true, &creation.data.id));
+    let etag = creation.etag().unwrap();
+    let read = departments.get(&creation.data.id).if_none_match(etag).await;
     assert!(matches!(read, Err(Error::NotModified)), "{read:?}");
-    let stale = departments.update(&created.data.id, DepartmentUpdate::new().name("S")).if_match("\"0\"").await;
+    let stale = departments.update(&creation.data.id, DepartmentUpdate::new().name("S")).if_match("\"0\"").await;
     let stale = stale.unwrap_err();
     assert_eq!((stale.code(), stale.api().unwrap().status.as_u16()), (Some(&ErrorCode::Conflict), 412));
 }
@@ -202,8 +202,8 @@ async fn dry_run_has_the_effects_of_a_call_and_changes_nothing() {
     let update = employees.update(&id, EmployeeUpdate::new().first_name("Wet")).dry_run().await.unwrap();
     assert_eq!(update.changes["first_name"].to, json!("Wet"));
     assert_eq!(employees.get(&id, None).await.unwrap().first_name, "Dry");
-    let taken = employees.create(person()).dry_run().await.unwrap_err();
-    assert_eq!(taken.code(), Some(&ErrorCode::Conflict));
+    let conflict = employees.create(person()).dry_run().await.unwrap_err();
+    assert_eq!(conflict.code(), Some(&ErrorCode::Conflict));
     let report = employees.upsert("email,first_name,last_name\nnew@example.com,New,Person\n", None).dry_run();
     let report = report.await.unwrap();
     let plan = report.plan.unwrap();
@@ -218,10 +218,10 @@ async fn absent_member_keeps_and_null_removes_a_value() {
     let employees = fixture.client().employees();
     let person = EmployeeCreate::new("a@example.com", "A", "B").job_title("Engineer");
     let id = employees.create(person).await.unwrap().id;
-    let renamed = employees.update(&id, EmployeeUpdate::new().first_name("C")).await.unwrap();
-    assert_eq!(renamed.job_title.as_deref(), Some("Engineer"));
-    let cleared = employees.update(&id, EmployeeUpdate::new().clear_job_title()).await.unwrap();
-    assert_eq!(cleared.job_title, None);
+    let renamed_employee = employees.update(&id, EmployeeUpdate::new().first_name("C")).await.unwrap();
+    assert_eq!(renamed_employee.job_title.as_deref(), Some("Engineer"));
+    let cleared_employee = employees.update(&id, EmployeeUpdate::new().clear_job_title()).await.unwrap();
+    assert_eq!(cleared_employee.job_title, None);
 }
 
 #[tokio::test]
@@ -236,17 +236,17 @@ async fn settings_are_checked_and_addresses_completed() {
     assert!(wrong(fixture.builder().environment(Environment::Test)).contains("not a test key"));
     assert!(wrong(fixture.builder().api_key("")).contains("No API key"));
     assert!(wrong(fixture.builder().base_url("example")).contains("http or https"));
-    let shown = format!("{:?} {:?}", fixture.builder(), fixture.client());
-    assert!(!shown.contains(&fixture.key.secret), "{shown}");
+    let debug_text = format!("{:?} {:?}", fixture.builder(), fixture.client());
+    assert!(!debug_text.contains(&fixture.key.secret), "{debug_text}");
 }
 
 #[tokio::test]
 async fn secret_of_a_response_is_not_shown_by_debug() {
     let fixture = Fixture::start();
     let body = candor_client::types::ApiKeyCreate::new("k", ["events:read"]);
-    let made = fixture.client().api_keys().create(body).await.unwrap();
-    assert!(made.key.expose().starts_with("cdr_live_"));
-    assert!(!format!("{made:?}").contains(made.key.expose()));
-    let client = Candor::builder().api_key(made.key).base_url(fixture.url()).build().unwrap();
+    let new_key = fixture.client().api_keys().create(body).await.unwrap();
+    assert!(new_key.key.expose().starts_with("cdr_live_"));
+    assert!(!format!("{new_key:?}").contains(new_key.key.expose()));
+    let client = Candor::builder().api_key(new_key.key).base_url(fixture.url()).build().unwrap();
     assert_eq!(client.me().get().await.unwrap().scopes.len(), 1);
 }

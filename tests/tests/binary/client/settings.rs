@@ -28,19 +28,19 @@ async fn headers_of_client_and_call_pass_through_a_proxy() {
     client.request(Method::GET, "me").header("x-trace", "call").send().await.unwrap();
     let (line, headers) = received.recv().unwrap();
     assert_eq!(line, "GET http://feedback.invalid/v1/me HTTP/1.1");
-    let shown = format!("{headers:?}");
+    let debug_text = format!("{headers:?}");
     for wanted in ["\"call\"", "\"a\"", "\"Bearer cdr_live_x\""] {
-        assert!(shown.contains(wanted), "{shown}");
+        assert!(debug_text.contains(wanted), "{debug_text}");
     }
-    assert!(!shown.contains("\"client\"") && !shown.contains("\"none\""), "{shown}");
+    assert!(!debug_text.contains("\"client\"") && !debug_text.contains("\"none\""), "{debug_text}");
 }
 
 #[tokio::test]
 async fn root_certificate_is_trusted_beside_those_of_the_system() {
     let server = TlsServer::answering(ANSWER);
     let builder = || Candor::builder().api_key("cdr_live_x").base_url(&server.url).max_retries(0);
-    let refused = builder().build().unwrap().request(Method::GET, "me").send().await.unwrap_err();
-    assert!(refused.is_certificate_rejected(), "{refused}");
+    let error = builder().build().unwrap().request(Method::GET, "me").send().await.unwrap_err();
+    assert!(error.is_certificate_rejected(), "{error}");
     let client = builder().root_certificate(server.authority.clone()).build().unwrap();
     assert_eq!(client.request(Method::GET, "me").send().await.unwrap().status, 200);
 }
@@ -54,8 +54,8 @@ async fn service_that_requires_a_certificate_accepts_the_identity() {
     };
     let unknown = builder().build().unwrap().request(Method::GET, "me").send().await;
     assert!(unknown.is_err(), "{unknown:?}");
-    let known = builder().identity(server.identity.clone()).build().unwrap();
-    assert_eq!(known.request(Method::GET, "me").send().await.unwrap().status, 200);
+    let client_with_identity = builder().identity(server.identity.clone()).build().unwrap();
+    assert_eq!(client_with_identity.request(Method::GET, "me").send().await.unwrap().status, 200);
 }
 
 #[test]

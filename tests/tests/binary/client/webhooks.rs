@@ -50,30 +50,32 @@ async fn receives<F: Future<Output = ()>>(application: impl Fn(TcpListener, Vec<
     let address = listener.local_addr().unwrap();
     let url = format!("http://{address}/hooks/candor");
     let webhook = client.webhooks().create(WebhookCreate::new(url, ["*"])).await.unwrap();
-    let rotated = client.webhooks().update(&webhook.id, WebhookUpdate::new().rotate_secret(true)).await.unwrap();
-    let secrets = [Some(webhook.secret), rotated.secret]
+    let updated_webhook =
+        client.webhooks().update(&webhook.id, WebhookUpdate::new().rotate_secret(true)).await.unwrap();
+    let secrets = [Some(webhook.secret), updated_webhook.secret]
         .map(|secret| secret.as_ref().map(Secret::expose).map(str::to_owned));
-    let received = Received::default();
-    application(listener, secrets.into_iter().flatten().collect(), Arc::clone(&received)).await;
+    let receipts = Received::default();
+    application(listener, secrets.into_iter().flatten().collect(), Arc::clone(&receipts)).await;
     client.webhooks().test(&webhook.id).await.unwrap();
     let email = hire(&client, 1).await.unwrap();
-    let hired =
+    let is_of_employee =
         |event: &Delivered| matches!(event, Delivered::Full(Event::Employee(event)) if event.data.email == email);
     until(|| {
-        let events = received.lock().unwrap();
-        events.iter().any(hired) && events.iter().any(|event| matches!(event, Delivered::Full(Event::Test(_))))
+        let events = receipts.lock().unwrap();
+        events.iter().any(is_of_employee)
+            && events.iter().any(|event| matches!(event, Delivered::Full(Event::Test(_))))
     })
     .await;
     client.webhooks().update(&webhook.id, WebhookUpdate::new().payload(WebhookPayload::Thin)).await.unwrap();
     hire(&client, 2).await.unwrap();
     let thin = |event: &Delivered| matches!(event, Delivered::Thin(event) if event.data.url.ends_with(&format!("/v1/employees/{}", event.data.id)));
-    until(|| received.lock().unwrap().iter().any(thin)).await;
+    until(|| receipts.lock().unwrap().iter().any(thin)).await;
     let time = seconds().to_string();
-    let forged = [("webhook-id", "evt_1"), ("webhook-timestamp", &time), ("webhook-signature", "v1,AAAA")];
+    let forged_headers = [("webhook-id", "evt_1"), ("webhook-timestamp", &time), ("webhook-signature", "v1,AAAA")];
     let post = move || {
         let mut forger = Client::connect(address, "").unwrap();
         forger
-            .request("POST", "/hooks/candor", &forged.map(|(name, value)| (name, value)), Some(&json!({})))
+            .request("POST", "/hooks/candor", &forged_headers.map(|(name, value)| (name, value)), Some(&json!({})))
             .unwrap()
     };
     assert_eq!(std::thread::scope(|scope| scope.spawn(post).join().unwrap()).status, 400);
@@ -124,12 +126,13 @@ fn signatures_are_those_of_standard_webhooks() {
     event["event"] = json!("employee.promoted");
     event["data"] = json!({"level": 3});
     let body = event.to_string();
-    let signed = |at: i64| signed(&secret, &body, at);
-    let read = unwrap(body.as_bytes(), &signed(seconds()), &["whsec_AAAA", &secret]).unwrap();
+    let sign_at = |at: i64| signed(&secret, &body, at);
+    let read = unwrap(body.as_bytes(), &sign_at(seconds()), &["whsec_AAAA", &secret]).unwrap();
     assert!(matches!(&read, Delivered::Full(Event::Other(other)) if other.data["level"] == 3), "{read:?}");
-    let changed = body.replace('3', "4");
-    let of_body = |text: &str, at: i64, secret: &str| unwrap(text.as_bytes(), &signed(at), &[secret]).unwrap_err();
-    assert!(matches!(of_body(&changed, seconds(), &secret), WebhookError::WrongSignature));
+    let altered_body = body.replace('3', "4");
+    let of_body =
+        |text: &str, at: i64, secret: &str| unwrap(text.as_bytes(), &sign_at(at), &[secret]).unwrap_err();
+    assert!(matches!(of_body(&altered_body, seconds(), &secret), WebhookError::WrongSignature));
     assert!(matches!(of_body(&body, seconds(), "whsec_AAAA"), WebhookError::WrongSignature));
     assert!(matches!(of_body(&body, seconds() - 302, &secret), WebhookError::Expired));
     assert!(matches!(of_body(&body, seconds(), "?"), WebhookError::MalformedSecret));

@@ -82,18 +82,18 @@ fn killed_at(place: Installation, point: KillPoint) {
 /// Invites a person and kills the process at the given point. Returns the person's id.
 fn dies(place: &Installation, key: &str, server: &TestSmtp, point: KillPoint) -> String {
     let role = if point == KillPoint::BeforeTheClaim { "api" } else { "all" };
-    let held = match point {
+    let held_step = match point {
         KillPoint::Asked(step) => Some(step),
         KillPoint::AfterTheAnswer => Some(Step::Message),
         KillPoint::BeforeTheClaim | KillPoint::AfterTheRecord => None,
     };
-    if let Some(step) = held {
+    if let Some(step) = held_step {
         server.replies_to(step, Reply::Hold);
     }
     let service = Service::start(place, &["serve", "--role", role]);
     let mut client = service.client(key);
     let person = invite(&mut client, NAME);
-    if held.is_some() {
+    if held_step.is_some() {
         assert!(server.until(|server| server.held > 0), "{point:?}");
     }
     match point {

@@ -28,9 +28,9 @@ fn with_server(place: Installation, url: &str) -> Installation {
 fn invite(client: &mut Client, name: &str) -> String {
     let email = format!("{name}@example.org");
     let body = json!({"email": email, "first_name": name, "last_name": "Example", "send_invite": true});
-    let made = client.post("/v1/employees", &body).unwrap();
-    assert_eq!(made.status, 201, "{}", made.text());
-    made.json()["id"].as_str().unwrap().to_owned()
+    let response = client.post("/v1/employees", &body).unwrap();
+    assert_eq!(response.status, 201, "{}", response.text());
+    response.json()["id"].as_str().unwrap().to_owned()
 }
 
 fn invitation(client: &mut Client, person: &str) -> Value {
@@ -39,13 +39,13 @@ fn invitation(client: &mut Client, person: &str) -> Value {
 
 /// Waits until a person's mail has this status. Returns the invitation.
 fn until(client: &mut Client, person: &str, status: &str) -> Value {
-    let mut seen = Value::Null;
+    let mut last_mail = Value::Null;
     let came = wait_until(PATIENCE, || {
-        seen = invitation(client, person);
-        seen["mail"]["status"] == status
+        last_mail = invitation(client, person);
+        last_mail["mail"]["status"] == status
     });
-    assert!(came.is_some(), "not {status}: {seen}");
-    seen
+    assert!(came.is_some(), "not {status}: {last_mail}");
+    last_mail
 }
 
 /// Returns the token from the link of a mail, after undoing quoted-printable.
@@ -75,9 +75,9 @@ fn invited_person_gets_a_mail_with_a_working_link() {
             (["ada@example.org".to_owned()].as_slice(), "no-reply@example.com")
         );
         assert!(mail.text.contains("Subject: An invitation to Candor\r\n"), "{}", mail.text);
-        let accepted =
+        let acceptance =
             service.anonymous().unwrap().post("/v1/invitations/accept", &json!({"token": token(&mail)})).unwrap();
-        assert_eq!((accepted.status, accepted.json()["status"].as_str()), (200, Some("active")));
+        assert_eq!((acceptance.status, acceptance.json()["status"].as_str()), (200, Some("active")));
         assert!(server.until(|server| server.open == 0), "no connection stays open");
         let (log, secret) = (service.stop_and_read_log(), token(&mail));
         assert!(!log.contains("ada@example.org") && !log.contains(&secret), "{log}");
@@ -129,8 +129,8 @@ fn refused_mail_fails_without_affecting_another() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     let [nobody, full, ada] = ["nobody", "full", "ada"].map(|name| invite(&mut client, name));
-    let failed = until(&mut client, &nobody, "failed");
-    assert_eq!((&failed["status"], &failed["mail"]["failure"]), (&json!("pending"), &json!("refused")));
+    let failed_mail = until(&mut client, &nobody, "failed");
+    assert_eq!((&failed_mail["status"], &failed_mail["mail"]["failure"]), (&json!("pending"), &json!("refused")));
     until(&mut client, &ada, "sent");
     let came = wait_until(PATIENCE, || invitation(&mut client, &full)["mail"]["attempts"] == 1);
     assert!(came.is_some());
@@ -204,8 +204,8 @@ fn shutdown_sends_mails_in_flight_and_repeats_none() {
         server.replies(|_| Reply::Usual);
         stopping.join().unwrap();
     });
-    let before = server.received_mails().len();
-    assert!((8..=20).contains(&before), "{before}");
+    let count_before = server.received_mails().len();
+    assert!((8..=20).contains(&count_before), "{count_before}");
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     for person in &people {

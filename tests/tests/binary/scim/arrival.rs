@@ -72,15 +72,15 @@ fn report_and_manager_may_arrive_at_two_processes() {
 
 /// Sends reports to the service of the provider and their managers to another service, in pairs.
 fn arrive_together(provider: &Provider, other: &Service) {
-    let together = Barrier::new(2);
+    let barrier = Barrier::new(2);
     let send = |service: &Service, prefix: &str, manager: Option<&str>| {
         let mut client = service.client(&provider.token);
         for number in 0..PAIRS {
             let id = |prefix: &str| format!("{prefix}-{number}");
             let manager = manager.map(id);
-            together.wait();
-            let made = client.post("/scim/v2/Users", &user(&id(prefix), manager.as_deref())).unwrap();
-            assert_eq!(made.status, 201, "{}", made.text());
+            barrier.wait();
+            let response = client.post("/scim/v2/Users", &user(&id(prefix), manager.as_deref())).unwrap();
+            assert_eq!(response.status, 201, "{}", response.text());
         }
     };
     thread::scope(|scope| {
@@ -88,20 +88,24 @@ fn arrive_together(provider: &Provider, other: &Service) {
         send(other, "manager", None);
     });
     let people = provider.administrator().all("/v1/employees");
-    let alone: Vec<_> = people
+    let people_without_manager: Vec<_> = people
         .iter()
         .filter(|person| number(person).starts_with("report") && person["manager_id"].is_null())
         .map(number)
         .collect();
-    assert!(people.len() == 2 * PAIRS && alone.is_empty(), "{} people without manager: {alone:?}", alone.len());
+    assert!(
+        people.len() == 2 * PAIRS && people_without_manager.is_empty(),
+        "{} people without manager: {people_without_manager:?}",
+        people_without_manager.len()
+    );
 }
 
 /// Sends every `CONNECTIONS`th person.
 fn create_part(provider: &Provider, connection: usize) {
     let mut client = provider.service.client(&provider.token);
     for place in (connection..PEOPLE).step_by(CONNECTIONS) {
-        let made = client.post("/scim/v2/Users", &numbered_user(place * STEP % PEOPLE)).unwrap();
-        assert_eq!(made.status, 201, "{}", made.text());
+        let response = client.post("/scim/v2/Users", &numbered_user(place * STEP % PEOPLE)).unwrap();
+        assert_eq!(response.status, 201, "{}", response.text());
     }
 }
 

@@ -21,8 +21,8 @@ impl Provider {
     fn new(place: &Installation) -> Self {
         let admin = place.key("*", &["--admin"]);
         let create = ["connector", "create", "--kind", "scim", "--org", &admin.organization];
-        let made = candor(place, &[&create[..], &["--source", "okta", "--json"]].concat()).json();
-        let text = |member: &str| made[member].as_str().unwrap().to_owned();
+        let connector_json = candor(place, &[&create[..], &["--source", "okta", "--json"]].concat()).json();
+        let text = |member: &str| connector_json[member].as_str().unwrap().to_owned();
         let (connector, token) = (text("id"), text("token"));
         Self { service: Service::serve(place), admin, connector, token }
     }
@@ -34,9 +34,9 @@ impl Provider {
     /// Creates a person without a connector and returns the id.
     fn employee(&self, email: &str) -> String {
         let body = json!({"email": email, "first_name": "Ada", "last_name": "Lovelace"});
-        let made = self.administrator().post("/v1/employees", &body).unwrap();
-        assert_eq!(made.status, 201, "{}", made.text());
-        made.json()["id"].as_str().unwrap().to_owned()
+        let response = self.administrator().post("/v1/employees", &body).unwrap();
+        assert_eq!(response.status, 201, "{}", response.text());
+        response.json()["id"].as_str().unwrap().to_owned()
     }
 
     fn url(&self) -> String {

@@ -70,25 +70,25 @@ fn send(provider: &Provider, headers: &Value, row: &Value, variables: &Variables
 
 /// Compares a response with the assertions of its row.
 fn judge(row: &Value, response: &Response, variables: &Variables) {
-    let shown = || format!("{}: {} {}", row["name"], response.status, response.text());
-    assert_eq!(row["status"], response.status, "{}", shown());
-    assert_eq!(response.header("content-type"), Some("application/scim+json"), "{}", shown());
+    let row_text = || format!("{}: {} {}", row["name"], response.status, response.text());
+    assert_eq!(row["status"], response.status, "{}", row_text());
+    assert_eq!(response.header("content-type"), Some("application/scim+json"), "{}", row_text());
     let body = response.json();
     for path in row["present"].as_array().into_iter().flatten() {
         let value = at(&body, path.as_str().unwrap());
         let is_empty = value.is_null() || *value == "" || value.as_array().is_some_and(Vec::is_empty);
-        assert!(!is_empty, "{path} {}", shown());
+        assert!(!is_empty, "{path} {}", row_text());
     }
     for path in row["numbers"].as_array().into_iter().flatten() {
-        assert!(at(&body, path.as_str().unwrap()).is_u64(), "{path} {}", shown());
+        assert!(at(&body, path.as_str().unwrap()).is_u64(), "{path} {}", row_text());
     }
     for (path, wanted) in members(&row["contains"]) {
         let values = at(&body, path).as_array();
-        assert!(values.is_some_and(|values| values.contains(wanted)), "{path} {}", shown());
+        assert!(values.is_some_and(|values| values.contains(wanted)), "{path} {}", row_text());
     }
     for (path, wanted) in members(&row["equal"]) {
-        let wanted = wanted.as_str().map_or(wanted.clone(), |text| Value::from(filled(text, variables)));
-        assert_eq!(*at(&body, path), wanted, "{path} {}", shown());
+        let expected_value = wanted.as_str().map_or(wanted.clone(), |text| Value::from(filled(text, variables)));
+        assert_eq!(*at(&body, path), expected_value, "{path} {}", row_text());
     }
 }
 

@@ -33,12 +33,12 @@ const POLL: Duration = Duration::from_millis(10);
 /// Waits until a condition holds. Returns the time that it took, or `None` on timeout.
 #[expect(clippy::disallowed_methods, reason = "this waits for a condition, with a deadline")]
 pub(crate) fn wait_until(most: Duration, mut holds: impl FnMut() -> bool) -> Option<Duration> {
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
         if holds() {
-            return Some(begun.elapsed());
+            return Some(start.elapsed());
         }
-        if begun.elapsed() > most {
+        if start.elapsed() > most {
             return None;
         }
         thread::sleep(POLL);

@@ -94,17 +94,17 @@ impl Installation {
     /// database first.
     pub(crate) fn key(&self, scopes: &str, options: &[&str]) -> Key {
         candor(self, &["migrate"]).succeeded();
-        let made = candor(self, &["org", "create", "--name", "Tests", "--json"]).json();
-        let organization = made["organization_id"].as_str().unwrap().to_owned();
+        let organization_json = candor(self, &["org", "create", "--name", "Tests", "--json"]).json();
+        let organization = organization_json["organization_id"].as_str().unwrap().to_owned();
         self.key_of(&organization, scopes, options)
     }
 
     /// Creates a key for an existing organization.
     pub(crate) fn key_of(&self, organization: &str, scopes: &str, options: &[&str]) -> Key {
-        let unlimited = ["--reads-per-minute", "1000000", "--writes-per-minute", "1000000"];
+        let unlimited_rates = ["--reads-per-minute", "1000000", "--writes-per-minute", "1000000"];
         let create = ["key", "create", "--org", organization, "--name", "test", "--scopes", scopes, "--json"];
-        let made = candor(self, &[&create, &unlimited[..], options].concat()).json();
-        let text = |member: &str| made[member].as_str().unwrap().to_owned();
+        let key_json = candor(self, &[&create, &unlimited_rates[..], options].concat()).json();
+        let text = |member: &str| key_json[member].as_str().unwrap().to_owned();
         Key { organization: organization.to_owned(), id: text("id"), secret: text("key") }
     }
 }

@@ -98,6 +98,6 @@ fn version(program: &PathBuf) -> Option<(u32, u32)> {
 /// Returns the name of the account with this user id.
 fn name(user: u32) -> String {
     let accounts = fs::read_to_string("/etc/passwd").unwrap();
-    let of = |line: &&str| line.split(':').nth(2).is_some_and(|field| field == user.to_string());
-    accounts.lines().find(of).and_then(|field| field.split(':').next()).unwrap().to_owned()
+    let user_of = |line: &&str| line.split(':').nth(2).is_some_and(|field| field == user.to_string());
+    accounts.lines().find(user_of).and_then(|field| field.split(':').next()).unwrap().to_owned()
 }

@@ -180,13 +180,13 @@ impl Service {
         let mut line = String::new();
         let mut stdout = BufReader::new(process.stdout.take().unwrap());
         stdout.read_line(&mut line).unwrap();
-        let Ok(said) = serde_json::from_str::<Value>(&line) else {
+        let Ok(first_line) = serde_json::from_str::<Value>(&line) else {
             let status = process.wait();
             panic!("not started, {status:?}, {line:?}: {}", fs::read_to_string(&log).unwrap_or_default());
         };
-        let url = said["url"].as_str().or(said["base_url"].as_str()).unwrap_or("http://127.0.0.1:1");
+        let url = first_line["url"].as_str().or(first_line["base_url"].as_str()).unwrap_or("http://127.0.0.1:1");
         let address = url.trim_start_matches("http://").trim_end_matches("/v1").parse().unwrap();
-        let service = Self { process, said, address, log };
+        let service = Self { process, said: first_line, address, log };
         let ready = || {
             service
                 .anonymous()
@@ -224,16 +224,16 @@ impl Service {
     /// requests, so this one may come after the response, and others later still: what is asserted about the whole
     /// log is asserted after [`Self::stop_and_read_log`].
     pub(crate) fn wait_for_line(&self, words: &str) -> String {
-        let mut found = None;
+        let mut matching_line = None;
         wait_until(PATIENCE, || {
             let log = self.log();
-            found = log
+            matching_line = log
                 .split_inclusive('\n')
                 .find(|line| line.contains(words) && line.ends_with('\n'))
                 .map(str::to_owned);
-            found.is_some()
+            matching_line.is_some()
         });
-        found.unwrap_or_else(|| panic!("no {words:?} in {}", self.log()))
+        matching_line.unwrap_or_else(|| panic!("no {words:?} in {}", self.log()))
     }
 
     /// Stops the service, and returns its whole log: the last lines are written before the process ends.
@@ -252,11 +252,11 @@ impl Service {
     /// Waits for the end of a service that was asked to stop.
     pub(crate) fn wait_for_exit(&mut self) -> ExitStatus {
         let mut status = None;
-        let ended = wait_until(PATIENCE, || {
+        let has_exited = wait_until(PATIENCE, || {
             status = self.process.try_wait().unwrap();
             status.is_some()
         });
-        assert!(ended.is_some(), "it goes on after {PATIENCE:?}: {}", self.log());
+        assert!(has_exited.is_some(), "it goes on after {PATIENCE:?}: {}", self.log());
         status.unwrap()
     }
 

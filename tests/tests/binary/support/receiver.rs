@@ -159,8 +159,9 @@ impl Receiver {
     }
 
     fn until_state(&self, what: &str, holds: impl Fn(&State) -> bool) {
-        let waited = self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(state));
-        let (state, ended) = waited.unwrap();
+        let wait_result =
+            self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(state));
+        let (state, ended) = wait_result.unwrap();
         assert!(!ended.timed_out(), "not after {PATIENCE:?}: {what}; {} arrived", state.arrivals.len());
     }
 }

@@ -78,7 +78,10 @@ impl PrimaryAndStandby {
     pub(crate) fn promote(&mut self) {
         self.standby.promote().unwrap();
         let session = TestSession::connect(&self.standby.url()).unwrap();
-        let promoted = "SELECT NOT pg_is_in_recovery()";
-        assert!(wait_until(PATIENCE, || session.is_true(promoted).unwrap()).is_some(), "the standby stays one");
+        let promotion_query = "SELECT NOT pg_is_in_recovery()";
+        assert!(
+            wait_until(PATIENCE, || session.is_true(promotion_query).unwrap()).is_some(),
+            "the standby stays one"
+        );
     }
 }

@@ -65,13 +65,13 @@ impl TlsServer {
         let (config, requests) = (Arc::new(config), Arc::new(Mutex::new(vec![])));
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("https://{}", listener.local_addr().unwrap());
-        let received = Arc::clone(&requests);
+        let shared_requests = Arc::clone(&requests);
         // The thread ends with the process of the test.
         thread::spawn(move || {
             for stream in listener.incoming() {
                 // A client that rejects the certificate closes its connection; the next client may accept it.
                 if let Ok(line) = serve(stream.unwrap(), &config, answer) {
-                    received.lock().unwrap().push(line);
+                    shared_requests.lock().unwrap().push(line);
                 }
             }
         });
@@ -107,7 +107,7 @@ fn serve(stream: TcpStream, config: &Arc<ServerConfig>, answer: &str) -> io::Res
 
 /// Encodes a certificate or a key as PEM, with 64 characters per line.
 fn pem(label: &str, der: &[u8]) -> String {
-    let encoded = STANDARD.encode(der);
-    let lines: Vec<_> = encoded.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+    let encoded_der = STANDARD.encode(der);
+    let lines: Vec<_> = encoded_der.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }

@@ -87,37 +87,47 @@ fn pause_stops_deliveries_until_resumed_on_postgres() {
 fn a_pause_stops_and_resumes(place: Installation) {
     let mut test = ControlTest::set(place);
     let (paused, _) = (test.subscribe("/failing/paused"), test.subscribe("/failing/witness"));
-    let before = test.observe();
+    let first_observation = test.observe();
     test.until("/failing/paused", 1);
     assert_eq!(test.patch(&paused, &json!({"active": false})).json()["active"], json!(false));
     let count = settled_count(&mut test, &paused);
-    let meanwhile = test.observe();
+    let second_observation = test.observe();
     test.until_all_due_is_attempted("/failing/witness");
     assert_eq!(test.receiver.requests_to("/failing/paused").len(), count, "a delivery while it was paused");
     test.receiver.answers(|_| ReceiverResponse::Status(200));
     assert_eq!(test.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
     let last = test.until("/failing/paused", count + 1).pop().unwrap();
-    assert_eq!(observed(&last), before);
+    assert_eq!(observed(&last), first_observation);
     // Events during the pause were not queued. Only a replay of `all` sends them, and it also repeats acknowledged
     // ones. A replay of `failed` finds none.
-    let told = |test: &ControlTest, id: &str| {
+    let has_arrived = |test: &ControlTest, id: &str| {
         test.receiver.requests_to("/failing/paused").iter().any(|arrival| observed(arrival) == id)
     };
-    assert!(!told(&test, &meanwhile));
+    assert!(!has_arrived(&test, &second_observation));
     let path = format!("/v1/webhooks/{}/replay", paused.id);
-    let since = text(&test.client.get("/v1/organization").unwrap().json()["created_at"]);
-    let order = |only: &str| json!({"since": since, "only": only});
+    let start = text(&test.client.get("/v1/organization").unwrap().json()["created_at"]);
+    let order = |only: &str| json!({"since": start, "only": only});
     assert!(wait_until(PATIENCE, || test.log(&paused).iter().any(|item| item["status"] == "success")).is_some());
-    let replayed = test.client.post(&path, &order("failed")).unwrap();
-    assert_eq!((replayed.status, &replayed.json()["enqueued"]), (202, &json!(0)), "{}", replayed.text());
-    let replayed = test.client.post(&path, &order("all")).unwrap();
-    assert_eq!((replayed.status, &replayed.json()["enqueued"]), (202, &json!(2)), "{}", replayed.text());
+    let replay_response = test.client.post(&path, &order("failed")).unwrap();
+    assert_eq!(
+        (replay_response.status, &replay_response.json()["enqueued"]),
+        (202, &json!(0)),
+        "{}",
+        replay_response.text()
+    );
+    let replay_of_all = test.client.post(&path, &order("all")).unwrap();
+    assert_eq!(
+        (replay_of_all.status, &replay_of_all.json()["enqueued"]),
+        (202, &json!(2)),
+        "{}",
+        replay_of_all.text()
+    );
     let arrivals = test.until("/failing/paused", count + 3);
     let replays: Vec<&ReceivedRequest> =
         arrivals.iter().filter(|arrival| arrival.has("x-service-replay")).collect();
     let mut ids: Vec<String> = replays.iter().map(|replay| observed(replay)).collect();
     ids.sort();
-    assert_eq!(ids, [before, meanwhile]);
+    assert_eq!(ids, [first_observation, second_observation]);
     assert!(replays.iter().all(|replay| replay.header("x-service-replay") == "true"));
     test.service.stop();
 }
@@ -137,14 +147,14 @@ fn gone_receiver_ends_its_subscription_on_postgres() {
 fn a_gone_receiver_ends_its_subscription(place: Installation) {
     let mut test = ControlTest::set(place);
     test.receiver.answers(|arrival| ReceiverResponse::Status(if arrival.path == "/gone" { 410 } else { 200 }));
-    let told = subscribe(&mut test.client, &test.receiver, "/told", &["webhook.disabled"]);
-    let gone = subscribe(&mut test.client, &test.receiver, "/gone", &["*"]);
+    let watching_webhook = subscribe(&mut test.client, &test.receiver, "/told", &["webhook.disabled"]);
+    let gone_webhook = subscribe(&mut test.client, &test.receiver, "/gone", &["*"]);
     test.observe();
-    let event = test.until(&told.path, 1).pop().unwrap().json();
-    assert_eq!((&event["event"], &event["data"]["id"]), (&json!("webhook.disabled"), &json!(gone.id)));
-    let shown = test.client.get(&format!("/v1/webhooks/{}", gone.id)).unwrap().json();
-    assert_eq!(shown["active"], json!(false), "{shown}");
-    assert_eq!(test.log(&gone)[0]["failure"], json!("gone"));
+    let event = test.until(&watching_webhook.path, 1).pop().unwrap().json();
+    assert_eq!((&event["event"], &event["data"]["id"]), (&json!("webhook.disabled"), &json!(gone_webhook.id)));
+    let webhook_json = test.client.get(&format!("/v1/webhooks/{}", gone_webhook.id)).unwrap().json();
+    assert_eq!(webhook_json["active"], json!(false), "{webhook_json}");
+    assert_eq!(test.log(&gone_webhook)[0]["failure"], json!("gone"));
     test.service.stop();
 }
 
@@ -205,15 +215,18 @@ fn redelivery_is_sent_under_the_announced_id() {
     let path = format!("/v1/webhooks/{}/deliveries/{}/redeliver", subscription.id, original.delivery());
     let answer = test.client.request("POST", &path, &[], None).unwrap();
     assert_eq!(answer.status, 202, "{}", answer.text());
-    let again = test.until("/hooks", 2).pop().unwrap();
-    assert_eq!(answer.json(), json!({"delivery_id": again.delivery(), "event_id": original.event()}));
-    assert_eq!((again.event(), &again.body), (original.event(), &original.body));
-    assert_eq!(again.header("x-service-replay"), "true");
+    let second_arrival = test.until("/hooks", 2).pop().unwrap();
+    assert_eq!(answer.json(), json!({"delivery_id": second_arrival.delivery(), "event_id": original.event()}));
+    assert_eq!((second_arrival.event(), &second_arrival.body), (original.event(), &original.body));
+    assert_eq!(second_arrival.header("x-service-replay"), "true");
     assert!(wait_until(PATIENCE, || test.log(&subscription).len() == 2).is_some());
-    let mut logged: Vec<(String, Value)> =
+    let mut log_entries: Vec<(String, Value)> =
         test.log(&subscription).iter().map(|item| (text(&item["id"]), item["attempt"].clone())).collect();
-    logged.sort_by(|a, b| a.0.cmp(&b.0));
-    assert_eq!(logged, [(original.delivery().to_owned(), json!(1)), (again.delivery().to_owned(), json!(1))]);
+    log_entries.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(
+        log_entries,
+        [(original.delivery().to_owned(), json!(1)), (second_arrival.delivery().to_owned(), json!(1))]
+    );
     test.service.stop();
 }
 

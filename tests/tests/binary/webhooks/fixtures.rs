@@ -31,26 +31,26 @@ pub(super) struct Subscription {
 
 /// Creates a subscription for a path of the receiver.
 pub(super) fn subscribe(client: &mut Client, receiver: &Receiver, path: &str, types: &[&str]) -> Subscription {
-    let made = client.post("/v1/webhooks", &json!({"url": receiver.url(path), "event_types": types})).unwrap();
-    assert_eq!(made.status, 201, "{}", made.text());
-    let made = made.json();
-    Subscription { id: text(&made["id"]), path: path.to_owned(), secret: text(&made["secret"]) }
+    let response = client.post("/v1/webhooks", &json!({"url": receiver.url(path), "event_types": types})).unwrap();
+    assert_eq!(response.status, 201, "{}", response.text());
+    let webhook_json = response.json();
+    Subscription { id: text(&webhook_json["id"]), path: path.to_owned(), secret: text(&webhook_json["secret"]) }
 }
 
 /// Creates an employee to observe and returns its id.
 pub(super) fn employee(client: &mut Client) -> String {
     let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
-    let made = client.post("/v1/employees", &body).unwrap();
-    assert_eq!(made.status, 201, "{}", made.text());
-    text(&made.json()["id"])
+    let response = client.post("/v1/employees", &body).unwrap();
+    assert_eq!(response.status, 201, "{}", response.text());
+    text(&response.json()["id"])
 }
 
 /// Records an observation, which causes one event. Returns the observation's id.
 pub(super) fn observe(client: &mut Client, employee: &str) -> io::Result<String> {
     let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
-    let made = client.post("/v1/observations", &body)?;
-    assert_eq!(made.status, 201, "{}", made.text());
-    Ok(text(&made.json()["id"]))
+    let response = client.post("/v1/observations", &body)?;
+    assert_eq!(response.status, 201, "{}", response.text());
+    Ok(text(&response.json()["id"]))
 }
 
 pub(super) fn text(value: &Value) -> String {

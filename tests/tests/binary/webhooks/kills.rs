@@ -115,8 +115,8 @@ impl KilledService {
     }
 
     fn observe(&mut self, service: &Service) {
-        let observed = observe(&mut service.client(&self.key), &self.employee).unwrap();
-        self.acknowledged.insert(observed);
+        let observation = observe(&mut service.client(&self.key), &self.employee).unwrap();
+        self.acknowledged.insert(observation);
     }
 
     fn kill(&self, service: Service) {
@@ -150,7 +150,7 @@ impl KilledService {
             freeze(process);
             ReceiverResponse::Status(200)
         });
-        let known = thread::scope(|scope| {
+        let known_observations = thread::scope(|scope| {
             // The writer may lose its connection before it gets a response.
             let (mut client, employee) = (service.client(&self.key), &self.employee);
             let writer = scope.spawn(move || observe(&mut client, employee));
@@ -160,23 +160,24 @@ impl KilledService {
             self.kill(service);
             writer.join().unwrap().ok()
         });
-        self.acknowledged.extend(known);
+        self.acknowledged.extend(known_observations);
     }
 
     fn dies_under_load(&mut self, round: usize, count: usize) {
         self.receiver.answers(moody);
         let service = Service::serve(&self.place);
-        let written = AtomicUsize::new(0);
-        let known = thread::scope(|scope| {
-            let load = Load::start(scope, service.address, &self.key, &self.employee, &written);
-            let delivered =
+        let written_count = AtomicUsize::new(0);
+        let known_observations = thread::scope(|scope| {
+            let load = Load::start(scope, service.address, &self.key, &self.employee, &written_count);
+            let delivered_count =
                 || self.receiver.arrivals().iter().filter(|arrival| arrival.generation == round).count();
-            let enough = wait_until(PATIENCE, || written.load(Ordering::SeqCst) + delivered() >= count);
+            let enough =
+                wait_until(PATIENCE, || written_count.load(Ordering::SeqCst) + delivered_count() >= count);
             self.kill(service);
             assert!(enough.is_some(), "hardly any load");
             load.stop()
         });
-        self.acknowledged.extend(known);
+        self.acknowledged.extend(known_observations);
     }
 }
 

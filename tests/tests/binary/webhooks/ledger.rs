@@ -39,11 +39,12 @@ impl DeliveryRecord {
     /// Returns `true` if the feed has these observations and every received event, and the log acknowledges
     /// each event.
     pub(super) fn is_complete(&self, observations: &BTreeSet<String>) -> bool {
-        let told: BTreeSet<String> = self.events.values().map(|event| text(&event["data"]["id"])).collect();
-        let acknowledged = |event: &String| self.log_of(event).iter().any(|item| item["status"] == "success");
-        observations.is_subset(&told)
+        let announced_ids: BTreeSet<String> =
+            self.events.values().map(|event| text(&event["data"]["id"])).collect();
+        let is_acknowledged = |event: &String| self.log_of(event).iter().any(|item| item["status"] == "success");
+        observations.is_subset(&announced_ids)
             && self.arrivals.keys().all(|arrival| self.events.contains_key(arrival))
-            && self.events.keys().all(acknowledged)
+            && self.events.keys().all(is_acknowledged)
     }
 
     /// Returns the number of events in the feed.
@@ -88,8 +89,8 @@ fn arrived_well(arrival: &ReceivedRequest, event: &Value, secret: &str) {
     assert_eq!(&arrival.json(), event, "the body is not the event");
     assert_eq!(arrival.header("webhook-id"), arrival.event());
     let seconds: i64 = arrival.header("x-service-timestamp").parse().unwrap();
-    let at = Timestamp::from_millis(seconds * 1000);
-    assert_eq!(signature::verify(secret, arrival.header("x-service-signature"), &arrival.body, at), Ok(()));
+    let time = Timestamp::from_millis(seconds * 1000);
+    assert_eq!(signature::verify(secret, arrival.header("x-service-signature"), &arrival.body, time), Ok(()));
 }
 
 /// Asserts that the attempts are 1, 2, 3, … once each, and that only the last one was acknowledged.
@@ -98,11 +99,11 @@ fn numbered_well(event: &str, log: &[Value]) {
         log.iter().map(|log| (log["attempt"].as_u64().unwrap(), log["status"].as_str().unwrap())).collect();
     attempts.sort_unstable();
     let last = attempts.len();
-    let wanted: Vec<(u64, &str)> = (1..)
+    let expected_attempts: Vec<(u64, &str)> = (1..)
         .take(last)
         .map(|candidate: u64| (candidate, if candidate == last as u64 { "success" } else { "failed" }))
         .collect();
-    assert_eq!(attempts, wanted, "{event}");
+    assert_eq!(attempts, expected_attempts, "{event}");
 }
 
 /// Asserts that a log entry agrees with the receiver's response.

@@ -24,13 +24,13 @@ impl<'scope> Load<'scope> {
         acknowledged: &'env AtomicUsize,
     ) -> Self {
         let write = move || {
-            let mut known = BTreeSet::new();
-            let Ok(mut client) = Client::connect(address, key) else { return known };
+            let mut known_ids = BTreeSet::new();
+            let Ok(mut client) = Client::connect(address, key) else { return known_ids };
             while let Ok(id) = observe(&mut client, employee) {
-                known.insert(id);
+                known_ids.insert(id);
                 acknowledged.fetch_add(1, Ordering::SeqCst);
             }
-            known
+            known_ids
         };
         Self { writers: (0..WRITERS).map(|_| scope.spawn(write)).collect() }
     }

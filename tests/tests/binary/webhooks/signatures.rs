@@ -25,19 +25,19 @@ fn live_deliveries_pass_the_documented_check_during_rotation() {
     let (service, receiver) = (Service::serve(&place), Receiver::start());
     let mut client = service.client(&key);
     let employee = employee(&mut client);
-    let made = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
+    let webhook = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
     observe(&mut client, &employee).unwrap();
     receiver.until("a delivery", |all| all.len() == 1);
-    let path = format!("/v1/webhooks/{}", made.id);
-    let rotated = client.request("PATCH", &path, &[], Some(&json!({"rotate_secret": true}))).unwrap().json();
-    let rotated = text(&rotated["secret"]);
+    let path = format!("/v1/webhooks/{}", webhook.id);
+    let rotation = client.request("PATCH", &path, &[], Some(&json!({"rotate_secret": true}))).unwrap().json();
+    let new_secret = text(&rotation["secret"]);
     observe(&mut client, &employee).unwrap();
     receiver.until("a delivery after the rotation", |all| all.len() == 2);
     let [before, after] = receiver.arrivals().try_into().unwrap();
-    assert_eq!(check(&made.secret, &before), Ok(()));
-    assert_eq!(check(&rotated, &before), Err(SignatureError::Forged));
-    assert_eq!((check(&made.secret, &after), check(&rotated, &after)), (Ok(()), Ok(())));
-    let forged = ReceivedRequest { body: [&after.body[..], b" "].concat(), ..after };
-    assert_eq!(check(&rotated, &forged), Err(SignatureError::Forged));
+    assert_eq!(check(&webhook.secret, &before), Ok(()));
+    assert_eq!(check(&new_secret, &before), Err(SignatureError::Forged));
+    assert_eq!((check(&webhook.secret, &after), check(&new_secret, &after)), (Ok(()), Ok(())));
+    let forged_request = ReceivedRequest { body: [&after.body[..], b" "].concat(), ..after };
+    assert_eq!(check(&new_secret, &forged_request), Err(SignatureError::Forged));
     service.stop();
 }

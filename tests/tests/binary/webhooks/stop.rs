@@ -36,10 +36,10 @@ fn a_stop_under_load(place: Installation) {
     let mut client = service.client(&key);
     let employee = employee(&mut client);
     let subscription = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
-    let written = AtomicUsize::new(0);
-    let acknowledged = thread::scope(|scope| {
-        let load = Load::start(scope, service.address, &key, &employee, &written);
-        let enough = || written.load(Ordering::SeqCst).min(receiver.arrivals().len()) >= ENOUGH;
+    let written_count = AtomicUsize::new(0);
+    let acknowledged_ids = thread::scope(|scope| {
+        let load = Load::start(scope, service.address, &key, &employee, &written_count);
+        let enough = || written_count.load(Ordering::SeqCst).min(receiver.arrivals().len()) >= ENOUGH;
         assert!(wait_until(PATIENCE, enough).is_some(), "hardly any load");
         receiver.answers(|_| ReceiverResponse::Hold);
         receiver.until("deliveries under way", |all| all.iter().any(|arrival| arrival.answered.is_none()));
@@ -52,7 +52,7 @@ fn a_stop_under_load(place: Installation) {
     });
     receiver.next_generation();
     let service = Service::serve(&place);
-    let ledger = settled(&mut service.client(&key), &receiver, &subscription, &acknowledged);
+    let ledger = settled(&mut service.client(&key), &receiver, &subscription, &acknowledged_ids);
     ledger.check(&subscription.secret, 0);
     service.stop();
 }
@@ -77,10 +77,10 @@ fn hanging_receivers_do_not_delay_the_shutdown() {
     let mut client = service.client(&key);
     for count in 1..=LATER {
         observations.insert(observe(&mut client, &employee).unwrap());
-        let later = |all: &[ReceivedRequest]| {
+        let late_arrivals = |all: &[ReceivedRequest]| {
             all.iter().filter(|arrival| arrival.is_acknowledged() && arrival.event() != all[0].event()).count()
         };
-        receiver.until("a later delivery", |all| later(all) == count);
+        receiver.until("a later delivery", |all| late_arrivals(all) == count);
     }
     let arrivals = receiver.arrivals();
     let event = arrivals[0].event();

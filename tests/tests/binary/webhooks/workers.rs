@@ -74,7 +74,7 @@ fn killed_workers_deliveries_are_taken_over_at_lease_end() {
     let Some(mut test) = WorkerTest::set() else { return };
     test.receiver.answers(|_| ReceiverResponse::Hold);
     let worker = test.worker();
-    let leased = Instant::now();
+    let lease_start = Instant::now();
     let observations = test.observe(5);
     test.receiver.until("a delivery", |all| !all.is_empty());
     worker.kill();
@@ -84,13 +84,13 @@ fn killed_workers_deliveries_are_taken_over_at_lease_end() {
     let first = test.receiver.arrivals()[0].clone();
     test.receiver
         .until("every delivery", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() == 5);
-    let again = test
+    let second_arrival = test
         .receiver
         .arrivals()
         .into_iter()
         .find(|arrival| arrival.generation == 1 && arrival.event() == first.event());
     // A lower bound: a busy machine only makes it later.
-    assert!(again.unwrap().at - leased >= LEASE, "taken over while another had it");
+    assert!(second_arrival.unwrap().at - lease_start >= LEASE, "taken over while another had it");
     test.settled(&observations).check(&test.subscription.secret, 1);
     heir.stop();
     test.api.stop();
