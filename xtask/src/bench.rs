@@ -5,8 +5,8 @@ use crate::workspace::Workspace;
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     // Built alone and with the features of the packages, so that the measured binary is that of a release.
-    let shipped = ["--package", "candor-app", "--bin", "candor", "--features", "otlp"];
-    run_program(cargo(&["build", "--quiet", "--release"]).args(shipped))?;
+    let build_arguments = ["--package", "candor-app", "--bin", "candor", "--features", "otlp"];
+    run_program(cargo(&["build", "--quiet", "--release"]).args(build_arguments))?;
     let target = Workspace::load()?.target_directory;
     let mut bench = cargo(&["run", "--quiet", "--release", "--package", "candor-bench", "--"]);
     bench

@@ -124,39 +124,39 @@ pub(crate) fn run() -> Outcome {
     if env::var_os(WRAPPER).is_none() {
         return run_program(xtask(&["ci"]).envs(CLIPPY));
     }
-    let started = Instant::now();
+    let start = Instant::now();
     let inputs = Inputs::load()?;
-    let mut finished = vec![];
+    let mut finished_steps = vec![];
     for step in &FIRST {
-        let done = step.run_and_show();
-        let has_failed = done.problem.is_some();
-        finished.push(done);
+        let result = step.run_and_show();
+        let has_failed = result.problem.is_some();
+        finished_steps.push(result);
         if has_failed {
-            return conclude(&finished, started);
+            return conclude(&finished_steps, start);
         }
     }
     let queue = Mutex::new(BESIDE.iter().enumerate().collect::<VecDeque<_>>());
     let beside = Mutex::new(vec![]);
     let work = || {
         while let Some((place, step)) = lock(&queue).pop_front() {
-            let done = inputs.run_unless_passed(step);
-            lock(&beside).push((place, done));
+            let result = inputs.run_unless_passed(step);
+            lock(&beside).push((place, result));
         }
     };
     thread::scope(|scope| {
         (0..LANES).for_each(|_| drop(scope.spawn(work)));
-        finished.push(TESTS.run_and_show());
+        finished_steps.push(TESTS.run_and_show());
     });
-    let mut beside = beside.into_inner().unwrap_or_else(PoisonError::into_inner);
-    beside.sort_by_key(|(place, _)| *place);
-    for (_, done) in beside {
+    let mut results_of_lanes = beside.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results_of_lanes.sort_by_key(|(place, _)| *place);
+    for (_, done) in results_of_lanes {
         done.show();
-        finished.push(done);
+        finished_steps.push(done);
     }
     let docs = inputs.document_changed_crates();
     docs.show();
-    finished.push(docs);
-    conclude(&finished, started)
+    finished_steps.push(docs);
+    conclude(&finished_steps, start)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -168,10 +168,10 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn conclude(finished: &[Finished], started: Instant) -> Outcome {
     println!("── seconds");
     finished.iter().for_each(|done| println!("{:>8.1}  {}", done.seconds, done.name));
-    let skipped: Vec<_> = finished.iter().flat_map(Finished::skipped).collect();
-    if !skipped.is_empty() {
+    let skipped_steps: Vec<_> = finished.iter().flat_map(Finished::skipped).collect();
+    if !skipped_steps.is_empty() {
         println!("── skipped");
-        skipped.iter().for_each(|line| println!("  {line}"));
+        skipped_steps.iter().for_each(|line| println!("  {line}"));
     }
     for done in finished.iter().filter(|done| done.problem.is_some() && !done.output.is_empty()) {
         println!("── last lines of {}\n{}", done.name, done.last_lines(LINES_OF_FAILURES));

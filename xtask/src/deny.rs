@@ -40,11 +40,11 @@ impl Settings {
     fn parse(text: &str) -> Outcome<Self> {
         let table: toml::Table = text.parse()?;
         let list = |section: &str, key: &str| table.get(section)?.get(key)?.as_array().cloned();
-        let allowed = list("licenses", "allow").ok_or("deny.toml has no [licenses] allow")?;
-        let licences = allowed.iter().filter_map(|licence| licence.as_str().map(str::to_owned)).collect();
-        let denied = list("bans", "deny").ok_or("deny.toml has no [bans] deny")?;
-        let banned = denied.iter().filter_map(|ban| ban.get("crate")?.as_str().map(str::to_owned)).collect();
-        Ok(Self { licences, banned })
+        let allowed_licences = list("licenses", "allow").ok_or("deny.toml has no [licenses] allow")?;
+        let licences = allowed_licences.iter().filter_map(|licence| licence.as_str().map(str::to_owned)).collect();
+        let bans = list("bans", "deny").ok_or("deny.toml has no [bans] deny")?;
+        let banned_crates = bans.iter().filter_map(|ban| ban.get("crate")?.as_str().map(str::to_owned)).collect();
+        Ok(Self { licences, banned: banned_crates })
     }
 
     /// Returns findings for a package, as cargo describes it.
@@ -69,8 +69,8 @@ impl Settings {
 
     /// Returns `true` if allowed licences suffice for the expression. Older manifests write `MIT/Apache-2.0`.
     fn allows(&self, expression: &str) -> bool {
-        let allowed = |required: &spdx::LicenseReq| self.licences.contains(&required.to_string());
-        Expression::parse_mode(expression, ParseMode::LAX).is_ok_and(|parsed| parsed.evaluate(allowed))
+        let is_allowed = |required: &spdx::LicenseReq| self.licences.contains(&required.to_string());
+        Expression::parse_mode(expression, ParseMode::LAX).is_ok_and(|parsed| parsed.evaluate(is_allowed))
     }
 }
 

@@ -102,19 +102,20 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let options = Options::parse(arguments)?;
     let end = Instant::now() + Duration::from_secs(60 * options.minutes.unwrap_or(MINUTES));
     let mut findings = BTreeSet::new();
-    let mut skipped = vec![];
+    let mut skipped_steps = vec![];
     let mut note = |done: &Finished, found: Vec<String>| {
         done.show();
-        skipped.extend(done.skipped());
+        skipped_steps.extend(done.skipped());
         findings.extend(found);
     };
     let mut runs = 0_usize;
     // A given seed repeats the steps that depend on it. The others run by their name.
     if options.seed.is_none() || options.only.is_some() {
         for step in steps().filter(|step| options.selects(step.name)) {
-            let done = step.run();
-            let found = done.problem.iter().map(|problem| format!("{} ({problem}): {}", step.name, step.words()));
-            note(&done, found.collect());
+            let result = step.run();
+            let finding =
+                result.problem.iter().map(|problem| format!("{} ({problem}): {}", step.name, step.words()));
+            note(&result, finding.collect());
             runs += 1;
         }
     }
@@ -129,15 +130,15 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             }
             let mut command = (exploration.command)(seed, &options.tests);
             command.env(SEED_VARIABLE, seed.to_string()).env(PROPERTY_VARIABLE, seed.to_string());
-            let done = run_command(exploration.name, command);
-            let found = findings_of(exploration.name, seed, &done);
-            note(&done, found);
+            let result = run_command(exploration.name, command);
+            let found = findings_of(exploration.name, seed, &result);
+            note(&result, found);
             runs += 1;
         }
         let is_seeded = SEEDED.iter().any(|step| options.selects(step.name));
         has_time = options.seed.is_none() && is_seeded && Instant::now() < end;
     }
-    conclude(runs, &findings, &skipped)
+    conclude(runs, &findings, &skipped_steps)
 }
 
 fn conclude(runs: usize, findings: &BTreeSet<String>, skipped: &[String]) -> Outcome {
@@ -208,13 +209,13 @@ mod tests_of_options {
     #[test]
     fn options_are_read_or_refused_with_the_remedy() {
         let all = parse("--minutes 5 --seed 7 --only tests csv").unwrap();
-        let expected = Options {
+        let expected_options = Options {
             minutes: Some(5),
             seed: Some(7),
             only: Some("tests".to_owned()),
             tests: vec!["csv".to_owned()],
         };
-        assert_eq!(all, expected);
+        assert_eq!(all, expected_options);
         let seed = parse("--seed 0x1").unwrap_err();
         assert_eq!(seed, "--seed is \"0x1\"; write a number from 0 to 18446744073709551615");
         assert!(parse("--only x").unwrap_err().contains("the names are documentation, "));
@@ -233,8 +234,8 @@ mod tests_of_options {
         };
         let expected = "ids::kept: cargo xtask explore --seed 7 --only tests ids::kept";
         assert_eq!(findings_of("tests", 7, &done), [expected]);
-        let done = Finished { output: String::new(), ..done };
-        let expected = "requests (exit status: 100): cargo xtask explore --seed 7 --only requests";
-        assert_eq!(findings_of("requests", 7, &done), [expected]);
+        let result = Finished { output: String::new(), ..done };
+        let expected_finding = "requests (exit status: 100): cargo xtask explore --seed 7 --only requests";
+        assert_eq!(findings_of("requests", 7, &result), [expected_finding]);
     }
 }

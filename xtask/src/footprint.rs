@@ -42,8 +42,8 @@ type Figure = (&'static str, f64);
 /// Measures the number of packages, with `--release` size and memory, and with `--cold` the time of a build, too.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut figures = vec![packages()?];
-    let known = ["--release", "--cold"];
-    if let Some(unknown) = arguments.iter().find(|argument| !known.contains(&argument.as_str())) {
+    let known_options = ["--release", "--cold"];
+    if let Some(unknown) = arguments.iter().find(|argument| !known_options.contains(&argument.as_str())) {
         return Err(format!("{unknown} is unknown; the options are --release and --cold").into());
     }
     if arguments.iter().any(|argument| argument == "--cold") {
@@ -63,16 +63,17 @@ fn limits() -> Outcome<Limits> {
 
 /// Prints each figure beside its limit. Fails with one line for each limit that is missed.
 fn judge(limits: &Limits, figures: &[Figure]) -> Outcome {
-    let mut missed = Vec::new();
+    let mut missed_limits = Vec::new();
     for (name, value) in figures {
         let limit = limits.get(*name).ok_or_else(|| format!("{LIMITS} has no limit of {name}"))?;
-        let measured = format!("{}: {}, at most {}", limit.title, limit.text(*value), limit.text(limit.at_most));
-        println!("{measured}");
+        let measurement =
+            format!("{}: {}, at most {}", limit.title, limit.text(*value), limit.text(limit.at_most));
+        println!("{measurement}");
         if *value > limit.at_most {
-            missed.push(format!("{measured}; {}", limit.remedy));
+            missed_limits.push(format!("{measurement}; {}", limit.remedy));
         }
     }
-    if missed.is_empty() { Ok(()) } else { Err(missed.join("\n").into()) }
+    if missed_limits.is_empty() { Ok(()) } else { Err(missed_limits.join("\n").into()) }
 }
 
 impl Limit {
@@ -97,9 +98,9 @@ fn foreign(tree: &str) -> usize {
 /// Builds the binary in an empty folder. Returns the processor time of this, and the figures of the binary.
 fn cold_build() -> Outcome<Vec<Figure>> {
     let folder = env::temp_dir().join(format!("candor-cold-{}", std::process::id()));
-    let before = time_of_children()?;
+    let time_before = time_of_children()?;
     let figures = build_release(&folder).and_then(|()| {
-        let cold_build = ("cold_build", time_of_children()? - before);
+        let cold_build = ("cold_build", time_of_children()? - time_before);
         // Nothing is left to build.
         Ok([vec![cold_build], release(&folder)?].concat())
     });
@@ -147,9 +148,9 @@ fn release(target: &Path) -> Outcome<Vec<Figure>> {
 fn idle(binary: &Path, store: &str, url: Option<&str>) -> Outcome<f64> {
     let folder = env::temp_dir().join(format!("candor-footprint-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
-    let measured = measure_service(binary, &folder, url);
+    let measurement = measure_service(binary, &folder, url);
     fs::remove_dir_all(&folder)?;
-    let (ready, megabytes) = measured?;
+    let (ready, megabytes) = measurement?;
     println!("time until ready on {store}: {ready:.2} s");
     Ok(megabytes)
 }
@@ -161,9 +162,9 @@ fn measure_service(binary: &Path, folder: &Path, url: Option<&str>) -> Outcome<(
     settings.extend(url.map(|url| ("CANDOR_DATABASE_URL", url)));
     let mut migrate = program(binary, &["migrate"]);
     output(migrate.envs(settings.iter().copied()))?;
-    let started = Instant::now();
+    let start = Instant::now();
     let service = Service::serve(binary, &settings)?;
-    let ready = started.elapsed().as_secs_f64();
+    let ready = start.elapsed().as_secs_f64();
     let key = service.key()?;
     for _ in 0..REQUESTS {
         service.get("/v1/me", Some(&key))?;

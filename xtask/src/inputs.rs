@@ -26,10 +26,10 @@ const NEW: &str = "the cache has no run to compare with; `cargo xtask explore` r
 impl Inputs {
     pub(crate) fn load() -> Outcome<Self> {
         let workspace = Workspace::load()?;
-        let passed = workspace.target_directory.join("gate");
-        fs::create_dir_all(&passed)?;
-        let is_new = !BESIDE.iter().any(|step| passed.join(step.name).exists());
-        Ok(Self { workspace, passed, is_new })
+        let record_folder = workspace.target_directory.join("gate");
+        fs::create_dir_all(&record_folder)?;
+        let is_new = !BESIDE.iter().any(|step| record_folder.join(step.name).exists());
+        Ok(Self { workspace, passed: record_folder, is_new })
     }
 
     /// Runs the step, unless it passed with the same inputs.
@@ -43,9 +43,9 @@ impl Inputs {
             return Finished::skip(step.name, &format!("{reason}; `{}` runs it", step.words()));
         }
         let waits = self.is_new && step.waits_for_a_cache;
-        let done = if waits { Finished::skip(step.name, NEW) } else { step.run() };
-        self.keep(&done, step.name, &paths);
-        done
+        let result = if waits { Finished::skip(step.name, NEW) } else { step.run() };
+        self.keep(&result, step.name, &paths);
+        result
     }
 
     /// Checks the links of the documentation of each crate that has changed. A broken link, or a link to a private
@@ -61,25 +61,25 @@ impl Inputs {
             })
             .collect();
         let record = |name: &str| format!("doc-{name}");
-        let changed: Vec<_> =
+        let changed_crates: Vec<_> =
             folders.iter().filter(|(name, folder)| !self.is_unchanged(&record(name), &[folder])).collect();
-        let done = if changed.is_empty() {
+        let result = if changed_crates.is_empty() {
             Finished::skip(DOCS, "no crate has changed since it passed")
         } else if !self.is_new {
             let mut command = cargo_without_lints(&["doc", "--locked", "--no-deps"]);
-            command.args(changed.iter().flat_map(|(name, _)| ["--package", name]));
+            command.args(changed_crates.iter().flat_map(|(name, _)| ["--package", name]));
             command.env("RUSTDOCFLAGS", "-D warnings");
             run_command(DOCS, command)
         } else {
             Finished::skip(DOCS, NEW)
         };
-        changed.iter().for_each(|(name, folder)| self.keep(&done, &record(name), &[folder]));
-        done
+        changed_crates.iter().for_each(|(name, folder)| self.keep(&result, &record(name), &[folder]));
+        result
     }
 
     fn is_unchanged(&self, name: &str, paths: &[&str]) -> bool {
-        let recorded = fs::read_to_string(self.passed.join(name)).ok();
-        recorded.is_some() && recorded == state(paths).ok()
+        let record = fs::read_to_string(self.passed.join(name)).ok();
+        record.is_some() && record == state(paths).ok()
     }
 
     fn keep(&self, done: &Finished, name: &str, paths: &[&str]) {
@@ -96,10 +96,10 @@ impl Inputs {
 fn state(paths: &[&str]) -> Outcome<String> {
     let git = |arguments: &[&str]| output(program("git", arguments).arg("--").args(paths));
     // A path that names no file is an error: the check then runs each time.
-    let committed = git(&["ls-files", "--stage", "--error-unmatch"])?;
-    let changed = git(&["diff", "HEAD"])?;
-    let added = git(&["ls-files", "--others", "--exclude-standard"])?;
-    Ok(format!("{:016x}", fingerprint([committed, changed, added].join("\0").as_bytes())))
+    let committed_files = git(&["ls-files", "--stage", "--error-unmatch"])?;
+    let changes = git(&["diff", "HEAD"])?;
+    let new_files = git(&["ls-files", "--others", "--exclude-standard"])?;
+    Ok(format!("{:016x}", fingerprint([committed_files, changes, new_files].join("\0").as_bytes())))
 }
 
 #[cfg(test)]

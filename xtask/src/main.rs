@@ -64,11 +64,11 @@ const USAGE_ERROR: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let chosen = arguments.split_first().and_then(|(name, rest)| {
+    let chosen_command = arguments.split_first().and_then(|(name, rest)| {
         let command = COMMANDS.iter().find(|(known, _)| known == name)?;
         Some((command, rest))
     });
-    let Some(((name, run), rest)) = chosen else {
+    let Some(((name, run), rest)) = chosen_command else {
         eprint!("{USAGE}");
         return ExitCode::from(USAGE_ERROR);
     };
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn usage_describes_every_command() {
-        let described: Vec<_> =
+        let described_commands: Vec<_> =
             USAGE.lines().filter_map(|line| line.trim().strip_prefix("cargo xtask ")).collect();
-        let commands: Vec<_> = described.iter().filter_map(|line| line.split(' ').next()).collect();
+        let commands: Vec<_> = described_commands.iter().filter_map(|line| line.split(' ').next()).collect();
         assert_eq!(commands, COMMANDS.map(|(name, _)| name));
     }
 }

@@ -32,20 +32,20 @@ pub(crate) fn node(target: &Path, folder: &str) -> Outcome<PathBuf> {
         return Err(format!("Node.js {}.{} or later is needed, this is {}", NODE.0, NODE.1, version.trim()).into());
     }
     let versions = format!("{folder}/package-lock.json");
-    let installed = folder_for(target, &versions)?;
-    let complete = installed.join("complete");
+    let package_folder = folder_for(target, &versions)?;
+    let complete = package_folder.join("complete");
     if !complete.exists() {
         println!("installing {versions}");
-        fs::create_dir_all(&installed)?;
+        fs::create_dir_all(&package_folder)?;
         for name in ["package.json", "package-lock.json"] {
-            fs::copy(root().join(folder).join(name), installed.join(name))?;
+            fs::copy(root().join(folder).join(name), package_folder.join(name))?;
         }
         let install = ["ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"];
-        run_program(program("npm", &install).current_dir(&installed))
+        run_program(program("npm", &install).current_dir(&package_folder))
             .map_err(|problem| format!("{problem}: npm is needed, and its registry"))?;
         File::create(complete)?;
     }
-    Ok(installed)
+    Ok(package_folder)
 }
 
 fn is_recent(version: &str) -> bool {

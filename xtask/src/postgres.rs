@@ -60,8 +60,8 @@ fn install() -> Outcome {
 fn without_main_cluster(settings: &str) -> String {
     const NAME: &str = "create_main_cluster";
     let is_setting = |line: &str| line.trim_start_matches(['#', ' ']).starts_with(NAME);
-    let kept = settings.lines().filter(|line| !is_setting(line)).map(|line| format!("{line}\n"));
-    kept.chain([format!("{NAME} = false\n")]).collect()
+    let remaining_lines = settings.lines().filter(|line| !is_setting(line)).map(|line| format!("{line}\n"));
+    remaining_lines.chain([format!("{NAME} = false\n")]).collect()
 }
 
 /// Runs apt-get. Shows its errors and not its progress.
@@ -76,9 +76,9 @@ mod tests {
 
     #[test]
     fn only_the_setting_of_the_main_cluster_is_replaced() {
-        let before = "# Create a \"main\" cluster\n#create_main_cluster = true\nssl = on\n";
-        let after = "# Create a \"main\" cluster\nssl = on\ncreate_main_cluster = false\n";
-        assert_eq!(without_main_cluster(before), after);
-        assert_eq!(without_main_cluster(after), after);
+        let text_before = "# Create a \"main\" cluster\n#create_main_cluster = true\nssl = on\n";
+        let text_after = "# Create a \"main\" cluster\nssl = on\ncreate_main_cluster = false\n";
+        assert_eq!(without_main_cluster(text_before), text_after);
+        assert_eq!(without_main_cluster(text_after), text_after);
     }
 }

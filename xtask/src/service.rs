@@ -100,9 +100,9 @@ impl Service {
     }
 
     fn wait_until_ready(&self) -> Outcome {
-        let started = Instant::now();
+        let start = Instant::now();
         while self.get("/readyz", None).is_err() {
-            if started.elapsed() > START_LIMIT {
+            if start.elapsed() > START_LIMIT {
                 return Err(format!("the service is not ready; the end of its log:\n{}", self.end_of_log()).into());
             }
             pause();
@@ -113,11 +113,11 @@ impl Service {
     /// Stops the service with a signal. Fails unless it ends with status 0 and its port is free.
     pub(crate) fn stop(mut self) -> Outcome {
         run(&mut program("kill", &["-TERM", &self.process.id().to_string()]))?;
-        let started = Instant::now();
+        let start = Instant::now();
         let status = loop {
             match self.process.try_wait()? {
                 Some(status) => break status,
-                None if started.elapsed() > STOP_LIMIT => return Err("SIGTERM does not stop the service".into()),
+                None if start.elapsed() > STOP_LIMIT => return Err("SIGTERM does not stop the service".into()),
                 None => pause(),
             }
         };

@@ -66,8 +66,8 @@ fn groups(members: &[Member]) -> Vec<Vec<&Member>> {
     let mut groups: Vec<Vec<&Member>> = vec![];
     for member in members.iter().filter(|member| !is_unchanged(member, &everything)) {
         let fits = |group: &&mut Vec<&Member>| {
-            let together = united(group.iter().copied().chain([member]));
-            group.iter().chain([&member]).all(|one| is_unchanged(one, &together))
+            let united_features = united(group.iter().copied().chain([member]));
+            group.iter().chain([&member]).all(|one| is_unchanged(one, &united_features))
         };
         match groups.iter_mut().find(fits) {
             Some(group) => group.push(member),

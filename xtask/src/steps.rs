@@ -76,12 +76,12 @@ impl Step {
     /// Runs the step and shows its output as it comes.
     pub(crate) fn run_and_show(&self) -> Finished {
         println!("── {}", self.name);
-        let started = Instant::now();
+        let start = Instant::now();
         let status = self.command().status().map_err(|error| format!("cannot run it: {error}"));
         let problem = status.and_then(|status| if status.success() { Ok(()) } else { Err(status.to_string()) });
-        let done = Finished::new(self.name, started, String::new(), problem);
-        done.show_result();
-        done
+        let result = Finished::new(self.name, start, String::new(), problem);
+        result.show_result();
+        result
     }
 
     /// Runs the step and keeps its output.
@@ -101,19 +101,19 @@ pub(crate) fn xtask(arguments: &[&str]) -> Command {
 
 /// Runs a command and keeps its output.
 pub(crate) fn run_command(name: &'static str, mut command: Command) -> Finished {
-    let started = Instant::now();
-    let mut kept = vec![];
+    let start = Instant::now();
+    let mut lines = vec![];
     let mut run = || -> std::io::Result<Result<(), String>> {
         let (mut reader, writer) = pipe()?;
         let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
         // The command holds ends of the pipe: without this, reading would never end.
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
-        reader.read_to_end(&mut kept)?;
+        reader.read_to_end(&mut lines)?;
         let status = child.wait()?;
         Ok(if status.success() { Ok(()) } else { Err(status.to_string()) })
     };
     let problem = run().unwrap_or_else(|error| Err(format!("cannot run it: {error}")));
-    Finished::new(name, started, String::from_utf8_lossy(&kept).into_owned(), problem)
+    Finished::new(name, start, String::from_utf8_lossy(&lines).into_owned(), problem)
 }
 
 impl Finished {
@@ -157,19 +157,19 @@ mod tests {
     fn output_of_both_streams_is_kept_with_the_result() {
         let mut command = program("sh", &[]);
         command.args(["-c", "echo one; echo 'two: skipped: three' >&2; exit 3"]);
-        let done = run_command("a step", command);
-        assert_eq!(done.output, "one\ntwo: skipped: three\n");
-        assert_eq!(done.problem.as_deref(), Some("exit status: 3"));
+        let result = run_command("a step", command);
+        assert_eq!(result.output, "one\ntwo: skipped: three\n");
+        assert_eq!(result.problem.as_deref(), Some("exit status: 3"));
         assert_eq!(
-            (done.last_lines(1), done.last_lines(3)),
-            ("two: skipped: three".to_owned(), done.output.trim().to_owned())
+            (result.last_lines(1), result.last_lines(3)),
+            ("two: skipped: three".to_owned(), result.output.trim().to_owned())
         );
-        assert_eq!(done.skipped().collect::<Vec<_>>(), ["a step: two: skipped: three"]);
+        assert_eq!(result.skipped().collect::<Vec<_>>(), ["a step: two: skipped: three"]);
     }
 
     #[test]
     fn missing_program_is_a_problem() {
-        let done = run_command("a step", program("no-such-program", &[]));
-        assert!(done.problem.is_some_and(|problem| problem.starts_with("cannot run it: ")));
+        let result = run_command("a step", program("no-such-program", &[]));
+        assert!(result.problem.is_some_and(|problem| problem.starts_with("cannot run it: ")));
     }
 }

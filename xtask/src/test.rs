@@ -11,17 +11,17 @@ use std::thread;
 const TESTS_OF_THE_BINARY: &str = "candor-e2e";
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
-    let asked = Asked::new(arguments);
+    let selection = Asked::new(arguments);
     let postgres = Postgres::provide()?;
-    build(&asked)?;
+    build(&selection)?;
     let nextest = succeeds(&mut cargo(&["nextest", "--version"]));
-    let mut tests = if nextest { nextest_command(asked.has_profile) } else { cargo(&["test"]) };
-    if asked.packages.is_empty() {
+    let mut tests = if nextest { nextest_command(selection.has_profile) } else { cargo(&["test"]) };
+    if selection.packages.is_empty() {
         tests.arg("--workspace");
     }
     process::run(postgres.show_to(tests.args(arguments)))?;
     // `cargo test` has run the doc tests already.
-    if nextest { doc_tests(&asked, &postgres) } else { Ok(()) }
+    if nextest { doc_tests(&selection, &postgres) } else { Ok(()) }
 }
 
 /// Starts nextest with the profile `gate`, unless the arguments name another one.
@@ -65,21 +65,21 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn new(arguments: &'a [String]) -> Self {
-        let mut asked = Self { packages: Vec::new(), others: false, has_profile: false };
+        let mut selection = Self { packages: Vec::new(), others: false, has_profile: false };
         let mut rest = arguments.iter().map(String::as_str);
         while let Some(argument) = rest.next() {
             match argument {
-                "-p" | "--package" => asked.packages.extend(rest.next()),
+                "-p" | "--package" => selection.packages.extend(rest.next()),
                 // This option selects no tests.
                 "--no-fail-fast" => {}
-                "--profile=explore" => asked.has_profile = true,
+                "--profile=explore" => selection.has_profile = true,
                 _ => match argument.strip_prefix("--package=").or_else(|| argument.strip_prefix("-p")) {
-                    Some(package) => asked.packages.push(package),
-                    None => asked.others = true,
+                    Some(package) => selection.packages.push(package),
+                    None => selection.others = true,
                 },
             }
         }
-        asked
+        selection
     }
 
     fn everything(&self) -> bool {
@@ -108,11 +108,11 @@ fn doc_tests(asked: &Asked, postgres: &Postgres) -> Outcome {
         let workspace = Workspace::load()?;
         let libraries =
             workspace.packages.iter().filter(|package| package.has_library).map(|package| package.name.as_str());
-        let chosen: Vec<&str> = libraries.filter(|name| asked.packages.contains(name)).collect();
-        if chosen.is_empty() {
+        let chosen_libraries: Vec<&str> = libraries.filter(|name| asked.packages.contains(name)).collect();
+        if chosen_libraries.is_empty() {
             return Ok(());
         }
-        chosen.iter().for_each(|package| {
+        chosen_libraries.iter().for_each(|package| {
             command.args(["--package", package]);
         });
     }

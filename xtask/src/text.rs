@@ -17,8 +17,8 @@ pub(crate) fn write_or_check(
             Ok(())
         }
         [only] if only == "--check" => {
-            let committed = fs::read_to_string(root().join(file)).unwrap_or_default();
-            match first_difference(&committed, &generate()?) {
+            let committed_text = fs::read_to_string(root().join(file)).unwrap_or_default();
+            match first_difference(&committed_text, &generate()?) {
                 None => Ok(()),
                 Some(line) => Err(format!("{file}:{line}: {hint}").into()),
             }

@@ -36,8 +36,8 @@ impl Api {
 
     /// Creates a resource and returns its id.
     pub(crate) fn create(&self, path: &str, body: &Value) -> Result<String> {
-        let created = self.send("POST", path, body)?;
-        Ok(created["id"].as_str().ok_or_else(|| format!("{path} answered without an id: {created}"))?.to_owned())
+        let response = self.send("POST", path, body)?;
+        Ok(response["id"].as_str().ok_or_else(|| format!("{path} answered without an id: {response}"))?.to_owned())
     }
 
     pub(crate) fn create_person(&self) -> Result<Person> {
@@ -52,7 +52,7 @@ impl Api {
 
     /// Reads a response of lines until its end, or for a time at most. Returns its last line.
     pub(crate) fn read_lines(&self, path: &str, most: Duration) -> Result<String> {
-        let started = Instant::now();
+        let start = Instant::now();
         let request = Request::builder().uri(format!("http://{}{path}", self.address));
         let request = request.header("authorization", format!("Bearer {}", self.key)).body(())?;
         let response = agent().run(request)?;
@@ -61,7 +61,7 @@ impl Api {
         }
         let mut lines = BufReader::new(response.into_body().into_reader());
         let (mut line, mut last) = (vec![], vec![]);
-        while started.elapsed() < most && lines.read_until(b'\n', &mut line)? > 0 {
+        while start.elapsed() < most && lines.read_until(b'\n', &mut line)? > 0 {
             (line, last) = (last, line);
             line.clear();
         }
@@ -72,10 +72,10 @@ impl Api {
         let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
         let request = request.header("authorization", format!("Bearer {}", self.key));
         let request = if method == "GET" { request } else { request.header("content-type", content_type) };
-        let started = Instant::now();
+        let start = Instant::now();
         let mut response = agent().run(request.body(body.to_owned())?)?;
         let text = response.body_mut().read_to_string()?;
-        let seconds = started.elapsed().as_secs_f64();
+        let seconds = start.elapsed().as_secs_f64();
         if response.status().is_success() {
             return Ok((seconds, serde_json::from_str(&text)?));
         }

@@ -67,8 +67,8 @@ impl Sample {
     /// Returns the milliseconds within which this fraction of the requests was answered.
     pub(crate) fn within(&self, part: f64) -> f64 {
         let last = self.micros.len().saturating_sub(1);
-        let at = (last as f64 * part).round() as usize;
-        self.micros.get(at).map_or(f64::NAN, |micros| f64::from(*micros) / 1000.0)
+        let index = (last as f64 * part).round() as usize;
+        self.micros.get(index).map_or(f64::NAN, |micros| f64::from(*micros) / 1000.0)
     }
 }
 
@@ -76,9 +76,9 @@ impl Sample {
 pub(crate) fn burst(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Result<Sample> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let tasks = LocalSet::new();
-    let limited =
+    let result =
         async { timeout(shape.time + PATIENCE, tasks.run_until(send_all(address, traffic, shape))).await };
-    runtime.block_on(limited).map_err(|_| "the service stopped answering")?
+    runtime.block_on(result).map_err(|_| "the service stopped answering")?
 }
 
 async fn send_all(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Result<Sample> {
@@ -86,19 +86,19 @@ async fn send_all(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Resul
     for _ in 0..shape.connections {
         connections.push(Connection::open(address).await?);
     }
-    let started = Instant::now();
+    let start = Instant::now();
     let mut senders = JoinSet::new();
     for (number, connection) in (0_u64..).zip(connections) {
         let random = Random::seeded(shape.seed.wrapping_mul(1_000_003).wrapping_add(number));
-        let (most, deadline) = (shape.requests.div_ceil(shape.connections), started + shape.time);
+        let (most, deadline) = (shape.requests.div_ceil(shape.connections), start + shape.time);
         let continues = move |now, sent| now < deadline && sent < most;
         senders.spawn_local(send(connection, traffic.clone(), random, continues));
     }
     let mut micros = Vec::new();
-    while let Some(sent) = senders.join_next().await {
-        micros.extend(sent??);
+    while let Some(sender_result) = senders.join_next().await {
+        micros.extend(sender_result??);
     }
-    Ok(Sample::new(micros, started.elapsed()))
+    Ok(Sample::new(micros, start.elapsed()))
 }
 
 /// Sends requests one after the other while `work` runs on another thread. Returns the results of both.
@@ -110,13 +110,13 @@ pub(crate) fn beside<T: Send>(
 ) -> Result<(T, Sample)> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let connection = runtime.block_on(Connection::open(address))?;
-    let started = Instant::now();
+    let start = Instant::now();
     thread::scope(|scope| {
         let worker = scope.spawn(work);
         let continues = |_, _| !worker.is_finished();
-        let sent = runtime.block_on(send(connection, traffic.clone(), Random::seeded(seed), continues));
-        let done = worker.join().map_err(|_| "the work beside the requests panicked")??;
-        Ok((done, Sample::new(sent?, started.elapsed())))
+        let send_result = runtime.block_on(send(connection, traffic.clone(), Random::seeded(seed), continues));
+        let work_result = worker.join().map_err(|_| "the work beside the requests panicked")??;
+        Ok((work_result, Sample::new(send_result?, start.elapsed())))
     })
 }
 
@@ -140,9 +140,9 @@ async fn send(
             let body: String = String::from_utf8_lossy(body).chars().take(SHOWN).collect();
             return Err(format!("{} answered {status}: {body}", text.lines().next().unwrap_or_default()));
         }
-        let answered = Instant::now();
-        micros.push(u32::try_from((answered - now).as_micros()).unwrap_or(u32::MAX));
-        now = answered;
+        let response_time = Instant::now();
+        micros.push(u32::try_from((response_time - now).as_micros()).unwrap_or(u32::MAX));
+        now = response_time;
     }
     Ok(micros)
 }

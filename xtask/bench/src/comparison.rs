@@ -62,9 +62,9 @@ impl Comparison {
     }
 
     pub(crate) fn line(&self, what: impl Into<String>, value: (f64, &'static str), limit: Limit) -> Line {
-        let against =
+        let comparison_text =
             self.samples.get(1).map_or_else(String::new, |samples| format!("{}{}", self.label, figures(samples)));
-        Line::new(what, self.store, [figures(&self.samples[0]), against], value, limit)
+        Line::new(what, self.store, [figures(&self.samples[0]), comparison_text], value, limit)
     }
 
     /// Returns the median over the rounds of a value that is derived from the samples of both contenders.
@@ -78,8 +78,8 @@ impl Comparison {
 pub(crate) fn figures(samples: &[Sample]) -> String {
     let mut text = per_second(typical(samples, |sample| sample.rate));
     if samples.iter().any(|sample| !sample.micros.is_empty()) {
-        let within = |part| typical(samples, |sample| sample.within(part));
-        text += &format!(", p50 {:.2} ms, p99 {:.2} ms", within(0.5), within(0.99));
+        let duration_within = |part| typical(samples, |sample| sample.within(part));
+        text += &format!(", p50 {:.2} ms, p99 {:.2} ms", duration_within(0.5), duration_within(0.99));
     }
     let costs: Vec<f64> = samples.iter().filter_map(|sample| sample.cost).collect();
     if !costs.is_empty() {
@@ -120,8 +120,8 @@ mod tests {
         let comparison = Comparison { store: Store::Sqlite, samples: samples.to_vec(), label: String::new() };
         assert_eq!(comparison.speed("", Limit::None).value, 0.5);
         assert_eq!(comparison.cost("", 1.0).value, 2.0);
-        let alone = Comparison { samples: samples[..1].to_vec(), ..comparison };
-        assert_eq!(alone.speed("", Limit::AtLeast(1.0)).limit, Limit::None);
+        let single_comparison = Comparison { samples: samples[..1].to_vec(), ..comparison };
+        assert_eq!(single_comparison.speed("", Limit::AtLeast(1.0)).limit, Limit::None);
     }
 
     #[test]

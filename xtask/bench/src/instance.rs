@@ -121,9 +121,9 @@ pub(crate) fn contender<'a>(
             burst(service.address, &traffic, shape)
         };
         part(time / 3, 0)?;
-        let before = processes.time()?;
+        let time_before = processes.time()?;
         let sample = part(time - time / 3, 1)?;
-        let (time, requests) = (processes.time()?.saturating_sub(before), sample.micros.len());
+        let (time, requests) = (processes.time()?.saturating_sub(time_before), sample.micros.len());
         Ok(sample.with_cost(time, requests as f64))
     })
 }

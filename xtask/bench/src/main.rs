@@ -55,15 +55,15 @@ fn run(options: &Options) -> Result<bool> {
     let postgres = Postgres::start()?;
     let lines = measure(options, &scratch, postgres.as_ref())?;
     println!("\n{}", report::table(&lines));
-    let missed = lines.iter().filter(|line| !line.is_met()).count();
-    println!("{missed} of {} results miss their limits", lines.len());
+    let missed_count = lines.iter().filter(|line| !line.is_met()).count();
+    println!("{missed_count} of {} results miss their limits", lines.len());
     match (&postgres, &options.document) {
         (Some(postgres), Some(path)) if options.is_complete() => {
             document::write(path, options, &lines, &postgres.version()?)?;
         }
         _ => println!("Only a complete run on both stores writes the document."),
     }
-    Ok(missed == 0 || !options.check)
+    Ok(missed_count == 0 || !options.check)
 }
 
 fn measure(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Result<Vec<Line>> {

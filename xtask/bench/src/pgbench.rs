@@ -91,10 +91,10 @@ impl Reference {
     /// Returns a contender that runs a script.
     pub(crate) fn contender(&self, script: PathBuf, clients: usize) -> Contender<'_> {
         Box::new(move |time, _| {
-            let before = self.processes.time()?;
+            let time_before = self.processes.time()?;
             let rate = self.rate(&script, clients, time)?;
-            let used = self.processes.time()?.saturating_sub(before);
-            Ok(Sample::from_rate(rate).with_cost(used, rate * time.as_secs_f64()))
+            let processor_time = self.processes.time()?.saturating_sub(time_before);
+            Ok(Sample::from_rate(rate).with_cost(processor_time, rate * time.as_secs_f64()))
         })
     }
 
@@ -115,8 +115,12 @@ impl Reference {
     pub(crate) fn store_statement(&self, words: &[&str], values: &[String]) -> Result<String> {
         let query = "SELECT query AS value FROM pg_stat_activity WHERE application_name = 'candor'";
         let statements = self.database.texts(query)?;
-        let sent = statements.iter().find(|statement| words.iter().all(|word| statement.contains(word)));
-        insert_values(sent.ok_or_else(|| format!("the store has sent no statement with {words:?}"))?, values)
+        let matching_statement =
+            statements.iter().find(|statement| words.iter().all(|word| statement.contains(word)));
+        insert_values(
+            matching_statement.ok_or_else(|| format!("the store has sent no statement with {words:?}"))?,
+            values,
+        )
     }
 }
 
@@ -130,19 +134,20 @@ fn parse_rate(output: &str) -> Option<f64> {
 fn insert_values(statement: &str, values: &[String]) -> Result<String> {
     let mut parts = statement.split('$');
     let mut text = parts.next().unwrap_or_default().to_owned();
-    let mut used = 0;
+    let mut parameter_count = 0;
     for part in parts {
         let digits = part.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(part.len());
         let number: usize = part[..digits].parse()?;
         let value = number.checked_sub(1).and_then(|index| values.get(index));
         text += value.ok_or_else(|| format!("the store's statement has other parameters now: {statement}"))?;
         text += &part[digits..];
-        used = used.max(number);
+        parameter_count = parameter_count.max(number);
     }
-    if used == values.len() {
+    if parameter_count == values.len() {
         return Ok(text);
     }
-    Err(format!("the store's statement has {used} parameters instead of {}: {statement}", values.len()).into())
+    Err(format!("the store's statement has {parameter_count} parameters instead of {}: {statement}", values.len())
+        .into())
 }
 
 #[cfg(test)]

@@ -117,12 +117,12 @@ pub(crate) mod tests {
     #[test]
     fn table_has_a_row_for_each_line() {
         let lines = [line(0.5, Limit::AtLeast(1.1)), line(2.0, Limit::None)];
-        let expected = "\
+        let expected_table = "\
 | What | Store | Measured | Compared with | Result | Limit | Met |
 |---|---|---|---|---|---|---|
 | GET | SQLite | 2/s | 1/s | 0.50 × | ≥ 1.10 × | no |
 | GET | SQLite | 2/s | 1/s | 2.00 × |  |  |
 ";
-        assert_eq!(table(&lines), expected);
+        assert_eq!(table(&lines), expected_table);
     }
 }

@@ -126,7 +126,7 @@ impl Candor {
     pub(crate) fn serve(&self) -> Result<Service> {
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
         let log = self.folder.join("log");
-        let started = Instant::now();
+        let start = Instant::now();
         let guard = Guard::start(KEEP_PROCESS, |shell| {
             shell.arg(&log).arg(&self.binary).args(["serve", "--role", self.role]);
             self.configure(shell);
@@ -134,7 +134,7 @@ impl Candor {
         })?;
         let process = guard.said.parse().map_err(|_| "the service did not start")?;
         let service = Service { _guard: guard, address, process, log };
-        service.wait_until_ready(started)?;
+        service.wait_until_ready(start)?;
         Ok(service)
     }
 
@@ -187,10 +187,10 @@ impl Service {
                 }
                 Result::Ok(peak)
             });
-            let done = work();
+            let result = work();
             is_over.store(true, Ordering::Relaxed);
             let peak = watcher.join().map_err(|_| "the memory was not watched")??;
-            Ok((done?, peak))
+            Ok((result?, peak))
         })
     }
 
@@ -225,9 +225,9 @@ impl Service {
 
 /// Waits until a condition holds.
 pub(crate) fn wait_until(what: &str, patience: Duration, holds: impl Fn() -> Result<bool>) -> Result {
-    let started = Instant::now();
+    let start = Instant::now();
     while !holds()? {
-        if started.elapsed() > patience {
+        if start.elapsed() > patience {
             return Err(format!("{patience:?} were not enough until {what}").into());
         }
         pause();
@@ -237,8 +237,8 @@ pub(crate) fn wait_until(what: &str, patience: Duration, holds: impl Fn() -> Res
 
 /// Blocks the thread for this time.
 pub(crate) fn wait(time: Duration) -> Result {
-    let started = Instant::now();
-    while started.elapsed() < time {
+    let start = Instant::now();
+    while start.elapsed() < time {
         pause();
     }
     Ok(())

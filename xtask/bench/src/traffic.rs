@@ -96,8 +96,8 @@ impl Traffic {
     pub(crate) fn mixed_with(&self, rare: &Self, ratio: u32) -> Self {
         let (often, rare) = (self.clone(), rare.clone());
         Self::new(move |random, out| {
-            let chosen = if random.between(0, ratio) == 0 { &rare } else { &often };
-            chosen.write(random, out);
+            let chosen_request = if random.between(0, ratio) == 0 { &rare } else { &often };
+            chosen_request.write(random, out);
         })
     }
 
@@ -229,15 +229,15 @@ mod tests {
     #[test]
     fn repeated_request_is_identical_in_every_byte() {
         let creates = Traffic::creates(OBSERVATIONS, "key", 10, &[], 0);
-        let written = |traffic: &Traffic, random: &mut Random| {
-            let mut out = vec![];
-            traffic.write(random, &mut out);
-            out
+        let bytes_of = |traffic: &Traffic, random: &mut Random| {
+            let mut bytes = vec![];
+            traffic.write(random, &mut bytes);
+            bytes
         };
         let (once, again) = (creates.each_once(3), creates.repeated(3));
         let mut random = Random::seeded(1);
-        let all: Vec<_> = (0..3).map(|_| written(&once, &mut random)).collect();
+        let all: Vec<_> = (0..3).map(|_| bytes_of(&once, &mut random)).collect();
         assert_ne!(all[0], all[1]);
-        assert!((0..20).all(|_| all.contains(&written(&again, &mut random))));
+        assert!((0..20).all(|_| all.contains(&bytes_of(&again, &mut random))));
     }
 }

@@ -67,15 +67,15 @@ fn operation(
     class: &str,
     queries: &mut Vec<NamedType>,
 ) -> Outcome<Operation> {
-    let described = &item[verb];
-    let id = text(&described["operationId"])?;
-    let query = Query::read(document, described, &pascal_case_of_id(&id))?;
+    let operation_object = &item[verb];
+    let id = text(&operation_object["operationId"])?;
+    let query = Query::read(document, operation_object, &pascal_case_of_id(&id))?;
     let path_parameters =
         path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).map(str::to_owned).collect();
-    let summary = text(&described["summary"])?;
+    let summary = text(&operation_object["summary"])?;
     let operation = Operation {
         name: method(&id, class),
-        doc: format!("{summary}.\n\n{}", described["description"].as_str().unwrap_or_default()),
+        doc: format!("{summary}.\n\n{}", operation_object["description"].as_str().unwrap_or_default()),
         method: verb.to_uppercase(),
         path: path.to_owned(),
         path_parameters,
@@ -83,11 +83,11 @@ fn operation(
         query_required: query.members.iter().any(|member| member.required),
         query_members: query.members.clone(),
         joined: query.joined.clone(),
-        body: body(document, described)?,
-        dry_run: takes(described, DRY_RUN) || has_own_dry_run(described),
-        if_match: takes(described, "IfMatch"),
-        if_none_match: takes(described, "IfNoneMatch"),
-        answer: answer(document, described).ok_or_else(|| format!("{id}: no answer"))?,
+        body: body(document, operation_object)?,
+        dry_run: takes(operation_object, DRY_RUN) || has_own_dry_run(operation_object),
+        if_match: takes(operation_object, "IfMatch"),
+        if_none_match: takes(operation_object, "IfNoneMatch"),
+        answer: answer(document, operation_object).ok_or_else(|| format!("{id}: no answer"))?,
         id,
     };
     if !matches!(operation.answer, Answer::Lines(_)) {
@@ -113,14 +113,14 @@ fn pascal_case_of_id(id: &str) -> String {
 
 fn body(document: &Value, operation: &Value) -> Outcome<Option<Body>> {
     let content = &operation["requestBody"]["content"];
-    let required = operation["requestBody"]["required"] == true;
+    let is_required = operation["requestBody"]["required"] == true;
     if content["text/csv"].is_object() {
         let name = "string".to_owned();
-        return Ok(Some(Body { name, required, is_csv: true, members: Vec::new() }));
+        return Ok(Some(Body { name, required: is_required, is_csv: true, members: Vec::new() }));
     }
     let Some(name) = reference(&content["application/json"]["schema"]) else { return Ok(None) };
     let members = schemas::members(&document["components"]["schemas"][name])?;
-    Ok(Some(Body { name: name.to_owned(), required, is_csv: false, members }))
+    Ok(Some(Body { name: name.to_owned(), required: is_required, is_csv: false, members }))
 }
 
 /// Returns the type of a successful answer.

@@ -118,8 +118,8 @@ mod tests {
     #[test]
     fn long_literal_has_a_line_for_each_member() {
         let long = "x".repeat(60);
-        let expected = format!("{{\n  inner: {{ id: 1 }},\n  text: \"{long}\",\n}}");
-        assert_eq!(typescript(&json!({"text": long, "inner": {"id": 1}}), "", INLINE), expected);
+        let expected_text = format!("{{\n  inner: {{ id: 1 }},\n  text: \"{long}\",\n}}");
+        assert_eq!(typescript(&json!({"text": long, "inner": {"id": 1}}), "", INLINE), expected_text);
         assert_eq!(typescript(&json!({"list": [], "map": {}}), "", INLINE), "{ list: [], map: {} }");
     }
 
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(python_call("me.get", &[]), "me.get()");
         assert_eq!(python_call("get", &python_arguments(&json!({"id": 1, "to": null}))), "get(id=1, to=None)");
         let long = "x".repeat(80);
-        let expected = format!("get(\n        \"{long}\",\n    )");
-        assert_eq!(python_call("get", &[python(&json!(long))]), expected);
+        let expected_text = format!("get(\n        \"{long}\",\n    )");
+        assert_eq!(python_call("get", &[python(&json!(long))]), expected_text);
     }
 }

@@ -46,8 +46,8 @@ fn write() -> Outcome {
 /// Fails where a committed file differs from the one that the templates make now.
 pub(crate) fn check() -> Outcome {
     for (path, text) in generated()? {
-        let committed = fs::read_to_string(root().join(&path)).unwrap_or_default();
-        if let Some(line) = first_difference(&committed, &text) {
+        let committed_text = fs::read_to_string(root().join(&path)).unwrap_or_default();
+        if let Some(line) = first_difference(&committed_text, &text) {
             return Err(format!("{path}:{line}: is not current, run `cargo xtask clients`").into());
         }
     }

@@ -2,8 +2,8 @@
 
 /// Returns a path or code in the form of a type's name: `employee-objectives` becomes `EmployeeObjectives`.
 pub(super) fn pascal_case(text: &str) -> String {
-    let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..];
-    text.split(['-', '_', '.']).filter(|word| !word.is_empty()).map(capitalized).collect()
+    let capitalize = |word: &str| word[..1].to_uppercase() + &word[1..];
+    text.split(['-', '_', '.']).filter(|word| !word.is_empty()).map(capitalize).collect()
 }
 
 /// Returns an operation id in snake case.

@@ -20,14 +20,16 @@ pub(super) struct Query {
 
 /// Returns the type for the bounds of a filter.
 pub(super) fn range() -> NamedType {
-    let bound = |name: &str, doc: &str| Member {
+    let bound_member = |name: &str, doc: &str| Member {
         name: name.to_owned(),
         doc: doc.to_owned(),
         required: false,
         rendered: Rendered::from(&Type::Text),
     };
-    let bounds =
-        vec![bound("gte", "The least value that matches."), bound("lte", "The greatest value that matches.")];
+    let bounds = vec![
+        bound_member("gte", "The least value that matches."),
+        bound_member("lte", "The greatest value that matches."),
+    ];
     object(RANGE, "Bounds of a date or time, both inclusive.", bounds)
 }
 

@@ -38,19 +38,19 @@ pub(super) fn requests(api: &Api) -> BTreeSet<String> {
     let operations = || api.resources.iter().flat_map(|resource| &resource.operations).chain(&api.root);
     let bodies = operations().filter_map(|operation| operation.body.as_ref().map(|body| body.name.clone()));
     let mut open: Vec<String> = bodies.chain(api.queries.iter().map(|query| query.name.clone())).collect();
-    let mut known = BTreeSet::new();
+    let mut known_names = BTreeSet::new();
     while let Some(name) = open.pop() {
-        let Some(found) = all.iter().find(|named| named.name == name) else { continue };
-        if !known.insert(name) {
+        let Some(named_type) = all.iter().find(|named| named.name == name) else { continue };
+        if !known_names.insert(name) {
             continue;
         }
-        if let Form::Object { members } = &found.form {
+        if let Form::Object { members } = &named_type.form {
             let words =
                 members.iter().flat_map(|member| member.rendered.rust.split(|c: char| !c.is_alphanumeric()));
             open.extend(words.map(str::to_owned));
         }
     }
-    known
+    known_names
 }
 
 /// Returns a documentation comment, or nothing if there is no text.

@@ -21,10 +21,10 @@ impl RustValues {
     /// Returns the values of a body and a query, which have these types.
     pub(super) fn new(api: &Api, body: Option<(&str, &Value)>, query: Option<(&str, &Value)>) -> Outcome<Self> {
         let mut writer = Writer { api, imports: BTreeSet::new() };
-        let mut written = |part: Option<(&str, &Value)>| {
+        let mut part_text = |part: Option<(&str, &Value)>| {
             part.map(|(type_name, value)| writer.expression(value, type_name)).transpose()
         };
-        let (body, query) = (written(body)?, written(query)?);
+        let (body, query) = (part_text(body)?, part_text(query)?);
         Ok(Self { body, query, imports: writer.imports })
     }
 }
@@ -60,9 +60,9 @@ impl Writer<'_> {
             self.imports.insert("Value".to_owned());
             return Ok(if value.is_null() { "Value::Null".to_owned() } else { format!("Value::from({value})") });
         }
-        let known = self.api.types.iter().chain(&self.api.queries).find(|known| known.name == type_name);
-        match (known, value) {
-            (Some(known), _) => self.named(value, known),
+        let known_type = self.api.types.iter().chain(&self.api.queries).find(|known| known.name == type_name);
+        match (known_type, value) {
+            (Some(known_type), _) => self.named(value, known_type),
             (None, Value::Bool(_) | Value::Number(_) | Value::String(_)) => Ok(value.to_string()),
             (None, _) => Err(format!("{value} is no {type_name}").into()),
         }
@@ -136,9 +136,9 @@ mod tests {
         let api = document::read(&api).unwrap();
         let example = json!({"text": "a \"b\"", "tone": "up", "data": {"n": 1, "no": null}, "link": null, "paths": {"a": "b", "c": null}});
         let values = RustValues::new(&api, Some(("Note", &example)), None).unwrap();
-        let expected = "Note::new(\"a \\\"b\\\"\").data([(\"n\", Value::from(1)), (\"no\", Value::Null)])\
+        let expected_code = "Note::new(\"a \\\"b\\\"\").data([(\"n\", Value::from(1)), (\"no\", Value::Null)])\
                         .clear_link().paths([(\"a\", Some(\"b\")), (\"c\", None)]).tone(Tone::Up)";
-        assert_eq!(values.body.as_deref(), Some(expected));
+        assert_eq!(values.body.as_deref(), Some(expected_code));
         assert_eq!(values.imports.into_iter().collect::<Vec<_>>(), ["Note", "Tone", "Value"]);
         assert!(RustValues::new(&api, Some(("Note", &json!({}))), None).is_err());
     }

@@ -112,21 +112,22 @@ fn operations(api: &Api) -> impl Iterator<Item = (Option<&Resource>, &Operation)
 /// Returns the variables of the templates.
 fn input(api: &Api, document: &Value, resource: Option<&Resource>, operation: &Operation) -> Outcome<Variable> {
     let item = &document["paths"][&operation.path];
-    let described = &item[operation.method.to_lowercase()];
+    let operation_object = &item[operation.method.to_lowercase()];
     let ids: Vec<String> = operation.path_parameters.iter().map(|name| some_id(document, item, name)).collect();
     let mut path = operation.path.clone();
     for (name, id) in operation.path_parameters.iter().zip(&ids) {
         path = path.replace(&format!("{{{name}}}"), id);
     }
-    let required = operation.query_members.iter().filter(|member| member.required);
-    let query: BTreeMap<&str, Value> =
-        required.map(|member| (member.name.as_str(), some_value(document, described, &member.name))).collect();
+    let required_members = operation.query_members.iter().filter(|member| member.required);
+    let query: BTreeMap<&str, Value> = required_members
+        .map(|member| (member.name.as_str(), some_value(document, operation_object, &member.name)))
+        .collect();
     let (is_list, answer) = match &operation.answer {
         Answer::Nothing | Answer::Lines(_) => (false, None),
         Answer::One(name) => (false, Some(variable(name))),
         Answer::PageOf(name) => (true, Some(variable(name))),
     };
-    let example = described.pointer("/requestBody/content/application~1json/example");
+    let example = operation_object.pointer("/requestBody/content/application~1json/example");
     let has_limit = operation.query_members.iter().any(|member| member.name == "limit");
     let parameters = query.iter().map(|(name, value)| format!("{name}={}", query_text(value)));
     let parameters: Vec<String> = parameters.chain(has_limit.then(|| "limit=20".to_owned())).collect();
@@ -141,8 +142,8 @@ fn input(api: &Api, document: &Value, resource: Option<&Resource>, operation: &O
         is_csv => operation.body.as_ref().is_some_and(|body| body.is_csv),
         is_lines => matches!(operation.answer, Answer::Lines(_)),
         example => example.map(Variable::from_serialize),
-        has_key => described["security"].as_array().is_none_or(|ways| !ways.is_empty()),
-        is_idempotent => described["parameters"].to_string().contains("/IdempotencyKey"),
+        has_key => operation_object["security"].as_array().is_none_or(|ways| !ways.is_empty()),
+        is_idempotent => operation_object["parameters"].to_string().contains("/IdempotencyKey"),
     })
 }
 

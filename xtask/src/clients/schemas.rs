@@ -153,9 +153,9 @@ mod tests {
                 "discriminator": {"propertyName": "type"},
             },
         });
-        let told = tag(&schemas, "Row").unwrap().unwrap();
-        let families: Vec<_> = told.families.iter().map(|family| (&*family.name, &*family.words)).collect();
-        assert_eq!((&*told.member, families), ("type", vec![("PersonRow", &["person".to_owned()][..])]));
+        let tag_name = tag(&schemas, "Row").unwrap().unwrap();
+        let families: Vec<_> = tag_name.families.iter().map(|family| (&*family.name, &*family.words)).collect();
+        assert_eq!((&*tag_name.member, families), ("type", vec![("PersonRow", &["person".to_owned()][..])]));
         assert_eq!(tag(&schemas, "Line").unwrap(), None);
         let names: Vec<_> = read(&schemas).unwrap().into_iter().map(|named| named.name).collect();
         assert_eq!(names, ["End", "OtherRow", "PersonRow", "Row", "Line"], "a union of unions follows them");

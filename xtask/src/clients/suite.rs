@@ -44,9 +44,9 @@ pub(crate) fn run() -> Outcome {
 }
 
 fn timed(language: &str, run: impl FnOnce() -> Outcome) -> Result<(), String> {
-    let begun = Instant::now();
+    let start = Instant::now();
     run().map_err(|problem| format!("{language}: {problem}"))?;
-    println!("{language}: done in {:.0} s", begun.elapsed().as_secs_f64());
+    println!("{language}: done in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())
 }
 

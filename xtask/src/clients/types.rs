@@ -46,8 +46,8 @@ impl Type {
         }
         for choices in ["anyOf", "oneOf"] {
             if let Some(choices) = schema[choices].as_array() {
-                let kept = choices.iter().filter(|choice| reference(choice) != Some(ERASED_EVENT));
-                return Ok(Self::Union(kept.map(Self::read).collect::<Outcome<_>>()?).simplified());
+                let remaining_choices = choices.iter().filter(|choice| reference(choice) != Some(ERASED_EVENT));
+                return Ok(Self::Union(remaining_choices.map(Self::read).collect::<Outcome<_>>()?).simplified());
             }
         }
         if let Some(text) = schema["const"].as_str() {
@@ -212,8 +212,8 @@ mod tests {
 
     #[test]
     fn open_enumeration_keeps_its_known_words() {
-        let known = json!({"$ref": "#/components/schemas/Role"});
-        let open = Type::read(&json!({"anyOf": [known, {"type": "null"}, {"type": "string"}]})).unwrap();
+        let known_reference = json!({"$ref": "#/components/schemas/Role"});
+        let open = Type::read(&json!({"anyOf": [known_reference, {"type": "null"}, {"type": "string"}]})).unwrap();
         assert_eq!(open.typescript(), "Open<Role> | null");
         assert_eq!(open.python(), "Role | str | None");
     }
@@ -221,9 +221,9 @@ mod tests {
     #[test]
     fn nested_object_without_title_is_refused() {
         assert!(Type::read(&json!({"type": "object", "properties": {}})).is_err());
-        let titled =
+        let titled_type =
             Type::read(&json!({"type": ["object", "null"], "properties": {}, "title": "Target"})).unwrap();
-        assert_eq!(titled.typescript(), "Target | null");
+        assert_eq!(titled_type.typescript(), "Target | null");
     }
 
     #[test]

@@ -17,34 +17,38 @@ pub(super) fn settings(machine: &Machine) -> Outcome<Tried> {
     let mut command = Command::new(&machine.binary);
     let settings: Value = serde_json::from_str(&output(command.env_clear().args(["config", "--json"]))?)?;
     let settings = settings.as_object().ok_or("candor config --json has an unknown form")?;
-    let known = settings.values().filter_map(|setting| setting["variable"].as_str()).chain(NO_SETTINGS).collect();
-    let unknown: Vec<String> =
-        machine.documents.below("").flat_map(|(path, text)| unknown_settings(path, text, &known)).collect();
-    judge(&unknown, format!("every variable is one of the {} settings", known.len() - NO_SETTINGS.len()))
+    let known_settings =
+        settings.values().filter_map(|setting| setting["variable"].as_str()).chain(NO_SETTINGS).collect();
+    let unknown: Vec<String> = machine
+        .documents
+        .below("")
+        .flat_map(|(path, text)| unknown_settings(path, text, &known_settings))
+        .collect();
+    judge(&unknown, format!("every variable is one of the {} settings", known_settings.len() - NO_SETTINGS.len()))
 }
 
 fn unknown_settings(path: &str, text: &str, known: &BTreeSet<&str>) -> Vec<String> {
     // Skips patterns for several settings, such as `CANDOR_WEBHOOKS_*`.
-    let named = words(text, "CANDOR_").map(|(word, _)| word).filter(|word| !word.ends_with('_'));
-    let unknown: BTreeSet<&str> = named.filter(|word| !known.contains(word)).collect();
+    let setting_names = words(text, "CANDOR_").map(|(word, _)| word).filter(|word| !word.ends_with('_'));
+    let unknown: BTreeSet<&str> = setting_names.filter(|word| !known.contains(word)).collect();
     unknown.into_iter().map(|word| format!("{path}: {word} is not a setting, see `candor config`")).collect()
 }
 
 pub(super) fn check(machine: &Machine) -> Outcome<Tried> {
     let documents = &machine.documents;
-    let mut found = kubernetes::commands(documents)?;
+    let mut commands = kubernetes::commands(documents)?;
     for (path, text) in documents.below("") {
-        found.extend(in_units(text).chain(in_examples(text)).map(|words| (path.to_owned(), words)));
+        commands.extend(in_units(text).chain(in_examples(text)).map(|words| (path.to_owned(), words)));
     }
     for (service, words) in compose_commands(&documents.yaml(COMPOSE)?) {
-        found.push((format!("{COMPOSE}, {service}"), words));
+        commands.push((format!("{COMPOSE}, {service}"), words));
     }
     let image = image_commands(documents.text(DOCKERFILE)?);
-    found.extend(image.into_iter().map(|words| (DOCKERFILE.to_owned(), words)));
-    let wrong = found.iter().filter(|(_, words)| !is_valid(machine, words));
+    commands.extend(image.into_iter().map(|words| (DOCKERFILE.to_owned(), words)));
+    let wrong = commands.iter().filter(|(_, words)| !is_valid(machine, words));
     let wrong: Vec<String> =
         wrong.map(|(path, words)| format!("{path}: `candor {}` is not valid", words.join(" "))).collect();
-    judge(&wrong, format!("{} command lines are valid", found.len()))
+    judge(&wrong, format!("{} command lines are valid", commands.len()))
 }
 
 /// Returns `true` if the program accepts a command line. With `--help` it fails for an invalid one.
@@ -91,8 +95,8 @@ mod tests {
     #[test]
     fn unknown_setting_is_found() {
         let text = "CANDOR_LISTEN: a\nCANDOR_LISTN: b\n# CANDOR_WEBHOOKS_*\n";
-        let found = unknown_settings("a.yaml", text, &["CANDOR_LISTEN"].into());
-        assert_eq!(found, ["a.yaml: CANDOR_LISTN is not a setting, see `candor config`"]);
+        let findings = unknown_settings("a.yaml", text, &["CANDOR_LISTEN"].into());
+        assert_eq!(findings, ["a.yaml: CANDOR_LISTN is not a setting, see `candor config`"]);
     }
 
     #[test]

@@ -77,8 +77,8 @@ fn services(compose: &[Value]) -> impl Iterator<Item = (&String, &Value)> {
 
 /// The command lines of the services with our image.
 pub(super) fn compose_commands(compose: &[Value]) -> impl Iterator<Item = (&String, Vec<String>)> {
-    let owned = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
-    services(compose).map(move |(name, service)| (name, owned(texts(&service["command"]))))
+    let own_words = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
+    services(compose).map(move |(name, service)| (name, own_words(texts(&service["command"]))))
 }
 
 pub(super) fn compose_rules(machine: &Machine) -> Outcome<Tried> {
@@ -95,15 +95,15 @@ fn broken_rules(compose: &[Value]) -> Vec<String> {
         }
     }
     for (name, service) in services(compose) {
-        let mut broken = rules::broken(&SERVICE, service);
+        let mut broken_lines = rules::broken(&SERVICE, service);
         let needs = END_SECONDS + rules::drain_seconds(&service["environment"]);
         if rules::seconds(&service["stop_grace_period"]).is_none_or(|grace| grace < needs) {
-            broken.push("it is killed before it has ended".to_owned());
+            broken_lines.push("it is killed before it has ended".to_owned());
         }
         if rules::has_secret(&service["environment"]) {
-            broken.push("a secret is in its environment".to_owned());
+            broken_lines.push("a secret is in its environment".to_owned());
         }
-        findings.extend(broken.into_iter().map(|problem| format!("{name}: {problem}")));
+        findings.extend(broken_lines.into_iter().map(|problem| format!("{name}: {problem}")));
     }
     findings.into_iter().map(|finding| format!("{COMPOSE}, {finding}")).collect()
 }
@@ -120,8 +120,8 @@ pub(super) fn runs_on_a_read_only_root(machine: &Machine) -> Outcome<Tried> {
     let libraries = libraries(&machine.binary)?;
     let mut command = program(unshare, &["--mount", "--fork", "sh", "xtask/deploy/read_only_root.sh"]);
     command.arg(&machine.scratch).args([free_address()?.to_string(), free_address()?.to_string()]);
-    let said = output(command.arg(&machine.binary).args(libraries))?;
-    Tried::passed(said.trim().replace('\n', ", "))
+    let output_text = output(command.arg(&machine.binary).args(libraries))?;
+    Tried::passed(output_text.trim().replace('\n', ", "))
 }
 
 /// The libraries of the program. Fails if the base of the image lacks one.

@@ -97,17 +97,17 @@ mod tests {
     #[test]
     fn yaml_documents_are_divided_and_merges_resolved() {
         let text = "x: &a {one: 1, two: 2}\ny: &b\n  <<: *a\n  two: 3\nw: {<<: *b, one: 4}\n---\nz: [a]\n";
-        let expected = [
+        let expected_documents = [
             json!({"x": {"one": 1, "two": 2}, "y": {"one": 1, "two": 3}, "w": {"one": 4, "two": 3}}),
             json!({"z": ["a"]}),
         ];
-        assert_eq!(parse(text).unwrap(), expected);
+        assert_eq!(parse(text).unwrap(), expected_documents);
         assert!(parse("a: [").is_err());
     }
 
     #[test]
     fn words_are_found_whole() {
-        let found: Vec<_> = words("A_B=1 XA_C a(A_D9) A_", "A_").map(|(word, _)| word).collect();
-        assert_eq!(found, ["A_B", "A_D9", "A_"]);
+        let found_words: Vec<_> = words("A_B=1 XA_C a(A_D9) A_", "A_").map(|(word, _)| word).collect();
+        assert_eq!(found_words, ["A_B", "A_D9", "A_"]);
     }
 }

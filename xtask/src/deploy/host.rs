@@ -40,14 +40,14 @@ pub(super) fn security(machine: &Machine) -> Outcome<Tried> {
     }
     let threshold = format!("--threshold={MAX_EXPOSURE}");
     let arguments = ["security", "--no-pager", "--offline=true", &threshold, &path_of(FILE)];
-    let said = tools::said(&mut program(&analyze, &arguments))?;
+    let output_text = tools::said(&mut program(&analyze, &arguments))?;
     // The program and its manual page are not installed here: the program of the tests replaces it.
     let text = machine.documents.text(FILE)?.replace("/usr/bin/candor", &machine.binary.to_string_lossy());
     let lines = text.lines().filter(|line| !line.starts_with("Documentation="));
     let copy = machine.scratch.join("candor.service");
     fs::write(&copy, lines.map(|line| format!("{line}\n")).collect::<String>())?;
     tools::said(&mut program(&analyze, &["verify", "--man=no", &copy.to_string_lossy()]))?;
-    let level = said.lines().rfind(|line| line.contains("exposure level")).unwrap_or_default();
+    let level = output_text.lines().rfind(|line| line.contains("exposure level")).unwrap_or_default();
     let level = level.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
     Tried::passed(format!("{level}, and it is valid"))
 }

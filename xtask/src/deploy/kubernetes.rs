@@ -96,10 +96,11 @@ fn missing(all: &[(String, Value)]) -> Vec<String> {
     let of_kind = |kind| all.iter().filter(move |(_, manifest)| manifest["kind"] == kind);
     let labels = |manifest: &Value| manifest["spec"]["selector"]["matchLabels"].clone();
     let budgets: Vec<Value> = of_kind("PodDisruptionBudget").map(|(_, manifest)| labels(manifest)).collect();
-    let without = of_kind("Deployment").filter(|(_, manifest)| !budgets.contains(&labels(manifest)));
-    let without = without.map(|(path, _)| format!("{path}: a Deployment without a PodDisruptionBudget"));
+    let deployments_without = of_kind("Deployment").filter(|(_, manifest)| !budgets.contains(&labels(manifest)));
+    let lines_without =
+        deployments_without.map(|(path, _)| format!("{path}: a Deployment without a PodDisruptionBudget"));
     let kinds = KINDS.iter().filter(|kind| of_kind(**kind).next().is_none());
-    without.chain(kinds.map(|kind| format!("{MANIFESTS}: no {kind}"))).collect()
+    lines_without.chain(kinds.map(|kind| format!("{MANIFESTS}: no {kind}"))).collect()
 }
 
 /// Images of another version than this workspace's.
@@ -107,13 +108,16 @@ fn wrong_version(documents: &Documents) -> Outcome<Vec<String>> {
     let workspace: toml::Table = fs::read_to_string(root().join("Cargo.toml"))?.parse()?;
     let version = workspace["workspace"]["package"]["version"].as_str().unwrap_or_default();
     let image = &documents.yaml(KUSTOMIZATION)?[0]["images"][0];
-    let expected = format!("{}:{version}", image["newName"].as_str().unwrap_or_default());
+    let expected_image = format!("{}:{version}", image["newName"].as_str().unwrap_or_default());
     let mut findings = Vec::new();
     if image["newTag"] != version {
         findings.push(format!("{KUSTOMIZATION}: newTag is not {version}"));
     }
-    if containers(&documents.yaml(MIGRATION)?[0]).iter().any(|container| container["image"] != expected.as_str()) {
-        findings.push(format!("{MIGRATION}: its image is not {expected}"));
+    if containers(&documents.yaml(MIGRATION)?[0])
+        .iter()
+        .any(|container| container["image"] != expected_image.as_str())
+    {
+        findings.push(format!("{MIGRATION}: its image is not {expected_image}"));
     }
     Ok(findings)
 }
@@ -124,25 +128,25 @@ pub(super) fn schemas(machine: &Machine) -> Outcome<Tried> {
     let mut command = program(python.join("bin/kubernetes-validate"), &["--strict"]);
     let all = manifests(&machine.documents)?;
     for (number, (path, manifest)) in all.iter().enumerate() {
-        let mut named = manifest.clone();
+        let mut named_manifest = manifest.clone();
         // The validator needs a name, which the API server makes from `generateName`.
-        if named["metadata"]["name"].is_null() {
-            named["metadata"]["name"] = named["metadata"]["generateName"].clone();
+        if named_manifest["metadata"]["name"].is_null() {
+            named_manifest["metadata"]["name"] = named_manifest["metadata"]["generateName"].clone();
         }
         let copy = machine.scratch.join(format!("{number}-{}", path.replace('/', "-")));
-        fs::write(&copy, named.to_string())?;
+        fs::write(&copy, named_manifest.to_string())?;
         command.arg(copy);
     }
-    let said = tools::said(&mut command)?;
-    let version = said.split_once("against version ").and_then(|(_, rest)| rest.split_whitespace().next());
+    let output_text = tools::said(&mut command)?;
+    let version = output_text.split_once("against version ").and_then(|(_, rest)| rest.split_whitespace().next());
     let version = version.map_or(String::new(), |version| format!(" for version {version}"));
     Tried::passed(format!("{} manifests are valid{version}", all.len()))
 }
 
 pub(super) fn kustomize(_: &Machine) -> Outcome<Tried> {
     let Some(kubectl) = tools::installed("kubectl") else { return Tried::skipped("kubectl is not installed") };
-    let said = output(&mut program(kubectl, &["kustomize", &format!("{FOLDER}/{MANIFESTS}")]))?;
-    let kinds = said.lines().filter(|line| line.starts_with("kind: ")).count();
+    let output_text = output(&mut program(kubectl, &["kustomize", &format!("{FOLDER}/{MANIFESTS}")]))?;
+    let kinds = output_text.lines().filter(|line| line.starts_with("kind: ")).count();
     Tried::passed(format!("{kinds} manifests are generated"))
 }
 

@@ -51,9 +51,9 @@ impl Table {
     /// Returns a finding for each metric in a text that the program does not export under that name. Histograms
     /// are exported with the endings of [`HISTOGRAM_ENDINGS`] only.
     fn unknown(&self, path: &str, text: &str) -> BTreeSet<String> {
-        let named = |prefix| words(text, prefix).map(|(word, _)| word);
-        let ours = named("candor_").filter(|word| !self.has(word));
-        let of_process = named("process_").filter(|word| !PROCESS_METRICS.contains(word));
+        let names_with = |prefix| words(text, prefix).map(|(word, _)| word);
+        let ours = names_with("candor_").filter(|word| !self.has(word));
+        let of_process = names_with("process_").filter(|word| !PROCESS_METRICS.contains(word));
         ours.chain(of_process).map(|word| format!("{path}: there is no metric {word}")).collect()
     }
 

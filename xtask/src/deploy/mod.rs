@@ -85,18 +85,18 @@ pub(crate) fn run() -> Outcome {
     fs::create_dir_all(&scratch)?;
     let documents = Documents::read(&root().join(FOLDER))?;
     let machine = Machine { binary: target.join("debug/candor"), target, scratch, documents };
-    let mut failed = 0;
+    let mut failure_count = 0;
     for (name, check) in CHECKS {
         match check(&machine) {
             Ok(Tried::Passed(observation)) => println!("{name}: {observation}"),
             Ok(Tried::Skipped(reason)) => println!("{name}: skipped: {reason}"),
             Err(problem) => {
-                failed += 1;
+                failure_count += 1;
                 println!("{name}: FAILED: {problem}");
             }
         }
     }
-    if failed == 0 { Ok(()) } else { Err(format!("{failed} checks failed").into()) }
+    if failure_count == 0 { Ok(()) } else { Err(format!("{failure_count} checks failed").into()) }
 }
 
 /// Joins all findings to one problem. Passes without findings.

@@ -23,9 +23,9 @@ pub(super) fn alerts(machine: &Machine) -> Outcome<Tried> {
     }
     let Some(promtool) = tools::promtool(machine) else { return no_promtool() };
     tools::said(&mut program(&promtool, &["check", "config", &path_of(SCRAPE)]))?;
-    let said = tools::said(&mut program(&promtool, &["check", "rules", &path_of(RULES)]))?;
+    let output_text = tools::said(&mut program(&promtool, &["check", "rules", &path_of(RULES)]))?;
     tools::said(&mut program(&promtool, &["test", "rules", &path_of(TESTS)]))?;
-    let count = said.lines().find(|line| line.contains("rules found")).unwrap_or_default();
+    let count = output_text.lines().find(|line| line.contains("rules found")).unwrap_or_default();
     Tried::passed(format!("{}, each fires and rests in its test", count.trim().trim_start_matches("SUCCESS: ")))
 }
 

@@ -75,10 +75,10 @@ impl Build {
         if self.is_release() || !succeeds(&mut program("strip", &["--version"])) {
             return Ok(binary);
         }
-        let stripped = self.folder().join("package/candor");
+        let stripped_program = self.folder().join("package/candor");
         fs::create_dir_all(self.folder().join("package"))?;
-        run_program(program("strip", &["-S", "-o"]).args([&stripped, &binary]))?;
-        Ok(stripped)
+        run_program(program("strip", &["-S", "-o"]).args([&stripped_program, &binary]))?;
+        Ok(stripped_program)
     }
 }
 

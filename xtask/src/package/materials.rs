@@ -21,8 +21,8 @@ pub(super) fn write(build: &Build, folder: &Path) -> Outcome<PathBuf> {
     let shell = "git archive HEAD | tar --extract --directory \"$0\"";
     run_program(program("sh", &["-c", shell]).arg(&copy))?;
     let triple = build.platform.triple();
-    let asked = ["cyclonedx", "--quiet", "--format", "json", "--spec-version", "1.5", "--target", triple];
-    run_program(program(tool, &asked).args(["--features", FEATURES]).current_dir(copy.join("crates/app")))?;
+    let arguments = ["cyclonedx", "--quiet", "--format", "json", "--spec-version", "1.5", "--target", triple];
+    run_program(program(tool, &arguments).args(["--features", FEATURES]).current_dir(copy.join("crates/app")))?;
     let text = fs::read_to_string(copy.join("crates/app").join(format!("{APP}.cdx.json")))?;
     fs::remove_dir_all(&copy)?;
     let text = text.replace(&format!("path+file://{}/", copy.display()), "path+file:///");
@@ -36,7 +36,7 @@ pub(super) fn write(build: &Build, folder: &Path) -> Outcome<PathBuf> {
 fn check_completeness(bill: &Value, triple: &str) -> Outcome {
     let tree = ["tree", "--package", APP, "--features", FEATURES, "--target", triple, "--edges", "normal"];
     let tree = output(cargo(&tree).args(["--prefix", "none", "--format", "{p}"]))?;
-    let listed: Vec<(&str, &str)> = bill["components"]
+    let listed_crates: Vec<(&str, &str)> = bill["components"]
         .as_array()
         .into_iter()
         .flatten()
@@ -45,7 +45,7 @@ fn check_completeness(bill: &Value, triple: &str) -> Outcome {
     for line in tree.lines() {
         let mut words = line.split_whitespace();
         let (Some(name), Some(version)) = (words.next(), words.next()) else { continue };
-        if name != APP && !listed.contains(&(name, version.trim_start_matches('v'))) {
+        if name != APP && !listed_crates.contains(&(name, version.trim_start_matches('v'))) {
             return Err(format!("the bill of materials lacks {name} {version}").into());
         }
     }

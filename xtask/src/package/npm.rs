@@ -40,10 +40,10 @@ fn pack(folder: &Path, manifest: &Value, file: &Path, name: &str) -> Outcome<Pat
     for licence in LICENCES {
         fs::copy(root().join(licence), stage.join(licence))?;
     }
-    let packed =
+    let archive_name =
         output(program("npm", &["pack", "--silent", "--pack-destination"]).arg(folder).current_dir(&stage))?;
     remove(&stage)?;
-    Ok(packed.trim().into())
+    Ok(archive_name.trim().into())
 }
 
 fn main_manifest(version: &str) -> Outcome<Value> {

@@ -33,9 +33,9 @@ pub(super) enum System {
 impl Platform {
     /// The platform of one of the release's targets.
     pub(super) fn from_triple(triple: &str) -> Outcome<Self> {
-        let known = TRIPLES.into_iter().find(|known| *known == triple);
-        let triple =
-            known.ok_or_else(|| format!("no packages for {triple}: choose one of {}", TRIPLES.join(", ")))?;
+        let known_triple = TRIPLES.into_iter().find(|known| *known == triple);
+        let triple = known_triple
+            .ok_or_else(|| format!("no packages for {triple}: choose one of {}", TRIPLES.join(", ")))?;
         let system = if triple.ends_with("-darwin") {
             System::MacOs
         } else if triple.ends_with("-musl") {
@@ -103,9 +103,13 @@ impl Platform {
             }
             System::LinuxMusl => Ok(format!("musllinux_{MUSL}_{}", self.cpu())),
             System::MacOs => {
-                let told =
+                let target_text =
                     output(&mut program("rustc", &["--print", "deployment-target", "--target", self.triple]))?;
-                Ok(format!("macosx_{}_{}", macos_version(&told)?, if self.is_x86 { "x86_64" } else { "arm64" }))
+                Ok(format!(
+                    "macosx_{}_{}",
+                    macos_version(&target_text)?,
+                    if self.is_x86 { "x86_64" } else { "arm64" }
+                ))
             }
         }
     }
@@ -138,7 +142,7 @@ mod tests {
             let platform = Platform::from_triple(triple).unwrap();
             (platform.suffix(), platform.npm_name())
         });
-        let expected = [
+        let expected_names = [
             ("x86_64-linux", "@candor/linux-x64-gnu"),
             ("x86_64-linux-musl", "@candor/linux-x64-musl"),
             ("aarch64-linux", "@candor/linux-arm64-gnu"),
@@ -146,7 +150,7 @@ mod tests {
             ("x86_64-macos", "@candor/darwin-x64"),
             ("aarch64-macos", "@candor/darwin-arm64"),
         ];
-        assert_eq!(names, expected.map(|(suffix, name)| (suffix.to_owned(), name.to_owned())));
+        assert_eq!(names, expected_names.map(|(suffix, name)| (suffix.to_owned(), name.to_owned())));
     }
 
     #[test]

@@ -176,8 +176,9 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<
 
 /// Returns findings for the dependencies in the manifest. Ignores dev-dependencies.
 fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
-    let counted = package.dependencies.iter().filter(|one| one.kind != Kind::Dev).map(|one| one.name.as_str());
-    let wrong = counted.filter_map(|name| {
+    let checked_names =
+        package.dependencies.iter().filter(|one| one.kind != Kind::Dev).map(|one| one.name.as_str());
+    let wrong = checked_names.filter_map(|name| {
         let ours = workspace.contains(&name);
         let why = if ours && FOR_TESTS.contains(&name) && !row.may.contains(&name) {
             format!("{name} is for tests, name it under [dev-dependencies]")
@@ -195,8 +196,8 @@ fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest)
 
 /// Returns findings for dependencies of dependencies.
 fn indirect(row: &Row, tree: &str, manifest: &Manifest) -> Vec<Finding> {
-    let reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
-    let wrong = row.never.iter().filter(|name| reached(name)).map(|name| {
+    let is_reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
+    let wrong = row.never.iter().filter(|name| is_reached(name)).map(|name| {
         let package = row.package;
         let how = format!("`cargo tree -p {package} -e normal -i {name}` shows the way");
         manifest.finding(name, &format!("{package} must not reach {name} through any dependency: {how}"))
@@ -284,8 +285,8 @@ mod tests {
         let table = table();
         let domain = &table[0];
         assert_eq!(indirect(domain, "candor-domain v0.1.0\ntokio-util v0.7.0\n", &manifest()), []);
-        let found = indirect(domain, "candor-domain v0.1.0\ntokio v1.0.0\n", &manifest());
-        assert_eq!((found.len(), found[0].line), (1, 4));
+        let findings = indirect(domain, "candor-domain v0.1.0\ntokio v1.0.0\n", &manifest());
+        assert_eq!((findings.len(), findings[0].line), (1, 4));
     }
 
     #[test]

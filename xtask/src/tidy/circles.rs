@@ -42,13 +42,13 @@ fn circles_of_files(modules: &Modules<'_>) -> Vec<Finding> {
 
 fn circles_of_folders(folder: &str, modules: &Modules<'_>) -> Vec<Finding> {
     let arrows = modules.arrows().filter_map(|(from, to)| Some((from.first()?, to.first()?)));
-    let found = circles(arrows.filter(|(from, to)| from != to));
+    let folder_circles = circles(arrows.filter(|(from, to)| from != to));
     let finding = |circle: Vec<&String>| {
         let names = circle.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         let says = format!("the folders {names} import one another: move what the lower one takes from above");
         Finding::new(&format!("{folder}lib.rs"), 1, says)
     };
-    found.into_iter().map(finding).collect()
+    folder_circles.into_iter().map(finding).collect()
 }
 
 /// Returns the groups of nodes that reach one another, each in order.
@@ -81,8 +81,8 @@ mod tests {
     #[test]
     fn circle_of_more_than_five_files_is_a_finding() {
         assert_eq!(check(&ring(5)), []);
-        let found = check(&ring(6));
-        assert!(matches!(&found[..], [one] if one.says.starts_with("6 files import")), "{found:?}");
+        let findings = check(&ring(6));
+        assert!(matches!(&findings[..], [one] if one.says.starts_with("6 files import")), "{findings:?}");
     }
 
     #[test]
@@ -93,10 +93,10 @@ mod tests {
             sources.map(|(path, text)| file(&format!("crates/store-sqlite/src/{path}"), text))
         };
         assert_eq!(check(&files("")), []);
-        let found = check(&files("use crate::commit::refusal;"));
+        let findings = check(&files("use crate::commit::refusal;"));
         assert!(
-            matches!(&found[..], [one] if one.says.starts_with("the folders commit, sql import")),
-            "{found:?}"
+            matches!(&findings[..], [one] if one.says.starts_with("the folders commit, sql import")),
+            "{findings:?}"
         );
     }
 }

@@ -29,8 +29,8 @@ mod tests {
     fn unknown_command_of_the_project_is_found() {
         let text =
             "`cargo xtask tidy`, `cargo xtask tidying`\ncargo xtask --help\n```\ncargo xtask make all\n```\n";
-        let found: Vec<_> = check(&file("docs/a.md", text)).into_iter().map(|finding| finding.line).collect();
-        assert_eq!(found, [1, 4]);
+        let lines: Vec<_> = check(&file("docs/a.md", text)).into_iter().map(|finding| finding.line).collect();
+        assert_eq!(lines, [1, 4]);
         assert!(check(&file("docs/adr/1.md", text)).is_empty());
     }
 }

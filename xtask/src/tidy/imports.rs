@@ -31,10 +31,10 @@ impl<'a> Modules<'a> {
         let sources = files.filter(|file| !file.path.contains("/generated/"));
         let named = sources.filter_map(|file| Some((module_path(file.path.strip_prefix(folder)?)?, file)));
         let named: BTreeMap<ModulePath, &SourceFile> = named.filter(|(path, _)| !is_for_tests(path)).collect();
-        let known: BTreeSet<&ModulePath> = named.keys().collect();
+        let known_modules: BTreeSet<&ModulePath> = named.keys().collect();
         let read = |(path, file): (&ModulePath, &&'a SourceFile)| {
-            let imports =
-                syn::parse_file(&file.text).map_or_else(|_| vec![], |parsed| imports(path, &parsed, &known));
+            let imports = syn::parse_file(&file.text)
+                .map_or_else(|_| vec![], |parsed| imports(path, &parsed, &known_modules));
             (path.clone(), Module { file, imports })
         };
         let modules = named.iter().map(read).collect();
@@ -94,8 +94,8 @@ fn from_the_root(module: &ModulePath, names: Vec<String>, known: &BTreeSet<&Modu
     let first = names.first()?;
     let supers = names.iter().take_while(|name| *name == "super").count();
     if supers > 0 {
-        let above = module.get(..module.len().checked_sub(supers)?)?;
-        return Some([above, &names[supers..]].concat());
+        let parent = module.get(..module.len().checked_sub(supers)?)?;
+        return Some([parent, &names[supers..]].concat());
     }
     match first.as_str() {
         "crate" => Some(names[1..].to_vec()),
@@ -136,8 +136,8 @@ impl<'ast> Visit<'ast> for Paths {
         let is_offered = !matches!(item.vis, Visibility::Inherited);
         let mut leaves = Vec::new();
         flatten(&item.tree, &mut Vec::new(), &mut leaves);
-        let offered = |name: String| is_offered.then_some(name);
-        self.found.extend(leaves.into_iter().map(|(path, name)| (path, offered(name))));
+        let public_name = |name: String| is_offered.then_some(name);
+        self.found.extend(leaves.into_iter().map(|(path, name)| (path, public_name(name))));
     }
 
     fn visit_path(&mut self, path: &'ast Path) {

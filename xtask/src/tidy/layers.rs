@@ -34,11 +34,11 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
 
 fn findings(file: &SourceFile, layer: &Layer) -> Vec<Finding> {
     let lines = file.text.lines().enumerate();
-    let named = lines.flat_map(|(at, line)| {
+    let forbidden_names = lines.flat_map(|(at, line)| {
         layer.never.iter().filter(|name| line.contains(**name)).map(move |name| (at, name))
     });
     let says = |name: &str| format!("{} must not use {name}; see docs/ARCHITECTURE.md", layer.folder);
-    named.map(|(at, name)| Finding::new(&file.path, at + 1, says(name))).collect()
+    forbidden_names.map(|(at, name)| Finding::new(&file.path, at + 1, says(name))).collect()
 }
 
 #[cfg(test)]

@@ -94,8 +94,8 @@ mod tests {
             file("docs/b.md", "# B\n\n## Two words: 404\n```\n# three\n```\n"),
             file("code/main.rs", ""),
         ];
-        let found: Vec<_> = check(&files).into_iter().map(|finding| (finding.line, finding.says)).collect();
+        let findings: Vec<_> = check(&files).into_iter().map(|finding| (finding.line, finding.says)).collect();
         let says = |target: &str, what: &str| (8, format!("the link {target} leads to no {what}"));
-        assert_eq!(found, [says("c.md", "file"), says("b.md#three", "heading"), says("#two", "heading")]);
+        assert_eq!(findings, [says("c.md", "file"), says("b.md#three", "heading"), says("#two", "heading")]);
     }
 }

@@ -7,29 +7,29 @@ const STORES: [&str; 2] = ["postgres", "sqlite"];
 const FILES: [&str; 2] = ["up.sql", "down.sql"];
 
 pub(super) fn check<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<Finding> {
-    let mut found: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    let mut stores_by_name: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for path in paths {
         let mut parts = path.split('/');
         if let (Some("migrations"), Some(store), Some(name), Some(file), None) =
             (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
         {
-            found.entry((store, name)).or_default().insert(file);
+            stores_by_name.entry((store, name)).or_default().insert(file);
         }
     }
-    let names: BTreeSet<&str> = found.keys().map(|(_, name)| *name).collect();
-    let misnamed = names.iter().filter(|name| !is_migration_name(name)).map(|name| {
+    let names: BTreeSet<&str> = stores_by_name.keys().map(|(_, name)| *name).collect();
+    let misnamed_folders = names.iter().filter(|name| !is_migration_name(name)).map(|name| {
         let path = format!("migrations/{}/{name}", STORES[0]);
         Finding::new(&path, 1, "the name is not of the form NNNN_words, the number being the next free one")
     });
     let places = STORES.iter().flat_map(|store| names.iter().map(move |name| (*store, *name)));
     let missing = places.flat_map(|(store, name)| {
-        let here = found.get(&(store, name));
-        FILES.iter().filter(move |file| here.is_none_or(|files| !files.contains(*file))).map(move |file| {
+        let stores = stores_by_name.get(&(store, name));
+        FILES.iter().filter(move |file| stores.is_none_or(|files| !files.contains(*file))).map(move |file| {
             let path = format!("migrations/{store}/{name}/{file}");
             Finding::new(&path, 1, "the file is missing, every migration is one for both stores, up and down")
         })
     });
-    misnamed.chain(missing).collect()
+    misnamed_folders.chain(missing).collect()
 }
 
 fn is_migration_name(name: &str) -> bool {

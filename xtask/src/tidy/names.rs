@@ -57,7 +57,7 @@ mod tests {
             file("crates/b/src/other.rs", "pub struct Draft;\npub type Row = u8;\n"),
             file("crates/b/tests/it.rs", "pub struct Plan;\n"),
         ];
-        let found: Vec<_> = check(&files).into_iter().map(|finding| (finding.path, finding.line)).collect();
-        assert_eq!(found, [("crates/b/src/plan.rs".to_owned(), 2)]);
+        let places: Vec<_> = check(&files).into_iter().map(|finding| (finding.path, finding.line)).collect();
+        assert_eq!(places, [("crates/b/src/plan.rs".to_owned(), 2)]);
     }
 }

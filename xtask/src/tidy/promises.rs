@@ -76,12 +76,12 @@ mod tests {
         let text = "| `a/b.rs::key_is_kept`, `a/b.rs::row_is_read` | `a::b` |\n`x.rs` and a/b.rs::text\n";
         assert_eq!(found("docs/a.md", text), []);
         let text = "`a/b.rs::helper`\n`a/b.rs::key_is`\n`a/c.rs::key_is_kept`\n";
-        let wanted = [
+        let expected_findings = [
             (1, "a/b.rs has no test helper".to_owned()),
             (2, "a/b.rs has no test key_is".to_owned()),
             (3, "a/c.rs is no file of the project".to_owned()),
         ];
-        assert_eq!(found("docs/a.md", text), wanted);
+        assert_eq!(found("docs/a.md", text), expected_findings);
         assert_eq!(found("a.json", text), []);
     }
 

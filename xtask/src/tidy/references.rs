@@ -30,8 +30,8 @@ fn unresolved(file: &SourceFile, headings: &BTreeSet<&str>) -> Vec<Finding> {
     for (number, line) in (1..).zip(file.text.lines()) {
         let prose = if file.path.ends_with(".rs") { comment(line) } else { line };
         let references = sections(prose).into_iter().chain(decisions(prose));
-        let lost = references.filter(|reference| !headings.contains(reference.as_str()));
-        findings.extend(lost.map(|reference| {
+        let dead_references = references.filter(|reference| !headings.contains(reference.as_str()));
+        findings.extend(dead_references.map(|reference| {
             let says = format!("{reference} is no heading of {CONTRACT}, refer to one that is, or add it there");
             Finding::new(&file.path, number, says)
         }));
@@ -46,12 +46,12 @@ fn comment(line: &str) -> &str {
 
 /// Returns every `§` with its number, except after the name of an RFC.
 fn sections(prose: &str) -> Vec<String> {
-    let found = prose.match_indices('§').filter(|(at, _)| !prose[..*at].contains("RFC"));
-    found
+    let places = prose.match_indices('§').filter(|(at, _)| !prose[..*at].contains("RFC"));
+    places
         .map(|(at, sign)| {
-            let behind = prose[at + sign.len()..].trim_start();
-            let end = behind.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(behind.len());
-            behind[..end].trim_end_matches('.')
+            let rest = prose[at + sign.len()..].trim_start();
+            let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+            rest[..end].trim_end_matches('.')
         })
         .filter(|number| !number.is_empty())
         .map(|number| format!("§{number}"))

@@ -72,13 +72,13 @@ fn curl_request(command: &str) -> Option<Request> {
     let command = command.split(" | ").next()?;
     let url = BASES.iter().find_map(|base| command.split_once(base))?.1.split('"').next()?;
     let (path, query) = url.split_once('?').unwrap_or((url, ""));
-    let named = command.split_once("-X ").and_then(|(_, rest)| rest.split(' ').next());
+    let named_method = command.split_once("-X ").and_then(|(_, rest)| rest.split(' ').next());
     let has_body = [" -d ", " --data-binary "].iter().any(|flag| command.contains(flag));
-    let method = named.unwrap_or(if has_body { "POST" } else { "GET" });
+    let method = named_method.unwrap_or(if has_body { "POST" } else { "GET" });
     let method = METHODS.into_iter().find(|known| *known == method)?;
-    let encoded =
+    let encoded_names =
         command.split("--data-urlencode ").skip(1).map(|rest| name(rest.trim_start_matches(['"', '\''])));
-    let parameters = query.split('&').map(name).filter(|name| !name.is_empty()).chain(encoded).collect();
+    let parameters = query.split('&').map(name).filter(|name| !name.is_empty()).chain(encoded_names).collect();
     Some(Request { method, path: path.to_owned(), parameters })
 }
 
@@ -96,11 +96,11 @@ fn requests(line: &str) -> Vec<Request> {
     let mut requests = Vec::new();
     for method in METHODS {
         for (at, _) in line.match_indices(method) {
-            let before = line[..at].chars().next_back();
+            let letter_before = line[..at].chars().next_back();
             let rest = line[at + method.len()..].trim_start_matches('`');
             let Some(rest) = rest.strip_prefix(' ').map(|rest| rest.trim_start_matches('`')) else { continue };
             let is_command = line[..at].ends_with("candor api ");
-            if before.is_some_and(char::is_alphanumeric) || !(is_command || rest.starts_with('/')) {
+            if letter_before.is_some_and(char::is_alphanumeric) || !(is_command || rest.starts_with('/')) {
                 continue;
             }
             let end = rest.find(ENDS).unwrap_or(rest.len());
@@ -111,8 +111,8 @@ fn requests(line: &str) -> Vec<Request> {
             if is_command {
                 let is_query = |flag: &str| flag == "-q" || (flag == "-f" && method == "GET");
                 let words: Vec<_> = options.split_whitespace().collect();
-                let given = words.windows(2).filter(|pair| is_query(pair[0]));
-                parameters.extend(given.map(|pair| name(pair[1].trim_matches('\''))));
+                let query_words = words.windows(2).filter(|pair| is_query(pair[0]));
+                parameters.extend(query_words.map(|pair| name(pair[1].trim_matches('\''))));
             }
             let path = path.strip_prefix("v1/").unwrap_or(path).to_owned();
             requests.push(Request { method, path, parameters });
@@ -140,12 +140,16 @@ impl Request {
         let Some((_, item)) = matching else {
             return Some(format!("{method} /{path} is no operation of {DOCUMENT}, name one that is"));
         };
-        let known = [&item["parameters"], &item[method.to_lowercase()]["parameters"]];
-        let known: Vec<&Value> =
-            known.into_iter().filter_map(Value::as_array).flatten().map(|one| resolved(one, document)).collect();
+        let parameter_lists = [&item["parameters"], &item[method.to_lowercase()]["parameters"]];
+        let known_parameters: Vec<&Value> = parameter_lists
+            .into_iter()
+            .filter_map(Value::as_array)
+            .flatten()
+            .map(|one| resolved(one, document))
+            .collect();
         let has = |name: &str| {
             let is_custom = name.starts_with("filter[custom_fields.");
-            known.iter().any(|one| one["name"] == name || (is_custom && one["style"] == "deepObject"))
+            known_parameters.iter().any(|one| one["name"] == name || (is_custom && one["style"] == "deepObject"))
         };
         let wrong = parameters.iter().find(|name| !has(name))?;
         Some(format!("{method} /{path} has no parameter `{wrong}` in {DOCUMENT}, name one that it has"))
@@ -223,8 +227,8 @@ mod tests {
             ("curl \"$BASE/employees?limit=5&since=now\"", "no parameter `since`"),
             ("curl -G \"$BASE/employees\" \\\n  --data-urlencode \"q=calm\"", "no parameter `q`"),
         ] {
-            let found = problems(text);
-            assert!(found.len() == 1 && found[0].contains(says), "{text}: {found:?}");
+            let findings = problems(text);
+            assert!(findings.len() == 1 && findings[0].contains(says), "{text}: {findings:?}");
         }
     }
 }

@@ -57,13 +57,13 @@ struct Function<'a> {
 fn functions(text: &str) -> Vec<Function<'_>> {
     let lines: Vec<&str> = text.lines().collect();
     let tests_begin = lines.iter().position(|line| matches!(line.trim_end(), "#[cfg(test)]" | "#![cfg(test)]"));
-    let found = lines.iter().enumerate().filter_map(|(at, line)| {
+    let function_lines = lines.iter().enumerate().filter_map(|(at, line)| {
         let name = function_name(line.trim_start())?;
         let in_tests = tests_begin.is_some_and(|begin| begin < at);
         let is_handler = signature(&lines[at..]).any(|line| line.contains("-> Work<"));
         Some(Function { name, line: at + 1, lines: length(&lines[at..]), in_tests, is_handler })
     });
-    found.collect()
+    function_lines.collect()
 }
 
 /// Returns the lines before the body of a function that begins at the first of these.
@@ -154,11 +154,11 @@ mod tests {
             "",
         ]
         .join("\n");
-        let expected =
+        let expected_functions =
             [("one", 2, 7, false), ("declared", 11, 3, false), ("short", 14, 1, false), ("proves", 20, 5, true)];
-        let found: Vec<_> =
+        let functions: Vec<_> =
             functions(&text).iter().map(|one| (one.name, one.line, one.lines, one.in_tests)).collect();
-        assert_eq!(found, expected);
+        assert_eq!(functions, expected_functions);
     }
 
     #[test]

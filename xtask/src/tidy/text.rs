@@ -39,10 +39,10 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
 fn starts_path(line: &str, folder: &str) -> bool {
     let path = format!("/{folder}/");
     line.match_indices(&path).any(|(at, _)| {
-        let before = line[..at].chars().next_back();
-        let after = line[at + path.len()..].chars().next();
-        before.is_none_or(|c| c.is_whitespace() || "\"'`(=:,<[".contains(c))
-            && after.is_some_and(|c| c.is_alphanumeric() || c == '.')
+        let letter_before = line[..at].chars().next_back();
+        let letter_after = line[at + path.len()..].chars().next();
+        letter_before.is_none_or(|c| c.is_whitespace() || "\"'`(=:,<[".contains(c))
+            && letter_after.is_some_and(|c| c.is_alphanumeric() || c == '.')
     })
 }
 

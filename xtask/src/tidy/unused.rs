@@ -26,18 +26,18 @@ fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
         let word = name.replace('-', "_");
         sources.iter().any(|file| has_word(&file.text, &word))
     };
-    let unused = package
+    let unused_dependencies = package
         .dependencies
         .iter()
         .filter(|one| !NAMELESS.contains(&(package.name.as_str(), one.name.as_str())) && !is_used(&one.name));
-    let found = unused.map(|one| {
+    let findings = unused_dependencies.map(|one| {
         Finding::new(
             &manifest.to_string_lossy(),
             1,
             format!("no source names the dependency {}, remove it", one.name),
         )
     });
-    found.collect()
+    findings.collect()
 }
 
 /// Returns the snapshots whose names no test beside them has.
@@ -45,9 +45,9 @@ fn snapshots(files: &[SourceFile]) -> Vec<Finding> {
     let orphans = files.iter().filter(|file| file.path.ends_with(".snap")).filter(|snapshot| {
         let Some((folder, file)) = snapshot.path.rsplit_once("/snapshots/") else { return true };
         let Some(name) = file.strip_suffix(".snap").and_then(|stem| stem.rsplit("__").next()) else { return true };
-        let asserted = format!("\"{name}\"");
+        let assertion = format!("\"{name}\"");
         let is_test = |file: &&SourceFile| file.path.ends_with(".rs") && file.path.starts_with(folder);
-        !files.iter().filter(is_test).any(|file| file.text.contains(&asserted))
+        !files.iter().filter(is_test).any(|file| file.text.contains(&assertion))
     });
     orphans.map(|snapshot| Finding::new(&snapshot.path, 1, "no test asserts this snapshot, remove it")).collect()
 }
@@ -72,9 +72,9 @@ mod tests {
             file("crates/a/tests/it.rs", "ring::digest();"),
             file("crates/ab/src/lib.rs", "use url::Url;"),
         ];
-        let found = dependencies(&package, &sources);
-        assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].says.contains(" url,"), "{found:?}");
+        let findings = dependencies(&package, &sources);
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert!(findings[0].says.contains(" url,"), "{findings:?}");
     }
 
     #[test]
@@ -85,7 +85,7 @@ mod tests {
             file("crates/a/tests/api/snapshots/api__snapshots__gone.snap", ""),
             file("crates/b/tests/api/main.rs", "\"gone\""),
         ];
-        let found: Vec<_> = snapshots(&sources).into_iter().map(|finding| finding.path).collect();
-        assert_eq!(found, ["crates/a/tests/api/snapshots/api__snapshots__gone.snap"]);
+        let paths: Vec<_> = snapshots(&sources).into_iter().map(|finding| finding.path).collect();
+        assert_eq!(paths, ["crates/a/tests/api/snapshots/api__snapshots__gone.snap"]);
     }
 }

@@ -42,22 +42,22 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     if file.path.contains("/generated/") {
         return Vec::new();
     }
-    let found = offences(file).into_iter();
-    found.map(|(rule, line)| Finding::new(&file.path, line, rule.advice())).collect()
+    let offences = offences(file).into_iter();
+    offences.map(|(rule, line)| Finding::new(&file.path, line, rule.advice())).collect()
 }
 
 /// Returns the broken rules with their lines.
 fn offences(file: &SourceFile) -> Vec<(Rule, usize)> {
-    let mut found = Vec::new();
-    let mut add = |rule: Rule, line| found.push((rule, line));
+    let mut offences = Vec::new();
+    let mut add = |rule: Rule, line| offences.push((rule, line));
     let is_rust = file.path.ends_with(".rs");
     if file.path.ends_with(".md") {
         let lines = (1..).zip(file.text.lines());
         lines.filter(|(_, line)| names_people(line)).for_each(|(line, _)| add(Rule::People, line));
-        return found;
+        return offences;
     }
     if !is_rust && !file.path.ends_with(".sql") {
-        return found;
+        return offences;
     }
     for (line, marker, text) in comments(&file.text) {
         if OPENERS.iter().any(|opener| begins_with(&text, opener)) {
@@ -81,7 +81,7 @@ fn offences(file: &SourceFile) -> Vec<(Rule, usize)> {
     if is_rust {
         test_names(&file.text).filter(|(_, name)| is_vague(name)).for_each(|(line, _)| add(Rule::Test, line));
     }
-    found
+    offences
 }
 
 /// Returns the names of test functions and of the cases of the store suite, with their lines.
@@ -136,8 +136,8 @@ pub(super) fn names_people(text: &str) -> bool {
 /// Returns `true` if the line has a closure with the parameter `it`, also beside other parameters or in a pattern.
 fn binds_it(line: &str) -> bool {
     let parts: Vec<&str> = line.split('|').collect();
-    let between = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
-    between.iter().any(|part| part.split(|letter: char| !is_word(letter)).any(|word| word == "it"))
+    let middle_parts = parts.get(1..parts.len().saturating_sub(1)).unwrap_or_default();
+    middle_parts.iter().any(|part| part.split(|letter: char| !is_word(letter)).any(|word| word == "it"))
 }
 
 #[cfg(test)]

@@ -82,12 +82,12 @@ impl Rows<'_> {
         let Self { store, size, tenant, .. } = self;
         let (tenant, id) = (store.bytes(*tenant), store.id(PEOPLE, "k"));
         let manager = store.id(PEOPLE, &manager("k"));
-        let at = store.time(&format!("{} + k", u64::from(FIRST_DAY - 1) * MILLIS_PER_DAY));
+        let created_at = store.time(&format!("{} + k", u64::from(FIRST_DAY - 1) * MILLIS_PER_DAY));
         format!(
             "INSERT INTO employees (tenant_id, id, email, first_name, last_name, role, manager_id, status, \
              custom_fields, hris_source, created_at, updated_at, email_key, first_name_key, last_name_key, version) {} \
              SELECT {tenant}, {id}, 'Person' || k || '@example.com', 'First' || (k % 997), 'Last' || (k % 9973), \
-             'employee', CASE WHEN k = 0 THEN NULL ELSE {manager} END, 'active', '{{}}', 'manual', {at}, {at}, \
+             'employee', CASE WHEN k = 0 THEN NULL ELSE {manager} END, 'active', '{{}}', 'manual', {created_at}, {created_at}, \
              'person' || k || '@example.com', 'first' || (k % 997), 'last' || (k % 9973), 1 FROM n",
             numbers(size.people)
         )
@@ -117,8 +117,8 @@ impl Rows<'_> {
 
     /// Index of the person of an observation: pseudo-random, and equal on both stores.
     fn about(&self) -> String {
-        let mixed = "((k * CAST(1103515245 AS bigint) + 12345) % 2147483648)";
-        format!("(({mixed} % 65521 * 40503 + {mixed} / 65521) % {})", self.size.people)
+        let mixed_number = "((k * CAST(1103515245 AS bigint) + 12345) % 2147483648)";
+        format!("(({mixed_number} % 65521 * 40503 + {mixed_number} / 65521) % {})", self.size.people)
     }
 
     fn observations(&self) -> String {
@@ -126,13 +126,14 @@ impl Rows<'_> {
         let (tenant, id) = (store.bytes(*tenant), store.id(OBSERVATIONS, "k"));
         let day = format!("{FIRST_DAY} + k / {} - k % 7", size.per_day());
         let step = MILLIS_PER_DAY * u64::from(DAYS) / u64::from(size.observations);
-        let at = store.time(&format!("{} + k * CAST({step} AS bigint)", u64::from(FIRST_DAY) * MILLIS_PER_DAY));
+        let created_at =
+            store.time(&format!("{} + k * CAST({step} AS bigint)", u64::from(FIRST_DAY) * MILLIS_PER_DAY));
         format!(
             "INSERT INTO observations (tenant_id, id, employee_id, type, observation, impact, attribute_ids, \
              observation_date, created_at, updated_at, archived, version) {} \
              SELECT {tenant}, {id}, {}, CASE WHEN k % 3 = 0 THEN 'opportunity' ELSE 'strength' END, \
              substr('{WORDS}', 1 + k % 90, 400), CASE WHEN k % 3 = 0 THEN \
-             substr('{WORDS}', 1 + k % 300, 120) END, {}, {}, {at}, {at}, {}, 1 FROM n",
+             substr('{WORDS}', 1 + k % 300, 120) END, {}, {}, {created_at}, {created_at}, {}, 1 FROM n",
             numbers(size.observations),
             store.id(PEOPLE, &self.about()),
             self.attribute(|id| store.ids(&[id])),

@@ -45,8 +45,8 @@ impl Vocabulary {
 
     fn any(&self, random: &mut Random) -> &str {
         let all = self.sums[self.sums.len() - 1];
-        let wanted = random.next() as f64 / u64::MAX as f64 * all;
-        let place = self.sums.partition_point(|sum| *sum < wanted);
+        let target = random.next() as f64 / u64::MAX as f64 * all;
+        let place = self.sums.partition_point(|sum| *sum < target);
         &self.words[place.min(self.words.len() - 1)]
     }
 
@@ -80,11 +80,11 @@ pub(crate) fn load(database: &Database, vocabulary: &Vocabulary, tenant: [u8; 16
     let mut rows = vec![];
     for number in 0..count {
         let day = FIRST_DAY + number / (count / DAYS).max(1);
-        let at = store.time(&format!("{} + {number}", u64::from(day) * MILLIS_PER_DAY));
+        let created_at = store.time(&format!("{} + {number}", u64::from(day) * MILLIS_PER_DAY));
         let (id, about) = (store.bytes(TEXTS.id(number)), store.bytes(person(number % PEOPLE).to_bytes()));
         // The text consists of letters and blanks, so it needs no escapes.
         rows.push(format!(
-            "({tenant}, {id}, {about}, 'strength', '{}', {}, {}, {at}, {at}, {}, 1)",
+            "({tenant}, {id}, {about}, 'strength', '{}', {}, {}, {created_at}, {created_at}, {}, 1)",
             vocabulary.text(&mut random),
             store.ids(&[]),
             store.date(&day.to_string()),

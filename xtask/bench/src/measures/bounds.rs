@@ -52,7 +52,7 @@ fn wide_moves(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
     }
     tenant.upload(&managers)?;
     tenant.upload(&people)?;
-    let moved = format!("/v1/employees/{}", id_of(&tenant, "x@example.com")?);
+    let moved_path = format!("/v1/employees/{}", id_of(&tenant, "x@example.com")?);
     let ends = ["q", "p"].map(|chain| id_of(&tenant, &format!("{chain}{}@example.com", CHAIN - 1)));
     let [q, p] = ends;
     let ends = [q?, p?];
@@ -60,7 +60,7 @@ fn wide_moves(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
         let body = json!({"manager_id": ends[number % 2]});
         let (took, waits) = beside(address, &writes, SEED + number as u64, || {
             wait(BEFORE)?;
-            let took = seconds(|| tenant.send("PATCH", &moved, &body).map(drop))?;
+            let took = seconds(|| tenant.send("PATCH", &moved_path, &body).map(drop))?;
             wait(AFTER)?;
             Ok(took)
         })?;

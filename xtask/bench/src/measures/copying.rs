@@ -14,23 +14,23 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     };
     let source = sqlite.copy_of_file("copied")?;
     let target = instance.on_empty_database("copied")?;
-    let back = sqlite.on_empty_database("back")?;
+    let second_database = sqlite.on_empty_database("back")?;
     let bare = instance.on_empty_database("bare")?;
     bare.execute(&["migrate"])?;
     let copy = |from: &str, to: &str| seconds(|| target.execute(&["copy", "--from", from, "--to", to]).map(drop));
     let to_postgres = copy(&source.database, &target.database)?;
     let bare = bare_seconds(&target.database, &bare.database)?;
-    let to_sqlite = copy(&target.database, &back.database)?;
+    let to_sqlite = copy(&target.database, &second_database.database)?;
     let rows = grouped(f64::from(data.size.observations));
     let line = |to, figures, ratio, limit| {
         let what = format!("`candor copy` of {rows} observations and all else, comparison included");
         Line::new(what, to, figures, (ratio, "×"), limit)
     };
-    let there = [format!("{to_postgres:.1} s"), format!("`COPY` of the same rows {bare:.1} s")];
-    let back = [format!("{to_sqlite:.1} s"), format!("the other way {to_postgres:.1} s")];
+    let copy_texts = [format!("{to_postgres:.1} s"), format!("`COPY` of the same rows {bare:.1} s")];
+    let return_texts = [format!("{to_sqlite:.1} s"), format!("the other way {to_postgres:.1} s")];
     Ok(vec![
-        line(Store::Postgres, there, bare / to_postgres, Limit::AtLeast(MIN_SPEED)),
-        line(Store::Sqlite, back, to_postgres / to_sqlite, Limit::None),
+        line(Store::Postgres, copy_texts, bare / to_postgres, Limit::AtLeast(MIN_SPEED)),
+        line(Store::Sqlite, return_texts, to_postgres / to_sqlite, Limit::None),
     ])
 }
 

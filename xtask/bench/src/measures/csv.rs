@@ -38,20 +38,20 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let peak = rounds.iter().map(|round| round.peak_megabytes).fold(f64::NAN, f64::max);
     rounds.remove(0);
     let seconds = |property: fn(&Round) -> f64| format!("{:.2} s", typical(&rounds, property));
-    let created = seconds(|round| round.created);
-    let within = |part: f64| typical(&rounds, |round| round.waits.within(part));
+    let creation_time = seconds(|round| round.created);
+    let wait_within = |part: f64| typical(&rounds, |round| round.waits.within(part));
     let line =
         |what, figures, value, at_most| Line::new(what, instance.store, figures, value, Limit::AtMost(at_most));
     Ok(vec![
         line(
             "CSV of 10,000 new people, with managers, departments, events and audit entries",
-            [created.clone(), format!("one insert of their bare rows {}", seconds(|round| round.bare))],
+            [creation_time.clone(), format!("one insert of their bare rows {}", seconds(|round| round.bare))],
             (typical(&rounds, |round| round.created / round.bare), "×"),
             MAX_AGAINST_BARE_ROWS,
         ),
         line(
             "The same CSV again",
-            [seconds(|round| round.unchanged), format!("the first time {created}")],
+            [seconds(|round| round.unchanged), format!("the first time {creation_time}")],
             (typical(&rounds, |round| round.unchanged / round.created), "×"),
             MAX_UNCHANGED,
         ),
@@ -63,8 +63,8 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
         ),
         line(
             "Longest wait of another writer during CSV",
-            [format!("99% within {:.0} ms", within(0.99)), String::new()],
-            (within(1.0), "ms"),
+            [format!("99% within {:.0} ms", wait_within(0.99)), String::new()],
+            (wait_within(1.0), "ms"),
             MAX_WAIT_MILLIS,
         ),
     ])
@@ -76,10 +76,10 @@ fn round(data: &DataSet<'_>, instance: &Instance, idle: u64, number: usize) -> R
     let renames = Traffic::renames(&instance.api.key, data.size);
     let people = file(&name, "Ada");
     let ((created, unchanged, waits), peak) = instance.service.peak_bytes_during(|| {
-        let created = uploads.send(&people, "created")?;
-        let unchanged = uploads.send(&people, "skipped")?;
-        let changed = || uploads.send(&file(&name, "Eva"), "updated");
-        Ok((created, unchanged, beside(address, &renames, number as u64, changed)?.1))
+        let creation_round = uploads.send(&people, "created")?;
+        let unchanged_round = uploads.send(&people, "skipped")?;
+        let change_round = || uploads.send(&file(&name, "Eva"), "updated");
+        Ok((creation_round, unchanged_round, beside(address, &renames, number as u64, change_round)?.1))
     })?;
     let peak_megabytes = peak.saturating_sub(idle) as f64 / MEGABYTE;
     Ok(Round { created, unchanged, bare: insert_bare(instance, &name, number)?, peak_megabytes, waits })
@@ -163,8 +163,8 @@ impl Uploads {
     pub(super) fn send(&self, file: &str, counter: &str) -> Result<f64> {
         let (seconds, answer) = self.0.upload(file)?;
         if answer["data"][counter].as_u64() != Some(PEOPLE.into()) {
-            let shown: String = answer.to_string().chars().take(400).collect();
-            return Err(format!("not every row was {counter}: {shown}").into());
+            let answer_excerpt: String = answer.to_string().chars().take(400).collect();
+            return Err(format!("not every row was {counter}: {answer_excerpt}").into());
         }
         Ok(seconds)
     }

@@ -49,10 +49,10 @@ fn round(instance: &Instance, writes: &Traffic, seed: u64) -> Result<(f64, Sampl
 
 /// Erases a person, and waits for the receipt.
 fn erase(tenant: &Api, person: &str) -> Result {
-    let started = Instant::now();
+    let start = Instant::now();
     let erasure = format!("/v1/erasures/{}", tenant.create(&format!("{person}/erasure"), &json!({}))?);
     while tenant.get(&erasure)?["status"] != "completed" {
-        if started.elapsed() > PATIENCE {
+        if start.elapsed() > PATIENCE {
             return Err(format!("the erasure takes more than {PATIENCE:?}").into());
         }
         wait(POLL)?;

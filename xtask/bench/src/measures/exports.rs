@@ -39,8 +39,8 @@ fn alone(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
         rounds.push((exported, bare_seconds(instance)?));
         peak = bytes.max(peak);
     }
-    let exported = typical(&rounds, |(exported, _)| *exported);
-    let rate = format!("{exported:.1} s, {}", per_second(f64::from(data.size.observations) / exported));
+    let export_time = typical(&rounds, |(exported, _)| *exported);
+    let rate = format!("{export_time:.1} s, {}", per_second(f64::from(data.size.observations) / export_time));
     let bare = typical(&rounds, |(_, bare)| *bare);
     let speed = Line::new(
         format!("Export of {} observations", grouped(data.size.observations.into())),
@@ -98,13 +98,13 @@ fn beside_exports(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
 
 /// Exports again and again for a time, at most as often as the quota allows.
 fn export_for(client: &Api, time: Duration) -> Result {
-    let started = Instant::now();
+    let start = Instant::now();
     for _ in 0..QUOTA {
-        let left = time.saturating_sub(started.elapsed());
-        if left.is_zero() {
+        let remaining_time = time.saturating_sub(start.elapsed());
+        if remaining_time.is_zero() {
             break;
         }
-        client.read_lines(PATH, left)?;
+        client.read_lines(PATH, remaining_time)?;
     }
     Ok(())
 }

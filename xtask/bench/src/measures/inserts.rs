@@ -27,13 +27,13 @@ pub(super) fn script(
     let longest = |column: &str, table: &str| {
         reference.database.number(&format!("(SELECT max(octet_length({column})) FROM {table})"))
     };
-    let stored = Stored {
+    let longest_texts = Stored {
         event: longest("data", "events")?,
         changes: longest("changes", "audit_entries WHERE action LIKE 'observation%'")?,
         answer: longest("sealed", "replays")?,
     };
     let name = format!("create-{}", creates.tags);
-    reference.script(&name, &inserts(data, postgres, creates, &stored))
+    reference.script(&name, &inserts(data, postgres, creates, &longest_texts))
 }
 
 /// Returns one statement with the rows of a create. The cost of a row depends mostly on its place in the indexes

@@ -75,7 +75,7 @@ pub(crate) fn run(data: &DataSet<'_>) -> Result<Vec<Line>> {
     let (mut lines, mut failed) = (vec![], vec![]);
     for (name, measure) in selected(data.options) {
         for instance in data.measured() {
-            let started = Instant::now();
+            let start = Instant::now();
             let measured = match measure(data, instance) {
                 Ok(measured) => measured,
                 Err(problem) => {
@@ -86,7 +86,7 @@ pub(crate) fn run(data: &DataSet<'_>) -> Result<Vec<Line>> {
                 }
             };
             measured.iter().for_each(|line| println!("{}", line.cells().join(" | ")));
-            println!("{name} on {} took {:.0} s", instance.store, started.elapsed().as_secs_f64());
+            println!("{name} on {} took {:.0} s", instance.store, start.elapsed().as_secs_f64());
             lines.extend(measured);
         }
         data.truncate_logs()?;
@@ -96,7 +96,7 @@ pub(crate) fn run(data: &DataSet<'_>) -> Result<Vec<Line>> {
 
 /// Returns the seconds that some work takes.
 fn seconds(work: impl FnOnce() -> Result) -> Result<f64> {
-    let started = Instant::now();
+    let start = Instant::now();
     work()?;
-    Ok(started.elapsed().as_secs_f64())
+    Ok(start.elapsed().as_secs_f64())
 }

@@ -21,12 +21,12 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let connector = api.create("/v1/connectors", &json!({"type": "scim", "hris_source": "bench"}))?;
     let token = instance.create_scim_key(&account, &connector)?;
     let next = Arc::new(AtomicU32::new(0));
-    let linked = people(&token, USERS, &next, user);
-    let unlinked = people(&api.key, "/v1/employees", &next, employee);
+    let linked_people = people(&token, USERS, &next, user);
+    let unlinked_people = people(&api.key, "/v1/employees", &next, employee);
     let (address, count) = (instance.service.address, if data.options.quick { PEOPLE / 10 } else { PEOPLE });
     let shape = Shape { connections: CLIENTS, requests: count as usize, ..Shape::for_requests(0, SEEDS) };
-    burst(address, &linked, shape)?;
-    burst(address, &unlinked, Shape { seed: SEEDS + 1, ..shape })?;
+    burst(address, &linked_people, shape)?;
+    burst(address, &unlinked_people, Shape { seed: SEEDS + 1, ..shape })?;
     instance.database()?.run_by_store("ANALYZE", "")?;
     let ids = |condition| ids(instance, account.tenant(), condition);
     let (linked_ids, unlinked_ids) = (ids("connector_id IS NOT NULL")?, ids("connector_id IS NULL")?);
@@ -56,7 +56,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let patch = "PATCH of a name over SCIM against `PATCH /employees/{id}`";
     Ok(vec![
         compare(&look_up, MAX_LOOK_UP_COST, look_ups, gets, 1_000)?,
-        compare(create, MAX_CREATE_COST, linked, unlinked, 2_000)?,
+        compare(create, MAX_CREATE_COST, linked_people, unlinked_people, 2_000)?,
         compare(patch, MAX_PATCH_COST, patches, renames, 3_000)?,
     ])
 }

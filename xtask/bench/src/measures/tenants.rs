@@ -62,11 +62,11 @@ pub(super) fn tail_beside(
 
 /// Keeps every processor busy for this time.
 fn spin(time: Duration) -> Result {
-    let until = Instant::now() + time;
+    let end = Instant::now() + time;
     let processors = thread::available_parallelism()?.get();
     thread::scope(|scope| {
         for _ in 0..processors {
-            scope.spawn(|| while Instant::now() < until {});
+            scope.spawn(|| while Instant::now() < end {});
         }
     });
     Ok(())

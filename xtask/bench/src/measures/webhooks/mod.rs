@@ -24,11 +24,11 @@ const DELIVERIES_PER_SECOND: u32 = 10_000;
 pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let (queue, receiver) = (DeliveryQueue::prepare(data, instance)?, Receiver::start()?);
     let subscription = queue.subscribe_to_filled(&receiver.url())?;
-    let alone = SenderAlone::new(receiver.url(), queue.event_data.clone())?;
+    let sender_rate = SenderAlone::new(receiver.url(), queue.event_data.clone())?;
     let count = |turn: Duration| DELIVERIES_PER_SECOND * u32::try_from(turn.as_secs()).unwrap_or(1).max(1);
     let contenders: [Contender<'_>; 2] = [
         Box::new(|turn, _| deliver(&queue, &receiver, &subscription, count(turn))),
-        Box::new(|turn, _| alone.rate(count(turn), CONCURRENCY)),
+        Box::new(|turn, _| sender_rate.rate(count(turn), CONCURRENCY)),
     ];
     let comparison = data.compare(instance, &contenders)?.against("the sender alone");
     let what = "Deliveries from the queue to one receiver, each recorded";
@@ -41,10 +41,10 @@ fn deliver(queue: &DeliveryQueue<'_>, receiver: &Receiver, to: &Subscription, co
     queue.fill(to, count)?;
     until("every delivery has arrived", || Ok(receiver.count() >= count as usize))?;
     queue.wait_until_empty(to)?;
-    let ended = Instant::now();
+    let end = Instant::now();
     let arrivals = receiver.take();
     let (_, first) = arrivals.first().ok_or("no delivery came")?;
-    Ok(Sample::from_rate(f64::from(count) / (ended - *first).as_secs_f64()))
+    Ok(Sample::from_rate(f64::from(count) / (end - *first).as_secs_f64()))
 }
 
 /// Time from one create to the next.
@@ -63,9 +63,9 @@ pub(super) fn delay(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
         receiver.take();
         let post =
             || if is_delivered { Ok(None) } else { Post::new(receiver.url(), queue.event_data.clone()).map(Some) };
-        let answered = create_for(instance, &instance.creates(data.size), (time, seed), post)?;
-        until("every delivery has arrived", || Ok(receiver.count() >= answered.len()))?;
-        let delay = |(id, at): Arrival| Some(at.saturating_duration_since(*answered.get(&id)?).as_micros());
+        let response_time = create_for(instance, &instance.creates(data.size), (time, seed), post)?;
+        until("every delivery has arrived", || Ok(receiver.count() >= response_time.len()))?;
+        let delay = |(id, at): Arrival| Some(at.saturating_duration_since(*response_time.get(&id)?).as_micros());
         let micros = receiver.take().into_iter().filter_map(delay);
         Ok(Sample::new(micros.map(|micros| u32::try_from(micros).unwrap_or(u32::MAX)).collect(), time))
     };
@@ -102,8 +102,8 @@ fn create_for(
             creates.write(&mut random, &mut request);
             let (_, body) = connection.exchange(&request).await?;
             let now = Instant::now();
-            let created: Value = serde_json::from_slice(body)?;
-            let id = created["id"].as_str().ok_or_else(|| format!("the response has no id: {created}"))?;
+            let resource: Value = serde_json::from_slice(body)?;
+            let id = resource["id"].as_str().ok_or_else(|| format!("the response has no id: {resource}"))?;
             if let Some(post) = &post {
                 post.about(id).await?;
             }

@@ -69,10 +69,10 @@ impl<'a> DeliveryQueue<'a> {
     /// Queues the first `count` events. They are due since a minute ago.
     pub(super) fn fill(&self, to: &Subscription, count: u32) -> Result {
         let store = self.instance.store;
-        let at = store.minutes_ago(1);
+        let due_at = store.minutes_ago(1);
         self.database.run(&format!(
             "INSERT INTO delivery_jobs (tenant_id, webhook_id, event_id, event_type, attempt, first_due_at, \
-             origin, delivery_id, due_at, worker) {} SELECT {}, {}, {}, '{CREATED}', 1, {at}, 'event', NULL, {at}, \
+             origin, delivery_id, due_at, worker) {} SELECT {}, {}, {}, '{CREATED}', 1, {due_at}, 'event', NULL, {due_at}, \
              NULL FROM n",
             numbers(count),
             store.bytes(self.instance.tenant),
@@ -93,8 +93,8 @@ impl<'a> DeliveryQueue<'a> {
     /// Waits until no delivery is queued for a subscription.
     pub(super) fn wait_until_empty(&self, of: &Subscription) -> Result {
         let any = format!("EXISTS (SELECT 1 FROM delivery_jobs WHERE {})", self.condition(of));
-        let left = format!("(SELECT CASE WHEN {any} THEN 1 ELSE 0 END)");
-        until("every attempt is recorded", || Ok(self.database.number(&left)? == 0))
+        let remaining_rows = format!("(SELECT CASE WHEN {any} THEN 1 ELSE 0 END)");
+        until("every attempt is recorded", || Ok(self.database.number(&remaining_rows)? == 0))
     }
 
     fn condition(&self, subscription: &Subscription) -> String {

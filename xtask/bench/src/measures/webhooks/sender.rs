@@ -45,19 +45,19 @@ impl SenderAlone {
 
     /// Sends `count` posts, at most `concurrency` at once.
     pub(super) fn rate(&self, count: u32, concurrency: usize) -> Result<Sample> {
-        let left = Arc::new(AtomicU32::new(count));
-        let started = Instant::now();
+        let remaining_count = Arc::new(AtomicU32::new(count));
+        let start = Instant::now();
         self.runtime.block_on(async {
             let mut senders = JoinSet::new();
             for _ in 0..concurrency {
-                senders.spawn(send_posts(self.post.clone(), Arc::clone(&left)));
+                senders.spawn(send_posts(self.post.clone(), Arc::clone(&remaining_count)));
             }
-            while let Some(sent) = senders.join_next().await {
-                sent??;
+            while let Some(sender_result) = senders.join_next().await {
+                sender_result??;
             }
             Result::Ok(())
         })?;
-        Ok(Sample::from_rate(f64::from(count) / started.elapsed().as_secs_f64()))
+        Ok(Sample::from_rate(f64::from(count) / start.elapsed().as_secs_f64()))
     }
 }
 
@@ -73,8 +73,8 @@ async fn send_posts(post: Post, left: Arc<AtomicU32>) -> std::result::Result<(),
 impl Post {
     /// Creates a sender. Call it within a runtime.
     pub(super) fn new(url: String, data: String) -> Result<Self> {
-        let trusted = vec!["127.0.0.0/8".parse()?];
-        let sender = Sender::new(SenderSettings { trusted, ..SenderSettings::default() })?;
+        let trusted_networks = vec!["127.0.0.0/8".parse()?];
+        let sender = Sender::new(SenderSettings { trusted: trusted_networks, ..SenderSettings::default() })?;
         Ok(Self { sender, url, secrets: [signature::generate([7; 32])], data })
     }
 
