@@ -168,7 +168,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 fn conclude(finished: &[Finished], started: Instant) -> Outcome {
     println!("── seconds");
     finished.iter().for_each(|done| println!("{:>8.1}  {}", done.seconds, done.name));
-    let skipped_steps: Vec<_> = finished.iter().flat_map(Finished::skipped).collect();
+    let skipped_steps: Vec<_> = finished.iter().flat_map(Finished::skipped_lines).collect();
     if !skipped_steps.is_empty() {
         println!("── skipped");
         skipped_steps.iter().for_each(|line| println!("  {line}"));

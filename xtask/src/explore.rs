@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut skipped_steps = vec![];
     let mut note = |done: &Finished, found: Vec<String>| {
         done.show();
-        skipped_steps.extend(done.skipped());
+        skipped_steps.extend(done.skipped_lines());
         findings.extend(found);
     };
     let mut runs = 0_usize;

@@ -1,7 +1,7 @@
 //! Checks of the built binary from outside. Each is a folder of `tests/outside` with a script `check.sh`, which gets
 //! the address of a service and a key of it, and runs tools and programs in other languages.
 
-use crate::deploy::tools::installed;
+use crate::deploy::tools::find_installed;
 use crate::packages;
 use crate::process::{Outcome, program, root, run as run_program};
 use crate::service::Service;
@@ -70,7 +70,7 @@ impl Check {
 
     /// Returns `true` and prints a notice if a program is missing.
     fn is_skipped(&self) -> bool {
-        let missing = self.needs.iter().find(|names| names.iter().all(|name| installed(name).is_none()));
+        let missing = self.needs.iter().find(|names| names.iter().all(|name| find_installed(name).is_none()));
         if let Some(names) = missing {
             println!("skipped: {} is not installed", names[0]);
         }

@@ -62,11 +62,11 @@ fn read(tree: &str) -> Features {
 /// Groups the packages whose direct dependencies have other features in the build of the workspace. In the build
 /// of a group, every direct dependency has the features of a build of its package alone.
 fn groups(members: &[Member]) -> Vec<Vec<&Member>> {
-    let everything = united(members.iter());
+    let everything = unite_features(members.iter());
     let mut groups: Vec<Vec<&Member>> = vec![];
     for member in members.iter().filter(|member| !is_unchanged(member, &everything)) {
         let fits = |group: &&mut Vec<&Member>| {
-            let united_features = united(group.iter().copied().chain([member]));
+            let united_features = unite_features(group.iter().copied().chain([member]));
             group.iter().chain([&member]).all(|one| is_unchanged(one, &united_features))
         };
         match groups.iter_mut().find(fits) {
@@ -77,7 +77,7 @@ fn groups(members: &[Member]) -> Vec<Vec<&Member>> {
     groups
 }
 
-fn united<'m>(members: impl Iterator<Item = &'m Member>) -> Features {
+fn unite_features<'m>(members: impl Iterator<Item = &'m Member>) -> Features {
     let mut all = Features::new();
     for (package, features) in members.flat_map(|member| &member.features) {
         all.entry(package.clone()).or_default().extend(features.iter().cloned());

@@ -143,7 +143,7 @@ impl Finished {
     }
 
     /// Returns what the step skipped: the lines of its output that say so, with its name.
-    pub(crate) fn skipped(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn skipped_lines(&self) -> impl Iterator<Item = String> {
         let lines = self.output.lines().filter(|line| line.contains("skipped: "));
         lines.map(|line| format!("{}: {}", self.name, line.trim()))
     }
@@ -164,7 +164,7 @@ mod tests {
             (result.last_lines(1), result.last_lines(3)),
             ("two: skipped: three".to_owned(), result.output.trim().to_owned())
         );
-        assert_eq!(result.skipped().collect::<Vec<_>>(), ["a step: two: skipped: three"]);
+        assert_eq!(result.skipped_lines().collect::<Vec<_>>(), ["a step: two: skipped: three"]);
     }
 
     #[test]

@@ -82,13 +82,13 @@ impl<'a> Asked<'a> {
         selection
     }
 
-    fn everything(&self) -> bool {
+    fn covers_everything(&self) -> bool {
         self.packages.is_empty() && !self.others
     }
 }
 
 fn build(asked: &Asked) -> Outcome {
-    if asked.everything() {
+    if asked.covers_everything() {
         build_everything()
     } else if asked.packages.is_empty() || asked.packages.contains(&TESTS_OF_THE_BINARY) {
         build_binary()
@@ -102,7 +102,7 @@ fn doc_tests(asked: &Asked, postgres: &Postgres) -> Outcome {
         return Ok(());
     }
     let mut command = cargo(&["test", "--doc", "--quiet"]);
-    if asked.everything() {
+    if asked.covers_everything() {
         command.arg("--workspace");
     } else {
         let workspace = Workspace::load()?;

@@ -81,7 +81,7 @@ pub(crate) struct IoFailure {
 
 impl IoFailure {
     /// Converts an I/O error into one that names the operation: `verb`, then `path`.
-    pub(crate) fn during(verb: &str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn naming_operation(verb: &str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let what = format!("{verb} {}", path.as_ref().display());
         move |source| Self { what, source }
     }
@@ -125,7 +125,7 @@ impl<F: CommandFailure> From<F> for Error {
 impl Error {
     /// Converts an I/O error into one that names the operation: `verb`, then `path`.
     pub(crate) fn io(verb: &str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
-        let failure = IoFailure::during(verb, path);
+        let failure = IoFailure::naming_operation(verb, path);
         move |source| Self::Io(failure(source))
     }
 
@@ -135,7 +135,7 @@ impl Error {
         let what = what.into();
         move |error| {
             let (reason, remedy) = match error {
-                Service::Refused(refusal) => (explained(refusal), "correct the arguments and try again"),
+                Service::Refused(refusal) => (explain_refusal(refusal), "correct the arguments and try again"),
                 Service::Unavailable(cause) | Service::TooSlow(cause) => {
                     (cause, "check the database and try again")
                 }
@@ -179,7 +179,7 @@ impl Error {
     }
 }
 
-fn explained(refusal: DomainError) -> String {
+fn explain_refusal(refusal: DomainError) -> String {
     match refusal {
         DomainError::NotFound => "there is no resource with this id".to_owned(),
         DomainError::Invalid(problems) | DomainError::Unprocessable(problems) => {

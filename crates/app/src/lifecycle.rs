@@ -106,7 +106,7 @@ impl Running {
             url: url_of(&api),
             metrics_url: url_of(&admin).map(|url| format!("{url}/metrics")),
             services,
-            readiness: Readiness::starting(),
+            readiness: Readiness::new_unready(),
             drain_delay: config.drain_delay,
             listener,
             _serving: serving,
@@ -280,7 +280,7 @@ impl Running {
         tracing::info!("stopped");
         match ended_early {
             None => Ok(()),
-            Some(ended) => Err(failed(ended)),
+            Some(ended) => Err(to_error(ended)),
         }
     }
 
@@ -307,7 +307,7 @@ impl Running {
     }
 }
 
-fn failed(ended: Result<Ended, JoinError>) -> Error {
+fn to_error(ended: Result<Ended, JoinError>) -> Error {
     let source = match ended {
         Ok(Err(error)) => error,
         Ok(Ok(())) => io::Error::other("it ended without an error"),

@@ -71,7 +71,7 @@ pub(crate) fn is_steering(letter: char) -> bool {
 
 /// Returns a number with its noun, in the plural unless the number is 1.
 #[must_use]
-pub(crate) fn counted(count: usize, noun: &str) -> String {
+pub(crate) fn count_noun(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 

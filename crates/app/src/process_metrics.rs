@@ -51,11 +51,11 @@ pub(crate) fn collect() {
 /// process.
 pub(crate) fn processor_time() -> String {
     let stat = fs::read_to_string("/proc/self/stat").ok().as_deref().and_then(Stat::parse);
-    stat.map_or_else(String::new, |stat| rendered(stat.processor_ticks, clock_ticks_per_second()))
+    stat.map_or_else(String::new, |stat| render_seconds(stat.processor_ticks, clock_ticks_per_second()))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "ticks of processor time are far below 2^53")]
-fn rendered(ticks: u64, per_second: u64) -> String {
+fn render_seconds(ticks: u64, per_second: u64) -> String {
     let seconds = ticks as f64 / per_second.max(1) as f64;
     format!(
         "# HELP {PROCESSOR_TIME} Total user and system CPU time spent in seconds.\n\
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn processor_time_has_fractions_of_a_second() {
-        let text = rendered(1_234, 100);
+        let text = render_seconds(1_234, 100);
         assert!(
             text.ends_with("\n# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total 12.34\n\n"),
             "{text}"

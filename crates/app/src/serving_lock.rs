@@ -21,7 +21,7 @@ pub(crate) enum LockFailure {
     /// Another process serves the embedded database.
     #[error(
         "another process{} serves {database}; stop it first, or use PostgreSQL, which any number of processes may share",
-        named(.process)
+        describe_process(.process)
     )]
     AlreadyServed {
         /// Path of the database.
@@ -47,7 +47,7 @@ pub(crate) enum LockFailure {
 
 impl CommandFailure for LockFailure {}
 
-fn named(process: &str) -> String {
+fn describe_process(process: &str) -> String {
     if process.is_empty() { String::new() } else { format!(" (process {process})") }
 }
 
@@ -70,21 +70,22 @@ impl ServingLock {
     pub(crate) fn take(database: &DatabaseUrl) -> Result<Option<Self>, LockFailure> {
         let DatabaseUrl::Sqlite(path) = database else { return Ok(None) };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            private_file::create_folder(folder).map_err(IoFailure::during("create the folder", folder))?;
+            private_file::create_folder(folder)
+                .map_err(IoFailure::naming_operation("create the folder", folder))?;
         }
-        let path = beside(path);
+        let path = lock_file_path(path);
         let mut options = OpenOptions::new();
         let file_result = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let mut file = file_result.map_err(IoFailure::during("open", &path))?;
+        let mut file = file_result.map_err(IoFailure::naming_operation("open", &path))?;
         if !is_locked(&file, &path)? {
             let mut process = String::new();
             // The process id is only for the error message, so a failed read is ignored.
             let _ = file.read_to_string(&mut process);
-            let (database, process) = (database.masked(), process.trim().to_owned());
+            let (database, process) = (database.mask_password(), process.trim().to_owned());
             return Err(LockFailure::AlreadyServed { database, process });
         }
         let write_result = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        write_result.map_err(IoFailure::during("write", &path))?;
+        write_result.map_err(IoFailure::naming_operation("write", &path))?;
         let mut lock = Self { _beside: file, database: None };
         lock.hold(database)?;
         Ok(Some(lock))
@@ -99,14 +100,14 @@ impl ServingLock {
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(IoFailure::during("open", path)(error).into()),
+            Err(error) => return Err(IoFailure::naming_operation("open", path)(error).into()),
         };
-        let links = file.metadata().map_err(IoFailure::during("examine", path))?.nlink();
+        let links = file.metadata().map_err(IoFailure::naming_operation("examine", path))?.nlink();
         if links > 1 {
             return Err(LockFailure::Linked { path: path.to_owned(), links });
         }
         if !is_locked(&file, path)? {
-            return Err(LockFailure::AlreadyServed { database: database.masked(), process: String::new() });
+            return Err(LockFailure::AlreadyServed { database: database.mask_password(), process: String::new() });
         }
         self.database = Some(file);
         Ok(())
@@ -118,12 +119,12 @@ fn is_locked(file: &File, path: &Path) -> Result<bool, LockFailure> {
     match file.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(IoFailure::during("lock", path)(error).into()),
+        Err(TryLockError::Error(error)) => Err(IoFailure::naming_operation("lock", path)(error).into()),
     }
 }
 
 /// Returns the path of the lock file, which is the same for every path to the database.
-fn beside(path: &Path) -> PathBuf {
+fn lock_file_path(path: &Path) -> PathBuf {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut name = OsString::from(path);
     name.push(SUFFIX);

@@ -88,14 +88,14 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
         DatabaseUrl::Sqlite(path) => {
             expect_no_unfinished_copy(config).await?;
             let options = SqliteOptions::file(path);
-            let store_result = blocking(move || SqliteStore::open(&options)).await?;
+            let store_result = run_blocking(move || SqliteStore::open(&options)).await?;
             Ok(Arc::new(store_result.map_err(|error| unusable(config, &error))?))
         }
         DatabaseUrl::Postgres(_) => {
             let pending = pending(config).await?;
             expect_no_unfinished_copy(config).await?;
             if !pending.is_empty() {
-                return Err(StoreFailure::SchemaOld { database: config.database.masked(), pending }.into());
+                return Err(StoreFailure::SchemaOld { database: config.database.mask_password(), pending }.into());
             }
             let replacement = candor_store_postgres::replace_former_keys(&postgres(config)).await;
             replacement.map_err(|error| unusable(config, &error))?;
@@ -113,7 +113,7 @@ pub(crate) async fn expect_known_schema(config: &Config) -> Result<(), Error> {
     let unknown = match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
-            let unknown = blocking(move || candor_store_sqlite::unknown_migrations(&place)).await?;
+            let unknown = run_blocking(move || candor_store_sqlite::unknown_migrations(&place)).await?;
             unknown.map_err(|error| unusable(config, &error))?
         }
         DatabaseUrl::Postgres(_) => {
@@ -126,7 +126,7 @@ pub(crate) async fn expect_known_schema(config: &Config) -> Result<(), Error> {
     }
     // Both stores have the same migrations.
     let newest = candor_store_sqlite::newest_migration().map_err(|error| unusable(config, &error))?;
-    Err(StoreFailure::SchemaNew { database: config.database.masked(), unknown, newest }.into())
+    Err(StoreFailure::SchemaNew { database: config.database.mask_password(), unknown, newest }.into())
 }
 
 /// Refuses a database that holds an incomplete copy.
@@ -134,7 +134,7 @@ async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
     let is_unfinished = match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
-            let is_partial = blocking(move || candor_store_sqlite::is_copy_unfinished(&place)).await?;
+            let is_partial = run_blocking(move || candor_store_sqlite::is_copy_unfinished(&place)).await?;
             is_partial.map_err(|error| unusable(config, &error))?
         }
         DatabaseUrl::Postgres(_) => {
@@ -142,7 +142,7 @@ async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
             is_partial.map_err(|error| unusable(config, &error))?
         }
     };
-    if is_unfinished { Err(StoreFailure::UnfinishedCopy(config.database.masked()).into()) } else { Ok(()) }
+    if is_unfinished { Err(StoreFailure::UnfinishedCopy(config.database.mask_password()).into()) } else { Ok(()) }
 }
 
 /// Returns the master keys that sealed something in the database, whatever its schema; none if it does not
@@ -154,7 +154,7 @@ pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Error
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
-            let keys = blocking(move || candor_store_sqlite::master_keys(&place)).await?;
+            let keys = run_blocking(move || candor_store_sqlite::master_keys(&place)).await?;
             keys.map_err(|error| unusable(config, &error))
         }
         DatabaseUrl::Postgres(_) => {
@@ -170,7 +170,7 @@ pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Error
 /// [`StoreFailure::Unusable`].
 pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Error> {
     let place = place(path);
-    let empty = blocking(move || candor_store_sqlite::is_empty(&place)).await?;
+    let empty = run_blocking(move || candor_store_sqlite::is_empty(&place)).await?;
     empty.map_err(|error| unusable(config, &error))
 }
 
@@ -196,7 +196,7 @@ pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> 
     if matches!(config.database, DatabaseUrl::Sqlite(_)) {
         return Ok(());
     }
-    let (database, options, begun) = (config.database.masked(), postgres(config), Instant::now());
+    let (database, options, begun) = (config.database.mask_password(), postgres(config), Instant::now());
     let mut last_report: Option<Instant> = None;
     loop {
         let reason = match candor_store_postgres::probe(&options).await {
@@ -225,7 +225,7 @@ pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
-            let migration = blocking(move || candor_store_sqlite::migrate(&place)).await?;
+            let migration = run_blocking(move || candor_store_sqlite::migrate(&place)).await?;
             migration.map_err(|error| unusable(config, &error))
         }
         DatabaseUrl::Postgres(_) => {
@@ -258,7 +258,7 @@ pub(crate) async fn rewrite_erased(
     begin: impl Fn(&str),
 ) -> Result<Option<Vec<&'static str>>, Error> {
     if let DatabaseUrl::Sqlite(path) = config.database.clone() {
-        let rewrite_result = blocking(move || candor_store_sqlite::rewrite(&path)).await?;
+        let rewrite_result = run_blocking(move || candor_store_sqlite::rewrite(&path)).await?;
         return rewrite_result.map(|()| None).map_err(|error| unusable(config, &error));
     }
     let rewrite_result = candor_store_postgres::rewrite_erased(&postgres(config), begin).await.map(Some);
@@ -273,7 +273,7 @@ pub(crate) async fn pending(config: &Config) -> Result<Vec<String>, Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
-            let pending = blocking(move || candor_store_sqlite::pending_migrations(&place)).await?;
+            let pending = run_blocking(move || candor_store_sqlite::pending_migrations(&place)).await?;
             pending.map_err(|error| unusable(config, &error))
         }
         DatabaseUrl::Postgres(_) => {
@@ -313,13 +313,15 @@ pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(),
 }
 
 /// Runs blocking work, such as opening SQLite, on a thread outside the async runtime.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Error> {
     let task_result = tokio::task::spawn_blocking(work).await;
     task_result.map_err(|error| Error::Defect { what: "open the database", reason: error.to_string() })
 }
 
 fn unusable(config: &Config, error: &dyn std::fmt::Display) -> Error {
-    let (database, reason) = (config.database.masked(), error.to_string());
+    let (database, reason) = (config.database.mask_password(), error.to_string());
     if is_damage(&reason) {
         return StoreFailure::Damaged { database, reason }.into();
     }
@@ -369,7 +371,7 @@ pub(crate) fn is_damage(reason: &str) -> bool {
 pub(crate) async fn expect_undamaged(config: &Config) -> Result<(), Error> {
     let DatabaseUrl::Sqlite(path) = &config.database else { return Ok(()) };
     let path = path.clone();
-    let check_result = blocking(move || candor_store_sqlite::check_database(&path)).await?;
+    let check_result = run_blocking(move || candor_store_sqlite::check_database(&path)).await?;
     check_result.map_err(|error| unusable(config, &error))
 }
 

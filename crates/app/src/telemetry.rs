@@ -279,7 +279,7 @@ pub(crate) fn metrics_text(handle: PrometheusHandle, services: Arc<Services>) ->
     process_metrics::describe();
     Arc::new(move || {
         process_metrics::collect();
-        let sizes = tenant_metrics::rendered(&services.tenant_sizes.largest());
+        let sizes = tenant_metrics::render_sizes(&services.tenant_sizes.largest());
         format!("{}{}{sizes}", handle.render(), process_metrics::processor_time())
     })
 }

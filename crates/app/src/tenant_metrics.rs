@@ -36,7 +36,7 @@ pub(crate) async fn measure_hourly(services: Arc<Services>, mut stop: watch::Rec
 }
 
 /// Renders the sizes of organizations; empty before the first round.
-pub(crate) fn rendered(sizes: &[TenantSize]) -> String {
+pub(crate) fn render_sizes(sizes: &[TenantSize]) -> String {
     let mut text = String::new();
     if sizes.is_empty() {
         return text;
@@ -60,9 +60,9 @@ mod tests {
 
     #[test]
     fn tenant_sizes_are_rendered_with_the_organization_as_label() {
-        assert_eq!(rendered(&[]), "");
+        assert_eq!(render_sizes(&[]), "");
         let organization = "org_01KJPWD6M24DF9HWRAYHFSFV52".parse().unwrap();
-        let text = rendered(&[TenantSize { organization, rows: 7, bytes: 900 }]);
+        let text = render_sizes(&[TenantSize { organization, rows: 7, bytes: 900 }]);
         let lines: Vec<_> = text.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(lines.len(), 6, "{text}");
         assert_eq!(

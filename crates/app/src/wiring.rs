@@ -37,7 +37,7 @@ const MASTER_KEY_FILE: &str = "master.key";
 pub(crate) async fn services(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
     store::expect(config)?;
     let parts = Dependencies::new(config).await?;
-    parts.confirmed(config, public_url, Arc::new(NoWebhooks)).await
+    parts.confirm_master_key(config, public_url, Arc::new(NoWebhooks)).await
 }
 
 /// Creates the services without checking the master key, for operators who have lost it.
@@ -74,7 +74,7 @@ pub(crate) async fn services_and_sender(
         let (path, remedy) = (file.path.display(), file.remedy);
         tracing::warn!(file = %path, "other users can read this file, which contains secrets: run `{remedy}`");
     }
-    Ok((parts.confirmed(config, public_url, Arc::new(sender.clone())).await?, sender))
+    Ok((parts.confirm_master_key(config, public_url, Arc::new(sender.clone())).await?, sender))
 }
 
 /// Creates the rate limits, local or on a server.
@@ -162,7 +162,7 @@ pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
     if has_no_master_key(config) {
         Ok(())
     } else {
-        compared(config, &Dependencies::new(config).await?.vault).await
+        check_master_key(config, &Dependencies::new(config).await?.vault).await
     }
 }
 
@@ -173,13 +173,14 @@ pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
 /// Those of [`compare_master_key`].
 pub(crate) async fn examine_master_key(config: &Config) -> Result<bool, Error> {
     match (configured_vault(config)?, &config.database) {
-        (Some(vault), _) => compared(config, &vault).await.map(|()| true),
+        (Some(vault), _) => check_master_key(config, &vault).await.map(|()| true),
         (None, DatabaseUrl::Postgres(_)) => Err(WiringFailure::NoMasterKey.into()),
         (None, DatabaseUrl::Sqlite(database)) if store::is_empty(config, database).await? => Ok(false),
-        (None, DatabaseUrl::Sqlite(_)) => {
-            Err(WiringFailure::MasterKeyGone { path: master_key_file(config), database: config.database.masked() }
-                .into())
+        (None, DatabaseUrl::Sqlite(_)) => Err(WiringFailure::MasterKeyGone {
+            path: master_key_file(config),
+            database: config.database.mask_password(),
         }
+        .into()),
     }
 }
 
@@ -241,7 +242,7 @@ const fn has_no_master_key(config: &Config) -> bool {
     matches!(config.database, DatabaseUrl::Postgres(_)) && config.master_key.is_none()
 }
 
-async fn compared(config: &Config, vault: &Vault) -> Result<(), Error> {
+async fn check_master_key(config: &Config, vault: &Vault) -> Result<(), Error> {
     master_key::examine(vault, &store::master_keys(config).await?).map_err(WiringFailure::wrong_master_key(config))
 }
 
@@ -262,7 +263,7 @@ impl Dependencies {
     }
 
     /// Creates services after checking that the master key fits the database.
-    async fn confirmed(
+    async fn confirm_master_key(
         self,
         config: &Config,
         public_url: String,
@@ -270,7 +271,7 @@ impl Dependencies {
     ) -> Result<Arc<Services>, Error> {
         if matches!(config.database, DatabaseUrl::Sqlite(_)) {
             // Opening the store migrates the schema, which must not happen with a wrong master key.
-            compared(config, &self.vault).await?;
+            check_master_key(config, &self.vault).await?;
         }
         let services = self.services(config, public_url, receivers).await?;
         master_key::confirm(&services).await.map_err(WiringFailure::wrong_master_key(config))?;
@@ -338,7 +339,7 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
         // Another process that started at the same time may have created the database and the key by now.
         text = read_key()?;
         if text.is_none() {
-            return Err(WiringFailure::MasterKeyGone { path, database: config.database.masked() }.into());
+            return Err(WiringFailure::MasterKeyGone { path, database: config.database.mask_password() }.into());
         }
     }
     let text = match text {

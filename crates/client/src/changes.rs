@@ -83,7 +83,7 @@ impl ChangedRow {
     ///
     /// # Errors
     /// [`Error::Unreadable`] if the data is not an object.
-    pub fn typed(&self) -> Result<ExportRow, Error> {
+    pub fn to_typed(&self) -> Result<ExportRow, Error> {
         let data: Value = serde_json::from_str(self.data.get()).map_err(Error::Unreadable)?;
         ExportRow::try_from(json!({"type": self.row_type, "data": data})).map_err(Error::Unreadable)
     }

@@ -198,7 +198,11 @@ impl ClientBuilder {
         let mut headers = HeaderMap::new();
         add_headers(&mut headers, &self.headers)?;
         let is_plain = base.starts_with("http:") && self.authorities.is_empty() && self.identity.is_none();
-        let tls = if is_plain { tls::unused() } else { tls::settings(&self.authorities, self.identity.as_ref()) }?;
+        let tls = if is_plain {
+            tls::plain_settings()
+        } else {
+            tls::settings(&self.authorities, self.identity.as_ref())
+        }?;
         let core = Core {
             http: http(own, self.proxy.as_deref(), tls)?,
             headers,

@@ -32,7 +32,7 @@ impl Position {
         self.since = None;
         self.pause = match (has_more, is_empty) {
             (true, _) => Duration::ZERO,
-            (false, true) => grown(self.pause),
+            (false, true) => grow_pause(self.pause),
             (false, false) => SHORTEST_PAUSE,
         };
         let has_changed = next.is_some() && next != self.cursor;
@@ -50,11 +50,11 @@ impl Position {
         if !error.is_transient() {
             return Err(error);
         }
-        self.pause = grown(self.pause).max(error.retry_after().unwrap_or_default());
+        self.pause = grow_pause(self.pause).max(error.retry_after().unwrap_or_default());
         Ok(())
     }
 }
 
-fn grown(pause: Duration) -> Duration {
+fn grow_pause(pause: Duration) -> Duration {
     (pause * 2).clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
 }

@@ -32,7 +32,7 @@ pub async fn probe(url: &str, probe: Probe) -> Result<Value, Error> {
         Probe::Live => "livez",
         Probe::Ready => "readyz",
     };
-    let config = if url.starts_with("https:") { tls::settings(&[], None)? } else { tls::unused()? };
+    let config = if url.starts_with("https:") { tls::settings(&[], None)? } else { tls::plain_settings()? };
     let builder = reqwest::Client::builder().tls_backend_preconfigured(config).no_proxy();
     let client = builder.redirect(Policy::none()).timeout(TIMEOUT).build().map_err(Error::Connection)?;
     let to_error = |error: reqwest::Error| {

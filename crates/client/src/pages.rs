@@ -63,7 +63,7 @@ impl<T> Pages<T> {
     }
 
     /// Continues the list at a cursor, which replaces an earlier cursor and `since`.
-    pub(crate) fn at(mut self, cursor: &str) -> Self {
+    pub(crate) fn continue_at(mut self, cursor: &str) -> Self {
         self.spec.query.retain(|(name, _)| name != "cursor" && name != "since");
         self.spec.query.push(("cursor".to_owned(), cursor.to_owned()));
         self
@@ -86,7 +86,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             let Some(list) = list else { return Ok(None) };
             let page = list.with_response().await?.data;
             let next = page.next_cursor.as_deref().filter(|_| page.has_more).map(str::to_owned);
-            Ok(Some((page, next.map(|cursor| list.at(&cursor)))))
+            Ok(Some((page, next.map(|cursor| list.continue_at(&cursor)))))
         };
         stream::try_unfold(Some(self), read).boxed()
     }

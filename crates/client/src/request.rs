@@ -196,7 +196,7 @@ impl Core {
         let (status, headers) =
             response.as_ref().map_or((None, None), |whole| (Some(whole.status), Some(&whole.headers)));
         let request_id = headers.and_then(|headers| header(headers, "x-request-id")).map(str::to_owned);
-        let outcome = response.and_then(judged);
+        let outcome = response.and_then(check_status);
         if let Some(log) = &self.log {
             log(&LogEntry {
                 method: &spec.method,
@@ -238,7 +238,7 @@ async fn receive(request: RequestBuilder, retries: u32, timeout: Duration) -> Re
     Ok(Response { data, status, headers, retries })
 }
 
-fn judged(response: Response<Bytes>) -> Result<Response<Bytes>, Error> {
+fn check_status(response: Response<Bytes>) -> Result<Response<Bytes>, Error> {
     match response.status {
         StatusCode::NOT_MODIFIED => Err(Error::NotModified),
         status if status.is_success() => Ok(response),

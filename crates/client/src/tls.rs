@@ -39,7 +39,7 @@ fn system_roots() -> &'static Arc<RootCertStore> {
 }
 
 /// Returns settings for clients of a plain HTTP address, which need no certificates.
-pub(crate) fn unused() -> Result<ClientConfig, Error> {
+pub(crate) fn plain_settings() -> Result<ClientConfig, Error> {
     config(Arc::new(RootCertStore::empty()), None)
 }
 

@@ -122,7 +122,7 @@ impl DeliveryResult {
 
     /// Returns the status of the log entry that this result adds; `None` for a result that adds none.
     #[must_use]
-    pub fn logged(&self) -> Option<Status> {
+    pub fn log_status(&self) -> Option<Status> {
         match &self.result {
             AttemptResult::Settled(settled) => Some(settled.entry.status),
             AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,

@@ -84,7 +84,7 @@ impl<M> Dispatcher<M> {
 
     /// Returns the number of held deliveries, from their claim until their result is recorded.
     #[must_use]
-    pub const fn held(&self) -> usize {
+    pub const fn held_count(&self) -> usize {
         self.queues.held()
     }
 
@@ -142,7 +142,7 @@ impl<M> Dispatcher<M> {
         let (room, full) = (self.queues.room(), self.queues.full());
         let free = self.queues.least_free(self.claims.recent());
         self.claims.each_takes(free);
-        let limited_queues = self.queues.limited();
+        let limited_queues = self.queues.list_limited();
         self.claims.next(now.steady, room, full, limited_queues)
     }
 
@@ -330,7 +330,7 @@ impl<M> Dispatcher<M> {
 
     /// Returns what the record loop has to do now.
     #[must_use]
-    pub fn recording(&self, now: Now) -> NextRecordStep {
+    pub fn next_record_step(&self, now: Now) -> NextRecordStep {
         let idle = || if self.queues.is_done() { NextRecordStep::Over } else { NextRecordStep::Idle };
         self.outcomes.due(now).unwrap_or_else(idle)
     }
@@ -359,7 +359,10 @@ impl<M> Dispatcher<M> {
         self.wakes.claims = true;
         let failing = recorded.streaks.into_iter().filter(|(_, streak)| streak.disables(now.wall));
         let failing = failing.map(|(queue, _)| (queue, DisableReason::Failing));
-        RecordedBatch { lost: recorded.lost, to_disable: batch.gone().into_iter().chain(failing).collect() }
+        RecordedBatch {
+            lost: recorded.lost,
+            to_disable: batch.disabled_subscriptions().into_iter().chain(failing).collect(),
+        }
     }
 
     /// Handles a batch that the store has not recorded. Returns a delivery whose result cannot be recorded;
@@ -367,7 +370,7 @@ impl<M> Dispatcher<M> {
     pub fn not_recorded(&mut self, batch: Batch, why: RecordRefusal, now: Now) -> Option<Job> {
         match why {
             RecordRefusal::Unanswered => {
-                self.outcomes.unanswered(batch, now);
+                self.outcomes.requeue_batch(batch, now);
                 None
             }
             RecordRefusal::Unrecordable => {

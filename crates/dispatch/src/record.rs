@@ -95,7 +95,7 @@ impl Batch {
 
     /// Returns the subscriptions whose receivers ended them, each with the reason. A result counts even if another
     /// worker holds the lease: the receiver has responded all the same.
-    pub(crate) fn gone(&self) -> Vec<(QueueKey, DisableReason)> {
+    pub(crate) fn disabled_subscriptions(&self) -> Vec<(QueueKey, DisableReason)> {
         let mut all = vec![];
         for result in &self.finished {
             let Some(url) = result.gone_url() else { continue };
@@ -191,8 +191,8 @@ impl Outcomes {
     }
 
     /// Queues a batch again after the store did not answer.
-    pub(crate) fn unanswered(&mut self, mut batch: Batch, now: Now) {
-        batch.stage = doubted(batch.stage);
+    pub(crate) fn requeue_batch(&mut self, mut batch: Batch, now: Now) {
+        batch.stage = doubt_stage(batch.stage);
         self.again.push(batch);
         self.not_before = now.steady + self.pause;
         self.pause = (2 * self.pause).min(TRY_AGAIN_AT_LAST);
@@ -203,7 +203,7 @@ impl Outcomes {
         if let [only] = batch.finished.as_slice() {
             return Some(only.job);
         }
-        batch.stage = doubted(batch.stage);
+        batch.stage = doubt_stage(batch.stage);
         let second = batch.finished.split_off(batch.finished.len() / 2);
         self.again.push(Batch { finished: second, stage: batch.stage, lost: 0 });
         self.again.push(batch);
@@ -211,7 +211,7 @@ impl Outcomes {
     }
 }
 
-const fn doubted(stage: BatchStage) -> BatchStage {
+const fn doubt_stage(stage: BatchStage) -> BatchStage {
     match stage {
         BatchStage::New | BatchStage::Doubtful => BatchStage::Doubtful,
         BatchStage::HealthDeltas => BatchStage::HealthDeltas,

@@ -70,7 +70,7 @@ fn one_claim_runs_at_a_time_and_its_jobs_are_attempted() {
     machine.take_in(accepted_count.into_iter().map(waiting).collect(), order.ends, 0, at(5));
     machine.claim_ended();
     let attempts: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(5))).collect();
-    assert_eq!((attempts.len(), machine.attempts(), machine.held()), (2, 2, 2));
+    assert_eq!((attempts.len(), machine.attempts(), machine.held_count()), (2, 2, 2));
     assert!(machine.may_send(attempts[0].ends, at(12_500)) && !machine.may_send(attempts[0].ends, at(12_501)));
 }
 
@@ -99,7 +99,7 @@ fn refused_handovers_take_no_room_of_another_tenant() {
         machine.take_in((1..=98).map(|webhook| waiting(job_of(webhook))).collect(), ends, 1, now);
         while machine.next_attempt(now).is_some() {}
     }
-    assert!(machine.held() < capacity - 64, "{} of {capacity}", machine.held());
+    assert!(machine.held_count() < capacity - 64, "{} of {capacity}", machine.held_count());
     assert!(machine.reserve(other, 1, at(1_000)).is_some());
     assert!(machine.reserve(job(1).tenant, 1, at(3_000)).is_some(), "again after a second");
 }
@@ -124,20 +124,20 @@ fn deliveries_that_wait_too_long_are_given_back_at_once() {
 #[test]
 fn outcomes_are_recorded_in_one_batch_within_milliseconds() {
     let mut machine = machine();
-    assert_eq!(machine.recording(at(0)), NextRecordStep::Idle);
+    assert_eq!(machine.next_record_step(at(0)), NextRecordStep::Idle);
     fail(&mut machine, 3, at(0));
-    assert_eq!(machine.recording(at(0)), NextRecordStep::Now);
+    assert_eq!(machine.next_record_step(at(0)), NextRecordStep::Now);
     let batch = machine.next_batch().unwrap();
     let (results, health) = batch.call();
     assert_eq!((results.len(), health.len(), health[0].1.streak.failures), (3, 1, 3));
     fail(&mut machine, 1, at(1));
     machine.handle_recorded(batch, RecordOutcome::default(), at(2));
     assert_eq!(
-        machine.recording(at(2)),
+        machine.next_record_step(at(2)),
         NextRecordStep::At(Duration::from_millis(7)),
         "a batch is given time to fill"
     );
-    assert_eq!(machine.recording(at(7)), NextRecordStep::Now);
+    assert_eq!(machine.next_record_step(at(7)), NextRecordStep::Now);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn unconfirmed_batch_is_recorded_again_without_double_count() {
         let batch = machine.next_batch().unwrap();
         assert_eq!(machine.not_recorded(batch, RecordRefusal::Unanswered, at(0)), None);
         assert_eq!(
-            machine.recording(at(0)),
+            machine.next_record_step(at(0)),
             NextRecordStep::At(Duration::from_millis(50)),
             "the store is left alone"
         );
@@ -163,7 +163,7 @@ fn unconfirmed_batch_is_recorded_again_without_double_count() {
                 at(60),
             );
         }
-        assert_eq!((attempt_count, machine.held()), (calls, 0), "{lost} were recorded already");
+        assert_eq!((attempt_count, machine.held_count()), (calls, 0), "{lost} were recorded already");
     }
 }
 
@@ -174,7 +174,7 @@ fn recording_pauses_grow_while_the_store_fails() {
     let pauses = (0..8).map(|_| {
         let batch = machine.next_batch().unwrap();
         machine.not_recorded(batch, RecordRefusal::Unanswered, at(0));
-        match machine.recording(at(0)) {
+        match machine.next_record_step(at(0)) {
             NextRecordStep::At(time) => time.as_millis(),
             other @ (NextRecordStep::Now | NextRecordStep::Idle | NextRecordStep::Over) => panic!("{other:?}"),
         }
@@ -197,7 +197,7 @@ fn unrecordable_outcome_does_not_block_another() {
         }
     }
     recorded.sort_by_key(|delivery| delivery.event_id);
-    assert_eq!((given_up, machine.held()), (vec![job(4)], 0));
+    assert_eq!((given_up, machine.held_count()), (vec![job(4)], 0));
     assert_eq!(recorded, [job(1), job(2), job(3), job(5)]);
 }
 
@@ -221,9 +221,9 @@ fn shutdown_ends_after_claims_and_recordings() {
     }
     assert!(machine.take_wakes().quiet);
     let batch = machine.next_batch().unwrap();
-    assert_eq!((batch.call().0.len(), machine.recording(at(3))), (13, NextRecordStep::Idle));
+    assert_eq!((batch.call().0.len(), machine.next_record_step(at(3))), (13, NextRecordStep::Idle));
     machine.handle_recorded(batch, RecordOutcome::default(), at(3));
-    assert_eq!((machine.recording(at(8)), machine.held()), (NextRecordStep::Over, 0));
+    assert_eq!((machine.next_record_step(at(8)), machine.held_count()), (NextRecordStep::Over, 0));
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn job_leased_again_before_its_record_is_requeued() {
             at(31_002),
         );
     }
-    assert_eq!(machine.held(), 0);
+    assert_eq!(machine.held_count(), 0);
     let ends = machine.reserve(job(1).tenant, 1, at(31_003)).unwrap();
     machine.take_in(vec![waiting(job(1))], ends, 1, at(31_003));
     assert!(machine.next_attempt(at(31_003)).is_some(), "from then on it is like any other");

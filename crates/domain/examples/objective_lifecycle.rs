@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let references = References { owner, ..References::default() };
     let mut now: Timestamp = "2026-01-02T09:00:00Z".parse()?;
     let creation = Objective::create(Id::from_ulid(Ulid(2)), draft, &references, now);
-    let mut objective = told(creation?);
+    let mut objective = print_effects(creation?);
 
     let actions = [
         Action::Submit,
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for action in actions {
         now = now.strictly_after(now);
         match objective.apply(action, Review::Required, now) {
-            Ok(decision) => objective = told(decision),
+            Ok(decision) => objective = print_effects(decision),
             Err(refusal) => println!("refused: {refusal}"),
         }
     }
@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Prints the effects of a decision and returns the new state.
-fn told(decision: Decision<Objective>) -> Objective {
+fn print_effects(decision: Decision<Objective>) -> Objective {
     let events: Vec<_> = decision.events.iter().map(|event| event.word()).collect();
     println!(
         "{:<18} is {:<12} events: {}",

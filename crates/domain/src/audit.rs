@@ -260,11 +260,11 @@ pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Changes {
     for (name, to) in after {
         let from = before.remove(&name).unwrap_or_default();
         if from != to {
-            changes.insert(name, Change { from: shortened(from), to: shortened(to) });
+            changes.insert(name, Change { from: summarize_large_value(from), to: summarize_large_value(to) });
         }
     }
     for (name, from) in before {
-        changes.insert(name, Change { from: shortened(from), to: serde_json::Value::Null });
+        changes.insert(name, Change { from: summarize_large_value(from), to: serde_json::Value::Null });
     }
     changes
 }
@@ -294,7 +294,7 @@ pub fn narrow<T: Serialize>(changes: &mut Changes, before: Side<'_, T>, after: S
 
 /// Replaces a large list or object by its length and its digest. The log proves what was there, and its size stays
 /// bounded by the number of changes. Texts of people stay whole: they may be evidence.
-fn shortened(value: serde_json::Value) -> serde_json::Value {
+fn summarize_large_value(value: serde_json::Value) -> serde_json::Value {
     let most = if value.is_string() { TEXT_BYTES } else { VALUE_BYTES };
     if !value.is_string() && !value.is_object() && !value.is_array() {
         return value;

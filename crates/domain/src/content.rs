@@ -175,7 +175,7 @@ impl<R: Rule, P: Presence<R>> Source<R, P> {
     }
 
     /// Sets the name in bodies of a member that has another name in Rust.
-    pub(crate) fn named(self, name: &'static str) -> Self {
+    pub(crate) fn with_name(self, name: &'static str) -> Self {
         Self { name: Some(name), ..self }
     }
 

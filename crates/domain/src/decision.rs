@@ -105,13 +105,13 @@ pub struct Decision<T> {
 
 impl<T: Resource> Decision<T> {
     /// Creates the decision that adds a new resource.
-    pub fn created(state: T, action: &'static str, events: Vec<EventType>) -> Self {
+    pub fn for_creation(state: T, action: &'static str, events: Vec<EventType>) -> Self {
         let audit = AuditDraft::new(&state, action);
         Self { state, events, audit, notices: vec![] }
     }
 
     /// Creates the decision that changes a resource. The audit entry lists every member that differs.
-    pub fn changed(before: &T, state: T, action: &'static str, events: Vec<EventType>) -> Self {
+    pub fn for_change(before: &T, state: T, action: &'static str, events: Vec<EventType>) -> Self {
         let audit = AuditDraft::new(&state, action).with_changes(before, &state);
         Self { state, events, audit, notices: vec![] }
     }

@@ -12,14 +12,14 @@ use crate::rule::{self, Text};
 pub const EXTERNAL_ID_CHARS: usize = 128;
 
 /// The filter by the id in another system.
-pub(crate) const FILTER: Param<String> = params::trimmed(
+pub(crate) const FILTER: Param<String> = params::identifier_param(
     "filter[external_id]",
     "Only the entry with this id in another system. The whole id is compared.",
 );
 
 /// Creates the rule of an external id.
 pub(crate) const fn rule() -> Text {
-    rule::text(1..=EXTERNAL_ID_CHARS).trimmed()
+    rule::text(1..=EXTERNAL_ID_CHARS).with_trimming()
 }
 
 /// A resource, or the body of a change of one, that may have an id in another system.

@@ -72,7 +72,7 @@ impl Fields {
 
     /// Returns the fields that `read` declares. It runs on an empty body, and its result is dropped.
     #[must_use]
-    pub fn described<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<FieldDescription> {
+    pub fn describe_fields<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<FieldDescription> {
         let mut fields = Self { described: Some(Vec::new()), ..Self::new(Object::new()) };
         read(&mut fields);
         fields.described.unwrap_or_default()
@@ -134,7 +134,7 @@ impl Fields {
 
     /// Reads a field for which absent and null mean `default`.
     pub fn optional_or<R: Rule<Value: DefaultValue>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
-        let default_value = default.written();
+        let default_value = default.to_document_text();
         let value =
             self.take_or_describe(field, |entry| (entry.is_nullable, entry.default) = (true, Some(default_value)));
         self.parse_nullable(field, value).flatten().unwrap_or(default)
@@ -148,7 +148,7 @@ impl Fields {
 
     /// Reads a field that must not be null and has the value `default` if absent.
     pub fn present_or<R: Rule<Value: DefaultValue>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
-        let default_value = default.written();
+        let default_value = default.to_document_text();
         let value = self.take_or_describe(field, |entry| entry.default = Some(default_value));
         value.and_then(|value| self.not_null(field, &value)).unwrap_or(default)
     }
@@ -210,7 +210,7 @@ impl Fields {
 
     /// Returns the value of a nested object. Its problems get the name of the field as a prefix.
     pub fn nested<T>(&mut self, name: &str, read: Result<T, ValidationErrors>) -> Option<T> {
-        read.map_err(|problems| self.problems.extend(problems.below(name))).ok()
+        read.map_err(|problems| self.problems.extend(problems.prefix_fields(name))).ok()
     }
 
     /// Ends the reading and reports the remaining members as unknown.

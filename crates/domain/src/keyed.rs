@@ -16,7 +16,7 @@ use crate::json::Value;
 use crate::params::Params;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{Field, Rule, Shape};
-use crate::text::bounded;
+use crate::text::check_length;
 
 /// Most keys of the metadata of one resource.
 pub const MAX_METADATA_KEYS: usize = 20;
@@ -58,7 +58,7 @@ impl KeyedValue for String {
 
     fn parse(value: &Value, max_chars: usize) -> Result<Self, ValueError> {
         match value {
-            Value::Text(text) => bounded(text, 0..=max_chars).map(|()| text.clone()),
+            Value::Text(text) => check_length(text, 0..=max_chars).map(|()| text.clone()),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Object(_) => {
                 Err(ValueError::format(format!("a string, not {}", value.kind())))
             }
@@ -90,7 +90,7 @@ pub trait KeyedMap: Default {
 
     /// Returns the map with a patch applied.
     #[must_use]
-    fn merged(&self, patch: &KeyedPatch<Self::Value>) -> Self {
+    fn apply_patch(&self, patch: &KeyedPatch<Self::Value>) -> Self {
         let mut entries = self.entries().clone();
         for (key, value) in patch {
             match value {
@@ -105,7 +105,7 @@ pub trait KeyedMap: Default {
     ///
     /// # Errors
     /// `too_long` for more keys than [`KeyedMap::LIMITS`] allows.
-    fn bounded(&self) -> Result<(), ValueError> {
+    fn check_key_count(&self) -> Result<(), ValueError> {
         let KeyedLimits { keys, .. } = Self::LIMITS;
         if self.entries().len() <= keys {
             return Ok(());
@@ -170,7 +170,7 @@ pub(crate) fn digest(key: &str, value: &str) -> [u8; 16] {
 /// # Errors
 /// `too_short`, `too_long`, or `invalid_format` for a control character.
 pub(crate) fn check_key<M: KeyedMap>(key: &str) -> Result<(), ValueError> {
-    bounded(key, 1..=M::LIMITS.key_chars)
+    check_length(key, 1..=M::LIMITS.key_chars)
         .map_err(|flaw| ValueError { message: format!("the key {}", flaw.message), ..flaw })
 }
 
@@ -191,7 +191,7 @@ impl<M: KeyedMap> Rule for KeyedRule<M> {
 
 /// Reads the map of a creation. Without the member it is empty.
 pub(crate) fn read_new<M: KeyedMap>(fields: &mut Fields) -> M {
-    let map = M::default().merged(&read::<M>(fields, "A key with the value null is ignored."));
+    let map = M::default().apply_patch(&read::<M>(fields, "A key with the value null is ignored."));
     check(&map, fields);
     map
 }
@@ -203,7 +203,7 @@ pub(crate) fn read_patch<M: KeyedMap>(fields: &mut Fields) -> KeyedPatch<M::Valu
 
 /// Requires that a stored map has at most the allowed number of keys after an update.
 pub(crate) fn check_merged<M: KeyedMap>(stored: &M, patch: &KeyedPatch<M::Value>, fields: &mut Fields) {
-    check(&stored.merged(patch), fields);
+    check(&stored.apply_patch(patch), fields);
 }
 
 /// A filter by one value of a map.
@@ -217,7 +217,7 @@ pub struct ValueFilter {
 
 /// Declares and reads the filters by a value of the map. A row must have all of them.
 pub(crate) fn read_filter<M: KeyedMap>(params: &mut Params, about: &'static str) -> Vec<ValueFilter> {
-    let values = params.keyed(M::NAME, about, M::LIMITS.key_chars, check_key::<M>);
+    let values = params.read_keyed_filters(M::NAME, about, M::LIMITS.key_chars, check_key::<M>);
     values.into_iter().map(|(key, value)| ValueFilter { digest: digest(&key, &value), key }).collect()
 }
 
@@ -229,7 +229,7 @@ pub(crate) fn read_metadata_filter(params: &mut Params) -> Vec<[u8; 16]> {
 }
 
 fn check<M: KeyedMap>(map: &M, fields: &mut Fields) {
-    if let Err(flaw) = map.bounded() {
+    if let Err(flaw) = map.check_key_count() {
         fields.problem(M::NAME, flaw);
     }
 }

@@ -264,7 +264,7 @@ pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Res
 mod tests {
     use super::*;
     use crate::access::AccessLevel;
-    use crate::access::tests::{bound, unbound};
+    use crate::access::tests::{bound_caller, unbound};
     use ulid::Ulid;
 
     #[test]
@@ -298,8 +298,8 @@ mod tests {
         ];
         for (person, asked, gets) in table {
             for is_org_admin in [false, true] {
-                let caller =
-                    person.map_or_else(|| unbound(AccessLevel::Admin), |person| bound(person, is_org_admin));
+                let caller = person
+                    .map_or_else(|| unbound(AccessLevel::Admin), |person| bound_caller(person, is_org_admin));
                 assert_eq!(to(asked).seen_by(&caller), gets.map(to), "{person:?} {asked:?}");
             }
         }

@@ -144,7 +144,7 @@ impl Update<Patch> {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn against(&self, stored: &Organization) -> Result<Patch, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Organization) -> Result<Patch, ValidationErrors> {
         self.finish(stored)
     }
 }
@@ -186,7 +186,7 @@ impl Organization {
             return None;
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Some(Decision::changed(self, state, "organization.update", vec![EventType::OrganizationUpdated]))
+        Some(Decision::for_change(self, state, "organization.update", vec![EventType::OrganizationUpdated]))
     }
 
     /// Returns `true` if every key shows the custom field with this key of all people.
@@ -199,8 +199,8 @@ impl Organization {
     /// first run is due when the first rule applies.
     #[must_use]
     pub fn with_retention(&self, patch: &RetentionPatch, at: Timestamp) -> Self {
-        let retention = self.retention.patched(patch);
-        let starts = self.retention_starts.after(&self.retention, &retention, at);
+        let retention = self.retention.apply_patch(patch);
+        let starts = self.retention_starts.update_for(&self.retention, &retention, at);
         let first = starts.first();
         let due = self.retention_due_at.or(first).filter(|_| !retention.is_off());
         Self { retention, retention_starts: starts, retention_due_at: due, ..self.clone() }
@@ -222,7 +222,7 @@ mod tests {
 
     fn patch(body: &str) -> Result<Patch, Vec<(String, Code)>> {
         let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("{body}") };
-        Patch::parse(body).against(&organization()).map_err(|problems| {
+        Patch::parse(body).resolve_with(&organization()).map_err(|problems| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         })
     }

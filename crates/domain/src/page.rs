@@ -82,13 +82,13 @@ pub struct Sort {
 impl Sort {
     /// Creates an ascending order.
     #[must_use]
-    pub const fn up(by: SortBy) -> Self {
+    pub const fn ascending_by(by: SortBy) -> Self {
         Self { by, descending: false }
     }
 
     /// Creates a descending order.
     #[must_use]
-    pub const fn down(by: SortBy) -> Self {
+    pub const fn descending_by(by: SortBy) -> Self {
         Self { by, descending: true }
     }
 }

@@ -8,7 +8,7 @@ mod near;
 pub(crate) use kinds::parse_id;
 pub use kinds::{
     ARCHIVED, DRY_RUN, Param, Parameter, StatusWord, UPDATED_AT, ValueForm, address, any, date, datetime, flag,
-    id, identifying_name, instant, param, plain, status, trimmed, word,
+    id, identifier_param, identifying_name, instant, param, plain, status, word,
 };
 
 use std::collections::BTreeSet;
@@ -96,7 +96,7 @@ impl Params {
 
     /// Returns the parameters that `read` declares. Runs `read` on an empty query and drops its result.
     #[must_use]
-    pub fn described<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
+    pub fn describe_parameters<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<Parameter> {
         let mut params = Self { described: Some(Vec::new()), ..Self::new(Vec::new()) };
         read(&mut params);
         params.described.unwrap_or_default()
@@ -110,7 +110,7 @@ impl Params {
 
     /// Returns `true` if the query has this parameter. Another function reads and checks its value.
     pub(crate) fn has(&mut self, name: &str) -> bool {
-        !self.repeated(name, |text| Ok(text.to_owned())).is_empty()
+        !self.parse_repeated(name, |text| Ok(text.to_owned())).is_empty()
     }
 
     /// Reads a parameter that may be given once.
@@ -135,7 +135,7 @@ impl Params {
     /// Reads a parameter that may be given once, with an additional condition that depends on more than its
     /// value.
     pub fn one_and<S, T>(&mut self, param: &Param<S>, then: impl FnOnce(S) -> Result<T, ValueError>) -> Option<T> {
-        self.note(|| param.described(false));
+        self.note(|| param.describe(false));
         self.single(param.name, |text| (param.parse)(text).and_then(then))
     }
 
@@ -143,7 +143,7 @@ impl Params {
         let values = self.values(name);
         let result = match values.as_slice() {
             [] => return None,
-            [value] => sized(value).and_then(parse),
+            [value] => check_value_size(value).and_then(parse),
             _ => Err(ValueError::format("given only once")),
         };
         self.problems.take(name, result)
@@ -151,8 +151,8 @@ impl Params {
 
     /// Reads a parameter that may be repeated; an entry matches any of the values.
     pub fn many<T>(&mut self, param: &Param<T>) -> Vec<T> {
-        self.note(|| param.described(true));
-        self.repeated(param.name, param.parse)
+        self.note(|| param.describe(true));
+        self.parse_repeated(param.name, param.parse)
     }
 
     /// Reads `filter[status]`, which may be repeated. Returns each named status once, in the order of the
@@ -163,7 +163,7 @@ impl Params {
         T::ALL.iter().copied().filter(is_wanted).collect()
     }
 
-    fn repeated<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, ValueError>) -> Vec<T> {
+    fn parse_repeated<T>(&mut self, name: &str, parse: impl Fn(&str) -> Result<T, ValueError>) -> Vec<T> {
         let values = self.values(name);
         if values.len() > MAX_REPEATS {
             self.problems
@@ -171,13 +171,13 @@ impl Params {
             return Vec::new();
         }
         let results: Result<Vec<T>, ValueError> =
-            values.iter().map(|value| sized(value).and_then(&parse)).collect();
+            values.iter().map(|value| check_value_size(value).and_then(&parse)).collect();
         self.problems.take(name, results).unwrap_or_default()
     }
 
     /// Reads the filters named `filter[<prefix>.<key>]`. Returns keys and values. `is_key` checks the keys, which
     /// have at most `key_chars` characters.
-    pub fn keyed(
+    pub fn read_keyed_filters(
         &mut self,
         prefix: &'static str,
         about: &'static str,
@@ -247,7 +247,7 @@ impl Params {
         self.note(|| Parameter::Expand(E::NAME));
         let mut paths = Vec::new();
         let read_words = |text: &str| text.split(',').map(E::from_word).collect::<Result<Vec<_>, _>>();
-        for path in self.repeated("expand", read_words).into_iter().flatten() {
+        for path in self.parse_repeated("expand", read_words).into_iter().flatten() {
             if !paths.contains(&path) {
                 paths.push(path);
             }
@@ -256,7 +256,7 @@ impl Params {
     }
 
     /// Reads the parameters of a list whose only filter is the time of the last change (decision D10).
-    pub fn changed<T: Sortable>(&mut self, list: &str) -> ListRequest<Bounds<Timestamp>, ()> {
+    pub fn list_by_update_time<T: Sortable>(&mut self, list: &str) -> ListRequest<Bounds<Timestamp>, ()> {
         let bounds = self.bounds(&UPDATED_AT);
         self.list::<T, _, _>(list, bounds, Vec::new())
     }
@@ -264,25 +264,25 @@ impl Params {
     /// Reads sort, limit and cursor of a list.
     pub fn list<T: Sortable, F, E>(&mut self, name: &str, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
         self.note(|| Parameter::Sort(T::ORDERS_NAME, T::ORDERS[0].words[0]));
-        self.sorted(name, T::DEFAULT, T::sorts(), filter, expand)
+        self.read_sorted_list(name, T::DEFAULT, T::sorts(), filter, expand)
     }
 
     /// Reads sort, limit and cursor of a list with orders of its own; the first one is the default. `orders` is
     /// their name in the OpenAPI document.
-    pub(crate) fn ordered<F, E>(
+    pub(crate) fn read_ordered_list<F, E>(
         &mut self,
         orders: &'static str,
         name: &str,
         sorts: impl Iterator<Item = (&'static str, Sort)> + Clone,
         filter: F,
     ) -> ListRequest<F, E> {
-        let (word, default) = sorts.clone().next().unwrap_or(("", Sort::down(SortBy::CreatedAt)));
+        let (word, default) = sorts.clone().next().unwrap_or(("", Sort::descending_by(SortBy::CreatedAt)));
         self.note(|| Parameter::Sort(orders, word));
-        self.sorted(name, default, sorts, filter, Vec::new())
+        self.read_sorted_list(name, default, sorts, filter, Vec::new())
     }
 
     /// Reads sort, limit and cursor of a list with these orders.
-    pub(crate) fn sorted<F, E>(
+    pub(crate) fn read_sorted_list<F, E>(
         &mut self,
         name: &str,
         default: Sort,
@@ -295,11 +295,17 @@ impl Params {
             let sort_order = sorts.clone().find(|(word, _)| *word == text);
             sort_order.map(|(_, value)| value).ok_or_else(|| ValueError::one_of(&words()))
         });
-        self.paged(name, sort.unwrap_or(default), filter, expand)
+        self.read_page(name, sort.unwrap_or(default), filter, expand)
     }
 
     /// Reads limit and cursor of a list with a fixed order.
-    pub(crate) fn paged<F, E>(&mut self, name: &str, sort: Sort, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
+    pub(crate) fn read_page<F, E>(
+        &mut self,
+        name: &str,
+        sort: Sort,
+        filter: F,
+        expand: Vec<E>,
+    ) -> ListRequest<F, E> {
         self.note(|| Parameter::Page);
         let limit = self.single("limit", limit).unwrap_or(DEFAULT_LIMIT);
         let digest = self.digest(name, sort);
@@ -357,7 +363,7 @@ impl Params {
     }
 }
 
-fn sized(value: &str) -> Result<&str, ValueError> {
+fn check_value_size(value: &str) -> Result<&str, ValueError> {
     if value.chars().nth(MAX_VALUE_CHARS).is_some() {
         return Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_VALUE_CHARS} characters")));
     }

@@ -206,7 +206,7 @@ impl ValidationErrors {
 
     /// Returns the number of problems beyond [`MAX_PROBLEMS`].
     #[must_use]
-    pub const fn unlisted(&self) -> usize {
+    pub const fn unlisted_count(&self) -> usize {
         self.unlisted
     }
 
@@ -218,7 +218,7 @@ impl ValidationErrors {
 
     /// Prefixes the field of every problem with `name`, for problems within an object.
     #[must_use]
-    pub fn below(mut self, name: &str) -> Self {
+    pub fn prefix_fields(mut self, name: &str) -> Self {
         self.listed.iter_mut().for_each(|problem| problem.field.insert_str(0, name));
         self
     }
@@ -246,7 +246,7 @@ mod tests {
         others.add("beyond", ValueError::required());
         problems.extend(others);
         problems.add("beyond", ValueError::required());
-        assert_eq!((problems.as_slice().len(), problems.unlisted()), (MAX_PROBLEMS, 2));
+        assert_eq!((problems.as_slice().len(), problems.unlisted_count()), (MAX_PROBLEMS, 2));
         assert_eq!(problems.as_slice().last().map(|problem| &*problem.field), Some("last"));
     }
 

@@ -193,23 +193,23 @@ pub struct FieldDescription {
 /// A value that can be the default of an absent field.
 pub trait DefaultValue {
     /// Returns the value as the OpenAPI document shows it.
-    fn written(&self) -> String;
+    fn to_document_text(&self) -> String;
 }
 
 impl<T: StringEnum> DefaultValue for T {
-    fn written(&self) -> String {
+    fn to_document_text(&self) -> String {
         self.word().to_owned()
     }
 }
 
 impl DefaultValue for bool {
-    fn written(&self) -> String {
+    fn to_document_text(&self) -> String {
         self.to_string()
     }
 }
 
 impl DefaultValue for i64 {
-    fn written(&self) -> String {
+    fn to_document_text(&self) -> String {
         self.to_string()
     }
 }

@@ -27,7 +27,7 @@ pub const ERASED_DOMAIN: &str = "erased.invalid";
 ///
 /// # Errors
 /// Returns `too_short`, `too_long`, or `invalid_format` for a control character other than tab and line ends.
-pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueError> {
+pub fn check_length(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueError> {
     let (min, max) = (*chars.start(), *chars.end());
     let range_text = format!("must have {min} to {max} characters");
     if !text.validate_length(None, Some(u64::try_from(max).unwrap_or(u64::MAX)), None) {
@@ -58,7 +58,7 @@ pub fn bounded(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueErro
 /// # Errors
 /// Returns the errors of [`bounded`], and `invalid_format` for a line end.
 pub fn single_line(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueError> {
-    bounded(text, chars)?;
+    check_length(text, chars)?;
     if text.contains(is_line_end) {
         Err(ValueError::format("text in one line, without line ends"))
     } else {
@@ -107,11 +107,11 @@ const fn is_forbidden_control(letter: char) -> bool {
 /// # Errors
 /// Returns `too_long` above [`EMAIL_CHARS`], `too_short` if blank, `invalid_format` otherwise.
 pub fn email(text: &str) -> Result<(), ValueError> {
-    bounded(text, 1..=EMAIL_CHARS)?;
+    check_length(text, 1..=EMAIL_CHARS)?;
     if !text.validate_email() {
         return Err(ValueError::format("an e-mail address"));
     }
-    let domain = folded(text.rsplit_once('@').map_or("", |(_, domain)| domain));
+    let domain = fold_case(text.rsplit_once('@').map_or("", |(_, domain)| domain));
     if domain == ERASED_DOMAIN {
         return Err(ValueError::format(
             "the address of a person: those of `erased.invalid` stand for erased people",
@@ -171,7 +171,7 @@ pub fn escaped_html(text: &str) -> String {
 
 /// Returns the lower-case text by which the names of people are sorted (decision A11).
 #[must_use]
-pub fn folded(text: &str) -> String {
+pub fn fold_case(text: &str) -> String {
     text.to_lowercase()
 }
 
@@ -191,10 +191,10 @@ pub fn address_key(text: &str) -> String {
     }
     // A text that no address can be: the encoding of a domain is not linear in its length.
     let is_long = text.len() > 4 * EMAIL_CHARS;
-    let Some((local, domain)) = text.rsplit_once('@').filter(|_| !is_long) else { return folded(text) };
-    let local: String = folded(local).nfc().collect();
+    let Some((local, domain)) = text.rsplit_once('@').filter(|_| !is_long) else { return fold_case(text) };
+    let local: String = fold_case(local).nfc().collect();
     // A text that is no domain is compared as it is: names of users, and addresses from before the checks.
-    let domain = idna::domain_to_ascii(domain).unwrap_or_else(|_| folded(domain));
+    let domain = idna::domain_to_ascii(domain).unwrap_or_else(|_| fold_case(domain));
     format!("{local}@{domain}")
 }
 
@@ -237,7 +237,7 @@ pub fn is_same_folded(one: &str, other: &str) -> bool {
     }
     // The lower case of Σ depends on its neighbours, which single characters do not show.
     if one.contains('Σ') || other.contains('Σ') {
-        return folded(one) == folded(other);
+        return fold_case(one) == fold_case(other);
     }
     one.chars().flat_map(char::to_lowercase).eq(other.chars().flat_map(char::to_lowercase))
 }
@@ -251,7 +251,7 @@ mod tests {
         let texts = ["", "a", "A", "Straße", "STRASSE", "İ", "i̇", "ΟΔΟΣ", "οδος", "οδοσ", "漢", "漢字", "É", "é"];
         for one in texts {
             for other in texts {
-                assert_eq!(is_same_folded(one, other), folded(one) == folded(other), "{one} {other}");
+                assert_eq!(is_same_folded(one, other), fold_case(one) == fold_case(other), "{one} {other}");
             }
         }
     }
@@ -309,28 +309,28 @@ mod tests {
     fn length_limit_counts_characters_instead_of_bytes() {
         for max in [1_usize, 80, 4000] {
             for unit in ["a", "é", "漢", "👍"] {
-                assert_eq!(bounded(&unit.repeat(max), 1..=max), Ok(()), "{max} × {unit}");
+                assert_eq!(check_length(&unit.repeat(max), 1..=max), Ok(()), "{max} × {unit}");
                 assert_eq!(
-                    bounded(&unit.repeat(max + 1), 1..=max).unwrap_err().code,
+                    check_length(&unit.repeat(max + 1), 1..=max).unwrap_err().code,
                     Code::TooLong,
                     "{max} × {unit}"
                 );
             }
         }
-        assert_eq!(bounded("", 0..=5), Ok(()));
-        assert_eq!(bounded("  ", 0..=5), Ok(()), "an optional text may be blank");
-        assert_eq!(bounded("", 1..=5).unwrap_err().code, Code::TooShort);
+        assert_eq!(check_length("", 0..=5), Ok(()));
+        assert_eq!(check_length("  ", 0..=5), Ok(()), "an optional text may be blank");
+        assert_eq!(check_length("", 1..=5).unwrap_err().code, Code::TooShort);
         for blank in ["\u{3000}\t", "\u{200b}", " \u{200b}\n", "\u{feff}\u{ad}", "\u{3164}", "\u{fe0f}"] {
-            assert_eq!(bounded(blank, 1..=5).unwrap_err().code, Code::TooShort, "{blank:?}");
+            assert_eq!(check_length(blank, 1..=5).unwrap_err().code, Code::TooShort, "{blank:?}");
         }
-        assert_eq!(bounded("a\u{200d}", 1..=5), Ok(()), "beside another character");
+        assert_eq!(check_length("a\u{200d}", 1..=5), Ok(()), "beside another character");
     }
 
     #[test]
     fn control_characters_except_tab_and_line_ends_are_refused() {
         for code in 0..0x20_u8 {
             let text = format!("a{}b", char::from(code));
-            assert_eq!(bounded(&text, 1..=5).is_ok(), matches!(code, 9 | 10 | 13), "U+{code:04X}");
+            assert_eq!(check_length(&text, 1..=5).is_ok(), matches!(code, 9 | 10 | 13), "U+{code:04X}");
         }
     }
 

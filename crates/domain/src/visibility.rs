@@ -69,7 +69,7 @@ impl Readers {
         Self { is_public: false, people, managers_of: None }
     }
 
-    const fn managed(people: Vec<EmployeeId>, managers_of: EmployeeId) -> Self {
+    const fn with_managers(people: Vec<EmployeeId>, managers_of: EmployeeId) -> Self {
         Self { is_public: false, people, managers_of: Some(managers_of) }
     }
 }

@@ -61,7 +61,7 @@ async fn answer(request: HttpRequest, watched: Data<AdminState>) -> HttpResponse
         if let Some(cause) = &error.cause {
             tracing::error!(request_id = %id, %cause, "not ready");
         }
-        Answer::refusing(id, error)
+        Answer::refuse(id, error)
     });
     let mut response = HttpResponse::build(answer.status);
     response.insert_header((CACHE_CONTROL, "no-store"));

@@ -54,7 +54,7 @@ impl Answer {
     }
 
     /// Creates an error answer for the request with this id.
-    pub(crate) fn refusing(request: RequestId, error: ErrorResponse) -> Self {
+    pub(crate) fn refuse(request: RequestId, error: ErrorResponse) -> Self {
         let mut answer = Self::with_body(JSON, error.envelope(request));
         answer.status = error.status;
         if let Some(should_retry) = error.should_retry() {

@@ -49,7 +49,7 @@ impl Asset {
     /// Answers with the client's preferred encoding, or with 304 if its copy is current.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Answer {
         let encoded_asset =
-            compress::accepted_encoding(request).and_then(|encoding| Some((encoding, self.encoded(encoding)?)));
+            compress::accepted_encoding(request).and_then(|encoding| Some((encoding, self.encode(encoding)?)));
         // A strong tag names the bytes, so every encoding has its own (RFC 9110 §8.8.3.3).
         let tag = match &encoded_asset {
             None => format!("\"{}\"", self.tag),
@@ -75,12 +75,12 @@ impl Asset {
     }
 
     /// Returns the file in an encoding, or `None` if compression saves nothing. The result is cached.
-    fn encoded(&self, encoding: Encoding) -> Option<&Bytes> {
+    fn encode(&self, encoding: Encoding) -> Option<&Bytes> {
         let form = match encoding {
             Encoding::Zstd => &self.zstd,
             Encoding::Gzip => &self.gzip,
         };
-        form.get_or_init(|| compress::compressed(encoding, &self.plain)).as_ref()
+        form.get_or_init(|| compress::compress_static(encoding, &self.plain)).as_ref()
     }
 }
 

@@ -74,7 +74,7 @@ impl ByteBudget {
     /// 503.
     pub(crate) fn require_room(&self, caller: &Caller) -> Result<(), ErrorResponse> {
         let least = ROOM_TO_BEGIN.min(self.limits.per_key);
-        if self.room(&self.held(), caller) < least { Err(refusal(self.of)) } else { Ok(()) }
+        if self.room(&self.lock_counts(), caller) < least { Err(refusal(self.of)) } else { Ok(()) }
     }
 
     /// Counts the answer to a read, or a body, until the permit is dropped; small ones need no permit.
@@ -86,7 +86,7 @@ impl ByteBudget {
         caller: &Caller,
         bytes: usize,
     ) -> Result<Option<BytePermit>, ErrorResponse> {
-        if bytes > UNCOUNTED_BYTES && bytes > self.room(&self.held(), caller) {
+        if bytes > UNCOUNTED_BYTES && bytes > self.room(&self.lock_counts(), caller) {
             return Err(refusal(self.of));
         }
         Ok(self.count(caller, bytes))
@@ -98,7 +98,7 @@ impl ByteBudget {
             return None;
         }
         let (key, organization) = (caller.key, caller.tenant.organization);
-        let mut byte_counts = self.held();
+        let mut byte_counts = self.lock_counts();
         byte_counts.in_all += bytes;
         *byte_counts.by_key.entry(key).or_default() += bytes;
         *byte_counts.by_organization.entry(organization).or_default() += bytes;
@@ -116,7 +116,7 @@ impl ByteBudget {
         self.limits.per_key.saturating_sub(by_key).min(free.max(floor))
     }
 
-    fn held(&self) -> MutexGuard<'_, HeldBytes> {
+    fn lock_counts(&self) -> MutexGuard<'_, HeldBytes> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -132,7 +132,7 @@ pub(crate) struct BytePermit {
 
 impl Drop for BytePermit {
     fn drop(&mut self) {
-        let mut byte_counts = self.budget.held();
+        let mut byte_counts = self.budget.lock_counts();
         byte_counts.in_all = byte_counts.in_all.saturating_sub(self.bytes);
         release(&mut byte_counts.by_key, self.key, self.bytes);
         release(&mut byte_counts.by_organization, self.organization, self.bytes);
@@ -187,7 +187,7 @@ mod tests {
         assert!(budget.require_room(&reader).is_ok());
         assert!(budget.admit(&reader, 2 * MIB).is_ok());
         drop(second);
-        let byte_counts = budget.held();
+        let byte_counts = budget.lock_counts();
         assert_eq!(byte_counts.in_all, 0);
         assert!(
             byte_counts.by_key.is_empty() && byte_counts.by_organization.is_empty(),

@@ -35,7 +35,7 @@ impl Encoding {
 }
 
 /// Compresses a static body with a slow level. Returns `None` if the result is not smaller.
-pub(crate) fn compressed(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
+pub(crate) fn compress_static(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
     let smaller = match encoding {
         Encoding::Zstd => zstd::bulk::compress(body, ZSTD_LEVEL_ONCE),
         Encoding::Gzip => gzip(body, Compression::default()),

@@ -124,7 +124,8 @@ impl Console {
             .replace(&format!("{FIRST_VIEW}\n"), &first)
             .replace("href=\"style.css\"", &format!("href=\"{folder}style.css\""))
             .replace("src=\"main.js\"", &format!("src=\"{folder}main.js\""));
-        let assets = FILES.iter().map(|(name, text)| (*name, Asset::new(content_type(name), served(name, text))));
+        let assets =
+            FILES.iter().map(|(name, text)| (*name, Asset::new(content_type(name), serve_form(name, text))));
         Self { page: Asset::new(HTML, Bytes::from(page)), assets: assets.collect(), hash }
     }
 }
@@ -135,7 +136,7 @@ fn hexadecimal(byte: &u8) -> String {
 
 /// Returns the served form of a file. The hooks of Preact import it by the name of its package, which browsers
 /// cannot resolve.
-fn served(name: &str, text: &'static str) -> Bytes {
+fn serve_form(name: &str, text: &'static str) -> Bytes {
     match name {
         "vendor/hooks.mjs" => Bytes::from(text.replace("from\"preact\"", "from\"./preact.mjs\"")),
         _ => Bytes::from_static(text.as_bytes()),

@@ -42,7 +42,7 @@ const UNKNOWN: &str = "unknown";
 /// Entry point of every request: runs the checks and the handler, then records the answer.
 pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload) -> HttpResponse {
     let mut payload = Some(payload);
-    let _answering = request.conn_data::<ReadGate>().map(ReadGate::answering);
+    let _answering = request.conn_data::<ReadGate>().map(ReadGate::begin_answer);
     let now = api.services.clock.now();
     let mut exchange = Exchange {
         request: &request,
@@ -148,7 +148,8 @@ impl Api {
                 let may_be_large = matches!(route.response, Success::PageOf(_))
                     || exchange.request.query_string().contains("expand");
                 let _turn = self.read_turn(exchange, &caller, may_be_large).await?;
-                let (asked, _counted) = self.asked(exchange, route, captures, (caller, start), payload).await?;
+                let (asked, _counted) =
+                    self.read_request(exchange, route, captures, (caller, start), payload).await?;
                 // The client decides how long its body takes, and many requests wait for their turn.
                 self.services.confirm_caller(&asked.context).await?;
                 if asked.is_large {
@@ -161,7 +162,7 @@ impl Api {
                 let start = self.services.clock.steady();
                 let caller = self.admit(exchange, route).await?;
                 let (mut asked, _counted) =
-                    self.asked(exchange, route, captures, (caller, start), payload).await?;
+                    self.read_request(exchange, route, captures, (caller, start), payload).await?;
                 self.services.confirm_caller(&asked.context).await?;
                 asked.context.origin = exchange.origin();
                 let is_head = *exchange.request.method() == Method::HEAD;
@@ -179,7 +180,7 @@ impl Api {
                     handler(&self.services, visit).instrument(use_case(route.operation)).await?
                 }
             }
-            Handler::Document => return Ok(openapi::rendered().answer(exchange.request.headers())),
+            Handler::Document => return Ok(openapi::document_asset().answer(exchange.request.headers())),
         };
         Ok(Answer::from_reply(self, exchange, captures, reply))
     }
@@ -223,7 +224,7 @@ impl Api {
     }
 
     /// Reads the request, and counts its body until the permit is dropped.
-    async fn asked<'a>(
+    async fn read_request<'a>(
         &self,
         exchange: &Exchange<'_>,
         route: &Route,
@@ -253,9 +254,11 @@ impl Api {
         let most = if route.body == Body::Csv { csv::MAX_BYTES } else { framing::MAX_BODY_BYTES };
         let counted_bytes = self.bodies.admit(&context.caller, framing::announced_bytes(request, most))?;
         let (bytes, csv) = match route.body {
-            Body::Csv => (Bytes::new(), framing::csv(request, taken(payload)?, self.settings.body_time).await?),
+            Body::Csv => {
+                (Bytes::new(), framing::csv(request, take_payload(payload)?, self.settings.body_time).await?)
+            }
             Body::None | Body::Optional(_) | Body::Required(_) => {
-                (self.body(request, route, taken(payload)?).await?, Bytes::new())
+                (self.body(request, route, take_payload(payload)?).await?, Bytes::new())
             }
         };
         // A dry run ignores the idempotency key, so that the real request can still use the key.
@@ -290,11 +293,11 @@ impl Api {
             return Ok(AnonymousRequest { request, origin, body: Object::new(), is_large: false });
         }
         if exchange.is_form() {
-            let bytes = framing::form(exchange.request, taken(payload)?, self.settings.body_time).await?;
+            let bytes = framing::form(exchange.request, take_payload(payload)?, self.settings.body_time).await?;
             let body = invitation_page::fields(exchange.request.headers(), &bytes)?;
             return Ok(AnonymousRequest { request, origin, body, is_large: false });
         }
-        let bytes = self.body(exchange.request, route, taken(payload)?).await?;
+        let bytes = self.body(exchange.request, route, take_payload(payload)?).await?;
         let (is_large, form) = (large_body::is_large(bytes.len()), route.body);
         let size = bytes.len();
         let read = move || ParsedBody::read(&bytes, &[], form, None);
@@ -307,7 +310,7 @@ impl Api {
         let bytes = framing::body(request, payload, self.settings.body_time).await?;
         match route.body {
             Body::Required(_) if bytes.is_empty() => {
-                Err(ErrorResponse::malformed("The body is missing; it must be a JSON object."))
+                Err(ErrorResponse::malformed_request("The body is missing; it must be a JSON object."))
             }
             Body::None | Body::Optional(_) | Body::Required(_) | Body::Csv => {
                 if !bytes.is_empty() {
@@ -320,6 +323,6 @@ impl Api {
 }
 
 /// Takes the payload, which can be read only once.
-pub(crate) fn taken(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
+pub(crate) fn take_payload(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
     payload.take().ok_or_else(|| ErrorResponse::defect("the body is read twice".to_owned()))
 }

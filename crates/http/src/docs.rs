@@ -103,7 +103,7 @@ fn metrics(api: &Api, exchange: &Exchange<'_>) -> Result<Answer, ErrorResponse> 
 static FILES: Mutex<BTreeMap<String, Arc<Asset>>> = Mutex::new(BTreeMap::new());
 
 fn docs(file: &str, request: &HeaderMap) -> Result<Answer, ErrorResponse> {
-    let mut answer = found(file)?.answer(request);
+    let mut answer = find_file(file)?.answer(request);
     for (name, value) in
         [(CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, "DENY"), (REFERRER_POLICY, "no-referrer")]
     {
@@ -112,7 +112,7 @@ fn docs(file: &str, request: &HeaderMap) -> Result<Answer, ErrorResponse> {
     Ok(answer)
 }
 
-fn found(name: &str) -> Result<Arc<Asset>, ErrorResponse> {
+fn find_file(name: &str) -> Result<Arc<Asset>, ErrorResponse> {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(it) = files.get(name) {
         return Ok(Arc::clone(it));

@@ -99,7 +99,7 @@ impl ErrorResponse {
 
     /// Adds the collected problems as details, and an entry with the number of the rest.
     fn with_problems(self, problems: &ValidationErrors) -> Self {
-        let rest = problems.unlisted();
+        let rest = problems.unlisted_count();
         if rest == 0 {
             return self.with(problems);
         }
@@ -144,7 +144,7 @@ impl ErrorResponse {
     }
 
     /// Creates the 400 for a malformed request.
-    pub(crate) fn malformed(message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn malformed_request(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, ErrorCode::BadRequest, message)
     }
 
@@ -309,7 +309,7 @@ impl From<Error> for ErrorResponse {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused(refusal) => refusal.into(),
-            Error::Malformed(message) => Self::malformed(message),
+            Error::Malformed(message) => Self::malformed_request(message),
             Error::PreconditionFailed => {
                 let message = "The resource has changed: its version is not in If-Match. Read the resource \
                                again, then retry.";

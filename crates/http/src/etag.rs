@@ -59,16 +59,16 @@ pub(crate) fn precondition<'a>(
                 tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).filter(|text| !text.contains('"'));
             let Some(text) = text else {
                 let message = "If-Match is malformed. Send the ETag of the resource with its quotes, or *.";
-                return Err(ErrorResponse::malformed(message));
+                return Err(ErrorResponse::malformed_request(message));
             };
-            versions.extend(version(uncompressed(text)));
+            versions.extend(version(strip_compression(text)));
         }
     }
     Ok(versions.map(Precondition::OneOf))
 }
 
 /// Removes the name of a compression that a proxy has added to a tag.
-fn uncompressed(text: &str) -> &str {
+fn strip_compression(text: &str) -> &str {
     const COMPRESSIONS: [&str; 4] = ["-gzip", "-br", "-zstd", "-deflate"];
     COMPRESSIONS.iter().find_map(|name| text.strip_suffix(name)).unwrap_or(text)
 }

@@ -49,17 +49,17 @@ pub(crate) fn query(text: &str) -> Result<Vec<(String, String)>, ErrorResponse> 
     let mut pairs = Vec::new();
     for pair in text.split('&').filter(|part| !part.is_empty()) {
         if pairs.len() == MAX_PARAMETERS {
-            return Err(ErrorResponse::malformed(format!(
+            return Err(ErrorResponse::malformed_request(format!(
                 "The query must have at most {MAX_PARAMETERS} parameters."
             )));
         }
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        pairs.push((decoded(name)?.into_owned(), decoded(value)?.into_owned()));
+        pairs.push((decode_text(name)?.into_owned(), decode_text(value)?.into_owned()));
     }
     Ok(pairs)
 }
 
-fn decoded(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
+fn decode_text(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
     if !text.bytes().any(|byte| matches!(byte, b'%' | b'+')) {
         return Ok(Cow::Borrowed(text));
     }
@@ -72,7 +72,7 @@ fn decoded(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
                 let digits = [bytes.next(), bytes.next()]
                     .map(|digit| digit.and_then(|digit| char::from(digit).to_digit(16)));
                 let [Some(high), Some(low)] = digits else {
-                    return Err(ErrorResponse::malformed(
+                    return Err(ErrorResponse::malformed_request(
                         "The query has a % that two hexadecimal digits do not follow.",
                     ));
                 };
@@ -81,8 +81,8 @@ fn decoded(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
             other => other,
         });
     }
-    let text =
-        String::from_utf8(decoded_bytes).map_err(|_| ErrorResponse::malformed("The query is not UTF-8."))?;
+    let text = String::from_utf8(decoded_bytes)
+        .map_err(|_| ErrorResponse::malformed_request("The query is not UTF-8."))?;
     Ok(Cow::Owned(text))
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyK
     if let (Some(key), None) = (key, lines.next()) {
         return Ok(Some(key));
     }
-    Err(ErrorResponse::malformed(format!(
+    Err(ErrorResponse::malformed_request(format!(
         "The header Idempotency-Key must be one of 1 to {MAX_KEY_CHARS} visible characters."
     )))
 }
@@ -126,7 +126,7 @@ pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration)
     // Large files need more time than JSON bodies on a slow line.
     let bytes = whole(request, payload, time * 2, csv::MAX_BYTES).await.map_err(|error| error.error(too_large))?;
     if bytes.is_empty() {
-        return Err(ErrorResponse::malformed("The body is missing; it must be a CSV file."));
+        return Err(ErrorResponse::malformed_request("The body is missing; it must be a CSV file."));
     }
     is_type(headers, &[CSV], CSV_HINT)?;
     Ok(bytes)
@@ -143,7 +143,7 @@ impl BodyError {
     fn error(self, too_large: impl FnOnce() -> ErrorResponse) -> ErrorResponse {
         match self {
             Self::TooLarge => too_large(),
-            Self::Broken => ErrorResponse::malformed("The body is not complete."),
+            Self::Broken => ErrorResponse::malformed_request("The body is not complete."),
             Self::Slow => ErrorResponse::late_body(),
         }
     }
@@ -159,7 +159,7 @@ pub(crate) async fn pass_over(request: &HttpRequest, mut payload: Payload) {
     let Some(length) = content_length(request).filter(|length| (1..=PASSED_OVER_BYTES).contains(length)) else {
         return;
     };
-    let _receiving = request.conn_data::<ReadGate>().map(|gate| gate.receiving(Some(length)));
+    let _receiving = request.conn_data::<ReadGate>().map(|gate| gate.begin_body(Some(length)));
     let rest = async { while matches!(payload.next().await, Some(Ok(_))) {} };
     // On a timeout the connection closes, as the answer announces.
     let _ = tokio::time::timeout(PASSED_OVER_TIME, rest).await;
@@ -182,11 +182,11 @@ async fn whole(request: &HttpRequest, payload: Payload, time: Duration, most: us
     if length.is_some_and(|length| length > most as u64) {
         return Err(BodyError::TooLarge);
     }
-    let _receiving = request.conn_data::<ReadGate>().map(|gate| gate.receiving(length));
-    tokio::time::timeout(time, gathered(payload, most)).await.unwrap_or(Err(BodyError::Slow))
+    let _receiving = request.conn_data::<ReadGate>().map(|gate| gate.begin_body(length));
+    tokio::time::timeout(time, read_payload(payload, most)).await.unwrap_or(Err(BodyError::Slow))
 }
 
-async fn gathered(mut payload: Payload, most: usize) -> Result<Bytes, BodyError> {
+async fn read_payload(mut payload: Payload, most: usize) -> Result<Bytes, BodyError> {
     let to_body_error =
         |error| if matches!(error, PayloadError::Overflow) { BodyError::TooLarge } else { BodyError::Broken };
     let Some(first) = payload.next().await else { return Ok(Bytes::new()) };
@@ -224,7 +224,7 @@ pub(crate) fn is_type(headers: &HeaderMap, wanted: &[&str], hint: &str) -> Resul
     let names = wanted.join(" or ");
     let Some(line) = headers.get(CONTENT_TYPE) else {
         let message = format!("The header Content-Type is missing; it must be {names}{hint}.");
-        return Err(ErrorResponse::malformed(message));
+        return Err(ErrorResponse::malformed_request(message));
     };
     let mut parts = line.to_str().unwrap_or_default().split(';').map(str::trim);
     let utf8 = |text: &str| match text.split_once('=') {
@@ -248,10 +248,10 @@ const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 /// Parses a body as JSON.
 pub(crate) fn json(body: &[u8]) -> Result<Value, ErrorResponse> {
     if UTF16_MARKS.iter().any(|mark| body.starts_with(mark)) {
-        return Err(ErrorResponse::malformed("The body is UTF-16. Send it in UTF-8."));
+        return Err(ErrorResponse::malformed_request("The body is UTF-16. Send it in UTF-8."));
     }
     json::parse(body.strip_prefix(UTF8_MARK).unwrap_or(body))
-        .map_err(|error| ErrorResponse::malformed(format!("The body is not valid JSON: {error}.")))
+        .map_err(|error| ErrorResponse::malformed_request(format!("The body is not valid JSON: {error}.")))
 }
 
 #[cfg(test)]

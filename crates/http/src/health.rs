@@ -48,7 +48,7 @@ impl fmt::Debug for Readiness {
 impl Readiness {
     /// Creates the state of a starting process: not ready.
     #[must_use]
-    pub fn starting() -> Self {
+    pub fn new_unready() -> Self {
         Self::default()
     }
 

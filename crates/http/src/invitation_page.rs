@@ -44,11 +44,12 @@ pub(crate) fn is_sent_by(request: &HttpRequest) -> bool {
 /// Parses the fields of the form.
 pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, ErrorResponse> {
     framing::is_type(headers, &[FORM], "")?;
-    let text = std::str::from_utf8(body).map_err(|_| ErrorResponse::malformed("The form is not UTF-8."))?;
+    let text =
+        std::str::from_utf8(body).map_err(|_| ErrorResponse::malformed_request("The form is not UTF-8."))?;
     let mut fields = Object::new();
     for (name, value) in framing::query(text)? {
         if fields.get(&name).is_some() {
-            return Err(ErrorResponse::malformed("A field of the form is given twice."));
+            return Err(ErrorResponse::malformed_request("A field of the form is given twice."));
         }
         // Pasted tokens often have surrounding whitespace, which is never part of a token.
         fields.push(name, Value::Text(value.trim().to_owned()));
@@ -57,7 +58,7 @@ pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, ErrorRe
 }
 
 /// Renders the page with the button.
-pub(crate) fn asking(request: &HttpRequest) -> Answer {
+pub(crate) fn render_accept_page(request: &HttpRequest) -> Answer {
     let pairs = framing::query(request.query_string()).unwrap_or_default();
     let token = pairs.into_iter().find(|(name, _)| name == TOKEN).map(|(_, value)| value).unwrap_or_default();
     let field = if token.is_empty() {

@@ -109,11 +109,11 @@ impl LineBody {
                 let piece = self.text.split_to(self.text.len().min(PIECE_BYTES));
                 // Without the pause, a client that reads as fast as this writes would occupy the thread.
                 yield_now().await;
-                return self.encoded(piece).map(Some);
+                return self.encode_piece(piece).map(Some);
             }
             if self.is_complete {
                 let end = self.encoder.take().map(StreamEncoder::finish);
-                return end.transpose().map_err(|error| failed(&error));
+                return end.transpose().map_err(|error| log_failure(&error));
             }
             if readiness.is_draining() {
                 return Err(LinesCut::Draining);
@@ -121,29 +121,29 @@ impl LineBody {
             match self.lines.next().await {
                 Ok(Some(text)) => self.text = text,
                 Ok(None) => self.is_complete = true,
-                Err(Error::Refused(_)) => return Err(refused()),
-                Err(error) => return Err(failed(&error)),
+                Err(Error::Refused(_)) => return Err(log_revocation()),
+                Err(error) => return Err(log_failure(&error)),
             }
         }
     }
 
-    fn encoded(&mut self, piece: Bytes) -> Result<Bytes, LinesCut> {
+    fn encode_piece(&mut self, piece: Bytes) -> Result<Bytes, LinesCut> {
         let is_last_of_page = self.text.is_empty();
         match &mut self.encoder {
             None => Ok(piece),
-            Some(encoder) => encoder.compress(&piece, is_last_of_page).map_err(|error| failed(&error)),
+            Some(encoder) => encoder.compress(&piece, is_last_of_page).map_err(|error| log_failure(&error)),
         }
     }
 }
 
 /// Logs the cause of a failure. The response has begun, so the client only sees its end.
-fn failed(error: &dyn fmt::Display) -> LinesCut {
+fn log_failure(error: &dyn fmt::Display) -> LinesCut {
     tracing::error!(cause = %error, "cannot continue a response in lines; the response ends early");
     LinesCut::Failed
 }
 
 /// Logs that the key of the running answer was revoked, has expired or lost its rights.
-fn refused() -> LinesCut {
+fn log_revocation() -> LinesCut {
     tracing::info!("the key of a response in lines lost its access; the response ends early");
     LinesCut::Refused
 }

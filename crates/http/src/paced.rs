@@ -298,14 +298,14 @@ mod tests {
             poll_fn(|cx| Poll::Ready(Pin::new(&mut *server).poll_write(cx, &[0; 65_536]).is_pending())).await
         };
         assert!(write(&mut server).await, "an answer of known size waits");
-        let streaming = server.gate().streaming();
+        let streaming = server.gate().begin_stream();
         let write_result = tokio::time::timeout(EVER, server.write_all(&[0; 65_536])).await.unwrap();
         assert_eq!(write_result.unwrap_err().kind(), io::ErrorKind::TimedOut);
         drop(streaming);
         assert!(write(&mut server).await, "the answer has ended");
 
         server.times.pace = EVER;
-        let _streaming = server.gate().streaming();
+        let _streaming = server.gate().begin_stream();
         assert!(write(&mut server).await);
         assert!(server.pace.has_begun());
         let mut sink = vec![0; 1 << 20];
@@ -323,7 +323,7 @@ mod tests {
         client.write_all(&ASK.repeat(2)).await.unwrap();
         for _ in 0..2 {
             assert_eq!(server.read(&mut bytes).await.unwrap(), ASK.len());
-            drop(server.gate().answering());
+            drop(server.gate().begin_answer());
         }
         let read_result =
             tokio::time::timeout(EVER, server.read(&mut bytes)).await.expect("the connection stays open");
@@ -333,7 +333,7 @@ mod tests {
         for _ in 0..2 {
             client.write_all(ASK).await.unwrap();
             assert_eq!(server.read(&mut bytes).await.unwrap(), ASK.len());
-            drop(server.gate().answering());
+            drop(server.gate().begin_answer());
             let next = poll_fn(|cx| {
                 let read = Pin::new(&mut server).poll_read(cx, &mut ReadBuf::new(&mut bytes));
                 Poll::Ready(read.is_pending())
@@ -345,7 +345,7 @@ mod tests {
     #[tokio::test]
     async fn answering_request_notices_disconnect_but_reads_no_input() {
         let (mut server, mut client) = pair(EVER).await;
-        let _answering = server.gate().answering();
+        let _answering = server.gate().begin_answer();
         client.write_all(b"next").await.unwrap();
         server.stream.readable().await.unwrap();
         let mut bytes = [0; 16];
@@ -355,7 +355,7 @@ mod tests {
         });
         assert!(!read.await);
         let (mut server, client) = pair(EVER).await;
-        let _answering = server.gate().answering();
+        let _answering = server.gate().begin_answer();
         drop(client);
         assert_eq!(server.read(&mut bytes).await.unwrap(), 0);
     }
@@ -376,12 +376,12 @@ mod tests {
             .await
         };
         assert_eq!((read_piece().await, read_piece().await), (PIECE_BYTES, PIECE_BYTES));
-        let _answering = gate.answering();
-        let receiving = gate.receiving(Some(20_000));
+        let _answering = gate.begin_answer();
+        let receiving = gate.begin_body(Some(20_000));
         assert_eq!(read_piece().await, 20_000);
         assert_eq!(read_piece().await, 0, "what comes behind the body waits");
         drop(receiving);
-        let _receiving = gate.receiving(None);
+        let _receiving = gate.begin_body(None);
         assert_eq!(read_piece().await, PIECE_BYTES);
     }
 }

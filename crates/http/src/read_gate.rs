@@ -50,14 +50,14 @@ pub(crate) struct ReadGate(Rc<State>);
 
 impl ReadGate {
     /// Marks a request as being answered until the guard is dropped.
-    pub(crate) fn answering(&self) -> Answering {
+    pub(crate) fn begin_answer(&self) -> Answering {
         self.0.phase.set(Phase::Answering);
         self.0.has_begun.set(false);
         Answering(self.clone())
     }
 
     /// Marks an answer of unknown size as being sent until the guard is dropped.
-    pub(crate) fn streaming(&self) -> Streaming {
+    pub(crate) fn begin_stream(&self) -> Streaming {
         self.0.streaming.set(self.0.streaming.get() + 1);
         Streaming(self.clone())
     }
@@ -68,7 +68,7 @@ impl ReadGate {
     }
 
     /// Marks the body of the request as wanted until the guard is dropped.
-    pub(crate) fn receiving(&self, length: Option<u64>) -> Receiving {
+    pub(crate) fn begin_body(&self, length: Option<u64>) -> Receiving {
         let length = length.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
         self.pass(Phase::Receiving(length));
         Receiving(self.clone())
@@ -156,9 +156,9 @@ mod tests {
     fn answering_request_allows_reads_of_its_body_only() {
         let gate = ReadGate::default();
         assert_eq!(gate.allowance(), Allowance::ToBlankLine);
-        let answering = gate.answering();
+        let answering = gate.begin_answer();
         assert_eq!(gate.allowance(), Allowance::Nothing);
-        let receiving = gate.receiving(Some(100_000));
+        let receiving = gate.begin_body(Some(100_000));
         assert_eq!(gate.allowance(), Allowance::Body(100_000));
         gate.took(99_999);
         assert_eq!(gate.allowance(), Allowance::Body(1));
@@ -176,9 +176,9 @@ mod tests {
         assert!(!gate.has_head_begun());
         gate.took(1);
         assert!(gate.has_head_begun());
-        let answering = gate.answering();
+        let answering = gate.begin_answer();
         assert!(!gate.has_head_begun());
-        let receiving = gate.receiving(None);
+        let receiving = gate.begin_body(None);
         assert_eq!(gate.allowance(), Allowance::ToBlankLine);
         gate.took(10);
         drop((receiving, answering));

@@ -71,9 +71,9 @@ impl Answer {
             tracing::error!(request_id = %exchange.id, route = exchange.pattern, cause, "a request failed");
         }
         if scim::is_below(exchange.request.path()) {
-            return scim::refusing(exchange, error);
+            return scim::refuse_scim(exchange, error);
         }
-        Self::refusing(exchange.id, error)
+        Self::refuse(exchange.id, error)
     }
 
     /// Compresses a large body on the thread pool for large work, which serves the tenants in turn.
@@ -100,7 +100,7 @@ impl Answer {
     ///
     /// # Errors
     /// 503 if the caller has too many unsent answers.
-    fn admitted(
+    fn admit_body(
         mut self,
         api: &Api,
         exchange: &Exchange<'_>,
@@ -123,7 +123,7 @@ impl Answer {
 
     /// Creates the final response, or an error if the answer exceeds the memory budget.
     pub(crate) fn into_response(self, api: &Api, exchange: &Exchange<'_>) -> HttpResponse {
-        match self.admitted(api, exchange) {
+        match self.admit_body(api, exchange) {
             Ok((answer, permit)) => answer.respond(api, exchange, permit),
             Err(error) => Self::from_error(exchange, error).respond(api, exchange, None),
         }
@@ -162,7 +162,7 @@ impl Answer {
         let headers = response.headers_mut();
         api.cors.apply(request, headers);
         if let Some(lines) = self.lines {
-            let streaming = exchange.request.conn_data::<ReadGate>().map(ReadGate::streaming);
+            let streaming = exchange.request.conn_data::<ReadGate>().map(ReadGate::begin_stream);
             return response.set_body(lines.into_body(api.readiness.clone(), streaming));
         }
         if *exchange.request.method() != Method::HEAD && self.body.is_empty() {

@@ -171,7 +171,7 @@ impl Route {
     }
 
     /// Creates a route that requires an API key.
-    pub(crate) const fn keyed(
+    pub(crate) const fn with_key(
         method: Method,
         path: &'static str,
         access: Access,
@@ -186,7 +186,7 @@ impl Route {
         access: Access,
         handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
-        Self::keyed(Method::Get, path, access, handler)
+        Self::with_key(Method::Get, path, access, handler)
     }
 
     pub(crate) const fn post(
@@ -194,7 +194,7 @@ impl Route {
         access: Access,
         handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
-        Self::keyed(Method::Post, path, access, handler)
+        Self::with_key(Method::Post, path, access, handler)
     }
 
     pub(crate) const fn patch(
@@ -202,7 +202,7 @@ impl Route {
         access: Access,
         handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
-        Self::keyed(Method::Patch, path, access, handler)
+        Self::with_key(Method::Patch, path, access, handler)
     }
 
     pub(crate) const fn put(
@@ -210,7 +210,7 @@ impl Route {
         access: Access,
         handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
-        Self::keyed(Method::Put, path, access, handler)
+        Self::with_key(Method::Put, path, access, handler)
     }
 
     pub(crate) const fn delete(
@@ -218,7 +218,7 @@ impl Route {
         access: Access,
         handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
     ) -> Self {
-        Self::keyed(Method::Delete, path, access, handler)
+        Self::with_key(Method::Delete, path, access, handler)
     }
 
     /// Creates a write that requires no API key.
@@ -247,7 +247,7 @@ impl Route {
         Self { page: Some(page), ..self }
     }
 
-    pub(crate) const fn named(self, operation: &'static str, summary: &'static str) -> Self {
+    pub(crate) const fn with_name(self, operation: &'static str, summary: &'static str) -> Self {
         Self { operation, summary, ..self }
     }
 

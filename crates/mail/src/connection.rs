@@ -89,15 +89,16 @@ impl Connection {
         }
         let from: Option<Address> = mail.envelope.from().cloned();
         let mail_response = self.0.command(Mail::new(from, parameters)).await;
-        mail_response.map_err(|error| refused(&error, MailFailure::Busy, MailFailure::Sender))?;
+        mail_response.map_err(|error| classify_reply(&error, MailFailure::Busy, MailFailure::Sender))?;
         for to in mail.envelope.to() {
             let recipient_response = self.0.command(Rcpt::new(to.clone(), vec![])).await;
-            recipient_response.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
+            recipient_response
+                .map_err(|error| classify_reply(&error, MailFailure::Deferred, MailFailure::Refused))?;
         }
         let ready = self.0.command(Data).await;
-        ready.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
+        ready.map_err(|error| classify_reply(&error, MailFailure::Deferred, MailFailure::Refused))?;
         let content_response = self.0.command(&mail.content).await;
-        content_response.map_err(|error| refused(&error, MailFailure::Deferred, MailFailure::Refused))?;
+        content_response.map_err(|error| classify_reply(&error, MailFailure::Deferred, MailFailure::Refused))?;
         Ok(())
     }
 
@@ -127,7 +128,7 @@ fn not_logged_in(error: &Error) -> MailFailure {
 }
 
 /// Classifies a negative reply: `later` if it is transient, `for_good` if it is permanent.
-fn refused(error: &Error, later: MailFailure, for_good: MailFailure) -> MailFailure {
+fn classify_reply(error: &Error, later: MailFailure, for_good: MailFailure) -> MailFailure {
     match error.status() {
         Some(_) if error.is_transient() => later,
         Some(_) => for_good,

@@ -120,7 +120,7 @@ impl ChangeSet {
 
     /// Returns the rows that are added after the writes: notifications, events and audit entries.
     #[must_use]
-    pub fn added(&self) -> Vec<AnyRow> {
+    pub fn appended_rows(&self) -> Vec<AnyRow> {
         let notifications = self.notices.iter().map(AnyRow::new);
         notifications
             .chain(self.events.iter().map(AnyRow::new))
@@ -200,13 +200,17 @@ impl Write {
     pub fn employee(row: &Row<Employee>, lines: Option<ReportingLineChange>) -> Self {
         match lines {
             None => Self::put(row),
-            Some(lines) => Self::reporting(row, row.value.manager_id, lines),
+            Some(lines) => Self::put_reporting(row, row.value.manager_id, lines),
         }
     }
 
     /// Writes a person and the change of the line to their manager.
     #[must_use]
-    pub fn reporting<T: Stored>(row: &Row<T>, manager: Option<EmployeeId>, lines: ReportingLineChange) -> Self {
+    pub fn put_reporting<T: Stored>(
+        row: &Row<T>,
+        manager: Option<EmployeeId>,
+        lines: ReportingLineChange,
+    ) -> Self {
         Self::PutReporting { row: AnyRow::from_row(row), manager, lines }
     }
 }

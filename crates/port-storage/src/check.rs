@@ -82,7 +82,8 @@ impl ChangeSet {
 fn row_conditions(row: &AnyRow, conditions: &mut Vec<CommitCondition>) -> Result<(), RowWriteError> {
     let key = RowKey { table: row.table(), id: row.id() };
     conditions.push(
-        row.seen().map_or(CommitCondition::IsAbsent(key), |version| CommitCondition::HasVersion(key, version)),
+        row.version_read()
+            .map_or(CommitCondition::IsAbsent(key), |version| CommitCondition::HasVersion(key, version)),
     );
     for column in UNIQUES.iter().filter(|column| column.table == key.table.name) {
         let value = row.cell(column.column)?.filter(|cell| !matches!(cell, SqlValue::Null(_)));

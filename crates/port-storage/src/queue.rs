@@ -200,7 +200,7 @@ pub trait Webhooks {
         range: (Timestamp, Timestamp),
     ) -> Read<LogFigures>;
     /// Returns the queued delivery of an event to a subscription.
-    async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>>;
+    async fn queued_delivery(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>>;
     /// Returns the events to redeliver to a subscription, ordered by id, after `after`.
     async fn to_deliver_again(
         &self,

@@ -110,7 +110,7 @@ pub trait StorageExt: Rows + Sync {
         tenant: Tenant,
         ids: &[Id<T::Kind>],
     ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send {
-        among(self, tenant, ID, ids)
+        rows_by_values(self, tenant, ID, ids)
     }
 
     /// Returns the resources with the first of these ids, in any order, and the number of ids that were looked up.
@@ -129,7 +129,7 @@ pub trait StorageExt: Rows + Sync {
                 let stored_rows = self.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), ID, values).await?;
                 size += stored_rows.iter().map(|row| row.bytes).sum::<usize>();
                 covered += part.len();
-                rows.extend(stored_rows.into_iter().map(typed).collect::<Read<Vec<_>>>()?);
+                rows.extend(stored_rows.into_iter().map(decode_row).collect::<Read<Vec<_>>>()?);
                 if size >= bytes {
                     break;
                 }
@@ -169,7 +169,7 @@ pub trait StorageExt: Rows + Sync {
         values: &[V],
     ) -> impl Future<Output = Read<Vec<Versioned<T>>>> + Send {
         debug_assert!(T::TABLE.is_unique(&by.get()), "{}.{} is not unique", T::TABLE.name, by.get().name);
-        among(self, tenant, by.get(), values)
+        rows_by_values(self, tenant, by.get(), values)
     }
 
     /// Returns the resources with one of these values in a unique column, in any order; `None` if their rows have more
@@ -191,7 +191,7 @@ pub trait StorageExt: Rows + Sync {
                 if size > bytes {
                     return Ok(None);
                 }
-                rows.extend(keyed_rows.into_iter().map(typed).collect::<Read<Vec<_>>>()?);
+                rows.extend(keyed_rows.into_iter().map(decode_row).collect::<Read<Vec<_>>>()?);
             }
             Ok(Some(rows))
         }
@@ -210,7 +210,7 @@ pub trait StorageExt: Rows + Sync {
                 return Ok(vec![]);
             }
             let rows = self.any_newest(T::TABLE.tenant(tenant), RowKind::new::<T>(), by.get(), values).await?;
-            rows.into_iter().map(typed).collect()
+            rows.into_iter().map(decode_row).collect()
         }
     }
 
@@ -262,13 +262,13 @@ pub trait StorageExt: Rows + Sync {
     }
 
     /// Returns the resource with this value in a globally unique column, and its tenant.
-    fn owned<T: Stored>(
+    fn row_in_any_tenant<T: Stored>(
         &self,
         by: LookupColumn<T>,
         value: impl Into<SqlValue>,
     ) -> impl Future<Output = Read<Option<(Tenant, Versioned<T>)>>> + Send {
         let owned_row = self.any_owned(RowKind::new::<T>(), by.get(), value.into());
-        async move { owned_row.await?.map(|(tenant, row)| Ok((tenant, typed(row)?))).transpose() }
+        async move { owned_row.await?.map(|(tenant, row)| Ok((tenant, decode_row(row)?))).transpose() }
     }
 
     /// Returns at most `most` resources of all tenants that are due by this column, the longest due first.
@@ -279,15 +279,15 @@ pub trait StorageExt: Rows + Sync {
         most: u16,
     ) -> impl Future<Output = Read<Vec<(Tenant, Versioned<T>)>>> + Send {
         let rows = self.any_due(RowKind::new::<T>(), by.get(), until.into(), most);
-        async move { rows.await?.into_iter().map(|(tenant, row)| Ok((tenant, typed(row)?))).collect() }
+        async move { rows.await?.into_iter().map(|(tenant, row)| Ok((tenant, decode_row(row)?))).collect() }
     }
 }
 
 impl<S: Rows + Sync + ?Sized> StorageExt for S {}
 
-fn typed<T: Stored>(row: AnyStored) -> Read<Versioned<T>> {
+fn decode_row<T: Stored>(row: AnyStored) -> Read<Versioned<T>> {
     let other = || StorageError::Failed(format!("a row of another table was read as one of {}", T::TABLE.name));
-    row.typed().ok_or_else(other)
+    row.into_typed().ok_or_else(other)
 }
 
 async fn one<T: Stored, S: Rows + Sync + ?Sized>(
@@ -297,7 +297,7 @@ async fn one<T: Stored, S: Rows + Sync + ?Sized>(
     value: SqlValue,
 ) -> Read<Option<Versioned<T>>> {
     let row = store.any_row(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, value).await?;
-    row.map(typed).transpose()
+    row.map(decode_row).transpose()
 }
 
 /// Removes duplicates: stores limit the values per query, and would return a row once per duplicate.
@@ -307,7 +307,7 @@ fn distinct(mut values: Vec<SqlValue>) -> Vec<SqlValue> {
     values
 }
 
-fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Into<SqlValue>>(
+fn rows_by_values<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Into<SqlValue>>(
     store: &'s S,
     tenant: Tenant,
     by: Column,
@@ -322,7 +322,7 @@ fn among<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Into<SqlValue>>(
             _ => {}
         }
         let rows = store.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, values).await?;
-        rows.into_iter().map(typed).collect()
+        rows.into_iter().map(decode_row).collect()
     }
 }
 
@@ -332,7 +332,7 @@ async fn first<T: Stored, S: Rows + Sync + ?Sized>(
     list: TypedListing<T>,
 ) -> Read<Vec<Versioned<T>>> {
     let rows = store.any_page(T::TABLE.tenant(tenant), list.parts()).await?;
-    rows.into_iter().map(typed).collect()
+    rows.into_iter().map(decode_row).collect()
 }
 
 #[cfg(test)]

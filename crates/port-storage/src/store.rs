@@ -84,7 +84,7 @@ pub trait People {
     /// Returns the number of levels below each of these people, without people who have no reports.
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>>;
     /// Returns the data for the cycle check before `manager` becomes the manager of `employee`.
-    async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting>;
+    async fn read_reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting>;
 }
 
 /// Reads across all tenants.

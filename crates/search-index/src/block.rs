@@ -44,7 +44,7 @@ impl KeyRange {
 
     /// Returns the range of all terms with this prefix. Its end is a byte that no text contains.
     #[must_use]
-    pub fn beginning(text: &str) -> Self {
+    pub fn with_prefix(text: &str) -> Self {
         Self { from: text.as_bytes().to_vec(), to: [text.as_bytes(), &[u8::MAX]].concat() }
     }
 }
@@ -61,7 +61,7 @@ impl BlockWriter {
     pub(crate) fn add(&mut self, term: &[u8], numbers: &[u32]) {
         let mut rest = numbers;
         for part in 0_u16.. {
-            let (taken, bytes) = encoded(rest);
+            let (taken, bytes) = encode_numbers(rest);
             self.entry([term, &[END], &part.to_be_bytes()].concat(), &bytes);
             rest = &rest[taken..];
             if rest.is_empty() {
@@ -93,7 +93,7 @@ impl BlockWriter {
 }
 
 /// Delta-encodes numbers until an entry is full. Returns how many fit.
-fn encoded(numbers: &[u32]) -> (usize, Vec<u8>) {
+fn encode_numbers(numbers: &[u32]) -> (usize, Vec<u8>) {
     let (mut bytes, mut before) = (vec![], 0);
     for (at, number) in numbers.iter().enumerate() {
         if bytes.len() >= ENTRY_BYTES {
@@ -285,7 +285,7 @@ mod tests {
         assert!(blocks.is_sorted_by(|a, b| a.first < b.first));
         assert_eq!(found(&blocks, &KeyRange::all()), terms);
         assert_eq!(found(&blocks, &KeyRange::whole("term0077")), [("term0077".to_owned(), many)]);
-        assert_eq!(found(&blocks, &KeyRange::beginning("term01")), terms[100..200]);
+        assert_eq!(found(&blocks, &KeyRange::with_prefix("term01")), terms[100..200]);
         assert_eq!(found(&blocks, &KeyRange::whole("term")), []);
     }
 
@@ -308,7 +308,7 @@ mod tests {
         let blocks = blocks(&[("calm", vec![1]), ("calmly", vec![2]), ("cálm", vec![3])]);
         assert_eq!(found(&blocks, &KeyRange::whole("calm")), [("calm".to_owned(), vec![1])]);
         let numbers: Vec<_> =
-            found(&blocks, &KeyRange::beginning("calm")).into_iter().map(|posting| posting.0).collect();
+            found(&blocks, &KeyRange::with_prefix("calm")).into_iter().map(|posting| posting.0).collect();
         assert_eq!(numbers, ["calm", "calmly"]);
     }
 

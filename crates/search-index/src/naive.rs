@@ -91,7 +91,7 @@ fn segments(texts: &[Text], each: usize, is_merged: bool) -> Vec<SegmentContents
     let documents: Vec<_> = documents.collect();
     let parts = (0_u8..).zip(documents.chunks(each));
     let parts: Vec<_> = parts.map(|(id, part)| SegmentContents::build([id; 16], part.to_vec()).unwrap()).collect();
-    if is_merged { vec![SegmentContents::merged([255; 16], &parts).unwrap()] } else { parts }
+    if is_merged { vec![SegmentContents::merge([255; 16], &parts).unwrap()] } else { parts }
 }
 
 /// Returns the blocks that a store returns for a range: those that overlap it.
@@ -108,13 +108,15 @@ fn search(segment: &SegmentContents, query: &IndexQuery, visible: Option<Vec<u32
         Some(with_all(among, step.iter().map(|term| (term, read(&segment.blocks, &term.read)))))
     });
     match query.prefix() {
-        Some(prefix) => prefix.among(all.as_deref(), [read_term(&prefix.terms[0]), read_term(&prefix.terms[1])]),
+        Some(prefix) => {
+            prefix.find_extensions_only(all.as_deref(), [read_term(&prefix.terms[0]), read_term(&prefix.terms[1])])
+        }
         None => all.unwrap_or_default(),
     }
 }
 
 /// Returns the numbers of the texts for the documents of a segment.
-fn found(segment: &SegmentContents, numbers: &[u32]) -> Vec<usize> {
+fn text_numbers(segment: &SegmentContents, numbers: &[u32]) -> Vec<usize> {
     let all: Vec<_> = segment.chunks.iter().flat_map(|chunk| keys(chunk)).collect();
     let number = |at: &u32| {
         let id = all[usize::try_from(*at).unwrap()].id;
@@ -136,7 +138,7 @@ proptest! {
         let index_query = IndexQuery::new(&query, subject.map(person));
         let segments = segments(&texts, each.max(texts.len().div_ceil(200)), is_merged);
         let by_index: BTreeSet<_> =
-            segments.iter().flat_map(|segment| found(segment, &search(segment, &index_query, None))).collect();
+            segments.iter().flat_map(|segment| text_numbers(segment, &search(segment, &index_query, None))).collect();
         prop_assert_eq!(by_index, naive(&texts, |text| text.answers(&query, subject)));
     }
 
@@ -152,7 +154,7 @@ proptest! {
         let is_visible =
             |text: &Text| text.is_public || text.readers.contains(&viewer) || team.contains(&text.subject);
         let expected_documents = naive(&texts, |text| is_visible(text) && text.answers(&query, None));
-        prop_assert_eq!(found(segment, &by_index).into_iter().collect::<BTreeSet<_>>(), expected_documents);
+        prop_assert_eq!(text_numbers(segment, &by_index).into_iter().collect::<BTreeSet<_>>(), expected_documents);
     }
 
     #[test]

@@ -26,13 +26,13 @@ impl Term {
     /// that begin with it: the search for the word as a prefix needs the same blocks next.
     fn last(word: &str) -> Self {
         Self {
-            read: if is_long(word) { KeyRange::beginning(word) } else { KeyRange::whole(word) },
+            read: if is_long(word) { KeyRange::with_prefix(word) } else { KeyRange::whole(word) },
             ..Self::whole(word)
         }
     }
 
-    fn beginning(text: &str) -> Self {
-        Self::range(KeyRange::beginning(text))
+    fn with_prefix(text: &str) -> Self {
+        Self::range(KeyRange::with_prefix(text))
     }
 
     /// Creates a `Term` that stands for all terms of a range.
@@ -73,7 +73,7 @@ impl IndexQuery {
                 QueryWord::Beginning(word) if words.without.as_ref() == Some(word) => {
                     prefix = Some(PrefixTerm::new(word))
                 }
-                QueryWord::Beginning(word) => begun.push(Term::beginning(word)),
+                QueryWord::Beginning(word) => begun.push(Term::with_prefix(word)),
             }
         }
         whole.extend(subject.map(|subject| Term::whole(&subject_term(subject))));
@@ -94,7 +94,7 @@ impl IndexQuery {
 
 impl PrefixTerm {
     fn new(word: &str) -> Self {
-        let (own, begun) = (KeyRange::whole(word), Term::beginning(word));
+        let (own, begun) = (KeyRange::whole(word), Term::with_prefix(word));
         // The word itself sorts before its extensions.
         let others = KeyRange { from: own.to.clone(), to: begun.read.to.clone() };
         Self { terms: [begun, Term::whole(CHANGED)], is_long: is_long(word), own, others }
@@ -104,7 +104,7 @@ impl PrefixTerm {
     /// Also returns documents that were changed after they had the word itself. Expects the blocks that were read
     /// for the two terms.
     #[must_use]
-    pub fn among(&self, some: Option<&[u32]>, [begun, changed]: [&[Block]; 2]) -> Vec<u32> {
+    pub fn find_extensions_only(&self, some: Option<&[u32]>, [begun, changed]: [&[Block]; 2]) -> Vec<u32> {
         let mut numbers = in_range(some, &self.others, begun);
         let own = in_range(Some(&numbers), &self.own, begun);
         numbers.retain(|number| own.binary_search(number).is_err());
@@ -173,7 +173,7 @@ mod tests {
         let all =
             query.steps().fold(None, |among, step| Some(with_all(among, step.iter().map(|term| (term, blocks)))));
         match query.prefix() {
-            Some(it) => it.among(all.as_deref(), [blocks, blocks]),
+            Some(it) => it.find_extensions_only(all.as_deref(), [blocks, blocks]),
             None => all.unwrap_or_default(),
         }
     }

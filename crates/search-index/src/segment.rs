@@ -124,10 +124,10 @@ impl SegmentContents {
         }
         let mut blocks = BlockWriter::default();
         terms.iter().for_each(|(term, numbers)| blocks.add(term, numbers));
-        Self::made(id, &keys, blocks)
+        Self::make_segment(id, &keys, blocks)
     }
 
-    fn made(id: [u8; 16], keys: &[DocumentKey], blocks: BlockWriter) -> Option<Self> {
+    fn make_segment(id: [u8; 16], keys: &[DocumentKey], blocks: BlockWriter) -> Option<Self> {
         let (newest, oldest) = (keys.first()?.created_at, keys.last()?.created_at);
         let fences: Vec<_> = keys.iter().step_by(FENCE as usize).copied().collect();
         let documents = u32::try_from(keys.len()).ok()?;
@@ -138,7 +138,7 @@ impl SegmentContents {
 
     /// Returns the segment without some documents, or `None` if no other is left.
     #[must_use]
-    pub fn without(&self, id: [u8; 16], gone: &HashSet<[u8; 16]>) -> Option<Self> {
+    pub fn remove_documents(&self, id: [u8; 16], gone: &HashSet<[u8; 16]>) -> Option<Self> {
         let (mut kept, mut numbers) = (vec![], vec![]);
         for key in self.chunks.iter().flat_map(|chunk| keys(chunk)) {
             let is_gone = gone.contains(&key.id);
@@ -159,13 +159,13 @@ impl SegmentContents {
         for (term, numbers) in terms.iter().filter(|(_, numbers)| !numbers.is_empty()) {
             blocks.add(term, numbers);
         }
-        Self::made(id, &kept, blocks)
+        Self::make_segment(id, &kept, blocks)
     }
 
     /// Merges segments. A document that is in several of them gets the terms of all: their order is unknown,
     /// and every hit is checked anyway.
     #[must_use]
-    pub fn merged(id: [u8; 16], several: &[Self]) -> Option<Self> {
+    pub fn merge(id: [u8; 16], several: &[Self]) -> Option<Self> {
         let mut places: Vec<(DocumentKey, usize, usize)> = vec![];
         for (at, it) in several.iter().enumerate() {
             let keys = it.chunks.iter().flat_map(|chunk| keys(chunk));
@@ -201,7 +201,7 @@ impl SegmentContents {
             numbers.dedup();
             blocks.add(&term, &numbers);
         }
-        Self::made(id, &all, blocks)
+        Self::make_segment(id, &all, blocks)
     }
 }
 
@@ -270,7 +270,7 @@ mod tests {
         let early = segment_of(1, vec![document(5, 1, &["a"]), document(6, 2, &["a", "gone"])]);
         let late = segment_of(2, vec![document(6, 2, &["b"]), document(1, 3, &["a"])]);
         for order in [[early.clone(), late.clone()], [late.clone(), early.clone()]] {
-            let it = SegmentContents::merged([3; 16], &order).unwrap();
+            let it = SegmentContents::merge([3; 16], &order).unwrap();
             assert_eq!(it.segment.documents, 3);
             assert_eq!(with(&it, "a"), [key(6, 2), key(5, 1), key(1, 3)]);
             assert_eq!((with(&it, "b"), with(&it, "gone")), (vec![key(6, 2)], vec![key(6, 2)]));
@@ -288,9 +288,12 @@ mod tests {
         let removed_ids = HashSet::from([[7; 16], [9; 16], [199; 16]]);
         let remaining_documents: Vec<_> =
             all.into_iter().filter(|document| !removed_ids.contains(&document.key.id)).collect();
-        assert_eq!(whole.without([2; 16], &removed_ids), SegmentContents::build([2; 16], remaining_documents));
+        assert_eq!(
+            whole.remove_documents([2; 16], &removed_ids),
+            SegmentContents::build([2; 16], remaining_documents)
+        );
         let everything = (0..=u8::MAX).map(|id| [id; 16]).collect();
-        assert_eq!(whole.without([2; 16], &everything), None);
+        assert_eq!(whole.remove_documents([2; 16], &everything), None);
     }
 
     #[test]
@@ -301,7 +304,7 @@ mod tests {
         let all: Vec<_> = (0..5_000).map(document).collect();
         let several =
             (0..).zip(all.chunks(900)).map(|(id, part)| SegmentContents::build([id; 16], part.to_vec()).unwrap());
-        let merged_segment = SegmentContents::merged([9; 16], &several.collect::<Vec<_>>()).unwrap();
+        let merged_segment = SegmentContents::merge([9; 16], &several.collect::<Vec<_>>()).unwrap();
         assert_eq!(merged_segment, SegmentContents::build([9; 16], all).unwrap());
     }
 

@@ -11,10 +11,10 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use candor_tables::flat::SqlValue;
 
 use crate::cluster::LAYOUT;
-use crate::cluster::distribute::{self, is_distribution, lacking};
+use crate::cluster::distribute::{self, is_distribution, missing_steps};
 use crate::failure::Failure;
 use crate::options::PostgresOptions;
-use crate::schema::session::{SchemaError, connect, failed, locked, one, text};
+use crate::schema::session::{SchemaError, connect, one, open_locked, schema_error, text};
 use crate::sql::Sql;
 use crate::sql::row::flag;
 
@@ -30,8 +30,8 @@ type Blocking = AsyncConnectionWrapper<AsyncPgConnection>;
 /// # Errors
 /// [`SchemaError`].
 pub async fn migrate(options: &PostgresOptions) -> Result<Vec<String>, SchemaError> {
-    let connection = locked(options).await?;
-    let (connection, mut done) = blocking(connection, |harness| {
+    let connection = open_locked(options).await?;
+    let (connection, mut done) = run_blocking(connection, |harness| {
         let mut names = vec![];
         for migration in harness.pending_migrations(MIGRATIONS).map_err(text)? {
             harness.run_migration(&migration).map_err(text)?;
@@ -57,13 +57,13 @@ pub async fn pending(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
         let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
         return Ok(all.iter().map(|migration| migration.name().to_string()).collect());
     }
-    let (connection, mut steps) = blocking(connection, |harness| {
+    let (connection, mut steps) = run_blocking(connection, |harness| {
         let pending = harness.pending_migrations(MIGRATIONS).map_err(text)?;
         Ok(pending.iter().map(|migration| migration.name().to_string()).collect::<Vec<_>>())
     })
     .await?;
     if one(&connection, LAYOUT, flag).await? {
-        steps.extend(lacking(&connection).await?);
+        steps.extend(missing_steps(&connection).await?);
     } else if steps.is_empty() && one(&connection, FEED_IS_AHEAD, flag).await? {
         steps.push(FEED_STEP.to_owned());
     }
@@ -82,7 +82,7 @@ pub async fn unknown_migrations(options: &PostgresOptions) -> Result<Vec<String>
     let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
     let known_versions: HashSet<String> =
         all.iter().map(|migration| migration.name().version().to_string()).collect();
-    let (_, applied) = blocking(connection, |harness| {
+    let (_, applied) = run_blocking(connection, |harness| {
         let applied_migrations = harness.applied_migrations().map_err(text)?;
         Ok(applied_migrations.iter().map(ToString::to_string).collect::<Vec<_>>())
     })
@@ -100,7 +100,7 @@ pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<St
     if lacking.iter().any(|step| !is_distribution(step)) {
         return Err(SchemaError::Failed(format!("it lacks {}; run `candor migrate` first", lacking.join(", "))));
     }
-    distribute::distribute(&locked(options).await?, shards).await
+    distribute::distribute(&open_locked(options).await?, shards).await
 }
 
 /// Creates the layout by tenant on a single server, for tests of the statements of that layout.
@@ -109,7 +109,7 @@ pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<St
 /// [`SchemaError`].
 #[doc(hidden)]
 pub async fn lay_out_by_tenant(options: &PostgresOptions) -> Result<(), SchemaError> {
-    distribute::lay_out(&locked(options).await?).await
+    distribute::lay_out(&open_locked(options).await?).await
 }
 
 /// Returns the newest migration, with a query that returns `true` if a database has it.
@@ -130,8 +130,8 @@ pub(crate) fn newest() -> Result<(Sql, String), SchemaError> {
 /// # Errors
 /// [`SchemaError`].
 pub async fn revert(options: &PostgresOptions) -> Result<Vec<String>, SchemaError> {
-    let connection = locked(options).await?;
-    let (_, names) = blocking(connection, |harness| {
+    let connection = open_locked(options).await?;
+    let (_, names) = run_blocking(connection, |harness| {
         let versions = harness.revert_all_migrations(MIGRATIONS).map_err(text)?;
         Ok(versions.iter().map(ToString::to_string).collect())
     })
@@ -140,7 +140,7 @@ pub async fn revert(options: &PostgresOptions) -> Result<Vec<String>, SchemaErro
 }
 
 /// Runs work with the blocking interface of the migrations, which must not run on a thread that drives a runtime.
-async fn blocking<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     connection: AsyncPgConnection,
     work: impl FnOnce(&mut Blocking) -> Result<T, SchemaError> + Send + 'static,
 ) -> Result<(AsyncPgConnection, T), SchemaError> {
@@ -177,7 +177,9 @@ async fn rebase_feed(connection: &AsyncPgConnection) -> Result<bool, SchemaError
         return Ok(false);
     }
     let raise = raise_feed(offset + gap + 1);
-    SimpleAsyncConnection::batch_execute(&mut &*connection, &raise).await.map_err(|error| failed(error.into()))?;
+    SimpleAsyncConnection::batch_execute(&mut &*connection, &raise)
+        .await
+        .map_err(|error| schema_error(error.into()))?;
     Ok(true)
 }
 

@@ -9,7 +9,7 @@ use crate::connection::session::run;
 use crate::failure::Failure;
 use crate::options::PostgresOptions;
 use crate::reads::erasing::REWRITTEN;
-use crate::schema::session::{SchemaError, failed, locked, one};
+use crate::schema::session::{SchemaError, one, open_locked, schema_error};
 use crate::sql::Sql;
 use crate::sql::row::flag;
 
@@ -41,7 +41,7 @@ pub async fn rewrite_erased(
     options: &PostgresOptions,
     begin: impl Fn(&str),
 ) -> Result<Vec<&'static str>, SchemaError> {
-    let connection = locked(options).await?;
+    let connection = open_locked(options).await?;
     execute(&connection, "SET lock_timeout = '10s'").await?;
     for table in REWRITTEN {
         begin(table);
@@ -49,7 +49,7 @@ pub async fn rewrite_erased(
     }
     let mut tables_to_rewrite = REWRITTEN.to_vec();
     let text = |row: &mut dyn CellReader| row.text().map_err(Failure::Other);
-    let removals = run(&connection, &Sql::plain(REMOVE_STATISTICS), text).await.map_err(failed)?;
+    let removals = run(&connection, &Sql::plain(REMOVE_STATISTICS), text).await.map_err(schema_error)?;
     for removal in removals.into_iter().flatten() {
         execute(&connection, &removal).await?;
     }
@@ -66,5 +66,5 @@ pub async fn rewrite_erased(
 }
 
 async fn execute(mut connection: &AsyncPgConnection, statement: &str) -> Result<(), SchemaError> {
-    connection.batch_execute(statement).await.map_err(|error| failed(error.into()))
+    connection.batch_execute(statement).await.map_err(|error| schema_error(error.into()))
 }

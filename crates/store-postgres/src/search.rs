@@ -62,8 +62,11 @@ impl SearchIndex for PostgresStore {
              OFFSET 0) AS f"
         ));
         let read = |row: &mut dyn CellReader| Ok((place(row)?, Block { first: bytes(row)?, body: bytes(row)? }));
-        let read_blocks =
-            if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
+        let read_blocks = if wanted.len() <= FEW {
+            self.read(&sql, read).await?
+        } else {
+            self.run_exclusive(&sql, read).await?
+        };
         let mut blocks: Vec<Vec<Block>> = vec![vec![]; wanted.len()];
         for (at, block) in read_blocks {
             if let Some(it) = blocks.get_mut(at) {
@@ -86,8 +89,11 @@ impl SearchIndex for PostgresStore {
              AND segment_id = w.segment_id AND number = w.chunk OFFSET 0) AS c"
         ));
         let read = |row: &mut dyn CellReader| Ok((place(row)?, bytes(row)?));
-        let read_chunks =
-            if wanted.len() <= FEW { self.read(&sql, read).await? } else { self.apart(&sql, read).await? };
+        let read_chunks = if wanted.len() <= FEW {
+            self.read(&sql, read).await?
+        } else {
+            self.run_exclusive(&sql, read).await?
+        };
         let mut chunks = vec![vec![]; wanted.len()];
         for (at, body) in read_chunks {
             if let Some(it) = chunks.get_mut(at) {
@@ -117,8 +123,8 @@ impl SearchIndex for PostgresStore {
         sql.push(&format!(
             "SELECT tenant_id, table_name FROM search_pending {start_condition} ORDER BY tenant_id, table_name LIMIT 1"
         ));
-        let next =
-            self.apart(&sql, |row| Ok((owner(row)?, row.text().map_err(Failure::Other)?.unwrap_or_default())));
+        let next = self
+            .run_exclusive(&sql, |row| Ok((owner(row)?, row.text().map_err(Failure::Other)?.unwrap_or_default())));
         // A cluster answers with one row of each node.
         Ok(next.await?.into_iter().min_by_key(|(tenant, table)| (tenant.to_bytes(), table.clone())))
     }
@@ -130,7 +136,7 @@ impl SearchIndex for PostgresStore {
             "SELECT tenant_id, id FROM search_segments WHERE replaced_at < {before} ORDER BY replaced_at \
              LIMIT {most}"
         ));
-        let removed_segments = self.apart(&sql, |row| Ok((owner(row)?, id(row)?))).await?;
+        let removed_segments = self.run_exclusive(&sql, |row| Ok((owner(row)?, id(row)?))).await?;
         for (tenant, segment) in &removed_segments {
             let tables =
                 [("search_blocks", "segment_id"), ("search_chunks", "segment_id"), ("search_segments", "id")];
@@ -163,23 +169,23 @@ impl SearchIndex for PostgresStore {
 fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bool)> {
     let mut all = vec![];
     if !change.indexed.is_empty() {
-        all.push(indexed(tenant, table, &change.indexed));
+        all.push(remove_indexed(tenant, table, &change.indexed));
     }
     if !change.replaced.is_empty() {
-        all.push(replaced(tenant, change));
+        all.push(replace_segments(tenant, change));
     }
     if let Some((backlog, up_to)) = &change.backlog {
         all.push(gone_on(backlog, *up_to));
     }
     if let Some(it) = &change.segment {
-        all.extend(added(tenant, table, it));
+        all.extend(insert_segment(tenant, table, it));
     }
     all.into_iter().map(|id| (id, false)).collect()
 }
 
 /// Builds the statement that removes indexed rows from the queue. Rows that were written since, or are locked by a
 /// writer, stay queued.
-fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
+fn remove_indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     let mut sql = Sql::default();
     let (tenant, table) = (sql.tenant(tenant), sql.bind(SqlValue::Text(table.to_owned())));
     let ids = sql.ids(rows.iter().map(|row| row.id));
@@ -197,7 +203,7 @@ fn indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     sql
 }
 
-fn replaced(tenant: Tenant, change: &IndexChange) -> Sql {
+fn replace_segments(tenant: Tenant, change: &IndexChange) -> Sql {
     let mut sql = Sql::default();
     let (tenant, at) = (sql.tenant(tenant), sql.bind(SqlValue::Time(change.at)));
     let ids = sql.ids(change.replaced.iter().copied());
@@ -226,7 +232,7 @@ fn gone_on(backlog: &UnindexedTable, up_to: Option<[u8; 16]>) -> Sql {
     sql
 }
 
-fn added(tenant: Tenant, table: &str, contents: &SegmentContents) -> [Sql; 3] {
+fn insert_segment(tenant: Tenant, table: &str, contents: &SegmentContents) -> [Sql; 3] {
     let (mut head, mut blocks, mut chunks) = (Sql::default(), Sql::default(), Sql::default());
     let Segment { id, documents, newest, oldest, fences } = &contents.segment;
     let cells = [

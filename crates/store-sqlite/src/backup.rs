@@ -13,7 +13,7 @@ use crate::connection::files;
 use crate::connection::open::{DatabaseLocation, Source, read_only, read_unchanging};
 use crate::migrate;
 use crate::reads::upkeep;
-use crate::sql::{Db, Sql, failed};
+use crate::sql::{Db, Sql, classify_error};
 
 /// Contents of a backup that passed the check.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub fn write_backup(database: &Path, file: &Path) -> Read<()> {
     let mut db = read_only(as_text(database)?)?;
     files::create_private(file)?;
     // `VACUUM INTO` accepts an empty file and keeps its permissions.
-    db.execute(&Sql::new("VACUUM INTO ?").bind(as_text(file)?)).map_err(|error| failed(&error))?;
+    db.execute(&Sql::new("VACUUM INTO ?").bind(as_text(file)?)).map_err(|error| classify_error(&error))?;
     sync(file)
 }
 
@@ -64,7 +64,7 @@ pub fn check_backup(file: &Path) -> Read<BackupContents> {
     expect_integrity(&mut db)?;
     let master_keys = if has_table(&mut db, "master_keys")? { upkeep::master_keys(&mut db)? } else { vec![] };
     let (pending, unknown) = (migrate::pending(&mut db)?, migrate::unknown(&mut db)?);
-    Ok(BackupContents { bytes, tables: counted(&mut db)?, master_keys, pending, unknown })
+    Ok(BackupContents { bytes, tables: count_rows(&mut db)?, master_keys, pending, unknown })
 }
 
 /// Checks a database like a backup of it, beside a running service. Reads the whole file.
@@ -89,7 +89,7 @@ pub fn rewrite(database: &Path) -> Read<()> {
     let folder = as_text(database.parent().unwrap_or(database))?.replace('\'', "''");
     // The temporary file would be in memory, or in a folder that other users can read.
     let rewrite = format!("PRAGMA temp_store = file; PRAGMA temp_store_directory = '{folder}'; VACUUM;");
-    db.batch(&rewrite).map_err(|error| failed(&error))?;
+    db.batch(&rewrite).map_err(|error| classify_error(&error))?;
     truncate(&source)
 }
 
@@ -115,7 +115,7 @@ fn expect_integrity(db: &mut Db) -> Read<()> {
 }
 
 /// Counts the rows of every table, except those of SQLite and diesel.
-fn counted(db: &mut Db) -> Read<Vec<(String, u64)>> {
+fn count_rows(db: &mut Db) -> Read<Vec<(String, u64)>> {
     let names = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*' \
                  AND name <> '__diesel_schema_migrations' ORDER BY name";
     let names = db.rows(Sql::new(names), |row| row.text().map_err(StorageError::Failed))?;

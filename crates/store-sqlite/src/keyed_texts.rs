@@ -4,7 +4,7 @@ use candor_port_storage::StorageError;
 use candor_tables::flat::CellReader;
 use candor_tables::keyed_texts::{KEYED_TEXTS, KeyedText, ROWS_AT_ONCE};
 
-use crate::sql::{Db, Sql, failed};
+use crate::sql::{Db, Sql, classify_error};
 
 /// A row with its text and its key.
 struct KeyedRow {
@@ -42,9 +42,9 @@ fn replace_keys_of(db: &mut Db, keyed: &KeyedText) -> Result<(), StorageError> {
                 continue;
             }
             let take = Sql::new(take.as_str()).bind(row.place.0).bind(row.place.1).bind(current_key.as_str());
-            if db.execute(&take).map_err(|error| failed(&error))? == 0 && marks_twins {
+            if db.execute(&take).map_err(|error| classify_error(&error))? == 0 && marks_twins {
                 let mark = Sql::new(mark.as_str()).bind(row.place.0).bind(row.place.1);
-                db.execute(&mark).map_err(|error| failed(&error))?;
+                db.execute(&mark).map_err(|error| classify_error(&error))?;
             }
         }
         let Some(last) = rows.last().filter(|_| rows.len() == usize::from(ROWS_AT_ONCE)) else { return Ok(()) };

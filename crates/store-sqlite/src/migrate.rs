@@ -30,7 +30,7 @@ pub fn migrate(place: &DatabaseLocation) -> Result<Vec<String>, StorageError> {
 /// The database cannot be opened.
 pub fn pending_migrations(place: &DatabaseLocation) -> Result<Vec<String>, StorageError> {
     if matches!(place, DatabaseLocation::File(path) if !path.exists()) {
-        let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken)?;
+        let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken_migration)?;
         return Ok(all.iter().map(|migration| migration.name().to_string()).collect());
     }
     pending(&mut Source::new(place)?.writer()?)
@@ -52,7 +52,7 @@ pub fn unknown_migrations(place: &DatabaseLocation) -> Result<Vec<String>, Stora
 /// # Errors
 /// The embedded migrations cannot be read.
 pub fn newest_migration() -> Result<String, StorageError> {
-    let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken)?;
+    let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken_migration)?;
     Ok(all.iter().map(|migration| migration.name().version().to_string()).max().unwrap_or_default())
 }
 
@@ -62,7 +62,7 @@ pub fn newest_migration() -> Result<String, StorageError> {
 /// # Errors
 /// The database cannot be opened.
 pub fn master_keys(place: &DatabaseLocation) -> Result<Vec<MasterKey>, StorageError> {
-    existing(place, "master_keys", upkeep::master_keys)
+    read_existing(place, "master_keys", upkeep::master_keys)
 }
 
 /// Returns `true` if the database has no organization or does not exist.
@@ -71,11 +71,11 @@ pub fn master_keys(place: &DatabaseLocation) -> Result<Vec<MasterKey>, StorageEr
 /// The database cannot be opened.
 pub fn is_empty(place: &DatabaseLocation) -> Result<bool, StorageError> {
     let organizations = |db: &mut Db| db.rows(Sql::new("SELECT 1 FROM organizations LIMIT 1"), |_| Ok(()));
-    Ok(existing(place, "organizations", organizations)?.is_empty())
+    Ok(read_existing(place, "organizations", organizations)?.is_empty())
 }
 
 /// Reads from a table. Returns an empty list if the file or the table does not exist.
-pub(crate) fn existing<T>(
+pub(crate) fn read_existing<T>(
     place: &DatabaseLocation,
     table: &str,
     read: impl FnOnce(&mut Db) -> Result<Vec<T>, StorageError>,
@@ -91,23 +91,23 @@ pub(crate) fn existing<T>(
 /// Applies the pending migrations and returns their names. Then computes the keys of rows from earlier versions.
 pub(crate) fn apply(db: &mut Db) -> Result<Vec<String>, StorageError> {
     let names = pending(db)?;
-    db.connection().run_pending_migrations(MIGRATIONS).map_err(broken)?;
+    db.connection().run_pending_migrations(MIGRATIONS).map_err(broken_migration)?;
     replace_former_keys(db)?;
     Ok(names)
 }
 
 /// Returns the names of the pending migrations.
 pub(crate) fn pending(db: &mut Db) -> Result<Vec<String>, StorageError> {
-    let pending = db.connection().pending_migrations(MIGRATIONS).map_err(broken)?;
+    let pending = db.connection().pending_migrations(MIGRATIONS).map_err(broken_migration)?;
     Ok(pending.iter().map(|migration| migration.name().to_string()).collect())
 }
 
 /// Returns the versions of applied migrations that this program does not have.
 pub(crate) fn unknown(db: &mut Db) -> Result<Vec<String>, StorageError> {
-    let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken)?;
+    let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken_migration)?;
     let known_versions: HashSet<String> =
         all.iter().map(|migration| migration.name().version().to_string()).collect();
-    let applied_migrations = db.connection().applied_migrations().map_err(broken)?;
+    let applied_migrations = db.connection().applied_migrations().map_err(broken_migration)?;
     Ok(applied_migrations
         .iter()
         .map(ToString::to_string)
@@ -115,6 +115,6 @@ pub(crate) fn unknown(db: &mut Db) -> Result<Vec<String>, StorageError> {
         .collect())
 }
 
-fn broken(error: impl std::fmt::Display) -> StorageError {
+fn broken_migration(error: impl std::fmt::Display) -> StorageError {
     StorageError::Failed(format!("migrations: {error}"))
 }

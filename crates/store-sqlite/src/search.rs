@@ -16,7 +16,7 @@ use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::refusal::commit_error;
 use crate::sql::row::tenant_of;
-use crate::sql::{Db, Sql, Value, failed};
+use crate::sql::{Db, Sql, Value, classify_error};
 
 const WAIT: &str = "INSERT INTO search_pending (tenant_id, table_name, id, version) VALUES (?, ?, ?, ?) \
     ON CONFLICT (tenant_id, table_name, id) DO UPDATE SET version = excluded.version";
@@ -139,7 +139,8 @@ impl SearchIndex for SqliteStore {
             let removed_segments = db.rows(sql, |row| Ok((tenant_of(row, "search_segments")?, id(row)?)))?;
             for (tenant, segment) in &removed_segments {
                 for text in REMOVALS {
-                    db.execute(&Sql::new(text).bind(*tenant).bind(*segment)).map_err(|error| failed(&error))?;
+                    db.execute(&Sql::new(text).bind(*tenant).bind(*segment))
+                        .map_err(|error| classify_error(&error))?;
                 }
             }
             Ok(removed_segments.len() as u64)
@@ -177,20 +178,20 @@ fn blocks(db: &mut Db, tenant: Tenant, wanted_blocks: &WantedBlocks) -> Result<V
 fn write(db: &mut Db, tenant: Tenant, table: &str, change: &IndexChange) -> Result<(), CommitError> {
     let (sql, mut indexed) = (Sql::new(INDEXED).bind(tenant).bind(table), 0);
     for it in &change.indexed {
-        indexed += changed(db, sql.clone().bind(it.id).bind(it.version.0))?;
+        indexed += count_changes(db, sql.clone().bind(it.id).bind(it.version.0))?;
     }
     if indexed == 0 && !change.indexed.is_empty() {
         return Err(CommitError::Stale);
     }
     for it in &change.replaced {
-        if changed(db, Sql::new(REPLACED).bind(change.at).bind(tenant).bind(*it))? == 0 {
+        if count_changes(db, Sql::new(REPLACED).bind(change.at).bind(tenant).bind(*it))? == 0 {
             return Err(CommitError::Stale);
         }
     }
     if let Some((backlog, up_to)) = &change.backlog {
         let sql = up_to.map_or_else(|| Sql::new(DONE), |id| Sql::new(GONE_ON).bind(id));
         let sql = sql.bind(backlog.tenant).bind(backlog.table.as_str()).bind(backlog.after);
-        if changed(db, sql)? == 0 {
+        if count_changes(db, sql)? == 0 {
             return Err(CommitError::Stale);
         }
     }
@@ -200,19 +201,19 @@ fn write(db: &mut Db, tenant: Tenant, table: &str, change: &IndexChange) -> Resu
 fn add(db: &mut Db, tenant: Tenant, table: &str, contents: &SegmentContents) -> Result<(), CommitError> {
     let Segment { id, documents, newest, oldest, fences } = &contents.segment;
     let sql = Sql::new(ADD_SEGMENT).bind(tenant).bind(*id).bind(table).bind(i64::from(*documents));
-    changed(db, sql.bind(*newest).bind(*oldest).bind(fences.as_slice()))?;
+    count_changes(db, sql.bind(*newest).bind(*oldest).bind(fences.as_slice()))?;
     for block in &contents.blocks {
         let sql = Sql::new(ADD_BLOCK).bind(tenant).bind(*id);
-        changed(db, sql.bind(block.first.as_slice()).bind(block.body.as_slice()))?;
+        count_changes(db, sql.bind(block.first.as_slice()).bind(block.body.as_slice()))?;
     }
     for (number, chunk) in (0_i64..).zip(&contents.chunks) {
-        changed(db, Sql::new(ADD_CHUNK).bind(tenant).bind(*id).bind(number).bind(chunk.as_slice()))?;
+        count_changes(db, Sql::new(ADD_CHUNK).bind(tenant).bind(*id).bind(number).bind(chunk.as_slice()))?;
     }
     Ok(())
 }
 
 /// Executes a statement and returns the number of changed rows.
-fn changed(db: &mut Db, sql: Sql) -> Result<usize, CommitError> {
+fn count_changes(db: &mut Db, sql: Sql) -> Result<usize, CommitError> {
     db.execute(&sql).map_err(|error| commit_error(&error))
 }
 

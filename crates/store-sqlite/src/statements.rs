@@ -47,12 +47,12 @@ pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     let names = table
         .read()
         .map(|table| plain(table.name))
-        .chain(table.related.iter().map(|column| related(column, &row)));
+        .chain(table.related.iter().map(|column| related_ids_expression(column, &row)));
     names.chain(table.versioned.then(|| plain("version"))).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the expression that reads the related ids of a row from a side table.
-fn related(it: &Related, row: &str) -> String {
+fn related_ids_expression(it: &Related, row: &str) -> String {
     let Related { members: MemberTable { name, .. }, by, ids, table, archived, .. } = *it;
     let archived_flag = i32::from(archived);
     format!(

@@ -42,7 +42,7 @@ pub(crate) fn get(
 }
 
 /// Returns the row with a value in a column, of any tenant.
-pub(crate) fn owned(
+pub(crate) fn row_in_any_tenant(
     db: &mut Db,
     kind: RowKind,
     by: Column,
@@ -125,7 +125,7 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
     let (statements, tenant) = (db.statements(table), table.tenant(tenant));
     let cells = row.cells().map_err(StorageError::from)?;
     let next = table.versioned.then_some(row.version().0);
-    match row.seen() {
+    match row.version_read() {
         None => {
             let sql = Sql::new(Arc::clone(&statements.insert)).bind(tenant).bind_all(cells).bind_all(next);
             db.execute(&sql).map_err(|error| commit_error(&error))?;
@@ -142,7 +142,7 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
     }
     search::wait(db, tenant, row)?;
     for (at, side) in table.members.iter().enumerate() {
-        let members_before = match row.seen() {
+        let members_before = match row.version_read() {
             None => BTreeSet::new(),
             Some(_) => members(db, tenant, *side, row.id())?,
         };

@@ -40,7 +40,7 @@ impl Draft {
 
     /// Returns the finished statement.
     pub(crate) fn finish(self) -> Sql {
-        Sql::composed(self.text, self.values)
+        Sql::from_request(self.text, self.values)
     }
 }
 

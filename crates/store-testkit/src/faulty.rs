@@ -92,14 +92,14 @@ impl<S: Storage> Faulty<S> {
     /// Creates a store that works until a test requests a fault.
     #[must_use]
     pub fn new(store: S) -> Self {
-        Self::sharing(Arc::new(store))
+        Self::from_shared(Arc::new(store))
     }
 }
 
 impl<S: Storage + ?Sized> Faulty<S> {
     /// Creates a store on top of a shared one. Other users of the shared store see no faults.
     #[must_use]
-    pub fn sharing(store: Arc<S>) -> Self {
+    pub fn from_shared(store: Arc<S>) -> Self {
         Self { plan: Mutex::default(), store }
     }
 
@@ -138,7 +138,7 @@ impl<S: Storage + ?Sized> Faulty<S> {
         if plan.down { Some(Fault::Before) } else { planned_fault }
     }
 
-    async fn through<T, E>(
+    async fn run_call<T, E>(
         &self,
         call: FaultyCall,
         answer: impl Future<Output = Result<T, E>> + Send,
@@ -148,14 +148,14 @@ impl<S: Storage + ?Sized> Faulty<S> {
     {
         match self.next(call) {
             None => answer.await,
-            Some(Fault::Before) => Err(lost()),
-            Some(Fault::After) => answer.await.and_then(|_| Err(lost())),
+            Some(Fault::Before) => Err(unavailable()),
+            Some(Fault::After) => answer.await.and_then(|_| Err(unavailable())),
             Some(Fault::Hang) => std::future::pending().await,
         }
     }
 }
 
-fn lost<E: From<StorageError>>() -> E {
+fn unavailable<E: From<StorageError>>() -> E {
     StorageError::Unavailable("as arranged by the test".to_owned()).into()
 }
 
@@ -168,7 +168,7 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
         by: Column,
         value: SqlValue,
     ) -> Read<Option<AnyStored>> {
-        self.through(FaultyCall::Get, self.store.any_row(tenant, kind, by, value)).await
+        self.run_call(FaultyCall::Get, self.store.any_row(tenant, kind, by, value)).await
     }
     async fn any_rows(
         &self,
@@ -177,7 +177,7 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
         by: Column,
         values: Vec<SqlValue>,
     ) -> Read<Vec<AnyStored>> {
-        self.through(FaultyCall::Batch, self.store.any_rows(tenant, kind, by, values)).await
+        self.run_call(FaultyCall::Batch, self.store.any_rows(tenant, kind, by, values)).await
     }
     async fn any_newest(
         &self,
@@ -186,10 +186,10 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
         by: Column,
         values: Vec<SqlValue>,
     ) -> Read<Vec<AnyStored>> {
-        self.through(FaultyCall::Batch, self.store.any_newest(tenant, kind, by, values)).await
+        self.run_call(FaultyCall::Batch, self.store.any_newest(tenant, kind, by, values)).await
     }
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
-        self.through(FaultyCall::List, self.store.any_page(tenant, lists)).await
+        self.run_call(FaultyCall::List, self.store.any_page(tenant, lists)).await
     }
     async fn any_counts(
         &self,
@@ -198,10 +198,10 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
         keys: &[GroupKey],
         most: usize,
     ) -> Read<CountedGroups> {
-        self.through(FaultyCall::List, self.store.any_counts(tenant, lists, keys, most)).await
+        self.run_call(FaultyCall::List, self.store.any_counts(tenant, lists, keys, most)).await
     }
     async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
-        self.through(FaultyCall::Get, self.store.any_owned(kind, by, value)).await
+        self.run_call(FaultyCall::Get, self.store.any_owned(kind, by, value)).await
     }
     async fn any_due(
         &self,
@@ -210,17 +210,17 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
         until: SqlValue,
         most: u16,
     ) -> Read<Vec<(Tenant, AnyStored)>> {
-        self.through(FaultyCall::Batch, self.store.any_due(kind, by, until, most)).await
+        self.run_call(FaultyCall::Batch, self.store.any_due(kind, by, until, most)).await
     }
 }
 
 #[async_trait]
 impl<S: Storage + ?Sized> People for Faulty<S> {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Ancestors> {
-        self.through(FaultyCall::Batch, self.store.lines_above(tenant, people)).await
+        self.run_call(FaultyCall::Batch, self.store.lines_above(tenant, people)).await
     }
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
-        self.through(FaultyCall::Batch, self.store.people_below(tenant, manager)).await
+        self.run_call(FaultyCall::Batch, self.store.people_below(tenant, manager)).await
     }
     async fn direct_reports(
         &self,
@@ -228,42 +228,42 @@ impl<S: Storage + ?Sized> People for Faulty<S> {
         managers: &[EmployeeId],
         most: u16,
     ) -> Read<Vec<ReportingPair>> {
-        self.through(FaultyCall::Batch, self.store.direct_reports(tenant, managers, most)).await
+        self.run_call(FaultyCall::Batch, self.store.direct_reports(tenant, managers, most)).await
     }
     async fn tree_height(&self, tenant: Tenant) -> Read<u32> {
-        self.through(FaultyCall::Get, self.store.tree_height(tenant)).await
+        self.run_call(FaultyCall::Get, self.store.tree_height(tenant)).await
     }
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
-        self.through(FaultyCall::Batch, self.store.heights(tenant, people)).await
+        self.run_call(FaultyCall::Batch, self.store.heights(tenant, people)).await
     }
-    async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
-        self.through(FaultyCall::Get, self.store.reporting(tenant, employee, manager)).await
+    async fn read_reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
+        self.run_call(FaultyCall::Get, self.store.read_reporting(tenant, employee, manager)).await
     }
 }
 
 #[async_trait]
 impl<S: Storage + ?Sized> Everyone for Faulty<S> {
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
-        self.through(FaultyCall::List, self.store.organizations(after, limit)).await
+        self.run_call(FaultyCall::List, self.store.organizations(after, limit)).await
     }
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
-        self.through(FaultyCall::Authenticate, self.store.key_by_hash(hash)).await
+        self.run_call(FaultyCall::Authenticate, self.store.key_by_hash(hash)).await
     }
     async fn count_valid_keys(&self, organization: OrganizationId, keys: ValidKeys, most: u32) -> Read<u32> {
-        self.through(FaultyCall::List, self.store.count_valid_keys(organization, keys, most)).await
+        self.run_call(FaultyCall::List, self.store.count_valid_keys(organization, keys, most)).await
     }
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {
-        self.through(FaultyCall::Upkeep, self.store.touch_keys(used)).await
+        self.run_call(FaultyCall::Upkeep, self.store.touch_keys(used)).await
     }
 }
 
 #[async_trait]
 impl<S: Storage + ?Sized> History for Faulty<S> {
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>> {
-        self.through(FaultyCall::IdempotencyRecord, self.store.replay(tenant, key, now)).await
+        self.run_call(FaultyCall::IdempotencyRecord, self.store.replay(tenant, key, now)).await
     }
     async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
-        self.through(FaultyCall::Commit, self.store.keep(tenant, replay)).await
+        self.run_call(FaultyCall::Commit, self.store.keep(tenant, replay)).await
     }
     async fn feed(
         &self,
@@ -273,10 +273,10 @@ impl<S: Storage + ?Sized> History for Faulty<S> {
         start: &FeedStart,
         limit: u16,
     ) -> Read<FeedPage> {
-        self.through(FaultyCall::Feed, self.store.feed(tenant, filter, oldest, start, limit)).await
+        self.run_call(FaultyCall::Feed, self.store.feed(tenant, filter, oldest, start, limit)).await
     }
     async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64> {
-        self.through(FaultyCall::Upkeep, self.store.sweep(expiry, most)).await
+        self.run_call(FaultyCall::Upkeep, self.store.sweep(expiry, most)).await
     }
 }
 
@@ -286,13 +286,13 @@ impl<S: Storage + ?Sized> Storage for Faulty<S> {
         let outrun = self.plan().outrun;
         let commit =
             async { if outrun { Err(CommitError::Stale) } else { self.store.commit(tenant, change).await } };
-        self.through(FaultyCall::Commit, commit).await
+        self.run_call(FaultyCall::Commit, commit).await
     }
     async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
         let outrun = self.plan().outrun;
         let check =
             async { if outrun { Err(CommitError::Stale) } else { self.store.check(tenant, change).await } };
-        self.through(FaultyCall::Get, check).await
+        self.run_call(FaultyCall::Get, check).await
     }
 
     fn replica(&self) -> &dyn Storage {

@@ -60,5 +60,5 @@ pub use fixtures::Fixtures;
 pub use image::sqlite_image;
 pub use random::Random;
 pub use run::{Case, Fresh, Sql, run, suite};
-pub use walk::{place, sorted, walk};
+pub use walk::{place, sort_entries, walk};
 pub use world::eventually;

@@ -14,7 +14,7 @@ impl Random {
     }
 
     /// Returns a number from 0 to `end`, exclusive.
-    pub fn below(&self, end: usize) -> usize {
+    pub fn number_below(&self, end: usize) -> usize {
         let mut bytes = [0; 8];
         // Seeded bytes never fail.
         let _ = self.0.fill(&mut bytes);
@@ -24,12 +24,12 @@ impl Random {
 
     /// Returns `true` with this probability in percent.
     pub fn chance(&self, percent: usize) -> bool {
-        self.below(100) < percent
+        self.number_below(100) < percent
     }
 
     /// Returns one of several values.
     pub fn pick<'a, T>(&self, from: &'a [T]) -> &'a T {
-        &from[self.below(from.len())]
+        &from[self.number_below(from.len())]
     }
 
     /// Returns one of several values with this probability in percent, otherwise `None`.

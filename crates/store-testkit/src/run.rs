@@ -52,7 +52,7 @@ impl Case {
     }
 
     /// Sets other limits for slow reads.
-    pub(crate) fn within(self, limits: SlowReads) -> Self {
+    pub(crate) fn with_limits(self, limits: SlowReads) -> Self {
         Self { limits, ..self }
     }
 

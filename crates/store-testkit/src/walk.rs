@@ -47,7 +47,7 @@ pub fn place<T: Sortable>(entry: &T, sort: Sort, id: [u8; 16]) -> Position {
 
 /// Sorts entries by the value of `sort`, then by id in the same direction.
 #[must_use]
-pub fn sorted<T: Sortable>(mut entries: Vec<T>, sort: Sort, id: impl Fn(&T) -> [u8; 16]) -> Vec<T> {
+pub fn sort_entries<T: Sortable>(mut entries: Vec<T>, sort: Sort, id: impl Fn(&T) -> [u8; 16]) -> Vec<T> {
     let place = |entry: &T| (entry.key(sort.by), id(entry));
     entries.sort_by(|a, b| if sort.descending { place(b).cmp(&place(a)) } else { place(a).cmp(&place(b)) });
     entries

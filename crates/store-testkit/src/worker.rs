@@ -100,7 +100,7 @@ pub(crate) fn in_order(mut jobs: Vec<Job>) -> Vec<Job> {
 }
 
 /// Returns the result of an attempt with this response and retry.
-pub(crate) fn settled(
+pub(crate) fn attempt_effect(
     job: &Job,
     id: DeliveryId,
     answered: AttemptResponse,
@@ -137,14 +137,14 @@ pub(crate) fn settled(
 
 impl CaseContext {
     /// Saves a subscription and returns it.
-    pub(crate) async fn subscribed(&self, subscription: Subscription) -> Subscription {
+    pub(crate) async fn add_subscription(&self, subscription: Subscription) -> Subscription {
         self.save(vec![Write::put(&Row::new(subscription.clone()))]).await;
         subscription
     }
 
     /// Adds a subscription to all events.
     pub(crate) async fn subscriber(&self) -> Subscription {
-        self.subscribed(self.make.subscription()).await
+        self.add_subscription(self.make.subscription()).await
     }
 
     pub(crate) const fn queue(&self, subscription: &Subscription) -> QueueKey {
@@ -152,7 +152,7 @@ impl CaseContext {
     }
 
     /// Commits one event of each of these types in one change set.
-    pub(crate) async fn happened(&self, kinds: &[EventType]) -> Vec<Event> {
+    pub(crate) async fn commit_events(&self, kinds: &[EventType]) -> Vec<Event> {
         let events: Vec<_> = kinds.iter().map(|kind| self.make.event(*kind)).collect();
         let change = ChangeSet { events: events.clone(), ..self.make.change(vec![]) };
         self.commit(change).await.expect("saved");
@@ -184,7 +184,7 @@ impl CaseContext {
     }
 
     /// Adds entries to the log of a subscription through the queue, as a worker does.
-    pub(crate) async fn logged(&self, to: &Subscription, entries: &[Delivery]) {
+    pub(crate) async fn log_deliveries(&self, to: &Subscription, entries: &[Delivery]) {
         let worker = Worker::new(self);
         let mut rest: Vec<_> = entries.to_vec();
         while !rest.is_empty() {
@@ -197,7 +197,7 @@ impl CaseContext {
             let jobs = results.iter().map(|(job, _)| *job).collect();
             let lease = Some(worker.lease(self.now()));
             let change = ChangeSet { lease, ..self.make.change(vec![Write::Enqueue(jobs)]) };
-            assert_eq!(self.committed(change).await.expect("saved").leased.len(), results.len());
+            assert_eq!(self.commit_for_result(change).await.expect("saved").leased.len(), results.len());
             worker.keeps(results).await;
         }
     }

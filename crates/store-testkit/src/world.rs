@@ -62,11 +62,11 @@ impl CaseContext {
     }
 
     pub(crate) async fn commit(&self, change: ChangeSet) -> Result<(), CommitError> {
-        self.committed(change).await.map(drop)
+        self.commit_for_result(change).await.map(drop)
     }
 
     /// Commits a change set and returns the side results of the commit.
-    pub(crate) async fn committed(&self, change: ChangeSet) -> Result<Committed, CommitError> {
+    pub(crate) async fn commit_for_result(&self, change: ChangeSet) -> Result<Committed, CommitError> {
         self.store.commit(self.tenant, change).await
     }
 
@@ -81,7 +81,7 @@ impl CaseContext {
     }
 
     /// Adds an employee without a manager.
-    pub(crate) async fn hired(&self) -> Employee {
+    pub(crate) async fn hire(&self) -> Employee {
         self.add_employee(self.make.employee()).await
     }
 
@@ -97,7 +97,7 @@ impl CaseContext {
     }
 
     /// Adds an observation about an employee.
-    pub(crate) async fn observed(&self, about: EmployeeId) -> Observation {
+    pub(crate) async fn observe(&self, about: EmployeeId) -> Observation {
         let observation = self.make.observation(about);
         self.save(vec![Write::put(&Row::new(observation.clone()))]).await;
         observation
@@ -115,14 +115,15 @@ impl CaseContext {
             // Removing a manager cannot close a cycle, so the tree needs no check.
             let mut lines = ReportingLineChange { seen: None };
             if let Some(manager) = manager {
-                let reporting_line = self.store.reporting(self.tenant, id, manager).await.expect("an answer");
+                let reporting_line = self.store.read_reporting(self.tenant, id, manager).await.expect("an answer");
                 if reporting_line.is_below {
                     return false;
                 }
                 lines.seen = Some(reporting_line.tree);
             }
             let state = Employee { manager_id: manager, updated_at: self.make.tick(), ..employee_row.value };
-            match self.try_save(Write::employee(&Row::expecting(state, employee_row.version), Some(lines))).await {
+            match self.try_save(Write::employee(&Row::at_version(state, employee_row.version), Some(lines))).await
+            {
                 Ok(()) => return true,
                 Err(CommitError::Stale) => {}
                 Err(other) => panic!("{other}"),
@@ -134,7 +135,7 @@ impl CaseContext {
     /// Returns the version of the tenant's reporting tree.
     pub(crate) async fn tree(&self) -> Version {
         let anyone = self.make.id();
-        self.store.reporting(self.tenant, anyone, anyone).await.expect("an answer").tree
+        self.store.read_reporting(self.tenant, anyone, anyone).await.expect("an answer").tree
     }
 
     /// Returns every event of the tenant in commit order. A marker event, committed by this call, shows where
@@ -144,7 +145,7 @@ impl CaseContext {
         let change = ChangeSet { events: vec![mark.clone()], ..self.make.change(vec![]) };
         self.commit(change).await.expect("saved");
         let mut poller = Poller::new(self.clone());
-        poller.until(|events| events.last() == Some(&mark)).await;
+        poller.poll_until(|events| events.last() == Some(&mark)).await;
         poller.events.pop();
         poller.events
     }
@@ -164,16 +165,16 @@ pub(crate) struct Poller {
 
 impl Poller {
     pub(crate) const fn new(world: CaseContext) -> Self {
-        Self::at(world, None)
+        Self::starting_after(world, None)
     }
 
     /// Creates a poller that starts behind a position.
-    pub(crate) const fn at(world: CaseContext, at: Option<Position>) -> Self {
+    pub(crate) const fn starting_after(world: CaseContext, at: Option<Position>) -> Self {
         Self { world, at, events: vec![] }
     }
 
     /// Reads the feed until `holds` returns `true` for all events read.
-    pub(crate) async fn until(&mut self, holds: impl Fn(&[Event]) -> bool) {
+    pub(crate) async fn poll_until(&mut self, holds: impl Fn(&[Event]) -> bool) {
         let start_time = Instant::now();
         while !holds(&self.events) {
             assert!(start_time.elapsed() < DEADLINE, "the feed stopped after {} events", self.events.len());

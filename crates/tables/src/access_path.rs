@@ -12,7 +12,7 @@ use crate::flat::{Column, Index, Table};
 use crate::listing::{Condition, Listing};
 
 /// Primary key of every table that lists read, after the tenant.
-const BY_ID: Index = Index::on(&["id"]);
+const BY_ID: Index = Index::of_columns(&["id"]);
 
 /// The index that a list uses, and the conditions that the index does not answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,14 +28,14 @@ impl AccessPath {
     /// Returns the path of the index that leaves the fewest conditions unanswered; the first one of several.
     #[must_use]
     pub fn new(listing: &Listing) -> Self {
-        if listing.among().is_some() {
+        if listing.ids_condition().is_some() {
             return Self { index: Some(&BY_ID), unanswered: vec![] };
         }
         let indexes = listing.table().indexes.iter().chain([&BY_ID]);
         indexes
-            .filter_map(|index| along(listing, index))
+            .filter_map(|index| path_along(listing, index))
             .min_by_key(|path| path.unanswered.len())
-            .unwrap_or_else(|| Self { index: None, unanswered: asked(listing, |_| false) })
+            .unwrap_or_else(|| Self { index: None, unanswered: unanswered_columns(listing, |_| false) })
     }
 
     /// Returns `true` if the cost of a page does not depend on the amount of data.
@@ -74,7 +74,7 @@ fn questions(listing: &Listing) -> impl Iterator<Item = ColumnCondition> {
 }
 
 /// Returns the columns with unanswered conditions.
-fn asked(listing: &Listing, is_answered: impl Fn(&ColumnCondition) -> bool) -> Vec<Column> {
+fn unanswered_columns(listing: &Listing, is_answered: impl Fn(&ColumnCondition) -> bool) -> Vec<Column> {
     let mut columns = vec![];
     let is_looked_at = |asked: &ColumnCondition| listing.table().looked_at.contains(&asked.column.name);
     for it in questions(listing).filter(|asked| !is_answered(asked) && !is_looked_at(asked)) {
@@ -86,7 +86,7 @@ fn asked(listing: &Listing, is_answered: impl Fn(&ColumnCondition) -> bool) -> V
 }
 
 /// Returns the access path for one index, if it has the order of the list or finds a single row.
-fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
+fn path_along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
     let is_fixed =
         |name: &str| questions(listing).any(|question| question.is_equal && question.column.name == name);
     if index.unique && index.columns.iter().all(|column| is_fixed(column)) {
@@ -102,7 +102,7 @@ fn along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
         let name = asked.column.name;
         (asked.is_equal && leading.contains(&name)) || (name == sort && (asked.is_equal || asked.is_range))
     };
-    Some(AccessPath { index: Some(index), unanswered: asked(listing, is_answered) })
+    Some(AccessPath { index: Some(index), unanswered: unanswered_columns(listing, is_answered) })
 }
 
 /// Returns the parameters that no index answers, such as `filter[type]`. If an index answers all conditions,

@@ -32,8 +32,8 @@ pub const KEYED_TEXTS: [KeyedText; 4] = [
         key_of: |email, _| address_key(email),
         marks_twins: true,
     },
-    named("departments"),
-    named("attributes"),
+    name_text("departments"),
+    name_text("attributes"),
     KeyedText {
         table: "scim_users",
         text: "user_name",
@@ -45,7 +45,7 @@ pub const KEYED_TEXTS: [KeyedText; 4] = [
     },
 ];
 
-const fn named(table: &'static str) -> KeyedText {
+const fn name_text(table: &'static str) -> KeyedText {
     let key_of = |name: &str, _: &str| name_key(name);
     KeyedText { table, text: "name", key: "name_key", candidates: "TRUE", key_of, marks_twins: true }
 }

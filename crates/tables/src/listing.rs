@@ -29,9 +29,9 @@ impl<T: Stored> TypedListing<T> {
     /// Returns the rows after an id, ordered by id.
     #[must_use]
     pub fn after_id(id: [u8; 16], limit: u16) -> Self {
-        let mut rows = Listing::ordered::<T>(ID, false, limit);
+        let mut rows = Listing::new_ordered::<T>(ID, false, limit);
         rows.after = Some((SqlValue::Id(id), id));
-        rows.alone()
+        rows.into_list()
     }
 
     /// Returns the parts of the list.
@@ -160,29 +160,29 @@ impl Listing {
     }
 
     /// Creates the first page without conditions, ordered by a column.
-    pub(crate) fn ordered<T: Stored>(sort: Column, descending: bool, limit: u16) -> Self {
+    pub(crate) fn new_ordered<T: Stored>(sort: Column, descending: bool, limit: u16) -> Self {
         Self { kind: RowKind::new::<T>(), runs: None, conditions: vec![], sort, descending, after: None, limit }
     }
 
     /// Creates a page without conditions, in ascending order of a column.
     pub(crate) fn ordered_after<T: Stored>(sort: Column, page: &PageRequest) -> Self {
         let start = page.after.as_ref().map(|position| (cell(&position.key), position.id));
-        Self { after: start, ..Self::ordered::<T>(sort, false, page.limit) }
+        Self { after: start, ..Self::new_ordered::<T>(sort, false, page.limit) }
     }
 
     /// Creates a page of the rows that were changed within these bounds (decision D10).
-    pub(crate) fn changed<T: Stored + Sortable>(
+    pub(crate) fn list_by_update_time<T: Stored + Sortable>(
         within: Bounds<Timestamp>,
         sort: Sort,
         page: &PageRequest,
     ) -> Self {
         let mut it = Self::new::<T>(sort, page);
-        it.within(UPDATED_AT, within, SqlValue::Time);
+        it.restrict_to_bounds(UPDATED_AT, within, SqlValue::Time);
         it
     }
 
     /// Returns a list with this as its only part.
-    pub(crate) fn alone<T: Stored>(self) -> TypedListing<T> {
+    pub(crate) fn into_list<T: Stored>(self) -> TypedListing<T> {
         TypedListing::from_parts(vec![self])
     }
 
@@ -233,18 +233,23 @@ impl Listing {
 
     /// Returns the index of the condition that lists the possible ids, if there is one.
     #[must_use]
-    pub fn among(&self) -> Option<usize> {
+    pub fn ids_condition(&self) -> Option<usize> {
         self.conditions.iter().position(|condition| matches!(condition, Condition::Among(_)))
     }
 
     /// Adds the bounds as conditions.
-    pub(crate) fn within<T: Copy>(&mut self, column: Column, bounds: Bounds<T>, cell: impl Fn(T) -> SqlValue) {
+    pub(crate) fn restrict_to_bounds<T: Copy>(
+        &mut self,
+        column: Column,
+        bounds: Bounds<T>,
+        cell: impl Fn(T) -> SqlValue,
+    ) {
         self.conditions.extend(bounds.gte.map(|value| Condition::AtLeast(column, cell(value))));
         self.conditions.extend(bounds.lte.map(|value| Condition::AtMost(column, cell(value))));
     }
 
     /// Restricts the list to rows with one of these tags, if there are any.
-    pub(crate) fn tagged(&mut self, members: MemberTable, tags: impl IntoIterator<Item = [u8; 16]>) {
+    pub(crate) fn restrict_to_tags(&mut self, members: MemberTable, tags: impl IntoIterator<Item = [u8; 16]>) {
         let tags: Vec<_> = tags.into_iter().collect();
         if !tags.is_empty() {
             self.conditions.push(Condition::Tagged(members, tags));
@@ -252,14 +257,14 @@ impl Listing {
     }
 
     /// Restricts the list to rows with all of these digests of values by key.
-    pub(crate) fn keyed(&mut self, members: MemberTable, digests: &[[u8; 16]]) {
+    pub(crate) fn restrict_to_digests(&mut self, members: MemberTable, digests: &[[u8; 16]]) {
         for digest in digests {
-            self.tagged(members, [*digest]);
+            self.restrict_to_tags(members, [*digest]);
         }
     }
 
     /// Restricts the list to archived or active rows, or combines both: one run for each.
-    pub(crate) fn archived(&mut self, archived: Archived) {
+    pub(crate) fn restrict_to_archived(&mut self, archived: Archived) {
         let values: &[bool] = match archived {
             Archived::No => &[false],
             Archived::Yes => &[true],

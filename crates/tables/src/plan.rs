@@ -71,7 +71,8 @@ impl<'l> ListPlanner<'l> {
     /// Creates a planner for a list without counts.
     #[must_use]
     pub fn new(listing: &'l Listing) -> Self {
-        let first = listing.among().map_or(RowSource::Scan(RowFilter { hashed: vec![] }), RowSource::Gather);
+        let first =
+            listing.ids_condition().map_or(RowSource::Scan(RowFilter { hashed: vec![] }), RowSource::Gather);
         let plan = ListPlan { first, then: None };
         Self { listing, named: vec![], next: 0, plan }
     }
@@ -141,7 +142,7 @@ pub fn is_of_few(listing: &Listing) -> bool {
         .indexes
         .iter()
         .filter(|index| index.of_few && index.columns.first().is_some_and(|column| one(column)));
-    listing.among().is_some() || few.any(|condition| !condition.columns.contains(&listing.sort.name))
+    listing.ids_condition().is_some() || few.any(|condition| !condition.columns.contains(&listing.sort.name))
 }
 
 /// Returns `true` if the index of the list contains the columns of further conditions, so that non-matching
@@ -180,7 +181,7 @@ impl NamedRows {
     }
 
     /// Returns the source that gathers the rows of the condition, and the maximum count for that source.
-    fn gathered(&self, listing: &Listing) -> Option<(RowSource, usize)> {
+    fn gathering_source(&self, listing: &Listing) -> Option<(RowSource, usize)> {
         match self.condition(listing)? {
             Condition::Within(column, _) | Condition::Reach(column, _) if leads_to_firsts(listing, column) => {
                 Some((RowSource::GatherFirsts(self.condition), GATHERED_FIRSTS))
@@ -235,7 +236,7 @@ pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
 /// Returns the source with the smallest count relative to its limit, and the quotient of count and limit.
 fn least<'n>(listing: &Listing, named: impl Iterator<Item = &'n NamedRows>) -> Option<(f64, RowSource)> {
     let share = |named_rows: &NamedRows| {
-        let (source, most) = named_rows.gathered(listing)?;
+        let (source, most) = named_rows.gathering_source(listing)?;
         Some((named_rows.count as f64 / most as f64, source))
     };
     named.filter_map(share).min_by(|(one, _), (other, _)| one.total_cmp(other))
@@ -271,13 +272,13 @@ mod tests {
             attribute_ids: vec![AttributeId::from_bytes([2; 16])],
             ..Filter::default()
         };
-        rows::observations::list(&filter, Viewer::Everything, Sort::down(by), &PAGE).parts()[0].clone()
+        rows::observations::list(&filter, Viewer::Everything, Sort::descending_by(by), &PAGE).parts()[0].clone()
     }
 
     fn objectives(query: &[(&str, &str)], by: SortBy) -> Listing {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let filter = candor_domain::objective::Filter::parse(Family::Managers, Params::new(pairs)).unwrap().filter;
-        rows::objectives::list(&filter, Viewer::Everything, Sort::down(by), &PAGE).parts()[0].clone()
+        rows::objectives::list(&filter, Viewer::Everything, Sort::descending_by(by), &PAGE).parts()[0].clone()
     }
 
     const fn people(count: usize) -> NamedRows {

@@ -22,7 +22,7 @@ impl<T> Row<T> {
     }
 
     /// Creates a row that must still have this version.
-    pub const fn expecting(value: T, version: Version) -> Self {
+    pub const fn at_version(value: T, version: Version) -> Self {
         Self { value, seen: Some(version) }
     }
 }
@@ -117,7 +117,7 @@ impl AnyRow {
 
     /// Returns the version that the change is based on; `None` if the row must not exist.
     #[must_use]
-    pub const fn seen(&self) -> Option<Version> {
+    pub const fn version_read(&self) -> Option<Version> {
         self.seen
     }
 
@@ -154,7 +154,7 @@ mod tests {
 
     const ODD: Table = Table {
         columns: &[Column::new("id", Type::Id), Column::new("shape", Type::Text), Column::new("size", Type::Text)],
-        ..Table::named("odd")
+        ..Table::with_name("odd")
     };
 
     impl Stored for TestRow {

@@ -25,7 +25,7 @@ pub struct AnyStored {
 impl AnyStored {
     /// Returns the row as a value of its type, or `None` if it was read as another one.
     #[must_use]
-    pub fn typed<T: Stored>(self) -> Option<Versioned<T>> {
+    pub fn into_typed<T: Stored>(self) -> Option<Versioned<T>> {
         Some(Versioned { value: *self.value.downcast::<T>().ok()?, version: self.version })
     }
 
@@ -90,7 +90,7 @@ fn readers<T: StoredReaders>(row: &mut dyn CellReader) -> Result<AnyStored, Corr
 }
 
 fn any<T: Stored>(row: &mut dyn CellReader) -> Result<AnyStored, CorruptRow> {
-    let Versioned { value, version } = versioned::<T>(row)?;
+    let Versioned { value, version } = read_versioned::<T>(row)?;
     Ok(AnyStored { id: value.key().to_bytes(), version, bytes: row.size(), value: Box::new(value) })
 }
 
@@ -98,7 +98,7 @@ fn any<T: Stored>(row: &mut dyn CellReader) -> Result<AnyStored, CorruptRow> {
 ///
 /// # Errors
 /// [`CorruptRow`] naming the column.
-pub fn versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T>, CorruptRow> {
+pub fn read_versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T>, CorruptRow> {
     let mut reader = Reader::new(row, T::TABLE);
     let value = T::read(&mut reader)?;
     let version = if T::TABLE.versioned { Version(reader.int()?) } else { Version::FIRST };

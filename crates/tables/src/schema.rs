@@ -68,7 +68,7 @@ pub enum Copying {
 
 /// All tables, each after the tables that it references.
 pub const TABLES: &[SchemaTable] = &[
-    resource::<Organization>().kept(),
+    resource::<Organization>().keep_in_reset(),
     plain("master_keys", &["key_id"])
         .with(&[
             column::<TextColumn>("key_id"),
@@ -79,7 +79,7 @@ pub const TABLES: &[SchemaTable] = &[
         .on_every_node(),
     plain("write_probes", &[]).left_out(),
     plain("recipient_mails", &["day", "recipient"]).left_out(),
-    resource::<ApiKey>().kept(),
+    resource::<ApiKey>().keep_in_reset(),
     index("search_backlog", &["table_name"]),
     index("search_segments", &["id"]),
     index("search_chunks", &["segment_id", "number"]),
@@ -102,7 +102,7 @@ pub const TABLES: &[SchemaTable] = &[
         .with(&[column::<IdColumn>("digest"), column::<IdColumn>("employee_id")]),
     plain("reporting_trees", &[])
         .with(&[column::<Int>("version"), column::<Int>("changes"), column::<Option<IdColumn>>("rebuilt_until")])
-        .kept(),
+        .keep_in_reset(),
     plain("reporting_lines", &["ancestor_id", "descendant_id"]).with(&[
         column::<IdColumn>("ancestor_id"),
         column::<IdColumn>("descendant_id"),
@@ -110,11 +110,11 @@ pub const TABLES: &[SchemaTable] = &[
     ]),
     resource::<Invitation>()
         .with(&[column::<Option<IdColumn>>("mail_worker"), column::<Option<Time>>("mail_leased_until")]),
-    resource::<Erasure>().kept(),
-    resource::<RetentionRun>().kept(),
+    resource::<Erasure>().keep_in_reset(),
+    resource::<RetentionRun>().keep_in_reset(),
     plain("erased_rows", &["erasure_id", "kind", "id"])
         .with(&[column::<IdColumn>("erasure_id"), column::<TextColumn>("kind"), column::<IdColumn>("id")])
-        .kept(),
+        .keep_in_reset(),
     resource::<Objective>(),
     plain("objective_metadata_values", &["digest", "objective_id"])
         .with(&[column::<IdColumn>("digest"), column::<IdColumn>("objective_id")]),
@@ -139,7 +139,7 @@ pub const TABLES: &[SchemaTable] = &[
         .with(&[column::<IdColumn>("participant_id"), column::<IdColumn>("conversation_id")]),
     resource::<Message>(),
     resource::<Notification>(),
-    resource::<AuditEntry>().kept(),
+    resource::<AuditEntry>().keep_in_reset(),
     plain("replays", &["key"]).with(&[
         column::<TextColumn>("key"),
         column::<Bytes>("fingerprint"),
@@ -150,8 +150,8 @@ pub const TABLES: &[SchemaTable] = &[
     ]),
     resource::<Event>().with(&[column::<Int>("position")]).copied_by(&["position", "tenant_id", "id"]),
     resource::<Subscription>(),
-    described(Delivery::TABLE, &["webhook_id", "status", "created_at", "id"]),
-    described(JOB_TABLE, &["webhook_id", "event_id"]),
+    describe_table(Delivery::TABLE, &["webhook_id", "status", "created_at", "id"]),
+    describe_table(JOB_TABLE, &["webhook_id", "event_id"]),
 ];
 
 /// Columns that the database computes from other columns of the row, as pairs of table and column. They cannot be
@@ -159,7 +159,7 @@ pub const TABLES: &[SchemaTable] = &[
 const GENERATED: [(&str, &str); 1] = [("conversations", "active_at")];
 
 /// Returns the tables with this placement.
-pub fn placed(placement: Placement) -> impl Iterator<Item = &'static SchemaTable> {
+pub fn tables_with(placement: Placement) -> impl Iterator<Item = &'static SchemaTable> {
     TABLES.iter().filter(move |table| table.placement == placement)
 }
 
@@ -184,12 +184,12 @@ const fn plain(name: &'static str, key: &'static [&'static str]) -> SchemaTable 
     }
 }
 
-const fn described(table: &'static Table, key: &'static [&'static str]) -> SchemaTable {
+const fn describe_table(table: &'static Table, key: &'static [&'static str]) -> SchemaTable {
     SchemaTable { resource: Some(table), ..plain(table.name, key) }
 }
 
 const fn resource<T: Stored>() -> SchemaTable {
-    described(T::TABLE, &["id"])
+    describe_table(T::TABLE, &["id"])
 }
 
 /// Creates a table of the full-text index.
@@ -209,7 +209,7 @@ impl SchemaTable {
     }
 
     /// Excludes the table from a reset of the test data: settings, keys and the audit log are kept.
-    const fn kept(self) -> Self {
+    const fn keep_in_reset(self) -> Self {
         Self { is_test_data: false, ..self }
     }
 

@@ -143,14 +143,14 @@ pub struct Policy {
 impl Policy {
     /// Creates a policy that trusts these networks, even private ones and without TLS.
     #[must_use]
-    pub fn trusting(trusted: impl IntoIterator<Item = TrustedNetwork>) -> Self {
+    pub fn new_trusting(trusted: impl IntoIterator<Item = TrustedNetwork>) -> Self {
         let exact = |trusted: TrustedNetwork| TrustedNetwork { network: trusted.network.trunc(), ..trusted };
         Self { trusted: trusted.into_iter().map(exact).collect() }
     }
 
     /// Returns the trusted networks.
     #[must_use]
-    pub fn trusted(&self) -> &[TrustedNetwork] {
+    pub fn trusted_networks(&self) -> &[TrustedNetwork] {
         &self.trusted
     }
 

@@ -49,7 +49,7 @@ impl Resolver {
     }
 
     /// Returns up to `MAX_DIALLED` addresses of a URL if all of its addresses may be called for the organization.
-    pub(crate) async fn vetted(
+    pub(crate) async fn resolve_vetted(
         &self,
         organization: OrganizationId,
         url: &Url,

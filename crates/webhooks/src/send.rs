@@ -86,8 +86,8 @@ impl Sender {
     /// # Errors
     /// Returns the part of the system configuration or the settings that cannot be used.
     pub fn new(settings: SenderSettings) -> Result<Self, SetupError> {
-        let policy = Policy::trusting(settings.trusted);
-        for trusted in policy.trusted() {
+        let policy = Policy::new_trusting(settings.trusted);
+        for trusted in policy.trusted_networks() {
             if trusted.network.network().is_loopback() {
                 tracing::debug!(network = %trusted, "webhooks may be sent to this loopback network");
             } else if trusted.organization.is_some() {
@@ -121,7 +121,7 @@ impl Sender {
 #[async_trait]
 impl WebhookTransport for Sender {
     async fn judge(&self, organization: OrganizationId, target: &ReceiverUrl) -> Verdict {
-        match timeout(JUDGE_WITHIN, self.inner.resolver.vetted(organization, target.url())).await {
+        match timeout(JUDGE_WITHIN, self.inner.resolver.resolve_vetted(organization, target.url())).await {
             Ok(Ok(_)) => Verdict::Allowed,
             Ok(Err(verdict)) => verdict,
             Err(_) => Verdict::Unresolvable,
@@ -196,7 +196,8 @@ impl Sender {
     async fn attempt(&self, request: &WebhookRequest, deadline: Instant) -> Result<ResponseHead, AttemptFailure> {
         let target = ReceiverUrl::parse(&request.url).map_err(|_| FailureReason::Malformed)?;
         let url = target.url();
-        let addresses = self.inner.resolver.vetted(request.organization, url).await.map_err(refused)?;
+        let addresses =
+            self.inner.resolver.resolve_vetted(request.organization, url).await.map_err(refusal_reason)?;
         let headers = headers(request)?;
         if let Some((address, connection)) = self.inner.pool.take(url, &addresses) {
             match self.exchange(url, &headers, &request.body, address, connection).await {
@@ -295,7 +296,7 @@ impl Drop for SharedGuard<'_> {
 }
 
 /// Returns the failure reason of an attempt that the policy refused.
-const fn refused(verdict: Verdict) -> FailureReason {
+const fn refusal_reason(verdict: Verdict) -> FailureReason {
     match verdict {
         Verdict::NotHttps => FailureReason::NotHttps,
         Verdict::Private => FailureReason::Forbidden,

@@ -65,7 +65,7 @@ impl Run {
         if process.batch.is_some() {
             return true;
         }
-        match process.machine.recording(now) {
+        match process.machine.next_record_step(now) {
             NextRecordStep::Idle => {}
             NextRecordStep::At(steady) => process.record_at = Some(process.at(steady)),
             NextRecordStep::Over => {

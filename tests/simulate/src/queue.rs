@@ -207,7 +207,7 @@ impl Queue {
         }
         for (queue, delta) in health {
             let Some(subscription) = self.subscriptions.get_mut(queue) else { continue };
-            subscription.streak = delta.after(subscription.streak);
+            subscription.streak = delta.apply_to(subscription.streak);
             outcome.streaks.push((*queue, subscription.streak));
         }
         outcome

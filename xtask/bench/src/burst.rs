@@ -65,7 +65,7 @@ impl Sample {
     }
 
     /// Returns the milliseconds within which this fraction of the requests was answered.
-    pub(crate) fn within(&self, part: f64) -> f64 {
+    pub(crate) fn milliseconds_within(&self, part: f64) -> f64 {
         let last = self.micros.len().saturating_sub(1);
         let index = (last as f64 * part).round() as usize;
         self.micros.get(index).map_or(f64::NAN, |micros| f64::from(*micros) / 1000.0)
@@ -89,7 +89,7 @@ async fn send_all(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Resul
     let start = Instant::now();
     let mut senders = JoinSet::new();
     for (number, connection) in (0_u64..).zip(connections) {
-        let random = Random::seeded(shape.seed.wrapping_mul(1_000_003).wrapping_add(number));
+        let random = Random::from_seed(shape.seed.wrapping_mul(1_000_003).wrapping_add(number));
         let (most, deadline) = (shape.requests.div_ceil(shape.connections), start + shape.time);
         let continues = move |now, sent| now < deadline && sent < most;
         senders.spawn_local(send(connection, traffic.clone(), random, continues));
@@ -102,7 +102,7 @@ async fn send_all(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Resul
 }
 
 /// Sends requests one after the other while `work` runs on another thread. Returns the results of both.
-pub(crate) fn beside<T: Send>(
+pub(crate) fn measure_beside<T: Send>(
     address: SocketAddr,
     traffic: &Traffic,
     seed: u64,
@@ -114,7 +114,7 @@ pub(crate) fn beside<T: Send>(
     thread::scope(|scope| {
         let worker = scope.spawn(work);
         let continues = |_, _| !worker.is_finished();
-        let send_result = runtime.block_on(send(connection, traffic.clone(), Random::seeded(seed), continues));
+        let send_result = runtime.block_on(send(connection, traffic.clone(), Random::from_seed(seed), continues));
         let work_result = worker.join().map_err(|_| "the work beside the requests panicked")??;
         Ok((work_result, Sample::new(send_result?, start.elapsed())))
     })
@@ -154,7 +154,10 @@ mod tests {
     #[test]
     fn quantile_is_read_from_the_latencies() {
         let sample = Sample::new((0..=100).map(|millis| millis * 1000).collect(), Duration::from_secs(1));
-        assert_eq!((sample.within(0.5), sample.within(0.99), sample.within(1.0)), (50.0, 99.0, 100.0));
-        assert!(Sample::from_rate(1.0).within(0.5).is_nan());
+        assert_eq!(
+            (sample.milliseconds_within(0.5), sample.milliseconds_within(0.99), sample.milliseconds_within(1.0)),
+            (50.0, 99.0, 100.0)
+        );
+        assert!(Sample::from_rate(1.0).milliseconds_within(0.5).is_nan());
     }
 }

@@ -45,12 +45,12 @@ impl<'a> DataSet<'a> {
     }
 
     /// Returns the services that are measured.
-    pub(crate) fn measured(&self) -> impl Iterator<Item = &Instance> {
+    pub(crate) fn measured_instances(&self) -> impl Iterator<Item = &Instance> {
         self.instances.iter().filter(|instance| self.options.measures(instance.store))
     }
 
     /// Returns the service on a store, even if it is not measured.
-    pub(crate) fn on(&self, store: Store) -> Option<&Instance> {
+    pub(crate) fn instance_on(&self, store: Store) -> Option<&Instance> {
         self.instances.iter().find(|instance| instance.store == store)
     }
 
@@ -67,10 +67,10 @@ impl<'a> DataSet<'a> {
         script: impl FnOnce(&Instance, &Reference) -> Result<PathBuf>,
     ) -> Result<Comparison> {
         let mut contenders = vec![contender];
-        if let Some((reference, postgres)) = self.reference.as_ref().zip(self.on(Store::Postgres)) {
+        if let Some((reference, postgres)) = self.reference.as_ref().zip(self.instance_on(Store::Postgres)) {
             contenders.push(reference.contender(script(postgres, reference)?, CLIENTS));
         }
-        Ok(self.compare(instance, &contenders)?.against("pgbench"))
+        Ok(self.compare(instance, &contenders)?.with_label("pgbench"))
     }
 
     pub(crate) fn truncate_logs(&self) -> Result {

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::data_set::CLIENTS;
 use crate::measures::RETRIED;
 use crate::options::Options;
-use crate::report::{Line, grouped, table};
+use crate::report::{Line, group_thousands, table};
 use minijinja::{Environment, context};
 use std::env;
 use std::fs;
@@ -29,9 +29,9 @@ fn text(options: &Options, lines: &[Line], [commit, date]: [&str; 2], machine: &
         commit, date, machine,
         missed => lines.iter().filter(|line| !line.is_met()).count(),
         table => table(lines),
-        observations => grouped(options.size().observations.into()),
-        people => grouped(options.size().people.into()),
-        texts => grouped(options.texts().into()),
+        observations => group_thousands(options.size().observations.into()),
+        people => group_thousands(options.size().people.into()),
+        texts => group_thousands(options.texts().into()),
         clients => CLIENTS,
         turn => options.turn().as_secs(),
         rounds => options.rounds(),

@@ -48,7 +48,7 @@ impl Instance {
 
     /// Copies the SQLite file and returns the binary with the copy as its database.
     pub(crate) fn copy_of_file(&self, name: &str) -> Result<Candor> {
-        let candor = self.candor.beside(name, sqlite_url)?;
+        let candor = self.candor.with_database(name, sqlite_url)?;
         let path = candor.database.trim_start_matches("sqlite://");
         self.database()?.run(&format!("VACUUM INTO '{path}'"))?;
         Ok(candor)
@@ -59,9 +59,9 @@ impl Instance {
         match self.store {
             Store::Postgres => {
                 let url = create_database(&self.candor.database, name)?;
-                self.candor.beside(name, |_| url)
+                self.candor.with_database(name, |_| url)
             }
-            Store::Sqlite => self.candor.beside(name, sqlite_url),
+            Store::Sqlite => self.candor.with_database(name, sqlite_url),
         }
     }
 

@@ -68,7 +68,7 @@ fn run(options: &Options) -> Result<bool> {
 
 fn measure(options: &Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Result<Vec<Line>> {
     let mut lines = vec![];
-    if measures::selected(options).next().is_some() {
+    if measures::select_measures(options).next().is_some() {
         lines.extend(measures::run(&DataSet::load(options, scratch, postgres)?)?);
     }
     if options.selects(measures::CLUSTER) && options.measures(Store::Postgres) {

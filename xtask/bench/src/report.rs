@@ -82,11 +82,11 @@ fn short(value: f64) -> String {
 
 /// Formats a rate with groups of thousands and `/s`.
 pub(crate) fn per_second(rate: f64) -> String {
-    grouped(rate) + "/s"
+    group_thousands(rate) + "/s"
 }
 
 /// Formats a whole number with separated thousands.
-pub(crate) fn grouped(number: f64) -> String {
+pub(crate) fn group_thousands(number: f64) -> String {
     let digits = format!("{number:.0}");
     let groups: Vec<&[u8]> = digits.as_bytes().rchunks(3).rev().collect();
     String::from_utf8_lossy(&groups.join(&b',')).into_owned()

@@ -78,7 +78,7 @@ impl Candor {
     }
 
     /// Returns the same binary with another database and a folder of its own, which also holds SQLite's database.
-    pub(crate) fn beside(&self, name: &str, database: impl FnOnce(&Path) -> String) -> Result<Self> {
+    pub(crate) fn with_database(&self, name: &str, database: impl FnOnce(&Path) -> String) -> Result<Self> {
         let folder = self.folder.with_extension(name);
         Self::new(&self.binary, &folder, database(&folder))
     }

@@ -96,7 +96,7 @@ impl Traffic {
     pub(crate) fn mixed_with(&self, rare: &Self, ratio: u32) -> Self {
         let (often, rare) = (self.clone(), rare.clone());
         Self::new(move |random, out| {
-            let chosen_request = if random.between(0, ratio) == 0 { &rare } else { &often };
+            let chosen_request = if random.number_between(0, ratio) == 0 { &rare } else { &often };
             chosen_request.write(random, out);
         })
     }
@@ -105,20 +105,20 @@ impl Traffic {
     pub(crate) fn each_once(&self, count: u32) -> Self {
         let (traffic, next) = (self.clone(), Cell::new(0));
         Self::new(move |_, out| {
-            traffic.write(&mut numbered(next.get()), out);
+            traffic.write(&mut generator_for(next.get()), out);
             next.set((next.get() + 1) % count);
         })
     }
 
     /// Returns traffic that repeats any of the first `count` requests.
-    pub(crate) fn repeated(&self, count: u32) -> Self {
+    pub(crate) fn repeat_first(&self, count: u32) -> Self {
         let traffic = self.clone();
-        Self::new(move |random, out| traffic.write(&mut numbered(random.between(0, count)), out))
+        Self::new(move |random, out| traffic.write(&mut generator_for(random.number_between(0, count)), out))
     }
 
     pub(crate) fn observation(key: &str, size: Size) -> Self {
         Self::get(key, move |random| {
-            format!("/v1/observations/{}", data::observation(random.between(0, size.observations)))
+            format!("/v1/observations/{}", data::observation(random.number_between(0, size.observations)))
         })
     }
 
@@ -129,8 +129,8 @@ impl Traffic {
 
     /// Returns GETs of pages of 50 observations, anywhere in the list.
     pub(crate) fn any_page(key: &str, size: Size) -> Self {
-        let mut random = Random::seeded(7);
-        let mut page = || page_after(size, random.between(size.observations / 100, size.observations));
+        let mut random = Random::from_seed(7);
+        let mut page = || page_after(size, random.number_between(size.observations / 100, size.observations));
         Self::read_any(key, (0..CURSORS).map(|_| page()).collect())
     }
 
@@ -148,8 +148,8 @@ impl Traffic {
             key,
             move |_| path.to_owned(),
             move |random| {
-                let person = data::person(random.between(0, people));
-                let first = random.between(0, 20) as usize;
+                let person = data::person(random.number_between(0, people));
+                let first = random.number_between(0, 20) as usize;
                 observation_body(person, &data::attributes_from(&attributes, first, tags))
             },
         )
@@ -174,7 +174,10 @@ impl Traffic {
         Self::with_body(
             key,
             move |random| {
-                format!("PATCH /v1/employees/{}", data::person(random.between(size.people / 2, size.people)))
+                format!(
+                    "PATCH /v1/employees/{}",
+                    data::person(random.number_between(size.people / 2, size.people))
+                )
             },
             |random| json!({"first_name": format!("Name {:x}", random.next())}),
         )
@@ -210,8 +213,8 @@ fn observation_body(person: EmployeeId, tags: &[AttributeId]) -> Value {
 
 /// Returns the generator for the request with this number. Its seed is not that of any turn, so the request is
 /// new.
-fn numbered(number: u32) -> Random {
-    Random::seeded(u64::MAX / 3 + u64::from(number))
+fn generator_for(number: u32) -> Random {
+    Random::from_seed(u64::MAX / 3 + u64::from(number))
 }
 
 /// Returns the path of the page of 50 after an observation, with the cursor that the service would issue.
@@ -234,8 +237,8 @@ mod tests {
             traffic.write(random, &mut bytes);
             bytes
         };
-        let (once, again) = (creates.each_once(3), creates.repeated(3));
-        let mut random = Random::seeded(1);
+        let (once, again) = (creates.each_once(3), creates.repeat_first(3));
+        let mut random = Random::from_seed(1);
         let all: Vec<_> = (0..3).map(|_| bytes_of(&once, &mut random)).collect();
         assert_ne!(all[0], all[1]);
         assert!((0..20).all(|_| all.contains(&bytes_of(&again, &mut random))));

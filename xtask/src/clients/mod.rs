@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 }
 
 fn write() -> Outcome {
-    for (path, text) in generated()? {
+    for (path, text) in generate_files()? {
         let path = root().join(path);
         fs::create_dir_all(path.parent().ok_or("a generated file has no folder")?)?;
         fs::write(&path, text)?;
@@ -45,7 +45,7 @@ fn write() -> Outcome {
 
 /// Fails where a committed file differs from the one that the templates make now.
 pub(crate) fn check() -> Outcome {
-    for (path, text) in generated()? {
+    for (path, text) in generate_files()? {
         let committed_text = fs::read_to_string(root().join(&path)).unwrap_or_default();
         if let Some(line) = first_difference(&committed_text, &text) {
             return Err(format!("{path}:{line}: is not current, run `cargo xtask clients`").into());
@@ -54,11 +54,11 @@ pub(crate) fn check() -> Outcome {
     Ok(())
 }
 
-fn generated() -> Outcome<Vec<(String, String)>> {
+fn generate_files() -> Outcome<Vec<(String, String)>> {
     let document = serde_json::from_str(&fs::read_to_string(root().join(DOCUMENT))?)?;
     let api = document::read(&document)?;
     let mut files = render::all(&api)?;
-    files.push(samples::generated(&api, &document)?);
+    files.push(samples::generate_samples(&api, &document)?);
     for licence in LICENCES {
         let text = fs::read_to_string(root().join(licence))?;
         files.extend(PACKAGES.map(|folder| (format!("{folder}/{licence}"), text.clone())));

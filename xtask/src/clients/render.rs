@@ -32,9 +32,9 @@ pub(super) fn environment() -> Environment<'static> {
     environment.set_keep_trailing_newline(true);
     environment.add_filter("camel", camel_case);
     environment.add_filter("jsdoc", jsdoc);
-    environment.add_filter("docstring", docstring);
+    environment.add_filter("docstring", python_docstring);
     environment.add_filter("with_arguments", with_arguments);
-    environment.add_filter("qualified", qualified);
+    environment.add_filter("qualified", qualify_type);
     environment.add_filter("identifier", identifier);
     environment.add_filter("snake", snake_case);
     environment.add_filter("template_path", template_path);
@@ -51,7 +51,7 @@ pub(super) fn all(api: &Api) -> Outcome<Vec<(String, String)>> {
         let source = fs::read_to_string(root().join("xtask/clients").join(template))?;
         let is_basic = path.ends_with("basic_types.rs");
         let text = environment.render_named_str(template, &source, context! { api, requests, is_basic })?;
-        let text = if path.ends_with(".rs") { rust::formatted(&text, &[])? } else { text };
+        let text = if path.ends_with(".rs") { rust::format_text(&text, &[])? } else { text };
         Ok(((*path).to_owned(), text))
     };
     FILES.iter().map(render).collect()
@@ -86,7 +86,7 @@ fn identifier(name: &str) -> String {
 
 /// Returns the Python type of a parameter, in a module that imports the types. Parameters take every sequence and
 /// mapping.
-fn qualified(expression: &str) -> String {
+fn qualify_type(expression: &str) -> String {
     const BUILT_IN: [&str; 4] = ["Any", "Literal", "None", "Sequence"];
     let (mut text, mut name) = (String::new(), String::new());
     for letter in expression.chars().chain(['\0']) {
@@ -113,7 +113,7 @@ fn jsdoc(text: &str, indent: usize) -> String {
     if text.is_empty() {
         return String::new();
     }
-    let lines = wrapped(&text, WIDTH - indent - 3);
+    let lines = wrap_text(&text, WIDTH - indent - 3);
     match lines.as_slice() {
         [only] if only.len() + indent + 7 <= WIDTH => format!("{margin}/** {only} */\n"),
         lines => {
@@ -124,12 +124,12 @@ fn jsdoc(text: &str, indent: usize) -> String {
 }
 
 /// Returns an indented docstring of Python, or nothing if there is no text.
-fn docstring(text: &str, indent: usize) -> String {
+fn python_docstring(text: &str, indent: usize) -> String {
     let (margin, text) = (" ".repeat(indent), text.trim().replace('\\', "\\\\").replace("\"\"\"", "'''"));
     if text.is_empty() {
         return String::new();
     }
-    let lines: Vec<String> = text.lines().flat_map(|line| hanging(line, WIDTH - indent - 6)).collect();
+    let lines: Vec<String> = text.lines().flat_map(|line| hang_lines(line, WIDTH - indent - 6)).collect();
     match lines.as_slice() {
         [only] => format!("{margin}\"\"\"{only}\"\"\"\n"),
         lines => {
@@ -141,11 +141,11 @@ fn docstring(text: &str, indent: usize) -> String {
 }
 
 /// Returns the lines of a paragraph. If it is indented, its further lines are indented deeper.
-fn hanging(paragraph: &str, width: usize) -> Vec<String> {
+fn hang_lines(paragraph: &str, width: usize) -> Vec<String> {
     let text = paragraph.trim_start();
     let indent = paragraph.len() - text.len();
     let deeper = if indent == 0 { 0 } else { 4 };
-    let lines = wrapped(text, width - indent - deeper);
+    let lines = wrap_text(text, width - indent - deeper);
     let line = |(number, line): (usize, String)| {
         let margin = if number == 0 { indent } else { indent + deeper };
         if line.is_empty() { line } else { " ".repeat(margin) + &line }
@@ -167,7 +167,7 @@ fn with_arguments(doc: &str, members: &Value) -> Result<String, Error> {
     Ok(if section.is_empty() { doc.to_owned() } else { format!("{doc}\n\nArgs:{section}") })
 }
 
-pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(super) fn wrap_text(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.lines() {
         let mut line = String::new();
@@ -187,22 +187,24 @@ pub(super) fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Value, camel_case, docstring, jsdoc, path_with, qualified, template_path, with_arguments};
+    use super::{
+        Value, camel_case, jsdoc, path_with, python_docstring, qualify_type, template_path, with_arguments,
+    };
 
     #[test]
     fn comments_fit_their_language_and_width() {
         assert_eq!(jsdoc("Ends here: */", 2), "  /** Ends here: * / */\n");
         assert_eq!(jsdoc("", 2), "");
-        assert_eq!(docstring("One \"\"\" quote.", 4), "    \"\"\"One ''' quote.\"\"\"\n");
+        assert_eq!(python_docstring("One \"\"\" quote.", 4), "    \"\"\"One ''' quote.\"\"\"\n");
         let long = "word ".repeat(60);
-        assert!(jsdoc(&long, 2).lines().chain(docstring(&long, 4).lines()).all(|line| line.len() <= 110));
+        assert!(jsdoc(&long, 2).lines().chain(python_docstring(&long, 4).lines()).all(|line| line.len() <= 110));
     }
 
     #[test]
     fn parameters_are_described_in_the_docstring() {
         let member = |name: &str, doc: &str| serde_json::json!({"name": name, "doc": doc});
         let members = Value::from_serialize([member("limit", &"word ".repeat(30)), member("sort", "")]);
-        let text = docstring(&with_arguments("Lists.\n\n", &members).unwrap(), 4);
+        let text = python_docstring(&with_arguments("Lists.\n\n", &members).unwrap(), 4);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines[..3], ["    \"\"\"Lists.", "", "    Args:"]);
         assert!(
@@ -216,8 +218,8 @@ mod tests {
     #[test]
     fn names_follow_the_style_of_their_language() {
         assert_eq!(camel_case("list_api_keys"), "listApiKeys");
-        assert_eq!(qualified("Role | Sequence[Role] | None"), "types.Role | Sequence[types.Role] | None");
-        assert_eq!(qualified("list[dict[str, Any]]"), "Sequence[Mapping[str, Any]]");
+        assert_eq!(qualify_type("Role | Sequence[Role] | None"), "types.Role | Sequence[types.Role] | None");
+        assert_eq!(qualify_type("list[dict[str, Any]]"), "Sequence[Mapping[str, Any]]");
         assert_eq!(template_path("/webhooks/{id}"), "`/webhooks/${encodeURIComponent(id)}`");
         assert_eq!(path_with("/webhooks/{id}/test", |name| format!("<{name}>")), "/webhooks/<id>/test");
     }

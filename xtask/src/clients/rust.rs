@@ -2,7 +2,7 @@
 
 use super::model::{Api, Form, NamedType};
 use super::names::pascal_case;
-use super::render::{path_with, wrapped};
+use super::render::{path_with, wrap_text};
 use crate::process::{Outcome, root};
 use minijinja::Environment;
 use std::collections::BTreeSet;
@@ -25,10 +25,10 @@ pub(super) fn add_filters(environment: &mut Environment<'_>) {
     environment.add_filter("variant", variant);
     environment.add_filter("rust_name", rust_name);
     environment.add_filter("rust_path", rust_path);
-    environment.add_filter("stored", stored);
+    environment.add_filter("stored", field_type);
     environment.add_filter("parameter", |expression: &str| parameter(expression).0);
     environment.add_filter("conversion", |expression: &str| parameter(expression).1);
-    environment.add_filter("required_type", |expression: &str| required(expression).to_owned());
+    environment.add_filter("required_type", |expression: &str| without_option(expression).to_owned());
     environment.add_filter("nullable", |expression: &str| expression.starts_with("Option<"));
 }
 
@@ -60,7 +60,7 @@ fn rustdoc(text: &str, indent: usize) -> String {
         return String::new();
     }
     let line = |line: String| format!("{margin}/// {line}").trim_end().to_owned();
-    wrapped(text, WIDTH - indent - 4).into_iter().map(line).collect::<Vec<_>>().join("\n")
+    wrap_text(text, WIDTH - indent - 4).into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the documentation of the setter of a member: the first sentence about the member that says more than
@@ -73,7 +73,7 @@ fn setter_doc(doc: &str, name: &str) -> String {
     if sentence.contains(": ") {
         return format!("Sets `{name}`. {sentence}");
     }
-    format!("Sets `{name}`: {}", decapitalized(sentence))
+    format!("Sets `{name}`: {}", decapitalize(sentence))
 }
 
 /// Returns the first sentence; the period of `e.g.` does not end it.
@@ -85,7 +85,7 @@ fn first_sentence(text: &str) -> &str {
 }
 
 /// Returns the text with a small first letter, unless its first word is an abbreviation.
-fn decapitalized(text: &str) -> String {
+fn decapitalize(text: &str) -> String {
     let mut letters = text.chars();
     let (first, second) = (letters.next(), letters.next());
     if second.is_some_and(char::is_uppercase) {
@@ -120,11 +120,11 @@ fn rust_path(path: &str) -> String {
 }
 
 /// Returns the type of a member as a field: secrets in a wrapper, a type that contains itself in a box.
-fn stored(expression: &str, name: &str, owner: &str) -> String {
+fn field_type(expression: &str, name: &str, owner: &str) -> String {
     if SECRETS.contains(&name) || SECRETS_OF.contains(&(owner, name)) {
         return expression.replace("String", "Secret");
     }
-    if required(expression) == owner {
+    if without_option(expression) == owner {
         expression.replace(owner, &format!("Box<{owner}>"))
     } else {
         expression.to_owned()
@@ -132,13 +132,13 @@ fn stored(expression: &str, name: &str, owner: &str) -> String {
 }
 
 /// Returns the type without its `Option`.
-pub(super) fn required(expression: &str) -> &str {
+pub(super) fn without_option(expression: &str) -> &str {
     expression.strip_prefix("Option<").and_then(|rest| rest.strip_suffix('>')).unwrap_or(expression)
 }
 
 /// Returns the type of a setter's parameter, and the expression that converts `value` to the member.
 fn parameter(expression: &str) -> (String, &'static str) {
-    let expression = required(expression);
+    let expression = without_option(expression);
     if let Some(element) = expression.strip_prefix("Vec<").and_then(|rest| rest.strip_suffix('>')) {
         let items = format!("impl IntoIterator<Item = impl Into<{element}>>");
         return (items, "value.into_iter().map(Into::into).collect()");
@@ -161,7 +161,7 @@ fn parameter(expression: &str) -> (String, &'static str) {
 }
 
 /// Formats a text in the layout of the workspace, with these settings of rustfmt.
-pub(super) fn formatted(text: &str, settings: &[&str]) -> Outcome<String> {
+pub(super) fn format_text(text: &str, settings: &[&str]) -> Outcome<String> {
     let mut command = Command::new("rustfmt");
     command.current_dir(root()).args(["--emit", "stdout", "--edition", "2024"]).args(settings);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
@@ -172,7 +172,7 @@ pub(super) fn formatted(text: &str, settings: &[&str]) -> Outcome<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parameter, rust_path, rustdoc, setter_doc, stored, variant};
+    use super::{field_type, parameter, rust_path, rustdoc, setter_doc, variant};
 
     #[test]
     fn words_become_names_of_variants() {
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn types_of_members_are_boxed_and_masked_where_needed() {
-        assert_eq!(stored("Option<Employee>", "manager", "Employee"), "Option<Box<Employee>>");
-        assert_eq!(stored("Option<Employee>", "author", "Summary"), "Option<Employee>");
-        assert_eq!(stored("String", "secret", "WebhookWithSecret"), "Secret");
+        assert_eq!(field_type("Option<Employee>", "manager", "Employee"), "Option<Box<Employee>>");
+        assert_eq!(field_type("Option<Employee>", "author", "Summary"), "Option<Employee>");
+        assert_eq!(field_type("String", "secret", "WebhookWithSecret"), "Secret");
         assert_eq!(parameter("Option<Vec<String>>").0, "impl IntoIterator<Item = impl Into<String>>");
         assert_eq!(
             parameter("BTreeMap<String, Option<String>>").0,

@@ -1,7 +1,7 @@
 //! Values of the document's examples as Rust code that uses constructors and setters of the library.
 
 use super::model::{Api, Form, Member, NamedType};
-use super::rust::{required, rust_name, variant};
+use super::rust::{rust_name, variant, without_option};
 use crate::process::Outcome;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -37,7 +37,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     /// The expression for an argument of this type.
     fn expression(&mut self, value: &Value, type_name: &str) -> Outcome<String> {
-        let type_name = required(type_name);
+        let type_name = without_option(type_name);
         if let Some(element) = inside(type_name, "Vec<") {
             let entries = value.as_array().into_iter().flatten().map(|entry| self.expression(entry, element));
             return Ok(format!("[{}]", entries.collect::<Outcome<Vec<_>>>()?.join(", ")));
@@ -62,13 +62,13 @@ impl Writer<'_> {
         }
         let known_type = self.api.types.iter().chain(&self.api.queries).find(|known| known.name == type_name);
         match (known_type, value) {
-            (Some(known_type), _) => self.named(value, known_type),
+            (Some(known_type), _) => self.named_value(value, known_type),
             (None, Value::Bool(_) | Value::Number(_) | Value::String(_)) => Ok(value.to_string()),
             (None, _) => Err(format!("{value} is no {type_name}").into()),
         }
     }
 
-    fn named(&mut self, value: &Value, known: &NamedType) -> Outcome<String> {
+    fn named_value(&mut self, value: &Value, known: &NamedType) -> Outcome<String> {
         match (&known.form, value) {
             (Form::Words { words }, Value::String(word)) if words.contains(word) => {
                 self.imports.insert(known.name.clone());
@@ -76,7 +76,7 @@ impl Writer<'_> {
             }
             (Form::Object { members }, Value::Object(given)) => {
                 self.imports.insert(known.name.clone());
-                self.constructed(&known.name, members, given)
+                self.constructor_call(&known.name, members, given)
             }
             (Form::Alias { target, .. }, _) if target.rust != known.name => self.expression(value, &target.rust),
             _ => Err(format!("{value} is no {}", known.name).into()),
@@ -84,7 +84,7 @@ impl Writer<'_> {
     }
 
     /// A call of `new` with the required members, and of a setter for each other member.
-    fn constructed(&mut self, name: &str, members: &[Member], given: &Map<String, Value>) -> Outcome<String> {
+    fn constructor_call(&mut self, name: &str, members: &[Member], given: &Map<String, Value>) -> Outcome<String> {
         let (mut arguments, mut setters) = (Vec::new(), String::new());
         for member in members {
             match given.get(&member.name) {

@@ -3,7 +3,7 @@
 
 use super::model::{Answer, Api, Operation, Resource};
 use super::names::snake_case;
-use super::rust::formatted;
+use super::rust::format_text;
 use super::rust_values::RustValues;
 use super::{literals, render};
 use crate::process::{Outcome, root};
@@ -61,16 +61,16 @@ fn query_text(value: &Value) -> String {
 }
 
 /// Returns the path and text of the file with all samples.
-pub(super) fn generated(api: &Api, document: &Value) -> Outcome<(String, String)> {
+pub(super) fn generate_samples(api: &Api, document: &Value) -> Outcome<(String, String)> {
     let mut environment = render::environment();
     literals::add_filters(&mut environment);
     let mut samples = BTreeMap::new();
     for (resource, operation) in operations(api) {
         let input = input(api, document, resource, operation)?;
         let render = |(template, lang, label): (&str, &str, &str)| -> Outcome<Sample> {
-            let mut source = rendered(&environment, template, &input)?;
+            let mut source = render_template(&environment, template, &input)?;
             if label == "Rust" {
-                source = formatted(&source, &RUST_LAYOUT)?.trim_end().to_owned();
+                source = format_text(&source, &RUST_LAYOUT)?.trim_end().to_owned();
             }
             Ok(Sample { lang: lang.to_owned(), label: label.to_owned(), source })
         };
@@ -82,7 +82,7 @@ pub(super) fn generated(api: &Api, document: &Value) -> Outcome<(String, String)
 }
 
 /// Returns the committed samples of one language by operation, as `/docs` shows them.
-pub(super) fn committed(label: &str) -> Outcome<BTreeMap<String, String>> {
+pub(super) fn committed_samples(label: &str) -> Outcome<BTreeMap<String, String>> {
     let all: BTreeMap<String, Vec<Sample>> = serde_json::from_str(&fs::read_to_string(root().join(FILE))?)?;
     let mut chosen = BTreeMap::new();
     for (id, samples) in all {
@@ -96,7 +96,7 @@ pub(super) fn committed(label: &str) -> Outcome<BTreeMap<String, String>> {
     Ok(chosen)
 }
 
-fn rendered(environment: &Environment<'_>, template: &str, input: &Variable) -> Outcome<String> {
+fn render_template(environment: &Environment<'_>, template: &str, input: &Variable) -> Outcome<String> {
     let source = fs::read_to_string(root().join("xtask/clients").join(template))?;
     Ok(environment.render_named_str(template, &source, input)?.trim_end().to_owned())
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(super) fn read(schemas: &Value) -> Outcome<Vec<NamedType>> {
     let mut types = Vec::new();
     for (name, schema) in object_members(schemas)?.iter().filter(|(_, schema)| page_items(schema).is_none()) {
-        add(&mut types, named(schemas, name, schema)?)?;
+        add(&mut types, named_type(schemas, name, schema)?)?;
         for part in parts(schema) {
             collect(&mut types, part)?;
         }
@@ -66,7 +66,7 @@ pub(super) fn members(schema: &Value) -> Outcome<Vec<Member>> {
     names.map(read).collect()
 }
 
-fn named(schemas: &Value, name: &str, schema: &Value) -> Outcome<NamedType> {
+fn named_type(schemas: &Value, name: &str, schema: &Value) -> Outcome<NamedType> {
     let doc = schema["description"].as_str().unwrap_or_default().to_owned();
     if schema["enum"].is_array() {
         let form = Form::Words { words: texts(&schema["enum"])? };

@@ -33,9 +33,9 @@ pub(crate) fn run() -> Outcome {
     let target = Workspace::load()?.target_directory;
     let results = thread::scope(|scope| {
         let languages = [
-            ("TypeScript", scope.spawn(|| timed("TypeScript", || typescript(&target)))),
-            ("Python", scope.spawn(|| timed("Python", || python(&target)))),
-            ("Rust", scope.spawn(|| timed("Rust", || rust(&target)))),
+            ("TypeScript", scope.spawn(|| report_time("TypeScript", || typescript(&target)))),
+            ("Python", scope.spawn(|| report_time("Python", || python(&target)))),
+            ("Rust", scope.spawn(|| report_time("Rust", || rust(&target)))),
         ];
         languages.map(|(name, language)| language.join().unwrap_or_else(|_| Err(format!("{name}: a panic"))))
     });
@@ -43,7 +43,7 @@ pub(crate) fn run() -> Outcome {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("; ").into()) }
 }
 
-fn timed(language: &str, run: impl FnOnce() -> Outcome) -> Result<(), String> {
+fn report_time(language: &str, run: impl FnOnce() -> Outcome) -> Result<(), String> {
     let start = Instant::now();
     run().map_err(|problem| format!("{language}: {problem}"))?;
     println!("{language}: done in {:.0} s", start.elapsed().as_secs_f64());
@@ -185,7 +185,7 @@ fn rust(target: &Path) -> Outcome {
 /// All samples in Rust as modules of one program, so that one compilation checks them.
 fn rust_samples() -> Outcome<String> {
     let mut program = "#![deny(warnings)]\n#![allow(dead_code)]\n\nfn main() {}\n".to_owned();
-    for (operation, source) in samples::committed("Rust")? {
+    for (operation, source) in samples::committed_samples("Rust")? {
         program += &format!("\nmod {operation} {{\n{source}}}\n");
     }
     Ok(program)
@@ -194,7 +194,7 @@ fn rust_samples() -> Outcome<String> {
 /// Writes each sample of a language into a file of its own, so that its compiler checks it.
 fn write_samples(label: &str, extension: &str, folder: &Path) -> Outcome {
     fs::create_dir(folder)?;
-    for (operation, source) in samples::committed(label)? {
+    for (operation, source) in samples::committed_samples(label)? {
         fs::write(folder.join(format!("{operation}.{extension}")), source)?;
     }
     Ok(())

@@ -47,7 +47,7 @@ impl Type {
         for choices in ["anyOf", "oneOf"] {
             if let Some(choices) = schema[choices].as_array() {
                 let remaining_choices = choices.iter().filter(|choice| reference(choice) != Some(ERASED_EVENT));
-                return Ok(Self::Union(remaining_choices.map(Self::read).collect::<Outcome<_>>()?).simplified());
+                return Ok(Self::Union(remaining_choices.map(Self::read).collect::<Outcome<_>>()?).simplify());
             }
         }
         if let Some(text) = schema["const"].as_str() {
@@ -58,7 +58,7 @@ impl Type {
         }
         if let Some(kinds) = schema["type"].as_array() {
             let kinds = kinds.iter().map(|kind| Self::of_kind(kind, schema)).collect::<Outcome<_>>()?;
-            return Ok(Self::Union(kinds).simplified());
+            return Ok(Self::Union(kinds).simplify());
         }
         Self::of_kind(&schema["type"], schema)
     }
@@ -92,7 +92,7 @@ impl Type {
     }
 
     /// Flattens unions of unions: null comes last and no part is repeated.
-    fn simplified(self) -> Self {
+    fn simplify(self) -> Self {
         let Self::Union(parts) = self else { return self };
         let mut flat: Vec<Self> = Vec::new();
         for part in

@@ -21,7 +21,7 @@ pub(super) fn settings(machine: &Machine) -> Outcome<Tried> {
         settings.values().filter_map(|setting| setting["variable"].as_str()).chain(NO_SETTINGS).collect();
     let unknown: Vec<String> = machine
         .documents
-        .below("")
+        .files_below("")
         .flat_map(|(path, text)| unknown_settings(path, text, &known_settings))
         .collect();
     judge(&unknown, format!("every variable is one of the {} settings", known_settings.len() - NO_SETTINGS.len()))
@@ -37,7 +37,7 @@ fn unknown_settings(path: &str, text: &str, known: &BTreeSet<&str>) -> Vec<Strin
 pub(super) fn check(machine: &Machine) -> Outcome<Tried> {
     let documents = &machine.documents;
     let mut commands = kubernetes::commands(documents)?;
-    for (path, text) in documents.below("") {
+    for (path, text) in documents.files_below("") {
         commands.extend(in_units(text).chain(in_examples(text)).map(|words| (path.to_owned(), words)));
     }
     for (service, words) in compose_commands(&documents.yaml(COMPOSE)?) {

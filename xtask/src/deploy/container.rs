@@ -57,16 +57,16 @@ pub(super) fn image_commands(text: &str) -> Vec<Vec<String>> {
 
 pub(super) fn hadolint(machine: &Machine) -> Outcome<Tried> {
     let Some(python) = tools::python(machine) else { return tools::no_python() };
-    tools::said(&mut program(python.join("bin/hadolint"), &[&path_of(DOCKERFILE)]))?;
-    Tried::passed("no findings")
+    tools::read_output(&mut program(python.join("bin/hadolint"), &[&path_of(DOCKERFILE)]))?;
+    Tried::pass("no findings")
 }
 
 /// Lets Docker Compose validate the compose file. Starts no containers, because that needs an engine.
 pub(super) fn compose(machine: &Machine) -> Outcome<Tried> {
     let Some(python) = tools::python(machine) else { return tools::no_python() };
     let arguments = ["--file", &path_of(COMPOSE), "config", "--quiet"];
-    tools::said(&mut program(python.join("bin/docker-compose"), &arguments))?;
-    Tried::passed("valid; starting it needs an engine")
+    tools::read_output(&mut program(python.join("bin/docker-compose"), &arguments))?;
+    Tried::pass("valid; starting it needs an engine")
 }
 
 /// Services with our image.
@@ -95,7 +95,7 @@ fn broken_rules(compose: &[Value]) -> Vec<String> {
         }
     }
     for (name, service) in services(compose) {
-        let mut broken_lines = rules::broken(&SERVICE, service);
+        let mut broken_lines = rules::broken_rules(&SERVICE, service);
         let needs = END_SECONDS + rules::drain_seconds(&service["environment"]);
         if rules::seconds(&service["stop_grace_period"]).is_none_or(|grace| grace < needs) {
             broken_lines.push("it is killed before it has ended".to_owned());
@@ -111,17 +111,17 @@ fn broken_rules(compose: &[Value]) -> Vec<String> {
 /// Starts the program as the image does: as another user, on a read-only root with only the libraries of its base,
 /// with a folder for its data. The program's own health check must succeed.
 pub(super) fn runs_on_a_read_only_root(machine: &Machine) -> Outcome<Tried> {
-    let (Some(unshare), Some(_)) = (tools::installed("unshare"), tools::installed("setpriv")) else {
-        return Tried::skipped("there is no unshare, or no setpriv");
+    let (Some(unshare), Some(_)) = (tools::find_installed("unshare"), tools::find_installed("setpriv")) else {
+        return Tried::skip("there is no unshare, or no setpriv");
     };
     if !succeeds(&mut program(&unshare, &["--mount", "--fork", "true"])) {
-        return Tried::skipped("this user may not mount anything");
+        return Tried::skip("this user may not mount anything");
     }
     let libraries = libraries(&machine.binary)?;
     let mut command = program(unshare, &["--mount", "--fork", "sh", "xtask/deploy/read_only_root.sh"]);
     command.arg(&machine.scratch).args([free_address()?.to_string(), free_address()?.to_string()]);
     let output_text = output(command.arg(&machine.binary).args(libraries))?;
-    Tried::passed(output_text.trim().replace('\n', ", "))
+    Tried::pass(output_text.trim().replace('\n', ", "))
 }
 
 /// The libraries of the program. Fails if the base of the image lacks one.

@@ -18,7 +18,7 @@ impl Documents {
     }
 
     /// Returns the files whose paths begin with `prefix`.
-    pub(super) fn below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    pub(super) fn files_below<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.0
             .iter()
             .map(|(path, text)| (path.as_str(), text.as_str()))

@@ -15,7 +15,7 @@ const OFFLINE_VERSION: u32 = 250;
 
 pub(super) fn unit(machine: &Machine) -> Outcome<Tried> {
     let text = machine.documents.text(FILE)?;
-    let mut findings = rules::broken(&UNIT, &unit_entries(text));
+    let mut findings = rules::broken_rules(&UNIT, &unit_entries(text));
     if text.contains("CANDOR_MASTER_KEY=") {
         findings.push("has a secret, which all users may read there".to_owned());
     }
@@ -30,45 +30,45 @@ pub(super) fn unit_entries(text: &str) -> Value {
 }
 
 pub(super) fn security(machine: &Machine) -> Outcome<Tried> {
-    let Some(analyze) = tools::installed("systemd-analyze") else {
-        return Tried::skipped("there is no systemd-analyze");
+    let Some(analyze) = tools::find_installed("systemd-analyze") else {
+        return Tried::skip("there is no systemd-analyze");
     };
-    let version = tools::said(&mut program(&analyze, &["--version"]))?;
+    let version = tools::read_output(&mut program(&analyze, &["--version"]))?;
     let version = version.split_whitespace().nth(1).and_then(|word| word.parse::<u32>().ok());
     if version.is_none_or(|version| version < OFFLINE_VERSION) {
-        return Tried::skipped(format!("systemd-analyze is older than {OFFLINE_VERSION}"));
+        return Tried::skip(format!("systemd-analyze is older than {OFFLINE_VERSION}"));
     }
     let threshold = format!("--threshold={MAX_EXPOSURE}");
     let arguments = ["security", "--no-pager", "--offline=true", &threshold, &path_of(FILE)];
-    let output_text = tools::said(&mut program(&analyze, &arguments))?;
+    let output_text = tools::read_output(&mut program(&analyze, &arguments))?;
     // The program and its manual page are not installed here: the program of the tests replaces it.
     let text = machine.documents.text(FILE)?.replace("/usr/bin/candor", &machine.binary.to_string_lossy());
     let lines = text.lines().filter(|line| !line.starts_with("Documentation="));
     let copy = machine.scratch.join("candor.service");
     fs::write(&copy, lines.map(|line| format!("{line}\n")).collect::<String>())?;
-    tools::said(&mut program(&analyze, &["verify", "--man=no", &copy.to_string_lossy()]))?;
+    tools::read_output(&mut program(&analyze, &["verify", "--man=no", &copy.to_string_lossy()]))?;
     let level = output_text.lines().rfind(|line| line.contains("exposure level")).unwrap_or_default();
     let level = level.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
-    Tried::passed(format!("{level}, and it is valid"))
+    Tried::pass(format!("{level}, and it is valid"))
 }
 
 pub(super) fn builds(machine: &Machine) -> Outcome<Tried> {
-    if tools::installed("dpkg").is_none() {
-        return Tried::skipped("this is no Debian");
+    if tools::find_installed("dpkg").is_none() {
+        return Tried::skip("this is no Debian");
     }
     let build = package::Build::with_profile(&machine.target, "dev")?;
     let mut files = package::for_machines(&build, &machine.scratch)?;
     files.push(package::sums(&machine.scratch, &files)?);
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    Tried::passed(format!("{} of the binary of the tests", names.join(", ")))
+    Tried::pass(format!("{} of the binary of the tests", names.join(", ")))
 }
 
 /// Installs, removes and purges the package in a mount namespace of its own: a layer above the root of this
 /// machine takes all writes.
 pub(super) fn installs(machine: &Machine) -> Outcome<Tried> {
-    let Some(unshare) = tools::installed("unshare") else { return Tried::skipped("there is no unshare") };
+    let Some(unshare) = tools::find_installed("unshare") else { return Tried::skip("there is no unshare") };
     let Some(package) = tools::debian_package_in(&machine.scratch)? else {
-        return Tried::skipped("no package was built");
+        return Tried::skip("no package was built");
     };
     let in_layer = |what| {
         let mut command = program(&unshare, &["--mount", "--fork", "sh", "xtask/deploy/layer.sh", what]);
@@ -76,7 +76,7 @@ pub(super) fn installs(machine: &Machine) -> Outcome<Tried> {
         command
     };
     if !succeeds(&mut in_layer("true")) {
-        return Tried::skipped("this user may not mount a layer above the root");
+        return Tried::skip("this user may not mount a layer above the root");
     }
-    Tried::passed(output(in_layer("debian").arg(package))?.trim().replace('\n', ", "))
+    Tried::pass(output(in_layer("debian").arg(package))?.trim().replace('\n', ", "))
 }

@@ -35,7 +35,7 @@ pub(super) fn check(machine: &Machine) -> Outcome<Tried> {
 /// Every manifest with its file.
 fn manifests(documents: &Documents) -> Outcome<Vec<(String, Value)>> {
     let mut all = Vec::new();
-    for (path, _) in documents.below(MANIFESTS) {
+    for (path, _) in documents.files_below(MANIFESTS) {
         if path.ends_with(".yaml") && path != KUSTOMIZATION {
             all.extend(documents.yaml(path)?.into_iter().map(|manifest| (path.to_owned(), manifest)));
         }
@@ -63,16 +63,16 @@ fn flaws(workload: &Value, drain: u64) -> Vec<String> {
     if !pod.is_object() {
         return vec![];
     }
-    let mut flaws = rules::broken(&POD, pod);
+    let mut flaws = rules::broken_rules(&POD, pod);
     for container in containers(workload) {
-        flaws.extend(rules::broken(&CONTAINER, container));
+        flaws.extend(rules::broken_rules(&CONTAINER, container));
         if items(&container["env"]).iter().any(|variable| variable["name"].as_str().is_some_and(rules::is_secret))
         {
             flaws.push("has a secret in its environment".to_owned());
         }
     }
     if workload["kind"] == "Deployment" {
-        flaws.extend(rules::broken(&DEPLOYMENT, workload));
+        flaws.extend(rules::broken_rules(&DEPLOYMENT, workload));
         let is_worker = containers(workload).iter().any(|container| texts(&container["args"]).contains(&"worker"));
         let needs = END_SECONDS + if is_worker { 0 } else { drain };
         let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap_or_default();
@@ -80,7 +80,7 @@ fn flaws(workload: &Value, drain: u64) -> Vec<String> {
             flaws.push(format!("is killed after {grace} seconds and may need {needs}"));
         }
         for container in containers(workload) {
-            flaws.extend(rules::broken(&PROBES, container));
+            flaws.extend(rules::broken_rules(&PROBES, container));
             for probe in ["startupProbe", "livenessProbe", "readinessProbe"] {
                 let port = &container[probe]["httpGet"]["port"];
                 if !items(&container["ports"]).iter().any(|known| known["name"] == *port) {
@@ -137,17 +137,17 @@ pub(super) fn schemas(machine: &Machine) -> Outcome<Tried> {
         fs::write(&copy, named_manifest.to_string())?;
         command.arg(copy);
     }
-    let output_text = tools::said(&mut command)?;
+    let output_text = tools::read_output(&mut command)?;
     let version = output_text.split_once("against version ").and_then(|(_, rest)| rest.split_whitespace().next());
     let version = version.map_or(String::new(), |version| format!(" for version {version}"));
-    Tried::passed(format!("{} manifests are valid{version}", all.len()))
+    Tried::pass(format!("{} manifests are valid{version}", all.len()))
 }
 
 pub(super) fn kustomize(_: &Machine) -> Outcome<Tried> {
-    let Some(kubectl) = tools::installed("kubectl") else { return Tried::skipped("kubectl is not installed") };
+    let Some(kubectl) = tools::find_installed("kubectl") else { return Tried::skip("kubectl is not installed") };
     let output_text = output(&mut program(kubectl, &["kustomize", &format!("{FOLDER}/{MANIFESTS}")]))?;
     let kinds = output_text.lines().filter(|line| line.starts_with("kind: ")).count();
-    Tried::passed(format!("{kinds} manifests are generated"))
+    Tried::pass(format!("{kinds} manifests are generated"))
 }
 
 #[cfg(test)]

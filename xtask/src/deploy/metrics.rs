@@ -28,7 +28,7 @@ const UNDERSCORES: usize = 3;
 
 pub(super) fn check(machine: &Machine) -> Outcome<Tried> {
     let table = Table::parse(&fs::read_to_string(root().join(TABLE))?)?;
-    let files = QUERIES.iter().flat_map(|folder| machine.documents.below(folder));
+    let files = QUERIES.iter().flat_map(|folder| machine.documents.files_below(folder));
     let findings: Vec<String> = files.flat_map(|(path, text)| table.unknown(path, text)).collect();
     judge(&findings, format!("every metric of a query is among the {} metrics", table.0.len()))
 }
@@ -68,7 +68,7 @@ impl Table {
 
 /// Returns the metrics in the sources that the table lacks, each with the path of its file. `cargo xtask tidy` reports
 /// them, because a change anywhere can add one.
-pub(crate) fn undescribed<'a>(
+pub(crate) fn undescribed_metrics<'a>(
     sources: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Outcome<Vec<(String, String)>> {
     let table = Table::parse(&fs::read_to_string(root().join(TABLE))?)?;

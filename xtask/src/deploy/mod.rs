@@ -29,11 +29,11 @@ enum Tried {
 }
 
 impl Tried {
-    fn passed(observation: impl Into<String>) -> Outcome<Self> {
+    fn pass(observation: impl Into<String>) -> Outcome<Self> {
         Ok(Self::Passed(observation.into()))
     }
 
-    fn skipped(reason: impl Into<String>) -> Outcome<Self> {
+    fn skip(reason: impl Into<String>) -> Outcome<Self> {
         Ok(Self::Skipped(reason.into()))
     }
 }
@@ -101,7 +101,7 @@ pub(crate) fn run() -> Outcome {
 
 /// Joins all findings to one problem. Passes without findings.
 fn judge(findings: &[String], observation: impl Into<String>) -> Outcome<Tried> {
-    if findings.is_empty() { Tried::passed(observation) } else { Err(findings.join("\n  ").into()) }
+    if findings.is_empty() { Tried::pass(observation) } else { Err(findings.join("\n  ").into()) }
 }
 
 /// Returns the absolute path of a file in docs/deploy, as other programs need it.

@@ -17,24 +17,24 @@ const PROCESS_METRICS: [&str; 3] = ["process_open_fds", "process_max_fds", "proc
 
 /// Every alert is valid, has a test in which it fires and one in which it stays silent, and has a description.
 pub(super) fn alerts(machine: &Machine) -> Outcome<Tried> {
-    let findings = untested(&machine.documents.yaml(RULES)?[0], &machine.documents.yaml(TESTS)?[0]);
+    let findings = untested_alerts(&machine.documents.yaml(RULES)?[0], &machine.documents.yaml(TESTS)?[0]);
     if !findings.is_empty() {
         return judge(&findings, "");
     }
     let Some(promtool) = tools::promtool(machine) else { return no_promtool() };
-    tools::said(&mut program(&promtool, &["check", "config", &path_of(SCRAPE)]))?;
-    let output_text = tools::said(&mut program(&promtool, &["check", "rules", &path_of(RULES)]))?;
-    tools::said(&mut program(&promtool, &["test", "rules", &path_of(TESTS)]))?;
+    tools::read_output(&mut program(&promtool, &["check", "config", &path_of(SCRAPE)]))?;
+    let output_text = tools::read_output(&mut program(&promtool, &["check", "rules", &path_of(RULES)]))?;
+    tools::read_output(&mut program(&promtool, &["test", "rules", &path_of(TESTS)]))?;
     let count = output_text.lines().find(|line| line.contains("rules found")).unwrap_or_default();
-    Tried::passed(format!("{}, each fires and rests in its test", count.trim().trim_start_matches("SUCCESS: ")))
+    Tried::pass(format!("{}, each fires and rests in its test", count.trim().trim_start_matches("SUCCESS: ")))
 }
 
 fn no_promtool() -> Outcome<Tried> {
-    Tried::skipped("promtool is not available: it is in Debian's package prometheus")
+    Tried::skip("promtool is not available: it is in Debian's package prometheus")
 }
 
 /// Returns the problems of alerts that fire in no test, stay silent in no test, or break the rules for alerts.
-fn untested(alerts: &Value, tests: &Value) -> Vec<String> {
+fn untested_alerts(alerts: &Value, tests: &Value) -> Vec<String> {
     let cases: Vec<&Value> =
         items(&tests["tests"]).iter().flat_map(|test| items(&test["alert_rule_test"])).collect();
     let has_case = |name: &str, fires: bool| {
@@ -43,7 +43,7 @@ fn untested(alerts: &Value, tests: &Value) -> Vec<String> {
     let mut findings = Vec::new();
     for alert in items(&alerts["groups"]).iter().flat_map(|group| items(&group["rules"])) {
         let name = alert["alert"].as_str().unwrap_or_default();
-        let mut problems = rules::broken(&ALERT, alert);
+        let mut problems = rules::broken_rules(&ALERT, alert);
         for (fires, problem) in [(true, "fires in no test"), (false, "rests in no test")] {
             if !has_case(name, fires) {
                 problems.push(problem.to_owned());
@@ -70,8 +70,8 @@ pub(super) fn dashboard(machine: &Machine) -> Outcome<Tried> {
         queries.iter().enumerate().map(|(number, query)| json!({"record": format!("q{number}"), "expr": query}));
     let file = machine.scratch.join("dashboard.rules.json");
     fs::write(&file, json!({"groups": [{"name": "dashboard", "rules": rules.collect::<Vec<_>>()}]}).to_string())?;
-    tools::said(&mut program(promtool, &["check", "rules", &file.to_string_lossy()]))?;
-    Tried::passed(format!("{} queries are valid", queries.len()))
+    tools::read_output(&mut program(promtool, &["check", "rules", &file.to_string_lossy()]))?;
+    Tried::pass(format!("{} queries are valid", queries.len()))
 }
 
 /// Every query, with values for Grafana's variables.
@@ -94,7 +94,7 @@ pub(super) fn exposition(machine: &Machine) -> Outcome<Tried> {
     let file = machine.scratch.join("metrics.txt");
     fs::write(&file, &text)?;
     let shell = ["-c", "exec \"$0\" check metrics <\"$1\""];
-    tools::said(program("sh", &shell).args([&promtool, &file]))?;
+    tools::read_output(program("sh", &shell).args([&promtool, &file]))?;
     let families = text.lines().filter(|line| line.starts_with("# TYPE ")).count();
     let alerts = machine.documents.text(RULES)?;
     let missing = PROCESS_METRICS
@@ -106,7 +106,7 @@ pub(super) fn exposition(machine: &Machine) -> Outcome<Tried> {
 
 #[cfg(test)]
 mod tests {
-    use super::{queries, untested};
+    use super::{queries, untested_alerts};
     use serde_json::{Value, json};
 
     #[test]
@@ -116,9 +116,9 @@ mod tests {
         let alerts = json!({"groups": [{"rules": [alert]}]});
         let [fires, rests] =
             [json!([{}]), json!([])].map(|expected| json!({"alertname": "A", "exp_alerts": expected}));
-        let count = |cases: Value| untested(&alerts, &json!({"tests": [{"alert_rule_test": cases}]})).len();
+        let count = |cases: Value| untested_alerts(&alerts, &json!({"tests": [{"alert_rule_test": cases}]})).len();
         assert_eq!([count(json!([fires, rests])), count(json!([fires])), count(json!([rests]))], [0, 1, 1]);
-        assert_eq!(untested(&json!({"groups": [{"rules": [{"alert": "B"}]}]}), &json!({})).len(), 5);
+        assert_eq!(untested_alerts(&json!({"groups": [{"rules": [{"alert": "B"}]}]}), &json!({})).len(), 5);
     }
 
     #[test]

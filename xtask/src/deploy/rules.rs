@@ -79,7 +79,7 @@ pub(super) const ALERT: [Rule; 3] = [
 ];
 
 /// Returns the problems of the rules that a document breaks.
-pub(super) fn broken(rules: &[Rule], document: &Value) -> Vec<String> {
+pub(super) fn broken_rules(rules: &[Rule], document: &Value) -> Vec<String> {
     let is_broken = |(pointer, expected, _): &&Rule| {
         let value = document.pointer(pointer).unwrap_or(&Value::Null);
         let holds = match *expected {
@@ -151,14 +151,14 @@ mod tests {
     #[test]
     fn missing_or_other_value_breaks_its_rule() {
         for (rules, document) in documents() {
-            assert_eq!(broken(rules, &document), [""; 0]);
+            assert_eq!(broken_rules(rules, &document), [""; 0]);
             for (pointer, expected, problem) in rules {
                 let mut other = document.clone();
                 *other.pointer_mut(pointer).unwrap() = Value::Null;
-                assert_eq!(broken(rules, &other), [*problem]);
+                assert_eq!(broken_rules(rules, &other), [*problem]);
                 if !matches!(expected, Present) {
                     *other.pointer_mut(pointer).unwrap() = Value::from(["other"].as_slice());
-                    assert_eq!(broken(rules, &other), [*problem]);
+                    assert_eq!(broken_rules(rules, &other), [*problem]);
                 }
             }
         }
@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn number_must_reach_its_minimum() {
         let rules: [Rule; 1] = [("/time", AtLeast(30), "is too short")];
-        let count = |value: Value| broken(&rules, &serde_json::json!({"time": value})).len();
+        let count = |value: Value| broken_rules(&rules, &serde_json::json!({"time": value})).len();
         assert_eq!([count("30s".into()), count(31.into()), count("29s".into()), count(29.into())], [0, 0, 1, 1]);
     }
 }

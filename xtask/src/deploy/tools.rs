@@ -13,7 +13,7 @@ const PYTHON: &str = "xtask/deploy";
 const PROMETHEUS: &str = "prometheus";
 
 /// Returns the path of an installed program.
-pub(crate) fn installed(name: &str) -> Option<PathBuf> {
+pub(crate) fn find_installed(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     let usual = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
     std::env::split_paths(&folders).chain(usual).map(|folder| folder.join(name)).find(|path| path.is_file())
@@ -25,12 +25,12 @@ pub(super) fn python(machine: &Machine) -> Option<PathBuf> {
 }
 
 pub(super) fn no_python() -> Outcome<Tried> {
-    Tried::skipped("Python 3 with its venv module, or the packages from PyPI, are not available")
+    Tried::skip("Python 3 with its venv module, or the packages from PyPI, are not available")
 }
 
 /// Returns `promtool` of the machine, or that of Debian's package, which is unpacked and not installed.
 pub(super) fn promtool(machine: &Machine) -> Option<PathBuf> {
-    if let Some(path) = installed("promtool") {
+    if let Some(path) = find_installed("promtool") {
         return Some(path);
     }
     let folder = machine.target.join("promtool");
@@ -42,7 +42,7 @@ pub(super) fn promtool(machine: &Machine) -> Option<PathBuf> {
 }
 
 fn unpack_prometheus(folder: &Path) -> Outcome {
-    if installed("apt-get").is_none() {
+    if find_installed("apt-get").is_none() {
         return Err("there is no promtool, and no apt-get to download it".into());
     }
     fs::create_dir_all(folder)?;
@@ -65,7 +65,7 @@ pub(super) fn debian_package_in(folder: &Path) -> Outcome<Option<PathBuf>> {
 /// the target folder, without optimisation because it has little to do.
 pub(crate) fn subcommand(target: &Path, name: &str, version: &str) -> Outcome<PathBuf> {
     let program_name = format!("cargo-{name}");
-    if let Some(path) = installed(&program_name) {
+    if let Some(path) = find_installed(&program_name) {
         return Ok(path);
     }
     let folder = target.join(format!("{program_name}-{version}"));
@@ -82,7 +82,7 @@ pub(crate) fn subcommand(target: &Path, name: &str, version: &str) -> Outcome<Pa
 }
 
 /// Runs a program and returns its output. If the program fails, the error contains its output.
-pub(super) fn said(command: &mut Command) -> Outcome<String> {
+pub(super) fn read_output(command: &mut Command) -> Outcome<String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("cannot run {name}: {error}"))?;
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();

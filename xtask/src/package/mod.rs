@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
 
 /// Makes the archive, the bill of materials and, where possible, the Debian package of a build; returns the paths.
 pub(crate) fn for_machines(build: &Build, folder: &Path) -> Outcome<Vec<PathBuf>> {
-    described(&build.folder())?;
+    write_descriptions(&build.folder())?;
     let mut files = Vec::new();
     if build.platform.system == System::LinuxGnu && succeeds(&mut program("dpkg", &["--version"])) {
         files.push(debian(build, folder)?);
@@ -101,7 +101,7 @@ fn architecture() -> Outcome<String> {
 }
 
 /// Writes the manual page and the completions beside the binary that prints them.
-fn described(built: &Path) -> Outcome {
+fn write_descriptions(built: &Path) -> Outcome {
     let folder = built.join("package");
     fs::create_dir_all(&folder)?;
     let print = |arguments: &[&str]| output(Command::new(built.join("candor")).env_clear().args(arguments));

@@ -162,8 +162,9 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<
     for package in &workspace.packages {
         let manifest = Manifest::find(package, files);
         let Some(row) = table.iter().find(|row| row.package == package.name) else {
-            findings
-                .push(manifest.finding("name", "the package has no row in the table of xtask/src/tidy/arrows.rs"));
+            findings.push(
+                manifest.to_finding("name", "the package has no row in the table of xtask/src/tidy/arrows.rs"),
+            );
             continue;
         };
         findings.extend(direct(package, row, &names, &manifest));
@@ -189,7 +190,7 @@ fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest)
         } else {
             return None;
         };
-        Some(manifest.finding(name, &why))
+        Some(manifest.to_finding(name, &why))
     });
     wrong.collect()
 }
@@ -200,7 +201,7 @@ fn indirect(row: &Row, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     let wrong = row.never.iter().filter(|name| is_reached(name)).map(|name| {
         let package = row.package;
         let how = format!("`cargo tree -p {package} -e normal -i {name}` shows the way");
-        manifest.finding(name, &format!("{package} must not reach {name} through any dependency: {how}"))
+        manifest.to_finding(name, &format!("{package} must not reach {name} through any dependency: {how}"))
     });
     wrong.collect()
 }
@@ -228,7 +229,7 @@ impl<'a> Manifest<'a> {
         Self { path, text }
     }
 
-    fn finding(&self, key: &str, says: &str) -> Finding {
+    fn to_finding(&self, key: &str, says: &str) -> Finding {
         let is_entry = |line: &str| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(['.', ' ', '=']));
         let line = self.text.lines().position(is_entry).map_or(1, |at| at + 1);
         Finding::new(&self.path, line, says)

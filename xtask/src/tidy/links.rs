@@ -24,7 +24,7 @@ fn check_page(
     for (number, line) in prose(&page.text) {
         for target in targets(line) {
             let (path, heading) = target.split_once('#').unwrap_or((target, ""));
-            let path = if path.is_empty() { page.path.clone() } else { joined(&page.path, path) };
+            let path = if path.is_empty() { page.path.clone() } else { join_link(&page.path, path) };
             let has_heading = |known: &BTreeSet<String>| heading.is_empty() || known.contains(heading);
             if !paths.contains(path.as_str()) && !IMAGES.iter().any(|ending| path.ends_with(ending)) {
                 findings.push(Finding::new(&page.path, number, format!("the link {target} leads to no file")));
@@ -59,7 +59,7 @@ fn targets(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the path from the root of a link on the page at `page`.
-fn joined(page: &str, link: &str) -> String {
+fn join_link(page: &str, link: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();
     for part in link.trim_end_matches('/').split('/') {

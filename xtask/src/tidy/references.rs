@@ -11,7 +11,11 @@ const SECTIONS_OF_DECISIONS: std::ops::RangeInclusive<char> = 'A'..='H';
 pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let headings: BTreeSet<&str> =
         files.iter().filter(|file| file.path.starts_with(CONTRACT)).flat_map(headings).collect();
-    files.iter().filter(|file| may_refer(&file.path)).flat_map(|file| unresolved(file, &headings)).collect()
+    files
+        .iter()
+        .filter(|file| may_refer(&file.path))
+        .flat_map(|file| unresolved_references(file, &headings))
+        .collect()
 }
 
 /// Returns `true` for code, statements and documents. Generated files and licences have no references.
@@ -25,7 +29,7 @@ fn headings(file: &SourceFile) -> impl Iterator<Item = &str> {
     titles.filter_map(|line| line.trim_start_matches('#').split_whitespace().next())
 }
 
-fn unresolved(file: &SourceFile, headings: &BTreeSet<&str>) -> Vec<Finding> {
+fn unresolved_references(file: &SourceFile, headings: &BTreeSet<&str>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, line) in (1..).zip(file.text.lines()) {
         let prose = if file.path.ends_with(".rs") { comment(line) } else { line };

@@ -145,7 +145,7 @@ impl Request {
             .into_iter()
             .filter_map(Value::as_array)
             .flatten()
-            .map(|one| resolved(one, document))
+            .map(|one| resolve_reference(one, document))
             .collect();
         let has = |name: &str| {
             let is_custom = name.starts_with("filter[custom_fields.");
@@ -157,7 +157,7 @@ impl Request {
 }
 
 /// Returns a parameter, or the one that it refers to.
-fn resolved<'a>(parameter: &'a Value, document: &'a Value) -> &'a Value {
+fn resolve_reference<'a>(parameter: &'a Value, document: &'a Value) -> &'a Value {
     let place = parameter["$ref"].as_str().and_then(|place| document.pointer(place.trim_start_matches('#')));
     place.unwrap_or(parameter)
 }

@@ -60,7 +60,7 @@ pub(crate) enum ExportFormat {
 
 impl ExportFormat {
     /// Returns the ending of file names.
-    pub(crate) const fn ending(self) -> &'static str {
+    pub(crate) const fn file_ending(self) -> &'static str {
         match self {
             Self::Ndjson => "ndjson",
             Self::Csv => "csv",

@@ -66,7 +66,7 @@ impl Cli {
     fn read_from(
         words: impl IntoIterator<Item = OsString>,
     ) -> Result<(Self, Vec<(Setting, String)>), clap::Error> {
-        let matches = settings::accepted(described()).try_get_matches_from(words)?;
+        let matches = settings::accept_settings(described()).try_get_matches_from(words)?;
         let cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut described()))?;
         Ok((cli, settings::given_settings(&matches)))
     }

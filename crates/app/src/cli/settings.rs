@@ -36,7 +36,7 @@ pub(super) fn with_settings_shown(root: Command) -> Command {
 
 /// Adds hidden flags for all settings to the program and thereby to every command, also to those that ignore
 /// them. Scripts can then pass the same flags to all commands.
-pub(super) fn accepted(root: Command) -> Command {
+pub(super) fn accept_settings(root: Command) -> Command {
     root.args(flags(Setting::ALL.iter().map(|(_, setting)| *setting)).map(|flag| flag.hide(true)))
 }
 

@@ -31,7 +31,7 @@ fn help(words: &[&str]) -> String {
 #[test]
 fn command_line_is_well_formed() {
     described().debug_assert();
-    settings::accepted(described()).debug_assert();
+    settings::accept_settings(described()).debug_assert();
 }
 
 #[test]

@@ -52,7 +52,7 @@ impl CommandFailure for DevOnServer {}
 /// [`DevOnServer`] with PostgreSQL, and every error that prevents a service from starting.
 pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     if matches!(config.database, DatabaseUrl::Postgres(_)) {
-        return Err(DevOnServer(config.database.masked()).into());
+        return Err(DevOnServer(config.database.mask_password()).into());
     }
     let settings = for_a_newcomer(config);
     let running = Running::start(&settings, Role::All).await?;

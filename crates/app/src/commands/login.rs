@@ -29,7 +29,7 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), Error> {
     let candor = Account::new(profile.clone(), login.insecure).client(AGENT)?;
     let answer = candor.request(Method::GET, "me").send().await;
     let me = answer.and_then(|response| response.json::<Me>());
-    let me = me.map_err(RemoteFailure::calling(format!("log in to {url}")))?.data;
+    let me = me.map_err(RemoteFailure::naming_request(format!("log in to {url}")))?.data;
     profiles.insert(&login.profile, profile);
     profiles.write(&path)?;
     let object = json!({
@@ -38,7 +38,7 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), Error> {
         "access_level": me.access_level, "expires_at": me.expires_at,
     });
     let place = path.display();
-    output.say(&object, &format!("{}\nIt is stored in {place}.\n{}\n", described(&me), usage(&login.profile)))
+    output.say(&object, &format!("{}\nIt is stored in {place}.\n{}\n", describe_key(&me), usage(&login.profile)))
 }
 
 /// Removes a profile.
@@ -76,7 +76,7 @@ fn read_key() -> Result<String, Error> {
     read.map_err(Error::io("read", "the API key"))
 }
 
-fn described(me: &Me) -> String {
+fn describe_key(me: &Me) -> String {
     let end = me.expires_at.as_ref().map_or(String::new(), |end| format!(", which expires at {end}"));
     format!(
         "The service accepts the key {:?}: {} level, {} data of {}{end}.",

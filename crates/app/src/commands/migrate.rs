@@ -34,7 +34,7 @@ impl CommandFailure for PendingMigrations {
 /// # Errors
 /// A database that does not answer, or has a newer schema; [`PendingMigrations`] if a migration is pending.
 pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> {
-    let database = config.database.masked();
+    let database = config.database.mask_password();
     store::expect_known_schema(config).await?;
     let pending = store::pending(config).await?;
     let people = match pending.as_slice() {
@@ -59,7 +59,7 @@ pub(crate) fn role_settings(output: Output) -> Result<(), Error> {
 /// # Errors
 /// A database that does not answer, or has a newer schema; a migration that fails, a wrong master key.
 pub(crate) async fn run(config: &Config, shards: Option<u16>, output: Output) -> Result<(), Error> {
-    let database = config.database.masked();
+    let database = config.database.mask_password();
     store::expect_known_schema(config).await?;
     wiring::compare_master_key(config).await?;
     let mut migrations = store::migrate(config).await?;

@@ -159,13 +159,13 @@ const MESSAGES: [(usize, &str); 3] = [
 /// [`Error::Refused`] or [`Error::Defect`], with the failed operation.
 pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> {
     let context = request_context(services, key).await?;
-    integrations::subscribed(services, &context).await?;
+    integrations::create_webhook(services, &context).await?;
     let people = people(services, &context).await?;
-    let observation_ids = observed(services, &context, &people).await?;
+    let observation_ids = create_observations(services, &context, &people).await?;
     let goals = goals(services, &context, &people).await?;
     progress::add_progress(services, &context, &people, &goals).await?;
-    summarized(services, &context, &people, &observation_ids, &goals).await?;
-    talked(services, &context, &people).await?;
+    create_summary(services, &context, &people, &observation_ids, &goals).await?;
+    create_conversation(services, &context, &people).await?;
     let ask = json!({
         "title": "How is Ruth doing with the new customers?",
         "instructions": "One strength and one opportunity each.",
@@ -173,22 +173,24 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> 
         "requester_id": people.get(2),
         "reviewer_ids": [people.get(8), people.get(11)],
     });
-    let assignment =
-        body(&done(assignments::create(services, &context, object(ask)).await, "create a sample assignment")?)?;
+    let assignment = body(&expect_reply(
+        assignments::create(services, &context, object(ask)).await,
+        "create a sample assignment",
+    )?)?;
     let answer = json!({
         "reviewer_id": people.get(8),
         "observations": [{"type": "strength", "observation": "Called each of them in the first week."}],
     });
-    let id = parsed(&assignment)?;
-    done(assignments::submit(services, &context, id, object(answer)).await, "answer a sample assignment")?;
-    integrations::connected(services, &context).await
+    let id = parse_id(&assignment)?;
+    expect_reply(assignments::submit(services, &context, id, object(answer)).await, "answer a sample assignment")?;
+    integrations::create_connector(services, &context).await
 }
 
 async fn people(services: &Services, context: &RequestContext) -> Result<Vec<String>, Error> {
     let mut department_ids = Vec::new();
     for name in DEPARTMENTS {
         let creation = departments::create(services, context, object(json!({"name": name}))).await;
-        department_ids.push(id(&done(creation, "create a sample department")?)?);
+        department_ids.push(id(&expect_reply(creation, "create a sample department")?)?);
     }
     let mut people: Vec<String> = Vec::new();
     for (first, last, title, role, manager, department) in PEOPLE {
@@ -202,13 +204,13 @@ async fn people(services: &Services, context: &RequestContext) -> Result<Vec<Str
             "department_id": department_ids.get(department),
         });
         let creation = employees::create(services, context, object(body)).await;
-        people.push(id(&done(creation, "create a sample employee")?)?);
+        people.push(id(&expect_reply(creation, "create a sample employee")?)?);
     }
     Ok(people)
 }
 
 /// Creates the observations and returns their ids, each with the index of its subject.
-async fn observed(
+async fn create_observations(
     services: &Services,
     context: &RequestContext,
     people: &[String],
@@ -227,7 +229,7 @@ async fn observed(
             "attribute_ids": tags,
         });
         let creation = observations::create(services, context, object(body)).await;
-        observation_ids.push((person, id(&done(creation, "create a sample observation")?)?));
+        observation_ids.push((person, id(&expect_reply(creation, "create a sample observation")?)?));
     }
     Ok(observation_ids)
 }
@@ -256,13 +258,13 @@ async fn goals(
         let creation = objectives::create(services, context, family, object(body)).await;
         let objective = body_of(creation, "create a sample objective")?;
         for verb in verbs {
-            let id = parsed(&objective)?;
+            let id = parse_id(&objective)?;
             if *verb == Verb::Miss {
                 let start_body = object(json!({"status": "in_progress"}));
                 let start_result = objectives::update(services, context, family, id, start_body).await;
-                done(start_result, "start a sample objective")?;
+                expect_reply(start_result, "start a sample objective")?;
             }
-            done(
+            expect_reply(
                 objectives::act(services, context, family, id, *verb, Object::new()).await,
                 "review a sample objective",
             )?;
@@ -272,7 +274,7 @@ async fn goals(
     Ok(set)
 }
 
-async fn summarized(
+async fn create_summary(
     services: &Services,
     context: &RequestContext,
     people: &[String],
@@ -295,14 +297,19 @@ async fn summarized(
             body_of(summaries::create(services, context, object(body)).await, "create a sample summary")?;
         for (action, with) in actions {
             let with = serde_json::from_str(with).map_err(|error| defect(&error.to_string()))?;
-            let action_result = summaries::act(services, context, parsed(&summary)?, *action, object(with)).await;
-            done(action_result, "review a sample summary")?;
+            let action_result =
+                summaries::act(services, context, parse_id(&summary)?, *action, object(with)).await;
+            expect_reply(action_result, "review a sample summary")?;
         }
     }
     Ok(())
 }
 
-async fn talked(services: &Services, context: &RequestContext, people: &[String]) -> Result<(), Error> {
+async fn create_conversation(
+    services: &Services,
+    context: &RequestContext,
+    people: &[String],
+) -> Result<(), Error> {
     let conversation_body = json!({"title": "One to one", "participant_ids": [people.get(1), people.get(3)]});
     let conversation = body_of(
         conversations::create(services, context, object(conversation_body)).await,
@@ -310,23 +317,23 @@ async fn talked(services: &Services, context: &RequestContext, people: &[String]
     )?;
     for (author, text) in MESSAGES {
         let message = json!({"author_id": people.get(author), "body": text});
-        done(
-            conversations::add(services, context, parsed(&conversation)?, object(message)).await,
+        expect_reply(
+            conversations::add(services, context, parse_id(&conversation)?, object(message)).await,
             "write a sample message",
         )?;
     }
     Ok(())
 }
 
-fn done(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Reply, Error> {
+fn expect_reply(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Reply, Error> {
     outcome.map_err(Error::cannot(what))
 }
 
 fn body_of(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Value, Error> {
-    body(&done(outcome, what)?)
+    body(&expect_reply(outcome, what)?)
 }
 
-fn parsed<K: Kind>(made: &Value) -> Result<Id<K>, Error> {
+fn parse_id<K: Kind>(made: &Value) -> Result<Id<K>, Error> {
     text_id(made)?.parse().map_err(|_| defect("an answer has no good id"))
 }
 

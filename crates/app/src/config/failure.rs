@@ -63,7 +63,7 @@ pub(crate) enum SettingError {
 
 impl SettingError {
     /// Creates the error for a setting with an invalid value.
-    pub(super) fn malformed(setting: Setting, origin: &Origin, value: Option<String>, reason: &str) -> Self {
+    pub(super) fn new_malformed(setting: Setting, origin: &Origin, value: Option<String>, reason: &str) -> Self {
         let (setting, value, reason) = (origin.spell(setting), value.unwrap_or_default(), reason.to_owned());
         match origin {
             Origin::Flag => Self::MalformedFlag { setting, value, reason },

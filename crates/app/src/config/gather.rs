@@ -70,7 +70,7 @@ impl RawSettings {
             // Empty counts as unset, because that is how Compose files and shells pass unset variables on.
             Some("") => {}
             Some(text) => self.put(setting, text.to_owned(), Origin::Environment),
-            None => self.problems.push(SettingError::malformed(
+            None => self.problems.push(SettingError::new_malformed(
                 setting,
                 &Origin::Environment,
                 None,
@@ -95,7 +95,7 @@ impl RawSettings {
                 self.problems.push(SettingError::Unknown { given: place, hint });
                 continue;
             };
-            let to_error = |reason: &str| SettingError::malformed(setting, &origin, None, reason);
+            let to_error = |reason: &str| SettingError::new_malformed(setting, &origin, None, reason);
             if self.values.contains_key(&setting) {
                 self.problems.push(to_error("the setting is there twice, as a key and in a table"));
                 continue;
@@ -125,7 +125,8 @@ fn unknown_variable(variable: &str, near: Option<Setting>) -> String {
 }
 
 fn parse_file(path: &Path) -> Result<Table, SettingError> {
-    let text = std::fs::read_to_string(path).map_err(IoFailure::during("read the configuration file", path))?;
+    let text =
+        std::fs::read_to_string(path).map_err(IoFailure::naming_operation("read the configuration file", path))?;
     text.parse().map_err(|problem: toml::de::Error| {
         let line = problem.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
         let reason = problem.message();

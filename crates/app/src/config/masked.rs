@@ -10,8 +10,8 @@ const MASK: &str = "***";
 pub(super) fn printable(setting: Setting, text: &str) -> String {
     match setting {
         Setting::MasterKey => MASK.to_owned(),
-        Setting::DatabaseUrl | Setting::DatabaseReplicaUrl | Setting::SmtpUrl => url::masked(text),
-        Setting::RateLimiter if text.contains(':') => url::masked(text),
+        Setting::DatabaseUrl | Setting::DatabaseReplicaUrl | Setting::SmtpUrl => url::mask_password(text),
+        Setting::RateLimiter if text.contains(':') => url::mask_password(text),
         Setting::Listen
         | Setting::AdminListen
         | Setting::DatabasePool

@@ -204,7 +204,7 @@ impl Reader {
         match self.understand(setting, Some(text), origin, &parse) {
             Some(value) => Ok(value),
             None => parse(setting.default().unwrap_or(default))
-                .map_err(|reason| SettingError::malformed(setting, &Origin::Default, None, &reason)),
+                .map_err(|reason| SettingError::new_malformed(setting, &Origin::Default, None, &reason)),
         }
     }
 
@@ -255,7 +255,7 @@ impl Reader {
         let value = match text.as_deref().map(parse).transpose() {
             Ok(value) => value,
             Err(reason) => {
-                self.problems.push(SettingError::malformed(setting, &origin, printable_text.clone(), &reason));
+                self.problems.push(SettingError::new_malformed(setting, &origin, printable_text.clone(), &reason));
                 None
             }
         };
@@ -269,7 +269,11 @@ impl Reader {
 /// # Errors
 /// [`Error::Argument`], with the password masked.
 pub(crate) fn database_url(argument: &'static str, text: &str) -> Result<DatabaseUrl, Error> {
-    parse::database_url(text).map_err(|wanted| Error::Argument { argument, value: url::masked(text), wanted })
+    parse::database_url(text).map_err(|wanted| Error::Argument {
+        argument,
+        value: url::mask_password(text),
+        wanted,
+    })
 }
 
 fn master_key(text: &str) -> Parsed<Secret> {

@@ -27,10 +27,10 @@ pub(crate) enum DatabaseUrl {
 impl DatabaseUrl {
     /// Returns the URL with its password masked.
     #[must_use]
-    pub(crate) fn masked(&self) -> String {
+    pub(crate) fn mask_password(&self) -> String {
         match self {
             Self::Sqlite(path) => format!("sqlite://{}", path.display()),
-            Self::Postgres(url) => super::url::masked(url.reveal()),
+            Self::Postgres(url) => super::url::mask_password(url.reveal()),
         }
     }
 }

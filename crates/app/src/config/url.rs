@@ -29,7 +29,7 @@ const ODD: [char; 5] = ['/', '?', '#', '&', '='];
 
 /// Replaces the password of a URL, before the host or in the parameters. Parts that cannot be distinguished
 /// from a password are masked as well.
-pub(super) fn masked(url: &str) -> String {
+pub(super) fn mask_password(url: &str) -> String {
     let scheme =
         url.split_once("://").filter(|(scheme, _)| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()));
     let Some((scheme, rest)) = scheme else { return MASK.to_owned() };
@@ -89,7 +89,7 @@ fn parameter(pair: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::masked;
+    use super::mask_password;
 
     #[test]
     fn password_is_masked_in_every_url() {
@@ -134,9 +134,9 @@ mod tests {
             ("hunter2", "***"),
         ];
         for (url, shown) in table {
-            assert_eq!(masked(url), shown, "{url}");
+            assert_eq!(mask_password(url), shown, "{url}");
             let parts = ["hunter2", "hun@", "ter2", "hunt", "er2", "h%75"];
-            assert!(!parts.iter().any(|part| masked(url).contains(part)), "{url}");
+            assert!(!parts.iter().any(|part| mask_password(url).contains(part)), "{url}");
         }
     }
 }

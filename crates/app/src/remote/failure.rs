@@ -70,7 +70,7 @@ pub(crate) enum RemoteFailure {
     #[error("{0} returns no list; leave out --paginate")]
     NoList(String),
     /// The request failed: no valid response arrived, or it was an error response.
-    #[error("cannot {request}: {}", explained(.error))]
+    #[error("cannot {request}: {}", explain_failure(.error))]
     Call {
         /// Method and path, or the purpose of the call.
         request: String,
@@ -81,7 +81,7 @@ pub(crate) enum RemoteFailure {
 
 impl RemoteFailure {
     /// Converts an error of the client library into one that names the request.
-    pub(crate) fn calling(request: impl Into<String>) -> impl FnOnce(ClientError) -> Self {
+    pub(crate) fn naming_request(request: impl Into<String>) -> impl FnOnce(ClientError) -> Self {
         let request = request.into();
         move |error| Self::Call { request, error: Box::new(error) }
     }
@@ -121,7 +121,7 @@ fn status_of(error: &ClientError) -> u8 {
 }
 
 /// Returns the cause of a failed call with the remedy, if there is one.
-fn explained(error: &ClientError) -> String {
+fn explain_failure(error: &ClientError) -> String {
     let Some(api) = error.api() else {
         let reason = error.to_string().trim_end_matches('.').to_owned();
         let remedy = if matches!(error, ClientError::Unreadable(_)) {
@@ -178,6 +178,6 @@ mod tests {
         assert_eq!(RemoteFailure::MalformedKey.exit_status(), WRONG_USAGE);
         assert_eq!(RemoteFailure::OpenToOthers(PathBuf::new()).exit_status(), 1);
         let settings = ClientError::Settings("x".to_owned());
-        assert_eq!(RemoteFailure::calling("GET /me")(settings).exit_status(), 1);
+        assert_eq!(RemoteFailure::naming_request("GET /me")(settings).exit_status(), 1);
     }
 }

@@ -56,7 +56,7 @@ pub(crate) enum WiringFailure {
 impl WiringFailure {
     /// Converts a master key mismatch into an error that names the database.
     pub(super) fn wrong_master_key(config: &Config) -> impl FnOnce(WrongKey) -> Error {
-        let database = config.database.masked();
+        let database = config.database.mask_password();
         move |error| match error {
             WrongKey::Lacking { .. } | WrongKey::NothingOpens { .. } => {
                 Self::WrongMasterKey { database, reason: error.to_string() }.into()

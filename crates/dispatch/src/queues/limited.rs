@@ -32,7 +32,7 @@ impl<T> SubscriptionQueues<T> {
     /// Notes the answer to a call for the rate lease; `None` without one.
     pub(crate) fn rate_leased(&mut self, place: QueuePlace, lease: Option<LeaseDeadline>) {
         if let Some(rate) = self.queues.get_mut(&place.queue).and_then(|state| state.rate.as_mut()) {
-            rate.leased(place.number, lease);
+            rate.note_lease(place.number, lease);
         }
     }
 
@@ -99,7 +99,7 @@ impl<T> SubscriptionQueues<T> {
 
     /// Returns the queues with a rate that hold deliveries, sorted, with the number of deliveries to claim for
     /// each. Of an organization that uses its share of the waiting room, returns all queues with a rate.
-    pub(crate) fn limited(&self) -> Vec<(QueueKey, u16)> {
+    pub(crate) fn list_limited(&self) -> Vec<(QueueKey, u16)> {
         let to_entry = |(queue, state): (&QueueKey, &State<T>)| {
             let is_crowded = state.rate.is_some() && self.shares.is_crowded_by_limited(queue.0.organization, 0);
             let is_listed = state.rate.is_some() && (is_crowded || !state.is_idle());

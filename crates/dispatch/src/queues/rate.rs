@@ -117,7 +117,7 @@ impl RateState {
     }
 
     /// Notes the answer to the call of [`RateDecision::Lease`]: the lease, or `None` without one.
-    pub(super) fn leased(&mut self, attempt: u64, lease: Option<LeaseDeadline>) {
+    pub(super) fn note_lease(&mut self, attempt: u64, lease: Option<LeaseDeadline>) {
         self.leasing = self.leasing.filter(|leasing| *leasing != attempt);
         self.lease = lease.or(self.lease);
     }
@@ -151,7 +151,7 @@ mod tests {
     fn leased(per_second: usize) -> RateState {
         let mut rate = RateState::new(per_second);
         assert_eq!(rate.decide(0, at(0)), RateDecision::Lease);
-        rate.leased(0, Some(at(0).plus(RATE_LEASE)));
+        rate.note_lease(0, Some(at(0).plus(RATE_LEASE)));
         rate.end(0);
         rate
     }
@@ -191,9 +191,9 @@ mod tests {
         assert!(!rate.may_begin(at(0)));
         assert_eq!(rate.decide(1, at(0)), RateDecision::Lease);
         assert_eq!(rate.decide(2, at(0)), RateDecision::Wait);
-        rate.leased(1, None);
+        rate.note_lease(1, None);
         assert_eq!(rate.decide(3, at(5)), RateDecision::Lease, "the call failed, so another one tries");
-        rate.leased(3, Some(at(5).plus(RATE_LEASE)));
+        rate.note_lease(3, Some(at(5).plus(RATE_LEASE)));
         assert_eq!(rate.decide(3, at(6)), RateDecision::Send);
     }
 
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(rate.decide(1, at(5_000)), RateDecision::Send);
         assert_eq!(rate.decide(2, at(5_001)), RateDecision::Lease);
         assert_eq!(rate.decide(3, at(5_001)), RateDecision::Send, "the old lease is long enough");
-        rate.leased(2, None);
+        rate.note_lease(2, None);
         assert_eq!(rate.decide(2, at(8_000)), RateDecision::Lease);
         assert_eq!(rate.decide(4, at(8_000)), RateDecision::Send);
         assert_eq!(rate.decide(4, at(8_001)), RateDecision::Wait);

@@ -204,18 +204,18 @@ fn queue_counters_match_contents_after_random_steps() {
     let mut test = QueuesTest::new(QueueLimits { attempts: 16, waiting: 24, batch: 256 });
     let mut places: Vec<QueuePlace> = vec![];
     for step in 0..20_000 {
-        match random.below(6) {
+        match random.number_below(6) {
             0 | 1 => {
-                test.offer(queue(random.below(3) as u128, random.below(4) as u128), 3);
+                test.offer(queue(random.number_below(3) as u128, random.number_below(4) as u128), 3);
             }
             2 | 3 => places.extend(test.start()),
             4 => {
                 let some = places.split_off(places.len() / 2);
-                let answer = if random.below(3) == 0 { SILENT } else { QUICK };
+                let answer = if random.number_below(3) == 0 { SILENT } else { QUICK };
                 test.end(&some, answer);
             }
             _ => {
-                test.pass(random.below(6) as u64);
+                test.pass(random.number_below(6) as u64);
                 test.queues.forget(test.now);
             }
         }
@@ -251,7 +251,7 @@ fn limited_queue_takes_one_delivery_if_the_share_is_used() {
         "one queue fills half of a quarter of the room, and the rest has one delivery each"
     );
     assert!(test.queues.takes(*last, 0, 0) && !test.queues.takes(*last, 1, 1));
-    assert!(!test.queues.full().contains(last) && test.queues.limited().contains(&(*last, 1)));
+    assert!(!test.queues.full().contains(last) && test.queues.list_limited().contains(&(*last, 1)));
     assert_eq!(test.offer(*last, 2), 1);
     assert!(test.queues.full().contains(last));
     let attempts = test.start();

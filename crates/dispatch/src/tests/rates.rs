@@ -41,7 +41,7 @@ fn limited(jobs: u128, rate: u16) -> Dispatcher<()> {
 #[test]
 fn waiting_deliveries_hold_no_place_and_begin_in_time() {
     let mut machine = limited(5, 1);
-    assert_eq!((machine.attempts(), machine.held()), (1, 5));
+    assert_eq!((machine.attempts(), machine.held_count()), (1, 5));
     assert!(machine.take_wakes().claims);
     assert_eq!(machine.next_attempt(at(1_000)), None);
     assert_eq!(machine.waits_until(at(500)), Some(Duration::from_millis(1_001)));

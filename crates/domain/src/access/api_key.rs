@@ -239,7 +239,7 @@ impl ApiKey {
             expiring_due: expiring::due(draft.expires_at, at),
             previous_expiring_due: None,
         };
-        Ok(Decision::created(state, "api_key.create", vec![]))
+        Ok(Decision::for_creation(state, "api_key.create", vec![]))
     }
 
     /// Changes the name, the scopes or the end, or enables the key of a person who came back at `returned_at`.
@@ -279,7 +279,7 @@ impl ApiKey {
             state.expiring_due = expiring::due(state.expires_at, at);
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Ok(Some(Decision::changed(self, state, "api_key.update", vec![])))
+        Ok(Some(Decision::for_change(self, state, "api_key.update", vec![])))
     }
 
     /// Replaces the secret. The previous secret stays valid for `overlap_seconds`. A portal link that was not
@@ -310,7 +310,7 @@ impl ApiKey {
             updated_at: at.strictly_after(self.updated_at),
             ..self.clone()
         };
-        Ok(Decision::changed(self, state, "api_key.rotate", vec![]))
+        Ok(Decision::for_change(self, state, "api_key.rotate", vec![]))
     }
 
     /// Revokes the key at once.
@@ -330,7 +330,7 @@ impl ApiKey {
             updated_at: revoked_at,
             ..self.clone()
         };
-        Ok(Decision::changed(self, state, "api_key.revoke", vec![]))
+        Ok(Decision::for_change(self, state, "api_key.revoke", vec![]))
     }
 
     fn must_be_good(&self, attempted: &str) -> Result<(), DomainError> {

@@ -335,7 +335,7 @@ pub(crate) mod tests {
     }
 
     /// A caller with every scope and a standard key that acts for this person.
-    pub(crate) fn bound(id: EmployeeId, is_org_admin: bool) -> Caller {
+    pub(crate) fn bound_caller(id: EmployeeId, is_org_admin: bool) -> Caller {
         Caller { person: Some(BoundPerson { id, is_org_admin }), ..unbound(AccessLevel::Standard) }
     }
 
@@ -355,8 +355,8 @@ pub(crate) mod tests {
         for (caller, wanted) in [
             (unbound(AccessLevel::Admin), Ok(())),
             (unbound(AccessLevel::Standard), expected_error),
-            (bound(person, true), expected_error),
-            (bound(person, true).with_level(AccessLevel::Admin), expected_error),
+            (bound_caller(person, true), expected_error),
+            (bound_caller(person, true).with_level(AccessLevel::Admin), expected_error),
         ] {
             assert_eq!(caller.require_admin(AdminContext::Organization), wanted, "{caller:?}");
         }

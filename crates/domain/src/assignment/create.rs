@@ -168,7 +168,7 @@ impl Assignment {
         };
         let notices = state.reviewer_ids.iter().map(|reviewer| state.request_notice(*reviewer)).collect();
         let fires = vec![EventType::AssignmentCreated];
-        Ok(Decision { notices, ..Decision::created(state, "assignment.create", fires) })
+        Ok(Decision { notices, ..Decision::for_creation(state, "assignment.create", fires) })
     }
 
     fn request_notice(&self, reviewer: EmployeeId) -> Notice {

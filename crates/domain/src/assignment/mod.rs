@@ -149,7 +149,7 @@ impl Assignment {
         self.must_be_open("cancel")?;
         let updated_at = at.strictly_after(self.updated_at);
         let state = Self { status: Status::Canceled, updated_at, ..self.clone() };
-        Ok(Decision::changed(self, state, "assignment.cancel", vec![EventType::AssignmentCanceled]))
+        Ok(Decision::for_change(self, state, "assignment.cancel", vec![EventType::AssignmentCanceled]))
     }
 
     fn must_be_open(&self, attempted: &str) -> Result<(), DomainError> {

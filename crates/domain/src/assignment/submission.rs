@@ -174,7 +174,7 @@ impl Assignment {
             .map(|requester| state.notice(kind, requester, "Feedback complete", String::new()))
             .into_iter()
             .collect();
-        Ok((Decision { notices, ..Decision::changed(self, state, "assignment.submit", fires) }, observations))
+        Ok((Decision { notices, ..Decision::for_change(self, state, "assignment.submit", fires) }, observations))
     }
 }
 
@@ -199,7 +199,7 @@ fn create_observations(
         match Observation::create(ids(), draft, found, at) {
             Ok(decision) => made.push(decision),
             Err(DomainError::Unprocessable(found_problems)) => {
-                problems.extend(found_problems.below(&format!("observations[{number}].")))
+                problems.extend(found_problems.prefix_fields(&format!("observations[{number}].")))
             }
             Err(DomainError::Conflict(mut taken)) => {
                 taken.field.insert_str(0, &format!("observations[{number}]."));

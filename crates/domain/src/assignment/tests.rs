@@ -1,5 +1,5 @@
 use super::*;
-use crate::access::tests::{bound, unbound};
+use crate::access::tests::{bound_caller, unbound};
 use crate::access::{AccessLevel, PermissionDenied};
 use crate::event::EventType;
 use crate::id::ObservationId;
@@ -309,26 +309,26 @@ fn bound_key_requests_and_submits_as_its_person() {
     let table = [
         (organization.clone(), naming("null"), Ok(None)),
         (organization.clone(), naming(&own), Ok(Some(person(9)))),
-        (bound(person(9), false), Draft::parse(object(GOOD)).unwrap(), Ok(Some(person(9)))),
-        (bound(person(9), true), Draft::parse(object(GOOD)).unwrap(), Ok(Some(person(9)))),
-        (bound(person(9), false), naming(&own), Ok(Some(person(9)))),
-        (bound(person(9), false), naming("null"), Err(PermissionDenied::OtherPerson)),
-        (bound(person(8), false), naming(&own), Err(PermissionDenied::OtherPerson)),
-        (bound(person(8), true), naming(&own), Err(PermissionDenied::OtherPerson)),
+        (bound_caller(person(9), false), Draft::parse(object(GOOD)).unwrap(), Ok(Some(person(9)))),
+        (bound_caller(person(9), true), Draft::parse(object(GOOD)).unwrap(), Ok(Some(person(9)))),
+        (bound_caller(person(9), false), naming(&own), Ok(Some(person(9)))),
+        (bound_caller(person(9), false), naming("null"), Err(PermissionDenied::OtherPerson)),
+        (bound_caller(person(8), false), naming(&own), Err(PermissionDenied::OtherPerson)),
+        (bound_caller(person(8), true), naming(&own), Err(PermissionDenied::OtherPerson)),
     ];
     for (caller, draft, wanted) in table {
         let draft_of_person = draft.clone().asked_by(&caller);
         assert_eq!(draft_of_person.map(|draft| draft.people().first().copied()), wanted, "{caller:?} {draft:?}");
     }
     let submission = submission_of(4, 1);
-    assert_eq!(submission.may_be_submitted_by(&bound(person(4), false)), Ok(()));
+    assert_eq!(submission.may_be_submitted_by(&bound_caller(person(4), false)), Ok(()));
     assert_eq!(submission.may_be_submitted_by(&organization), Ok(()));
     for is_org_admin in [false, true] {
-        let other = bound(person(3), is_org_admin);
+        let other = bound_caller(person(3), is_org_admin);
         assert_eq!(submission.may_be_submitted_by(&other), Err(PermissionDenied::OtherPerson));
     }
     let body = r#"{"observations":[{"type":"strength","observation":"x"}]}"#;
-    let reviewer = bound(person(4), false);
+    let reviewer = bound_caller(person(4), false);
     let parse = |caller| SubmissionDraft::parse(object(body), &assignment(), caller, NOON);
     assert_eq!(parse(&reviewer).unwrap().may_be_submitted_by(&reviewer), Ok(()));
     assert_eq!(field_codes(&parse(&organization).unwrap_err()), [("reviewer_id".to_owned(), Code::Required)]);
@@ -338,10 +338,10 @@ fn bound_key_requests_and_submits_as_its_person() {
 fn assignment_is_canceled_by_its_requester_and_org_admins() {
     let table = [
         (unbound(AccessLevel::Standard), true),
-        (bound(person(9), false), true),
-        (bound(person(4), false), false),
-        (bound(person(4), false).with_level(AccessLevel::Admin), false),
-        (bound(person(7), true), true),
+        (bound_caller(person(9), false), true),
+        (bound_caller(person(4), false), false),
+        (bound_caller(person(4), false).with_level(AccessLevel::Admin), false),
+        (bound_caller(person(7), true), true),
     ];
     for (caller, may) in table {
         let expected_error = (!may).then_some(PermissionDenied::NotTheRequester);

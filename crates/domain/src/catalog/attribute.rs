@@ -17,7 +17,7 @@ use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::rule;
 use crate::schema::OpenWord;
-use crate::text::{folded, name_key};
+use crate::text::{fold_case, name_key};
 use crate::time::Timestamp;
 
 /// Maximum length of a name or a category, in characters.
@@ -174,7 +174,7 @@ impl Update<Patch> {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn against(&self, stored: &Attribute) -> Result<Patch, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Attribute) -> Result<Patch, ValidationErrors> {
         if stored.archived_at.is_some() { Ok(Patch::default()) } else { self.finish(stored) }
     }
 }
@@ -184,7 +184,7 @@ impl Attribute {
     /// twin.
     #[must_use]
     pub fn name_key(&self) -> String {
-        if self.is_twin { folded(&self.name) } else { name_key(&self.name) }
+        if self.is_twin { fold_case(&self.name) } else { name_key(&self.name) }
     }
 
     /// Creates an attribute. `holder` is the attribute that already has the name.
@@ -201,7 +201,7 @@ impl Attribute {
         let Draft { name, category, tone } = draft;
         let (archived_at, is_twin) = (None, false);
         let state = Self { id, name, category, tone, created_at: at, updated_at: at, archived_at, is_twin };
-        Ok(Decision::created(state, "attribute.create", vec![EventType::AttributeCreated]))
+        Ok(Decision::for_creation(state, "attribute.create", vec![EventType::AttributeCreated]))
     }
 
     /// Changes name, category or tone. Returns `None` if nothing changes. `holder` is the attribute that has the
@@ -226,7 +226,7 @@ impl Attribute {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Ok(Some(Decision::changed(self, state, "attribute.update", vec![EventType::AttributeUpdated])))
+        Ok(Some(Decision::for_change(self, state, "attribute.update", vec![EventType::AttributeUpdated])))
     }
 
     /// Archives the attribute, which stays on the observations that have it.
@@ -237,7 +237,7 @@ impl Attribute {
         must_be_active(self.archived_at, "archive")?;
         let archived_at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
-        Ok(Decision::changed(self, state, "attribute.archive", vec![EventType::AttributeArchived]))
+        Ok(Decision::for_change(self, state, "attribute.archive", vec![EventType::AttributeArchived]))
     }
 
     /// Restores an archived attribute.
@@ -247,7 +247,7 @@ impl Attribute {
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        Ok(Decision::changed(self, state, "attribute.restore", vec![EventType::AttributeRestored]))
+        Ok(Decision::for_change(self, state, "attribute.restore", vec![EventType::AttributeRestored]))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, Line};
-use crate::text::{folded, name_key};
+use crate::text::{fold_case, name_key};
 use crate::time::Timestamp;
 
 /// Maximum length of a name, in characters.
@@ -141,7 +141,7 @@ impl Update<Option<String>> {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn against(&self, stored: &Department) -> Result<Option<String>, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Department) -> Result<Option<String>, ValidationErrors> {
         if stored.archived_at.is_some() { Ok(None) } else { self.finish(stored) }
     }
 }
@@ -151,7 +151,7 @@ impl Department {
     /// twin.
     #[must_use]
     pub fn name_key(&self) -> String {
-        if self.is_twin { folded(&self.name) } else { name_key(&self.name) }
+        if self.is_twin { fold_case(&self.name) } else { name_key(&self.name) }
     }
 
     /// Creates a department. `holder` is the department that already has the name.
@@ -171,7 +171,7 @@ impl Department {
     /// Creates a department without checking that its name is free.
     pub(crate) fn create_with_free_name(id: DepartmentId, name: String, at: Timestamp) -> Decision<Self> {
         let state = Self { id, name, created_at: at, updated_at: at, archived_at: None, is_twin: false };
-        Decision::created(state, "department.create", vec![EventType::DepartmentCreated])
+        Decision::for_creation(state, "department.create", vec![EventType::DepartmentCreated])
     }
 
     /// Renames the department. Returns `None` if nothing changes.
@@ -188,7 +188,7 @@ impl Department {
         let Some(name) = name.filter(|name| *name != self.name) else { return Ok(None) };
         must_be_free(&name, holder, Some(self.id))?;
         let state = Self { name, is_twin: false, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        Ok(Some(Decision::changed(self, state, "department.update", vec![EventType::DepartmentUpdated])))
+        Ok(Some(Decision::for_change(self, state, "department.update", vec![EventType::DepartmentUpdated])))
     }
 
     /// Archives the department. A department with members cannot be archived.
@@ -202,7 +202,7 @@ impl Department {
         }
         let archived_at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
-        Ok(Decision::changed(self, state, "department.archive", vec![EventType::DepartmentArchived]))
+        Ok(Decision::for_change(self, state, "department.archive", vec![EventType::DepartmentArchived]))
     }
 
     /// Restores an archived department.
@@ -212,7 +212,7 @@ impl Department {
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        Ok(Decision::changed(self, state, "department.restore", vec![EventType::DepartmentRestored]))
+        Ok(Decision::for_change(self, state, "department.restore", vec![EventType::DepartmentRestored]))
     }
 }
 

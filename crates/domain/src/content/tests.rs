@@ -16,7 +16,7 @@ content! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Note {
         pub id: u8,
-        pub kind: String => set once by required(rule::text(1..=5)).named("type"),
+        pub kind: String => set once by required(rule::text(1..=5)).with_name("type"),
         pub title: String => set by required(rule::text(1..=5)),
         pub remark: Option<String> => set by optional(rule::text(0..=5)),
         pub text: String => set by or_default(rule::text(0..=5)),
@@ -78,7 +78,7 @@ fn absent_member_of_an_update_keeps_its_value() {
 
 #[test]
 fn description_follows_from_the_declaration() {
-    let descriptions = Fields::described(Draft::read);
+    let descriptions = Fields::describe_fields(Draft::read);
     let names: Vec<_> =
         descriptions.iter().map(|field| (field.name, field.is_required, field.is_nullable)).collect();
     let expected_fields = [
@@ -90,6 +90,6 @@ fn description_follows_from_the_declaration() {
     ];
     assert_eq!(names, expected_fields);
     assert_eq!((descriptions[4].about, descriptions[4].default.as_deref()), ("It can be closed.", Some("true")));
-    let patch_fields: Vec<_> = Fields::described(Patch::read).iter().map(|field| field.name).collect();
+    let patch_fields: Vec<_> = Fields::describe_fields(Patch::read).iter().map(|field| field.name).collect();
     assert_eq!(patch_fields, ["title", "remark", "text", "is_open"]);
 }

@@ -103,7 +103,7 @@ impl Update<Patch> {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn against(&self, stored: &Conversation) -> Result<Patch, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Conversation) -> Result<Patch, ValidationErrors> {
         if stored.archived_at.is_some() { Ok(Patch::default()) } else { self.finish(stored) }
     }
 }
@@ -137,7 +137,7 @@ impl Conversation {
             joins: Joins::default(),
         };
         let state = problems.or(state).map_err(DomainError::Unprocessable)?;
-        Ok(Decision::created(state, "conversation.create", vec![EventType::ConversationCreated]))
+        Ok(Decision::for_creation(state, "conversation.create", vec![EventType::ConversationCreated]))
     }
 
     /// Changes title and participants. Returns `None` if nothing changes (decision A8).
@@ -165,7 +165,7 @@ impl Conversation {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Ok(Some(Decision::changed(self, state, "conversation.update", vec![EventType::ConversationUpdated])))
+        Ok(Some(Decision::for_change(self, state, "conversation.update", vec![EventType::ConversationUpdated])))
     }
 }
 

@@ -107,7 +107,7 @@ mod tests {
     use super::super::tests::{NOON, conversation};
     use super::*;
     use crate::access::AccessLevel;
-    use crate::access::tests::{bound, unbound};
+    use crate::access::tests::{bound_caller, unbound};
     use ulid::Ulid;
 
     fn person(number: u128) -> EmployeeId {
@@ -116,12 +116,12 @@ mod tests {
 
     #[test]
     fn bound_key_adds_people_from_now_on_and_removes_only_itself() {
-        let (member, later) = (bound(person(2), false), NOON.plus_seconds(60));
+        let (member, later) = (bound_caller(person(2), false), NOON.plus_seconds(60));
         let mut talk = conversation();
         talk.set_participants(&member, vec![person(2), person(3), person(4)], later).unwrap();
-        let bounds_seen = |talk: &Conversation, number| talk.seen_from(&bound(person(number), false));
+        let bounds_seen = |talk: &Conversation, number| talk.seen_from(&bound_caller(person(number), false));
         assert_eq!([2, 3, 4].map(|number| bounds_seen(&talk, number)), [None, None, Some(later)]);
-        assert_eq!(talk.seen_from(&bound(person(4), true)), None, "org admins see everything");
+        assert_eq!(talk.seen_from(&bound_caller(person(4), true)), None, "org admins see everything");
         assert_eq!(Joins::parse(&talk.joins.text()), Some(talk.joins.clone()));
         for kept in [vec![person(2), person(4)], vec![person(2)]] {
             let error = talk.clone().set_participants(&member, kept, later);
@@ -130,9 +130,9 @@ mod tests {
         talk.set_participants(&member, vec![person(3), person(4)], later).unwrap();
         assert_eq!(talk.participant_ids, [person(3), person(4)]);
         // The person who left does not bring back what was written before.
-        talk.set_participants(&bound(person(3), false), vec![person(2), person(3)], later).unwrap_err();
+        talk.set_participants(&bound_caller(person(3), false), vec![person(2), person(3)], later).unwrap_err();
         let return_time = later.plus_seconds(1);
-        talk.set_participants(&bound(person(3), false), vec![person(2), person(3), person(4)], return_time)
+        talk.set_participants(&bound_caller(person(3), false), vec![person(2), person(3), person(4)], return_time)
             .unwrap();
         assert_eq!([2, 3, 4].map(|number| bounds_seen(&talk, number)), [Some(return_time), None, Some(later)]);
         // A key of the organization decides otherwise.
@@ -163,10 +163,10 @@ mod tests {
     fn bounds_of_messages_begin_with_the_join_or_later() {
         let mut talk = conversation();
         let later_time = NOON.plus_seconds(60);
-        talk.set_participants(&bound(person(2), false), vec![person(2), person(3), person(4)], later_time)
+        talk.set_participants(&bound_caller(person(2), false), vec![person(2), person(3), person(4)], later_time)
             .unwrap();
         let bounds = |gte| Bounds { gte, lte: None };
-        let (new, old) = (bound(person(4), false), bound(person(3), false));
+        let (new, old) = (bound_caller(person(4), false), bound_caller(person(3), false));
         assert_eq!(talk.narrow(&new, bounds(None)).gte, Some(later_time));
         assert_eq!(talk.narrow(&new, bounds(Some(NOON))).gte, Some(later_time));
         assert_eq!(

@@ -115,7 +115,7 @@ impl Conversation {
             self.participant_ids.iter().filter(|id| **id != author_id).map(|id| self.notice(*id, &state));
         let notices = notices.collect();
         let fires = vec![EventType::ConversationMessageCreated];
-        Ok(Decision { notices, ..Decision::created(state, "message.create", fires) })
+        Ok(Decision { notices, ..Decision::for_creation(state, "message.create", fires) })
     }
 
     fn notice(&self, to: EmployeeId, message: &Message) -> Notice {

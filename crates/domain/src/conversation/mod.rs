@@ -106,7 +106,7 @@ impl Conversation {
         self.must_be_in_use("archive")?;
         let archived_at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
-        Ok(Decision::changed(self, state, "conversation.archive", vec![EventType::ConversationArchived]))
+        Ok(Decision::for_change(self, state, "conversation.archive", vec![EventType::ConversationArchived]))
     }
 
     fn must_be_in_use(&self, attempted: &str) -> Result<(), DomainError> {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::access::tests::{bound, unbound};
+use crate::access::tests::{bound_caller, unbound};
 use crate::access::{AccessLevel, PermissionDenied};
 use crate::event::EventType;
 use crate::fields::{Reference, StringEnum};
@@ -121,8 +121,8 @@ fn bound_key_begins_conversations_of_its_person_only() {
     let people = ("participant_ids", format!(r#"["{}","{}"]"#, person(2), person(3)));
     let draft = Draft::parse(body(&[people])).unwrap();
     for is_org_admin in [false, true] {
-        assert_eq!(draft.may_be_begun_by(&bound(person(3), is_org_admin)), Ok(()));
-        let outside = draft.may_be_begun_by(&bound(person(4), is_org_admin));
+        assert_eq!(draft.may_be_begun_by(&bound_caller(person(3), is_org_admin)), Ok(()));
+        let outside = draft.may_be_begun_by(&bound_caller(person(4), is_org_admin));
         assert_eq!(outside, Err(PermissionDenied::NotAmongParticipants));
     }
     assert_eq!(draft.may_be_begun_by(&unbound(AccessLevel::Standard)), Ok(()));
@@ -130,7 +130,7 @@ fn bound_key_begins_conversations_of_its_person_only() {
 
 #[test]
 fn message_of_a_bound_key_has_its_person_as_author() {
-    let (own, other) = (bound(person(2), true), unbound(AccessLevel::Standard));
+    let (own, other) = (bound_caller(person(2), true), unbound(AccessLevel::Standard));
     let parse =
         |author: &str, caller| message::Draft::parse(object(&format!(r#"{{"body":"x"{author}}}"#)), caller);
     let author = |number| format!(r#","author_id":"{}""#, person(number));
@@ -182,17 +182,17 @@ fn archived_conversation_refuses_every_change() {
     }
     let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"title":null,"whatever":1}"#) else { panic!() };
     assert_eq!(
-        Patch::parse(wrong.clone()).against(&archived_conversation),
+        Patch::parse(wrong.clone()).resolve_with(&archived_conversation),
         Ok(Patch::default()),
         "what it says is not looked at"
     );
-    assert!(Patch::parse(wrong).against(&active_conversation).is_err());
+    assert!(Patch::parse(wrong).resolve_with(&active_conversation).is_err());
 }
 
 #[test]
 fn title_and_participants_change_but_not_the_subject() {
     let conversation_before = conversation();
-    let patch = |text: &str| Patch::parse(object(text)).against(&conversation_before);
+    let patch = |text: &str| Patch::parse(object(text)).resolve_with(&conversation_before);
     let references = References { people: [person(3), person(4)].into(), about: None };
     let both = format!(r#"{{"title":"Third","participant_ids":["{}","{}"]}}"#, person(3), person(4));
     let decision = conversation_before

@@ -9,7 +9,7 @@ use super::{MAX_COLUMNS, UnreadableFile};
 use crate::keyed::check_key;
 use crate::people::CustomFields;
 use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::text::folded;
+use crate::text::fold_case;
 
 /// The part of a person's record that a column of the file sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Column {
     }
 
     fn from_name(name: &str) -> Self {
-        let normal = normalized(name);
+        let normal = normalize_header(name);
         if let Some(known_column) = KNOWN.iter().find(|known| known.name() == Some(normal.as_str())) {
             return known_column.clone();
         }
@@ -95,9 +95,9 @@ impl Column {
 }
 
 /// Normalizes a header or word: lower case, with one underscore for each run of blanks, hyphens and underscores.
-pub(super) fn normalized(text: &str) -> String {
+pub(super) fn normalize_header(text: &str) -> String {
     let words = text.split(|letter: char| letter.is_whitespace() || letter == '-' || letter == '_');
-    folded(&words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_"))
+    fold_case(&words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_"))
 }
 
 /// The parsed columns of a file.
@@ -138,7 +138,7 @@ impl Header {
         }
         let mut columns: Vec<Column> = names.iter().map(|name| Column::from_name(name)).collect();
         if !columns.contains(&Column::Email)
-            && let Some(index) = names.iter().position(|name| normalized(name) == GERMAN_EMAIL)
+            && let Some(index) = names.iter().position(|name| normalize_header(name) == GERMAN_EMAIL)
         {
             columns[index] = Column::Email;
         }
@@ -149,7 +149,7 @@ impl Header {
         let mut column_names = HashSet::new();
         for (name, column) in names.iter().zip(&columns) {
             // Known columns are compared by name, so that `First Name` repeats `first_name`.
-            let comparable_name = column.name().map_or_else(|| folded(name), str::to_owned);
+            let comparable_name = column.name().map_or_else(|| fold_case(name), str::to_owned);
             if !name.is_empty() && !column_names.insert(comparable_name) && *column != Column::Unknown {
                 problems.add(truncate(name), ValueError::format("the name of one column only"));
             }
@@ -193,7 +193,7 @@ fn list_unknown(names: &[&str], columns: &[Column]) -> Vec<UnknownColumn> {
 pub(super) fn check_ignored(unknown: &mut Vec<UnknownColumn>, names: &[String]) -> Result<(), ValidationErrors> {
     let mut problems = ValidationErrors::none();
     for name in names {
-        let is_named = |column: &UnknownColumn| normalized(&column.name) == normalized(name);
+        let is_named = |column: &UnknownColumn| normalize_header(&column.name) == normalize_header(name);
         if unknown.iter().any(is_named) {
             unknown.retain(|column| !is_named(column));
         } else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::columns::{Column, ROLE, normalized};
+use super::columns::{Column, ROLE, normalize_header};
 use super::row_problem::RowRejection;
 use super::{CsvRow, File, PlanOptions, StoredRows};
 use serde_json::Number;
@@ -51,7 +51,7 @@ pub(super) fn parse(
 ) -> Result<ParsedRow, ValidationErrors> {
     let body = body(file, row, stored, clear);
     match stored {
-        Some(stored) => Patch::parse(body).against(stored).map(|patch| ParsedRow::Change(Box::new(patch))),
+        Some(stored) => Patch::parse(body).resolve_with(stored).map(|patch| ParsedRow::Change(Box::new(patch))),
         None => Draft::parse(body).map(|draft| ParsedRow::New(Box::new(draft))),
     }
 }
@@ -106,7 +106,7 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
         let Some(column) = file.columns.get(usize::from(*at)) else { continue };
         match column {
             // Spreadsheets write `Manager` and `Org Admin`.
-            Column::Member { name, .. } if *name == ROLE => text(name, &normalized(cell)),
+            Column::Member { name, .. } if *name == ROLE => text(name, &normalize_header(cell)),
             Column::Member { name, .. } if *column == Column::EXTERNAL_ID => text(name, cell.trim()),
             Column::Member { name, .. } => text(name, cell),
             Column::Custom(key) => {
@@ -194,7 +194,7 @@ fn is_same(one: &Number, other: &Number) -> bool {
 /// Returns the status that a row asks for, or `None` for no change (decision E5).
 pub(super) fn status(file: &File, row: &CsvRow, stored: Option<&Employee>) -> Result<Option<Status>, ValueError> {
     let Some(cell) = file.cell(row, &Column::Status) else { return Ok(None) };
-    let status = Status::from_word(&normalized(cell)).ok();
+    let status = Status::from_word(&normalize_header(cell)).ok();
     let now = stored.map_or(Status::Active, |person| person.status);
     match status {
         Some(wanted) if stored.is_some() && wanted == now => Ok(None),

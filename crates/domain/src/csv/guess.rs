@@ -1,6 +1,6 @@
 //! Guesses of the known column that an unknown header means, for messages.
 
-use super::columns::{KNOWN, normalized};
+use super::columns::{KNOWN, normalize_header};
 
 /// Normalized headers of common HR systems, by the column that they mean.
 const SYNONYMS: [(&str, &[&str]); 8] = [
@@ -121,7 +121,7 @@ pub(super) fn guess(header: &str) -> Option<&'static str> {
     let by_synonym = readings.iter().find_map(|bare| {
         SYNONYMS.iter().find(|(_, synonyms)| synonyms.contains(&bare.as_str())).map(|(name, _)| *name)
     });
-    by_synonym.or_else(|| readings.first().and_then(|bare| misspelled(bare)))
+    by_synonym.or_else(|| readings.first().and_then(|bare| find_misspelled_column(bare)))
 }
 
 /// Returns `true` if a header means first and last names together.
@@ -136,7 +136,7 @@ pub(super) fn is_status(header: &str) -> bool {
 
 /// Returns what a cell says about a status: `None` if nothing, otherwise whether the person has left.
 pub(super) fn read_status(cell: &str) -> Option<bool> {
-    let word = normalized(cell);
+    let word = normalize_header(cell);
     STATUS_CELLS.iter().position(|known| *known == word).map(|at| at >= PRESENT_CELLS)
 }
 
@@ -157,13 +157,13 @@ fn readings(header: &str) -> Vec<String> {
         }
     }
     let strip_word = |text: &str, word: &str| text.strip_suffix(word).map(str::to_owned);
-    let bare = normalized(&outside);
+    let bare = normalize_header(&outside);
     let bare = strip_word(&bare, "_required").or_else(|| strip_word(&bare, "_optional")).unwrap_or(bare);
-    std::iter::once(bare).chain(inside.iter().map(|text| normalized(text))).collect()
+    std::iter::once(bare).chain(inside.iter().map(|text| normalize_header(text))).collect()
 }
 
 /// Returns the column whose name a header misspells.
-fn misspelled(bare: &str) -> Option<&'static str> {
+fn find_misspelled_column(bare: &str) -> Option<&'static str> {
     let names = KNOWN.into_iter().filter_map(|column| column.name());
     let distances = names.map(|name| (strsim::osa_distance(bare, name), name));
     let (edits, name) = distances.min_by_key(|(edits, _)| *edits)?;

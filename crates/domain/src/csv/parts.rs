@@ -20,7 +20,7 @@ impl FailedRows {
             let row_number = number_of(&error["row_number"]).unwrap_or_default();
             let number = part.number(row_number);
             error["row_number"] = json!(number);
-            let mut message = part.renumbered(error["message"].as_str().unwrap_or_default());
+            let mut message = part.renumber_rows(error["message"].as_str().unwrap_or_default());
             let problems = error.get_mut("problems").and_then(Value::as_array_mut);
             for problem in problems.into_iter().flatten() {
                 self.convert_problem(part, row_number, problem, &mut message);
@@ -38,12 +38,12 @@ impl FailedRows {
 
     /// Converts a problem, and its sentence in the message of its row.
     fn convert_problem(&self, part: &Part, here: u32, problem: &mut Value, message: &mut String) {
-        let mut text = part.renumbered(problem["message"].as_str().unwrap_or_default());
+        let mut text = part.renumber_rows(problem["message"].as_str().unwrap_or_default());
         let is_unknown =
             problem["field"] == "manager_email" && problem["code"] == json!(Code::NotFoundInOrganization);
         let manager = part.manager(here).filter(|_| is_unknown).and_then(|row| Some((row, *self.0.get(&row)?)));
         if let Some((row, cause)) = manager {
-            let new_message = format!("{} {}", &text[..quoted(&text)], not_imported(row, cause));
+            let new_message = format!("{} {}", &text[..quoted_length(&text)], not_imported(row, cause));
             *message = message.replacen(&text, &new_message, 1);
             problem["caused_by_row"] = json!(cause);
             text = new_message;
@@ -57,14 +57,14 @@ impl FailedRows {
 impl Part {
     /// Converts the row numbers in a message to those of the whole file. Values of cells, which are quoted, stay.
     #[must_use]
-    pub fn renumbered(&self, text: &str) -> String {
+    pub fn renumber_rows(&self, text: &str) -> String {
         let mut result = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(letter) = rest.chars().next() {
             let is_inside_word = result.ends_with(|before: char| before.is_alphanumeric() || before == '_');
             let list = ["row ", "rows "].into_iter().find(|word| rest.starts_with(*word) && !is_inside_word);
             let token_length = match (letter, list) {
-                ('"', _) => quoted(rest),
+                ('"', _) => quoted_length(rest),
                 (_, Some(word)) => word.len(),
                 (_, None) => letter.len_utf8(),
             };
@@ -94,7 +94,7 @@ impl Part {
 
 /// Returns the length of the quoted text at the beginning of a text: that of the quote alone if it does not end, zero if
 /// there is none.
-fn quoted(text: &str) -> usize {
+fn quoted_length(text: &str) -> usize {
     if !text.starts_with('"') {
         return 0;
     }
@@ -141,10 +141,10 @@ mod tests {
             ("\" row 2", "\" row 12"),
             ("row", "row"),
         ] {
-            assert_eq!(part().renumbered(text), wanted);
+            assert_eq!(part().renumber_rows(text), wanted);
         }
         let whole = Part { is_whole: true, ..part() };
-        assert_eq!(whole.renumbered("row 2"), "row 2");
+        assert_eq!(whole.renumber_rows("row 2"), "row 2");
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl Planner<'_> {
         (0..self.outcomes.len()).filter(|at| self.outcomes[*at].is_none()).collect()
     }
 
-    fn stored(&self, row: usize) -> Option<&Employee> {
+    fn stored_employee(&self, row: usize) -> Option<&Employee> {
         if let Some(Target::Stored(at)) = self.targets[row] { self.known.people.get(at) } else { None }
     }
 
@@ -144,7 +144,7 @@ impl Planner<'_> {
         let file = self.file;
         for at in self.open_rows() {
             let row = &file.rows[at];
-            let person_before = self.stored(at);
+            let person_before = self.stored_employee(at);
             let problems = decide::check_cells(self.file, row, person_before, self.options.clear_empty);
             let department = self.department(row, person_before);
             if !problems.is_empty() {
@@ -169,7 +169,7 @@ impl Planner<'_> {
         let mut admins = self.known.org_admins.clone();
         for at in self.open_rows() {
             let (Some(id), Some(wanted)) = (self.person(at), self.wanted[at]) else { continue };
-            let person_before = self.stored(at);
+            let person_before = self.stored_employee(at);
             let decision = judge.decide(&self.file.rows[at], id, person_before, wanted);
             match decision.and_then(|decisions| keep_an_admin(&mut admins, person_before, decisions)) {
                 Ok(decisions) => self.decided[at] = Some(RowSummary::from_decisions(person_before, &decisions)),
@@ -187,7 +187,7 @@ impl Planner<'_> {
     /// Returns the new manager of a row's person, or `None` if the manager does not change.
     fn moves_to(&self, at: usize) -> Option<Option<EmployeeId>> {
         let manager_after = self.decided[at].as_ref()?.manager;
-        let manager_before = self.stored(at).and_then(|person| person.manager_id);
+        let manager_before = self.stored_employee(at).and_then(|person| person.manager_id);
         (manager_after != manager_before).then_some(manager_after)
     }
 
@@ -268,7 +268,7 @@ impl Planner<'_> {
                 ));
                 joined.extend(department);
             }
-            if let Some(person_before) = self.stored(at) {
+            if let Some(person_before) = self.stored_employee(at) {
                 let row = &self.file.rows[at];
                 for column in decide::lost_types(self.file, row, person_before) {
                     lost_types.entry(column).or_insert((row.number, 0)).1 += 1;

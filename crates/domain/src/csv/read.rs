@@ -239,7 +239,7 @@ impl CsvRow {
     }
 
     /// Returns the row without the cells of some columns.
-    pub(super) fn without(&self, columns: &[Column], is_left_out: impl Fn(&str) -> bool) -> Self {
+    pub(super) fn without_columns(&self, columns: &[Column], is_left_out: impl Fn(&str) -> bool) -> Self {
         let is_kept = |at: u16| columns.get(usize::from(at)).is_none_or(|column| !is_left_out(&column.label()));
         let cells = self.cells.iter().filter(|(at, _)| is_kept(*at)).cloned().collect();
         Self { cells, ..self.clone() }

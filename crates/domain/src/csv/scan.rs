@@ -77,7 +77,7 @@ impl<'a> Scanner<'a> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let (valid, _) = bytes.split_at(error.valid_up_to());
             let reason = "not UTF-8 (it may be in a local encoding such as Windows-1252: save it as CSV UTF-8)";
-            CsvSyntaxError::after(std::str::from_utf8(valid).unwrap_or_default(), reason)
+            CsvSyntaxError::at_end_of(std::str::from_utf8(valid).unwrap_or_default(), reason)
         })?;
         let bare = text.trim_start_matches(BOM);
         let reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bare.as_bytes());
@@ -172,13 +172,13 @@ impl<'a> Scanner<'a> {
     }
 
     fn error_at(&self, at: usize, reason: &'static str) -> CsvSyntaxError {
-        CsvSyntaxError::after(self.text.get(..at).unwrap_or_default(), reason)
+        CsvSyntaxError::at_end_of(self.text.get(..at).unwrap_or_default(), reason)
     }
 }
 
 impl CsvSyntaxError {
     /// Creates the error of what follows this text.
-    fn after(before: &str, reason: &'static str) -> Self {
+    fn at_end_of(before: &str, reason: &'static str) -> Self {
         let line = before.matches('\n').count() + 1;
         let line_start = before.rsplit('\n').next().unwrap_or_default().trim_start_matches(BOM);
         Self { line, column: line_start.chars().count() + 1, reason }

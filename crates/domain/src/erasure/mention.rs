@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::ERASED_BODY;
 use crate::event::{EventData, EventType};
 use crate::id::EmployeeId;
-use crate::text::folded;
+use crate::text::fold_case;
 
 /// Characters besides letters and digits that continue the local part of an address.
 const ATOM: &str = "._%+-";
@@ -51,12 +51,12 @@ impl Mentions {
     #[must_use]
     pub fn new(person: EmployeeId, erased: impl IntoIterator<Item = [u8; 16]>, email: Option<&str>) -> Self {
         let ids = erased.into_iter().chain([person.to_bytes()]).collect();
-        Self { person, ids, kept: RemovedIds::default(), email: email.map(folded), names: vec![] }
+        Self { person, ids, kept: RemovedIds::default(), email: email.map(fold_case), names: vec![] }
     }
 
     /// Adds names of the person in other systems, such as the user name at an identity provider.
     #[must_use]
-    pub fn named(self, names: &[String]) -> Self {
+    pub fn with_names(self, names: &[String]) -> Self {
         Self { names: names.to_vec(), ..self }
     }
 
@@ -98,7 +98,7 @@ impl Mentions {
     #[must_use]
     pub fn has_email(&self, text: &str) -> bool {
         let Some(email) = &self.email else { return false };
-        let text = folded(text);
+        let text = fold_case(text);
         let is_part = |letter: Option<char>, of_domain: bool| {
             letter.is_some_and(|letter| {
                 letter.is_alphanumeric() || if of_domain { "-".contains(letter) } else { ATOM.contains(letter) }

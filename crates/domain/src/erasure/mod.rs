@@ -260,7 +260,7 @@ impl Erasure {
             sealed_email: None,
             ..self.clone()
         };
-        Decision::created(state, "erasure.complete", vec![EventType::ErasureCompleted])
+        Decision::for_creation(state, "erasure.complete", vec![EventType::ErasureCompleted])
     }
 }
 

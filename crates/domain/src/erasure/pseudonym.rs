@@ -38,7 +38,7 @@ impl Employee {
         if self.status != Status::Deactivated {
             return Err(DomainError::transition("status", crate::fields::StringEnum::word(self.status), "erase"));
         }
-        Ok(self.pseudonymized(draft.reason, at))
+        Ok(self.pseudonymize(draft.reason, at))
     }
 
     /// Repeats an erasure in a database that was restored from an older backup. The status and the legal hold were
@@ -51,10 +51,10 @@ impl Employee {
         }
         let deactivated_at = self.deactivated_at.or(Some(at));
         let person = Self { status: Status::Deactivated, deactivated_at, hold: None, ..self.clone() };
-        Some(person.pseudonymized(Some(REPEATED.to_owned()), at))
+        Some(person.pseudonymize(Some(REPEATED.to_owned()), at))
     }
 
-    fn pseudonymized(&self, reason: Option<String>, at: Timestamp) -> Decision<Self> {
+    fn pseudonymize(&self, reason: Option<String>, at: Timestamp) -> Decision<Self> {
         let erased_at = at.strictly_after(self.updated_at);
         let state = Self {
             email: format!("erased-{}@{ERASED_DOMAIN}", self.id),

@@ -67,7 +67,7 @@ pub struct FeedRequest {
 
 impl FeedRequest {
     /// The only order of the feed: the order of commits.
-    const SORT: Sort = Sort::up(SortBy::Commit);
+    const SORT: Sort = Sort::ascending_by(SortBy::Commit);
 
     /// Reads the parameters of `GET /events`.
     ///
@@ -83,9 +83,14 @@ impl FeedRequest {
         let filter =
             FeedFilter { kinds: params.many(&params::word("filter[event]", "Only events of this type.")) };
         let has_cursor = params.has("cursor");
-        let start = params.one_and(&SINCE, |text| since(&text, has_cursor, now));
-        let list =
-            params.sorted::<_, ()>("events", Self::SORT, [("created_at", Self::SORT)].into_iter(), filter, vec![]);
+        let start = params.one_and(&SINCE, |text| parse_start(&text, has_cursor, now));
+        let list = params.read_sorted_list::<_, ()>(
+            "events",
+            Self::SORT,
+            [("created_at", Self::SORT)].into_iter(),
+            filter,
+            vec![],
+        );
         let start = start.unwrap_or_else(|| list.page.after.into());
         Self { filter: list.filter, start, limit: list.page.limit, digest: list.digest }
     }
@@ -100,7 +105,7 @@ impl FeedRequest {
 
 /// Reads `since`, the time from which a new client follows the feed. A time before the start of the feed is
 /// refused: a client that was away for longer has missed events and must read the lists again.
-fn since(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, ValueError> {
+fn parse_start(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart, ValueError> {
     if has_cursor {
         return Err(ValueError::format("omitted when `cursor` is given"));
     }

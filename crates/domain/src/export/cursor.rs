@@ -28,7 +28,7 @@ pub struct ExportPlace {
 impl ExportPlace {
     /// Returns the place before the first row of a resource.
     #[must_use]
-    pub const fn before(resource: ExportedResource) -> Self {
+    pub const fn start_of(resource: ExportedResource) -> Self {
         Self { resource, id: [0; 16] }
     }
 }

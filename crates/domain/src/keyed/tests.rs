@@ -45,22 +45,23 @@ fn metadata_value_other_than_a_text_is_refused() {
 fn patch_is_merged_per_key_and_null_removes_a_key() {
     let fields =
         CustomFields([("a".to_owned(), Custom::Flag(true)), ("b".to_owned(), Custom::Number(1.into()))].into());
-    let merged_fields = fields.merged(&parse_text::<CustomFields>(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
+    let merged_fields =
+        fields.apply_patch(&parse_text::<CustomFields>(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
     assert_eq!(serde_json::to_string(&merged_fields).unwrap(), r#"{"b":1,"c":"x"}"#);
     let metadata_before = Metadata([("a".to_owned(), "1".to_owned()), ("b".to_owned(), "2".to_owned())].into());
     let merged_metadata =
-        metadata_before.merged(&parse_text::<Metadata>(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
+        metadata_before.apply_patch(&parse_text::<Metadata>(r#"{"a":null,"c":"x","absent":null}"#).unwrap());
     assert_eq!(serde_json::to_string(&merged_metadata).unwrap(), r#"{"b":"2","c":"x"}"#);
 }
 
 #[test]
 fn number_of_keys_is_bounded_after_the_merge() {
     let fields = |n: usize| CustomFields((0..n).map(|number| (number.to_string(), Custom::Flag(true))).collect());
-    assert_eq!(fields(32).bounded(), Ok(()));
-    assert_eq!(fields(33).bounded().unwrap_err().code, Code::TooLong);
+    assert_eq!(fields(32).check_key_count(), Ok(()));
+    assert_eq!(fields(33).check_key_count().unwrap_err().code, Code::TooLong);
     let metadata = |n: usize| Metadata((0..n).map(|number| (number.to_string(), String::new())).collect());
-    assert_eq!(metadata(20).bounded(), Ok(()));
-    assert_eq!(metadata(21).bounded().unwrap_err().code, Code::TooLong);
+    assert_eq!(metadata(20).check_key_count(), Ok(()));
+    assert_eq!(metadata(21).check_key_count().unwrap_err().code, Code::TooLong);
     let merge_result = |body: &str| {
         let mut fields = Fields::new(serde_json::from_str("{}").unwrap());
         check_merged(&metadata(20), &parse_text::<Metadata>(body).unwrap(), &mut fields);

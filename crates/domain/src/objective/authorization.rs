@@ -75,7 +75,7 @@ mod tests {
     use super::super::tests::objective;
     use super::*;
     use crate::access::AccessLevel::{Admin, Standard};
-    use crate::access::tests::{bound, unbound};
+    use crate::access::tests::{bound_caller, unbound};
     use crate::fields::StringEnum;
     use crate::id::EmployeeId;
     use crate::json::Value;
@@ -86,11 +86,11 @@ mod tests {
         let own = objective(Status::Proposed, true);
         let other = EmployeeId::from_ulid(Ulid(77));
         let callers = [
-            ("owner", bound(own.owner_id, false), true),
-            ("owner with an admin-level key", bound(own.owner_id, false).with_level(Admin), true),
-            ("owner who is an org admin", bound(own.owner_id, true), true),
-            ("another person", bound(other, false), false),
-            ("another org admin", bound(other, true), false),
+            ("owner", bound_caller(own.owner_id, false), true),
+            ("owner with an admin-level key", bound_caller(own.owner_id, false).with_level(Admin), true),
+            ("owner who is an org admin", bound_caller(own.owner_id, true), true),
+            ("another person", bound_caller(other, false), false),
+            ("another org admin", bound_caller(other, true), false),
             ("organization key", unbound(Standard), false),
         ];
         for (name, caller, is_owner) in callers {
@@ -113,8 +113,8 @@ mod tests {
         let table = [
             (unbound(Standard), false),
             (unbound(Admin), true),
-            (bound(other, false).with_level(Admin), false),
-            (bound(other, true), true),
+            (bound_caller(other, false).with_level(Admin), false),
+            (bound_caller(other, true), true),
         ];
         for (caller, may) in table {
             let expected_error = (!may).then_some(PermissionDenied::AdminRequired);
@@ -142,10 +142,10 @@ mod tests {
         let table = [
             (unbound(Standard), Some(PermissionDenied::AdminRequired)),
             (unbound(Admin), None),
-            (bound(own, false), Some(PermissionDenied::AdminRequired)),
-            (bound(own, true), Some(PermissionDenied::OwnReview)),
-            (bound(other, false).with_level(Admin), Some(PermissionDenied::AdminRequired)),
-            (bound(other, true), None),
+            (bound_caller(own, false), Some(PermissionDenied::AdminRequired)),
+            (bound_caller(own, true), Some(PermissionDenied::OwnReview)),
+            (bound_caller(other, false).with_level(Admin), Some(PermissionDenied::AdminRequired)),
+            (bound_caller(other, true), None),
         ];
         for (caller, denied) in table {
             for status in ["approved", "in_progress"] {

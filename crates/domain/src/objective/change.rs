@@ -203,7 +203,7 @@ impl Update<Patch> {
     /// # Errors
     /// One problem for each wrong or immutable field, and for a period that would end before it starts and
     /// too many keys of metadata.
-    pub fn against(&self, stored: &Objective) -> Result<Patch, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Objective) -> Result<Patch, ValidationErrors> {
         let (mut patch, mut fields) = self.compare(stored);
         if stored.is_finished() {
             return Ok(Patch { status: patch.status, ..Patch::default() });
@@ -278,7 +278,7 @@ impl Objective {
         };
         state = state.with_figures();
         state.reviewed = state.approved_at.map(|_| state.content());
-        Ok(Decision::created(state, "objective.create", vec![EventType::ObjectiveCreated]))
+        Ok(Decision::for_creation(state, "objective.create", vec![EventType::ObjectiveCreated]))
     }
 
     /// Updates the objective. Returns `None` if nothing changes (decision A8). With `needs_approval`, a change of
@@ -311,7 +311,7 @@ impl Objective {
         patch.content.clone().apply_to(&mut state);
         state.period_start = patch.period_start.unwrap_or(state.period_start);
         state.period_end = patch.period_end.unwrap_or(state.period_end);
-        state.metadata = self.metadata.merged(&patch.metadata);
+        state.metadata = self.metadata.apply_patch(&patch.metadata);
         if let Some(entries) = &patch.key_results {
             let key_results = key_result_body::replace(entries, &self.key_results, &found.key_result_ids);
             state.key_results = key_results.map_err(DomainError::Unprocessable)?;

@@ -238,7 +238,7 @@ impl Objective {
     pub fn start_if_due(&self, today: Date, at: Timestamp) -> Option<Decision<Self>> {
         self.starts_on().filter(|day| *day <= today)?;
         let state = self.apply_move(StatusChange::Start, at).ok()?;
-        Some(Decision::changed(self, state, "objective.start", vec![EventType::ObjectiveStatusChanged]))
+        Some(Decision::for_change(self, state, "objective.start", vec![EventType::ObjectiveStatusChanged]))
     }
 
     /// Returns the objective with the status that an action leads to. Side effects of single actions are left to

@@ -79,7 +79,7 @@ impl Objective {
         let changed_at = if self.status == Status::Archived { self.updated_at } else { at };
         let state =
             Self { parent_id: None, updated_at: changed_at.strictly_after(self.updated_at), ..self.clone() };
-        Decision::changed(self, state, "objective.update", vec![EventType::ObjectiveUpdated])
+        Decision::for_change(self, state, "objective.update", vec![EventType::ObjectiveUpdated])
     }
 }
 

@@ -164,7 +164,7 @@ impl Update<Patch> {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field, and for too many keys of metadata.
-    pub fn against(&self, stored: &Observation) -> Result<Patch, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Observation) -> Result<Patch, ValidationErrors> {
         if stored.archived_at.is_some() {
             return Ok(Patch::default());
         }
@@ -213,7 +213,7 @@ impl Observation {
             metadata: draft.metadata,
             external_id: draft.content.external_id,
         };
-        Ok(Decision::created(state, "observation.create", vec![EventType::ObservationCreated]))
+        Ok(Decision::for_creation(state, "observation.create", vec![EventType::ObservationCreated]))
     }
 
     /// Updates an active observation. Returns `None` if nothing changes (decision A8).
@@ -235,13 +235,13 @@ impl Observation {
             state.attribute_ids = problems.or(attribute_ids).map_err(DomainError::Unprocessable)?;
         }
         patch.content.clone().apply_to(&mut state);
-        state.metadata = self.metadata.merged(&patch.metadata);
+        state.metadata = self.metadata.apply_patch(&patch.metadata);
         found.external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
         if state == *self {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Ok(Some(Decision::changed(self, state, "observation.update", vec![EventType::ObservationUpdated])))
+        Ok(Some(Decision::for_change(self, state, "observation.update", vec![EventType::ObservationUpdated])))
     }
 }
 

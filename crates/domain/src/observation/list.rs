@@ -138,7 +138,7 @@ mod tests {
         let request = parse(&[]).unwrap();
         assert_eq!(request.filter, Filter::default());
         assert_eq!(request.filter.archived, Archived::No);
-        assert_eq!(request.sort, Sort::down(SortBy::ObservationDate));
+        assert_eq!(request.sort, Sort::descending_by(SortBy::ObservationDate));
         assert_eq!(request.page, PageRequest { limit: 50, after: None });
     }
 
@@ -179,7 +179,7 @@ mod tests {
         };
         assert_eq!(request.filter, expected_filter);
         assert_eq!(request.expand, [Expand::Attributes, Expand::Employee]);
-        assert_eq!(request.sort, Sort::down(SortBy::UpdatedAt));
+        assert_eq!(request.sort, Sort::descending_by(SortBy::UpdatedAt));
     }
 
     #[test]

@@ -81,7 +81,7 @@ content! {
         /// Type: a strength or an opportunity.
         #[serde(rename = "type", serialize_with = "as_word")]
         #[schemars(with = "OpenWord<Type>")]
-        pub kind: Type => set once by required(rule::word()).named("type"),
+        pub kind: Type => set once by required(rule::word()).with_name("type"),
         /// Observed behaviour, in plain text that is not blank.
         pub observation: String => set by required(rule::text(1..=TEXT_CHARS)),
         /// Impact of the observed behaviour, in plain text. Null if there is none.
@@ -151,7 +151,7 @@ impl Observation {
         self.must_be_active("archive")?;
         let archived_at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
-        Ok(Decision::changed(self, state, "observation.archive", vec![EventType::ObservationArchived]))
+        Ok(Decision::for_change(self, state, "observation.archive", vec![EventType::ObservationArchived]))
     }
 
     /// Restores an archived observation (§3.2).
@@ -163,7 +163,7 @@ impl Observation {
             return Err(DomainError::transition("archived_at", self.archived_at, "restore"));
         }
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        Ok(Decision::changed(self, state, "observation.restore", vec![EventType::ObservationRestored]))
+        Ok(Decision::for_change(self, state, "observation.restore", vec![EventType::ObservationRestored]))
     }
 
     fn must_be_active(&self, attempted: &str) -> Result<(), DomainError> {

@@ -95,7 +95,7 @@ impl<T> Param<T> {
         self.name
     }
 
-    pub(super) const fn described(&self, is_repeated: bool) -> Parameter {
+    pub(super) const fn describe(&self, is_repeated: bool) -> Parameter {
         let Self { name, about, takes, .. } = *self;
         Parameter::Value { name, about, takes, is_repeated, is_required: false }
     }
@@ -207,7 +207,7 @@ pub const fn any(name: &'static str, about: &'static str) -> Param<String> {
 
 /// Creates a filter whose value must equal a whole stored identifier, without white space around it.
 #[must_use]
-pub const fn trimmed(name: &'static str, about: &'static str) -> Param<String> {
+pub const fn identifier_param(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, ValueForm::Text, |text| Ok(text.trim().to_owned()))
 }
 

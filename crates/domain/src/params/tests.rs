@@ -101,7 +101,7 @@ fn cursor_is_bound_to_its_sort_and_filter() {
 #[test]
 fn repeated_keyed_filter_is_one_problem() {
     let mut params = params(&[("filter[custom_fields.x]", "y"), ("filter[custom_fields.x]", "z")]);
-    assert_eq!(params.keyed("custom_fields", "", 64, |_| Ok(())), []);
+    assert_eq!(params.read_keyed_filters("custom_fields", "", 64, |_| Ok(())), []);
     let problems = params.finish(()).unwrap_err();
     let codes: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
     assert_eq!(codes, [("filter[custom_fields.x]", Code::InvalidFormat)]);
@@ -114,7 +114,7 @@ fn number_of_keyed_filters_is_limited() {
         let query: Vec<_> = query.iter().take(count).map(|name| (name.as_str(), "x")).collect();
         let mut params = params(&query);
         (
-            params.keyed("custom_fields", "", 64, |_| Ok(())).len(),
+            params.read_keyed_filters("custom_fields", "", 64, |_| Ok(())).len(),
             params.finish(()).err().map(|problems| problems.as_slice().len()),
         )
     };
@@ -126,7 +126,7 @@ fn number_of_keyed_filters_is_limited() {
 fn malformed_key_is_a_problem_of_its_filter() {
     let mut params = params(&[("filter[custom_fields.]", "42"), ("filter[custom_fields.x]", "y")]);
     let is_key = |key: &str| if key.is_empty() { Err(ValueError::required()) } else { Ok(()) };
-    assert_eq!(params.keyed("custom_fields", "", 64, is_key), [("x".to_owned(), "y".to_owned())]);
+    assert_eq!(params.read_keyed_filters("custom_fields", "", 64, is_key), [("x".to_owned(), "y".to_owned())]);
     let problems = params.finish(()).unwrap_err();
     let codes: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
     assert_eq!(codes, [("filter[custom_fields.]", Code::Required)]);
@@ -135,7 +135,7 @@ fn malformed_key_is_a_problem_of_its_filter() {
 #[test]
 fn keyed_filters_carry_their_key() {
     let mut params = params(&[("filter[custom_fields.cost.center]", "42"), ("filter[custom_fields.x]", "y")]);
-    let filters = params.keyed("custom_fields", "", 64, |_| Ok(()));
+    let filters = params.read_keyed_filters("custom_fields", "", 64, |_| Ok(()));
     assert_eq!(filters, [("cost.center".to_owned(), "42".to_owned()), ("x".to_owned(), "y".to_owned())]);
     assert_eq!(params.finish(()), Ok(()));
 }

@@ -11,7 +11,7 @@ use crate::keyed::{self, KeyedMap};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, Flag, ReferenceRule};
-use crate::text::folded;
+use crate::text::fold_case;
 use crate::time::Timestamp;
 
 /// Fields that only the service sets.
@@ -179,7 +179,7 @@ impl Update<Patch> {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field, and for too many custom fields.
-    pub fn against(&self, stored: &Employee) -> Result<Patch, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Employee) -> Result<Patch, ValidationErrors> {
         let (patch, mut fields) = self.compare(stored);
         patch.check_custom_fields(stored, &mut fields);
         fields.finish(Some(patch))
@@ -230,7 +230,7 @@ impl Employee {
             erased_at: None,
             is_twin: false,
         };
-        Ok(Decision::created(state, "employee.create", vec![EventType::EmployeeCreated]))
+        Ok(Decision::for_creation(state, "employee.create", vec![EventType::EmployeeCreated]))
     }
 
     /// Updates a person, or returns `None` if nothing changes (decision A8).
@@ -246,7 +246,7 @@ impl Employee {
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
         self.must_exist("update")?;
-        let mut state = self.merged(patch, found)?;
+        let mut state = self.apply_patch(patch, found)?;
         // A twin keeps the address that it has.
         let own = if state.is_twin { found.email_holder } else { Some(self.id) };
         must_have_free_email(&state.email, found, own)?;
@@ -255,11 +255,11 @@ impl Employee {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Ok(Some(Decision::changed(self, state, "employee.update", vec![EventType::EmployeeUpdated])))
+        Ok(Some(Decision::for_change(self, state, "employee.update", vec![EventType::EmployeeUpdated])))
     }
 
     /// Returns this person with a patch applied, after checking every reference of the patch.
-    pub(super) fn merged(&self, patch: &Patch, found: &References) -> Result<Self, DomainError> {
+    pub(super) fn apply_patch(&self, patch: &Patch, found: &References) -> Result<Self, DomainError> {
         let mut problems = ValidationErrors::none();
         if self.is_hris_managed && (found.acting.is_none() || found.acting != self.connector_id) {
             problems.extend(patch.managed_field_problems(self, &found.managed));
@@ -289,7 +289,7 @@ impl Employee {
         problems.or(()).map_err(DomainError::Unprocessable)?;
         patch.content.clone().apply_to(&mut state);
         state.is_twin &= state.email == self.email;
-        state.custom_fields = self.custom_fields.merged(&patch.custom_fields);
+        state.custom_fields = self.custom_fields.apply_patch(&patch.custom_fields);
         Ok(state)
     }
 }
@@ -335,7 +335,7 @@ fn department(wanted: &Reference<DepartmentKind>, found: &References) -> Result<
 /// Requires an address that only `own` may have.
 fn must_have_free_email(email: &str, found: &References, own: Option<EmployeeId>) -> Result<(), DomainError> {
     match found.email_holder.filter(|holder| Some(*holder) != own) {
-        Some(holder) => Err(DomainError::already_taken("email", folded(email), Some(holder))),
+        Some(holder) => Err(DomainError::already_taken("email", fold_case(email), Some(holder))),
         None => Ok(()),
     }
 }

@@ -174,7 +174,7 @@ impl Connector {
         match self.kind {
             Type::Scim if self.paused_at.is_some() => Status::Paused,
             Type::Scim => Status::Active,
-            Type::CsvFeed => Status::following(self.last_sync.as_ref()),
+            Type::CsvFeed => Status::from_last_sync(self.last_sync.as_ref()),
         }
     }
 
@@ -194,7 +194,7 @@ impl Connector {
             paused_at: None,
             resumed_at: None,
         };
-        Decision::created(state, "connector.create", vec![EventType::ConnectorCreated])
+        Decision::for_creation(state, "connector.create", vec![EventType::ConnectorCreated])
     }
 
     /// Returns the person as managed by this connector.
@@ -215,7 +215,7 @@ impl Connector {
         }
         let updated_at = at.strictly_after(employee.updated_at);
         let state = self.in_charge_of(Employee { updated_at, ..employee.clone() });
-        Some(Decision::changed(employee, state, "employee.manage", vec![EventType::EmployeeUpdated]))
+        Some(Decision::for_change(employee, state, "employee.manage", vec![EventType::EmployeeUpdated]))
     }
 
     /// Ends the management of a person's record and keeps its values; `None` if another source manages the record.
@@ -231,7 +231,7 @@ impl Connector {
             updated_at: at.strictly_after(employee.updated_at),
             ..employee.clone()
         };
-        Some(Decision::changed(employee, state, "employee.release", vec![EventType::EmployeeUpdated]))
+        Some(Decision::for_change(employee, state, "employee.release", vec![EventType::EmployeeUpdated]))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::keyed::{KeyedLimits, KeyedMap, KeyedPatch, KeyedValue};
 use crate::problem::ValueError;
 use crate::rule::Shape;
 use crate::schema::inline_schema;
-use crate::text::bounded;
+use crate::text::check_length;
 
 /// Most custom fields of one person (§8).
 pub const MAX_FIELDS: usize = 32;
@@ -61,7 +61,7 @@ impl KeyedValue for Custom {
         match value {
             Value::Bool(flag) => Ok(Self::Flag(*flag)),
             Value::Number(number) => Ok(Self::Number(number.value().clone())),
-            Value::Text(text) => bounded(text, 0..=max_chars).map(|()| Self::Text(text.clone())),
+            Value::Text(text) => check_length(text, 0..=max_chars).map(|()| Self::Text(text.clone())),
             Value::Null | Value::List(_) | Value::Object(_) => {
                 Err(ValueError::format(format!("a string, number or boolean, not {}", value.kind())))
             }

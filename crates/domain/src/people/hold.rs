@@ -80,14 +80,14 @@ impl Employee {
             Some(hold) => hold.held_at,
             None => at,
         };
-        Ok(Some(self.held(Some(Hold { reason: draft.reason, held_at }), "employee.hold", at)))
+        Ok(Some(self.change_hold(Some(Hold { reason: draft.reason, held_at }), "employee.hold", at)))
     }
 
     /// Sets a hold again in a database that was restored from an older backup. `None` if the person is held or erased.
     #[must_use]
     pub fn hold_again(&self, hold: Hold, at: Timestamp) -> Option<Decision<Self>> {
         let is_free = self.hold.is_none() && self.erased_at.is_none();
-        is_free.then(|| self.held(Some(hold), "employee.hold", at))
+        is_free.then(|| self.change_hold(Some(hold), "employee.hold", at))
     }
 
     /// Ends the legal hold.
@@ -98,11 +98,11 @@ impl Employee {
         if self.hold.is_none() {
             return Err(DomainError::NotFound);
         }
-        Ok(self.held(None, "employee.release_hold", at))
+        Ok(self.change_hold(None, "employee.release_hold", at))
     }
 
     /// The audit entry tells that there is a hold, not why: more people read the audit log than holds.
-    fn held(&self, hold: Option<Hold>, action: &'static str, at: Timestamp) -> Decision<Self> {
+    fn change_hold(&self, hold: Option<Hold>, action: &'static str, at: Timestamp) -> Decision<Self> {
         let hold_before = if self.hold.is_some() { json!("set") } else { json!(null) };
         let hold_after = match (&self.hold, &hold) {
             (_, None) => json!(null),
@@ -111,7 +111,7 @@ impl Employee {
         };
         let change = Change { from: hold_before, to: hold_after };
         let state = Self { hold, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
-        let mut decision = Decision::changed(self, state, action, vec![EventType::EmployeeHoldChanged]);
+        let mut decision = Decision::for_change(self, state, action, vec![EventType::EmployeeHoldChanged]);
         decision.audit.changes.insert("legal_hold".to_owned(), change);
         decision
     }

@@ -17,7 +17,7 @@ use crate::refusal::DomainError;
 use crate::rule::{self, Field};
 use crate::schema::OpenWord;
 use crate::secret::Secret;
-use crate::text::folded;
+use crate::text::fold_case;
 use crate::time::Timestamp;
 
 mod limits;
@@ -157,7 +157,7 @@ pub fn is_for(token: &str, email: &str) -> bool {
 
 fn mark_of(email: &str) -> [u8; MARK_BYTES] {
     let mut mark = [0; MARK_BYTES];
-    mark.copy_from_slice(&hash(&folded(email))[..MARK_BYTES]);
+    mark.copy_from_slice(&hash(&fold_case(email))[..MARK_BYTES]);
     mark
 }
 
@@ -194,7 +194,7 @@ impl Invitation {
     /// Queues the mail with the link. The sealed token is kept until the mail was sent.
     #[must_use]
     pub fn by_mail(self, sealed_token: Vec<u8>, at: Timestamp) -> Self {
-        let mail = Some(InvitationMail::queued(sealed_token, at));
+        let mail = Some(InvitationMail::new_queued(sealed_token, at));
         Self { mail, ..self }
     }
 
@@ -204,7 +204,7 @@ impl Invitation {
     pub fn over_mail_limit(self, failure: MailFailure, at: Timestamp) -> Self {
         let end = self.expires_at();
         let mail = if failure == MailFailure::OrganizationLimit {
-            self.mail.map(|mail| mail.delayed(limits::tomorrow(at).0, end))
+            self.mail.map(|mail| mail.postpone(limits::tomorrow(at).0, end))
         } else {
             Some(InvitationMail::over_limit())
         };
@@ -256,7 +256,7 @@ impl Invitation {
 
     /// Returns the invitation with a queued mail canceled.
     fn without_mail(&self) -> Self {
-        Self { mail: self.mail.as_ref().map(InvitationMail::canceled), ..self.clone() }
+        Self { mail: self.mail.as_ref().map(InvitationMail::cancel), ..self.clone() }
     }
 
     /// Returns the sealed token if the mail is still to be sent, given the status of the person.
@@ -269,7 +269,7 @@ impl Invitation {
         match (self.stands(person, at), sealed_token) {
             (State::Pending, Some(sealed)) => Ok(sealed),
             (State::Expired, Some(_)) => {
-                Err(Box::new(Self { mail: self.mail.as_ref().map(InvitationMail::expired), ..self.clone() }))
+                Err(Box::new(Self { mail: self.mail.as_ref().map(InvitationMail::expire), ..self.clone() }))
             }
             (State::Pending | State::Accepted | State::Revoked | State::Expired, _) => {
                 Err(Box::new(self.without_mail()))
@@ -280,7 +280,7 @@ impl Invitation {
     /// Records an attempt to send the mail, which ended at `at`.
     #[must_use]
     pub fn mail_attempted(&self, outcome: Result<(), MailFailure>, at: Timestamp) -> Self {
-        let mail = self.mail.as_ref().map(|mail| mail.attempted(outcome, at, self.expires_at()));
+        let mail = self.mail.as_ref().map(|mail| mail.record_attempt(outcome, at, self.expires_at()));
         Self { mail, ..self.clone() }
     }
 

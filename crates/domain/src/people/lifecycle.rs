@@ -37,7 +37,7 @@ impl Update<Rehire> {
     ///
     /// # Errors
     /// One problem for each wrong field, and for too many custom fields.
-    pub fn against(&self, stored: &Employee) -> Result<Rehire, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Employee) -> Result<Rehire, ValidationErrors> {
         let (rehire, mut fields) = self.compare(stored);
         rehire.0.check_custom_fields(stored, &mut fields);
         fields.finish(Some(rehire))
@@ -60,7 +60,7 @@ impl Employee {
             updated_at: deactivated_at,
             ..self.clone()
         };
-        Ok(Decision::changed(self, state, "employee.deactivate", vec![EventType::EmployeeDeactivated]))
+        Ok(Decision::for_change(self, state, "employee.deactivate", vec![EventType::EmployeeDeactivated]))
     }
 
     /// Reactivates a person, who keeps the reporting line and the custom fields (§3.3). API keys from before stay off.
@@ -69,8 +69,8 @@ impl Employee {
     /// Returns [`DomainError::Conflict`] if the person is not deactivated.
     pub fn reactivate(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_have_left("reactivate")?;
-        let state = self.clone().returned(at);
-        Ok(Decision::changed(self, state, "employee.reactivate", vec![EventType::EmployeeReactivated]))
+        let state = self.clone().mark_returned(at);
+        Ok(Decision::for_change(self, state, "employee.reactivate", vec![EventType::EmployeeReactivated]))
     }
 
     /// Rehires a person, possibly with another manager or department (§3.3).
@@ -79,8 +79,8 @@ impl Employee {
     /// Returns [`DomainError::Conflict`] if the person is not deactivated, and the errors of [`Employee::update`].
     pub fn rehire(&self, body: &Rehire, found: &References, at: Timestamp) -> Result<Decision<Self>, DomainError> {
         self.must_have_left("rehire")?;
-        let state = self.merged(&body.0, found)?.returned(at);
-        Ok(Decision::changed(self, state, "employee.rehire", vec![EventType::EmployeeRehired]))
+        let state = self.apply_patch(&body.0, found)?.mark_returned(at);
+        Ok(Decision::for_change(self, state, "employee.rehire", vec![EventType::EmployeeRehired]))
     }
 
     /// Activates an invited person who accepts (§3.3, decision D6).
@@ -92,16 +92,16 @@ impl Employee {
         if self.status != Status::PendingInvite {
             return Err(DomainError::NotFound);
         }
-        let state = self.clone().activated(at);
-        Ok(Decision::changed(self, state, "employee.accept_invitation", vec![EventType::EmployeeUpdated]))
+        let state = self.clone().mark_active(at);
+        Ok(Decision::for_change(self, state, "employee.accept_invitation", vec![EventType::EmployeeUpdated]))
     }
 
-    fn returned(self, at: Timestamp) -> Self {
-        let active = self.activated(at);
+    fn mark_returned(self, at: Timestamp) -> Self {
+        let active = self.mark_active(at);
         Self { returned_at: Some(active.updated_at), ..active }
     }
 
-    fn activated(self, at: Timestamp) -> Self {
+    fn mark_active(self, at: Timestamp) -> Self {
         let updated_at = at.strictly_after(self.updated_at);
         Self { status: Status::Active, deactivated_at: None, updated_at, ..self }
     }
@@ -173,7 +173,7 @@ mod tests {
             let problems = |problems: ValidationErrors| {
                 problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
             };
-            Rehire::parse(body).against(&former_employee).map_err(problems)
+            Rehire::parse(body).resolve_with(&former_employee).map_err(problems)
         };
         assert_eq!(parse("{}"), Ok(Rehire::default()));
         let body = r#"{"manager_id":null,"department_id":null,"custom_fields":{"grade":3}}"#;

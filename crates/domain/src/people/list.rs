@@ -11,7 +11,7 @@ use crate::organization::Organization;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::text::folded;
+use crate::text::fold_case;
 use crate::time::Timestamp;
 use crate::visibility::Viewer;
 
@@ -179,12 +179,12 @@ impl Sortable for Employee {
     const ORDERS: &'static [SortKey<Self>] = &[
         SortKey {
             by: SortBy::LastName,
-            key: |person| Key::Text(folded(&person.last_name)),
+            key: |person| Key::Text(fold_case(&person.last_name)),
             words: &["last_name"],
         },
         SortKey {
             by: SortBy::FirstName,
-            key: |person| Key::Text(folded(&person.first_name)),
+            key: |person| Key::Text(fold_case(&person.first_name)),
             words: &["first_name"],
         },
         SortKey {

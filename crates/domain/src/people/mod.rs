@@ -33,7 +33,7 @@ use crate::fields::{StringEnum, as_word};
 use crate::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use crate::rule;
 use crate::schema::OpenWord;
-use crate::text::{address_key, folded};
+use crate::text::{address_key, fold_case};
 use crate::time::Timestamp;
 
 /// Length of the longest first name and of the longest last name, in characters (§8).
@@ -104,7 +104,7 @@ content! {
         /// Role of the person in the organization.
         #[serde(serialize_with = "as_word")]
         #[schemars(with = "OpenWord<Role>")]
-        pub role: Role => set by or(rule::word().trimmed(), Role::Employee),
+        pub role: Role => set by or(rule::word().with_trimming(), Role::Employee),
         /// Id of the manager. Null at the top of a reporting line.
         pub manager_id: Option<EmployeeId>,
         /// Id of the department. Null if there is none.
@@ -173,7 +173,7 @@ impl Employee {
     /// Returns the key under which the address is stored: that of the mailbox, or the lower-case text of a twin.
     #[must_use]
     pub fn email_key(&self) -> String {
-        if self.is_twin { folded(&self.email) } else { address_key(&self.email) }
+        if self.is_twin { fold_case(&self.email) } else { address_key(&self.email) }
     }
 
     /// Returns `true` if this is an address of the person's mailbox.

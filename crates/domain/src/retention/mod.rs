@@ -77,7 +77,7 @@ impl Retention {
 
     /// Returns the periods after an update.
     #[must_use]
-    pub fn patched(&self, patch: &RetentionPatch) -> Self {
+    pub fn apply_patch(&self, patch: &RetentionPatch) -> Self {
         Self {
             archived_observations: patch.archived_observations.unwrap_or(self.archived_observations),
             archived_objectives: patch.archived_objectives.unwrap_or(self.archived_objectives),

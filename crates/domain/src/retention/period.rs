@@ -75,7 +75,7 @@ impl Period {
     /// Returns the time that is this period before `now`. A day of the month that does not exist becomes the last
     /// one of that month.
     #[must_use]
-    pub fn before(self, now: Timestamp) -> Timestamp {
+    pub fn subtract_from(self, now: Timestamp) -> Timestamp {
         let months = Months::new(self.years * MONTHS_PER_YEAR + self.months);
         let days = Days::new(u64::from(self.weeks * DAYS_PER_WEEK + self.days));
         let earlier = DateTime::from_timestamp_millis(now.millis())
@@ -200,7 +200,11 @@ mod tests {
             ("P5W", "2026-03-10T00:00:00Z", "2026-02-03T00:00:00Z"),
         ];
         for (period, now, earlier) in table {
-            assert_eq!(period.parse::<Period>().unwrap().before(at(now)), at(earlier), "{period} before {now}");
+            assert_eq!(
+                period.parse::<Period>().unwrap().subtract_from(at(now)),
+                at(earlier),
+                "{period} before {now}"
+            );
         }
     }
 

@@ -74,10 +74,10 @@ impl PreviewRequest {
 impl PreviewedRules {
     /// Returns each rule with a period, with the first run that applies it and the time before which the run
     /// removes data.
-    pub fn applied(&self) -> impl Iterator<Item = (RetentionRule, Timestamp, Timestamp)> + '_ {
+    pub fn scheduled_rules(&self) -> impl Iterator<Item = (RetentionRule, Timestamp, Timestamp)> + '_ {
         RetentionRule::ALL.iter().filter_map(|rule| {
             let run = first_run_from(self.starts.start_of(*rule)?, self.next_run_at?);
-            Some((*rule, run, self.retention.period(*rule)?.before(run)))
+            Some((*rule, run, self.retention.period(*rule)?.subtract_from(run)))
         })
     }
 }

@@ -133,7 +133,7 @@ impl RetentionRun {
         tables_to_rewrite: Vec<String>,
         at: Timestamp,
     ) -> Decision<Self> {
-        let application = |rule| retention.applied(rule, starts, at);
+        let application = |rule| retention.effective_period(rule, starts, at);
         let state = Self {
             id,
             status: RunStatus::Running,
@@ -151,21 +151,21 @@ impl RetentionRun {
             tables_to_rewrite,
             index_clean_at: None,
         };
-        Decision::created(state, "retention.begin", vec![])
+        Decision::for_creation(state, "retention.begin", vec![])
     }
 
     /// Counts resources that a rule removed. The event `retention.removed` names them.
     pub fn remove(&self, rule: RetentionRule, count: u64) -> Decision<Self> {
         let events = vec![EventType::RetentionRemoved];
-        Decision::changed(self, self.counting(rule, count), "retention.remove", events)
+        Decision::for_change(self, self.add_count(rule, count), "retention.remove", events)
     }
 
     /// Counts the erasure of a person that the run began. The event `employee.erased` names the person.
     pub fn erase(&self) -> Decision<Self> {
-        Decision::changed(self, self.counting(RetentionRule::DeactivatedPeople, 1), "retention.erase", vec![])
+        Decision::for_change(self, self.add_count(RetentionRule::DeactivatedPeople, 1), "retention.erase", vec![])
     }
 
-    fn counting(&self, rule: RetentionRule, count: u64) -> Self {
+    fn add_count(&self, rule: RetentionRule, count: u64) -> Self {
         let mut state = Self { index_clean_at: None, ..self.clone() };
         *state.counts.entry(rule.word().to_owned()).or_default() += count;
         state
@@ -173,14 +173,14 @@ impl RetentionRun {
 
     /// Returns the number of resources that a rule has removed.
     #[must_use]
-    pub fn removed(&self, rule: RetentionRule) -> u64 {
+    pub fn removed_count(&self, rule: RetentionRule) -> u64 {
         self.counts.get(rule.word()).copied().unwrap_or_default()
     }
 
     /// Returns `true` if the run has removed the maximum by a rule.
     #[must_use]
     pub fn is_full(&self, rule: RetentionRule) -> bool {
-        self.removed(rule) >= rule.max_per_run()
+        self.removed_count(rule) >= rule.max_per_run()
     }
 
     /// Returns `true` if the run ended at the maximum of a rule, so that more may be due.
@@ -199,6 +199,6 @@ impl RetentionRun {
     pub fn complete(&self, at: Timestamp) -> Decision<Self> {
         let state = Self { status: RunStatus::Completed, completed_at: Some(at), ..self.clone() };
         let events = if self.counts.is_empty() { vec![] } else { vec![EventType::RetentionCompleted] };
-        Decision::changed(self, state, "retention.complete", events)
+        Decision::for_change(self, state, "retention.complete", events)
     }
 }

@@ -24,7 +24,7 @@ pub struct RuleStarts(BTreeMap<String, i64>);
 impl RuleStarts {
     /// Returns the starts after the periods have changed at `at`.
     #[must_use]
-    pub fn after(&self, before: &Retention, now: &Retention, at: Timestamp) -> Self {
+    pub fn update_for(&self, before: &Retention, now: &Retention, at: Timestamp) -> Self {
         let mut starts = self.clone();
         for rule in RetentionRule::ALL {
             let is_shorter = match (before.period(*rule), now.period(*rule)) {
@@ -72,7 +72,7 @@ impl RetentionRule {
 impl Retention {
     /// Returns the period of a rule if the rule applies at `now`.
     #[must_use]
-    pub fn applied(&self, rule: RetentionRule, starts: &RuleStarts, now: Timestamp) -> Option<Period> {
+    pub fn effective_period(&self, rule: RetentionRule, starts: &RuleStarts, now: Timestamp) -> Option<Period> {
         let has_started = starts.start_of(rule).is_some_and(|start| now >= start);
         self.period(rule).filter(|_| has_started)
     }

@@ -41,7 +41,7 @@ fn rule_applies_seven_days_after_a_shorter_period() {
     assert_eq!(shorter.retention_due_at, set.retention_due_at, "the runs keep their time");
 
     let rule = RetentionRule::ArchivedObservations;
-    let application = |now| shorter.retention.applied(rule, &shorter.retention_starts, at(now));
+    let application = |now| shorter.retention.effective_period(rule, &shorter.retention_starts, at(now));
     assert_eq!(application("2026-03-26T23:59:59.999Z"), None);
     assert_eq!(application("2026-03-27T00:00:00Z"), period("P1Y"));
 }
@@ -103,7 +103,7 @@ fn preview_dates_other_periods_as_if_set_now() {
     let rules = request.rules(&set, now);
     assert_eq!(rules.next_run_at, set.retention_due_at);
     let rule_dates: Vec<_> =
-        rules.applied().map(|(rule, run, before)| (rule, run.to_string(), before.to_string())).collect();
+        rules.scheduled_rules().map(|(rule, run, before)| (rule, run.to_string(), before.to_string())).collect();
     assert_eq!(
         rule_dates,
         [
@@ -119,7 +119,7 @@ fn preview_dates_other_periods_as_if_set_now() {
             ),
         ]
     );
-    assert_eq!(PreviewRequest::default().rules(&organization(), now).applied().count(), 0);
+    assert_eq!(PreviewRequest::default().rules(&organization(), now).scheduled_rules().count(), 0);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn run_applies_only_rules_that_have_started() {
     let first = first_run.remove(RetentionRule::ArchivedObservations, 100);
     assert_eq!(first.events, [EventType::RetentionRemoved]);
     let second = first.state.remove(RetentionRule::ArchivedObservations, 20).state;
-    assert_eq!(second.removed(RetentionRule::ArchivedObservations), 120);
+    assert_eq!(second.removed_count(RetentionRule::ArchivedObservations), 120);
     let run_with_erasure = second.erase().state;
     let completed_run = run_with_erasure.complete(due.plus_seconds(30));
     assert_eq!(completed_run.events, [EventType::RetentionCompleted]);

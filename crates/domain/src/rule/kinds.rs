@@ -124,7 +124,7 @@ pub const fn one_of<T: StringEnum>(name: &'static str, allowed: &'static [T]) ->
 impl<T: StringEnum> OneOf<T> {
     /// Returns the rule that takes white space around the word for no part of it, as CSV files do.
     #[must_use]
-    pub const fn trimmed(self) -> Self {
+    pub const fn with_trimming(self) -> Self {
         Self { is_trimmed: true, ..self }
     }
 }

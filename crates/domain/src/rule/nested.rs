@@ -38,11 +38,11 @@ impl<T, F: Fn(&mut Fields) -> Option<T>> Rule for Nested<T, F> {
         };
         let mut fields = Fields::new(members.clone());
         let read = (self.0)(&mut fields);
-        Ok(fields.finish(read).map_err(|problems| problems.below(".")))
+        Ok(fields.finish(read).map_err(|problems| problems.prefix_fields(".")))
     }
 
     fn shape(&self) -> Shape {
-        Shape::Object(Fields::described(&self.0))
+        Shape::Object(Fields::describe_fields(&self.0))
     }
 }
 
@@ -64,7 +64,7 @@ impl<T, F: Fn(&mut Fields) -> Option<T>> Rule for Several<T, F> {
         for (at, item) in items.iter().enumerate() {
             match self.each.parse(item) {
                 Ok(Ok(value)) => out.push(value),
-                Ok(Err(found)) => problems.extend(found.below(&format!("[{at}]"))),
+                Ok(Err(found)) => problems.extend(found.prefix_fields(&format!("[{at}]"))),
                 Err(flaw) => problems.add(format!("[{at}]"), flaw),
             }
         }

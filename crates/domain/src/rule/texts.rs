@@ -24,7 +24,7 @@ pub const fn text(chars: RangeInclusive<usize>) -> Text {
 impl Text {
     /// Returns the rule of an identifier: white space around it is no part of it and is not stored.
     #[must_use]
-    pub const fn trimmed(self) -> Self {
+    pub const fn with_trimming(self) -> Self {
         Self { is_trimmed: true, ..self }
     }
 }
@@ -35,7 +35,7 @@ impl Rule for Text {
     fn parse(&self, value: &Value) -> Result<String, ValueError> {
         let text = as_text(value)?;
         let trimmed_text = if self.is_trimmed { text.trim() } else { text };
-        text::bounded(trimmed_text, self.chars.clone())?;
+        text::check_length(trimmed_text, self.chars.clone())?;
         Ok(trimmed_text.to_owned())
     }
 

@@ -359,7 +359,7 @@ impl UserDocument {
     }
 
     /// Removes attributes of the core schema and of the enterprise extension.
-    pub(super) fn without(mut self, core: &[&str], enterprise: &[&str]) -> Self {
+    pub(super) fn without_attributes(mut self, core: &[&str], enterprise: &[&str]) -> Self {
         self.core.retain(|name, _| !core.contains(&name));
         for (urn, members) in &mut self.extensions {
             if urn == ENTERPRISE {

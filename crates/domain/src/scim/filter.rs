@@ -67,7 +67,7 @@ pub fn parse(text: &str) -> Result<Vec<Comparison>, ScimError> {
     }
     let mut parser = Parser { rest: text.trim(), comparisons: vec![] };
     parser.expression(0)?;
-    if parser.rest.is_empty() { Ok(parser.comparisons) } else { Err(malformed()) }
+    if parser.rest.is_empty() { Ok(parser.comparisons) } else { Err(unreadable_filter()) }
 }
 
 struct Parser<'a> {
@@ -95,7 +95,7 @@ impl<'a> Parser<'a> {
             }
             self.rest = rest.trim_start();
             self.expression(depth + 1)?;
-            self.rest = self.rest.strip_prefix(')').ok_or_else(malformed)?.trim_start();
+            self.rest = self.rest.strip_prefix(')').ok_or_else(unreadable_filter)?.trim_start();
             return Ok(());
         }
         if self.comparisons.len() == MAX_COMPARISONS {
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
             condition.path.attribute.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("value"))
         });
         let Some(value) = value.filter(|_| is_complete).map(|condition| condition.value.clone()) else {
-            return Err(malformed());
+            return Err(unreadable_filter());
         };
         self.rest = text_before;
         let has_value = |condition: &Comparison| condition.path.attribute.as_deref() == Some("value");
@@ -144,7 +144,7 @@ impl<'a> Parser<'a> {
                 '"' => is_quoted = !is_quoted,
                 _ if is_quoted => {}
                 // Nested brackets are refused here, before the parser would recurse into them.
-                '[' if depth > 0 => return Err(malformed()),
+                '[' if depth > 0 => return Err(unreadable_filter()),
                 '[' => depth += 1,
                 ']' => depth = depth.saturating_sub(1),
                 _ if depth == 0 && (letter.is_whitespace() || matches!(letter, '(' | ')')) => {
@@ -166,14 +166,14 @@ impl<'a> Parser<'a> {
                 word if word.eq_ignore_ascii_case("false") => Ok(Literal::Flag(false)),
                 // Some clients leave the quotes out around an address.
                 word if is_address(word) => Ok(Literal::Text(word.to_owned())),
-                _ => Err(malformed()),
+                _ => Err(unreadable_filter()),
             };
         }
         let mut values = serde_json::Deserializer::from_str(self.rest).into_iter::<String>();
-        let Some(Ok(text)) = values.next() else { return Err(malformed()) };
+        let Some(Ok(text)) = values.next() else { return Err(unreadable_filter()) };
         let rest = self.rest.get(values.byte_offset()..).unwrap_or_default();
         if !rest.is_empty() && !rest.starts_with([' ', '\t', ')']) {
-            return Err(malformed());
+            return Err(unreadable_filter());
         }
         self.rest = rest.trim_start();
         Ok(Literal::Text(text))
@@ -229,14 +229,16 @@ impl UserFilter {
 
 fn condition(comparison: &Comparison) -> Result<UserCondition, ScimError> {
     let Comparison { path, value } = comparison;
-    let text = || value.as_text().map(str::to_owned).ok_or_else(malformed);
+    let text = || value.as_text().map(str::to_owned).ok_or_else(unreadable_filter);
     let is_address = path.sub.as_deref().is_none_or(|sub| sub == "value");
     let name = path.attribute.as_deref().unwrap_or_default();
     let condition = match (&path.schema, name, path.conditions.is_some(), path.sub.as_deref()) {
         (ScimSchema::Core, "id", false, None) => UserCondition::Id(text()?),
         (ScimSchema::Core, "userName", false, None) => UserCondition::UserName(text()?),
         (ScimSchema::Core, "externalId", false, None) => UserCondition::ExternalId(text()?),
-        (ScimSchema::Core, "active", false, None) => UserCondition::Active(value.as_flag().ok_or_else(malformed)?),
+        (ScimSchema::Core, "active", false, None) => {
+            UserCondition::Active(value.as_flag().ok_or_else(unreadable_filter)?)
+        }
         (ScimSchema::Core, "emails", ..) if is_address && is_main_address(path) => UserCondition::Email(text()?),
         (ScimSchema::Enterprise, "manager", false, None | Some("value")) => UserCondition::Manager(text()?),
         _ => {
@@ -265,7 +267,7 @@ fn invalid(detail: &str) -> ScimError {
     ScimError::new(ScimErrorType::InvalidFilter, detail)
 }
 
-fn malformed() -> ScimError {
+fn unreadable_filter() -> ScimError {
     invalid(
         r#"The filter cannot be read. Use comparisons with `eq`, joined by `and`: userName eq "ada@example.com"."#,
     )

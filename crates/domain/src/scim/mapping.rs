@@ -9,7 +9,7 @@ use crate::external_id::EXTERNAL_ID_CHARS;
 use crate::id::EmployeeId;
 use crate::json::{Object, Value};
 use crate::people::Employee;
-use crate::text::{self, address_key, bounded};
+use crate::text::{self, address_key, check_length};
 
 /// Size of the largest remainder of a user, in bytes of JSON: attributes that Candor keeps and does not model.
 pub const MAX_EXTRA_BYTES: usize = 16 * 1024;
@@ -96,7 +96,7 @@ fn text_of(name: &str, value: Option<&Value>) -> Result<Option<String>, ScimErro
 fn bounded_text(name: &str, value: Option<&Value>, chars: usize) -> Result<Option<String>, ScimError> {
     let text = text_of(name, value)?;
     if let Some(text) = &text {
-        bounded(text, 1..=chars).map_err(|flaw| ScimError::value(format!("`{name}` {}.", flaw.message)))?;
+        check_length(text, 1..=chars).map_err(|flaw| ScimError::value(format!("`{name}` {}.", flaw.message)))?;
     }
     Ok(text)
 }
@@ -170,7 +170,7 @@ impl ScimUser {
         if !is_manager_pending {
             dropped_paths.push("manager");
         }
-        self.rest.clone().without(&[], &dropped_paths)
+        self.rest.clone().without_attributes(&[], &dropped_paths)
     }
 
     /// Returns the members of an employee that the document states, as the body of a creation or update. A missing
@@ -285,7 +285,7 @@ fn custom_fields(
 
 /// Returns the attributes that an employee does not have, with department and manager.
 fn rest(document: &UserDocument, mappings: &[CustomMapping]) -> UserDocument {
-    let mut rest = document.clone().without(&["userName", "externalId", "active", "title"], &[]);
+    let mut rest = document.clone().without_attributes(&["userName", "externalId", "active", "title"], &[]);
     for sub in ["givenName", "familyName"] {
         let path = ScimPath {
             schema: ScimSchema::Core,

@@ -107,7 +107,7 @@ impl<'a> UserIdentity<'a> {
         }
     }
 
-    pub(super) fn refused(self, kind: IssueKind, message: String) -> Refused {
+    pub(super) fn into_refusal(self, kind: IssueKind, message: String) -> Refused {
         let error = ScimError::new(ScimErrorType::Uniqueness, message.clone());
         Refused { error, issue: Some(Box::new(self.issue(kind, message))) }
     }
@@ -128,7 +128,7 @@ impl Candidates {
         let message = "externalId, userName and e-mail address of the request belong to several people. Correct them \
                        at the identity provider, or change the person who has the other identifier.";
         let identity = UserIdentity::from_user(user, Some(first));
-        Err(identity.refused(IssueKind::IdentityConflict, message.to_owned()))
+        Err(identity.into_refusal(IssueKind::IdentityConflict, message.to_owned()))
     }
 }
 
@@ -174,7 +174,7 @@ pub fn admit_match(
                 "Another connector ({}) manages the person. Release the person there first.",
                 person.hris_source
             );
-            Err(UserIdentity::from_user(user, Some(person.id)).refused(IssueKind::ManagedElsewhere, message))
+            Err(UserIdentity::from_user(user, Some(person.id)).into_refusal(IssueKind::ManagedElsewhere, message))
         }
         Some(_) if person.status != Status::Deactivated && is_visible(person, link, connector) => {
             let detail = format!("A user with this {} exists already: {}.", shared(user, person, link), person.id);

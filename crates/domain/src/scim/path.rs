@@ -76,7 +76,7 @@ impl ScimPath {
     /// Parses a path. An attribute belongs to `schema`; without one, the path may begin with a URN.
     fn parse_below(schema: Option<&ScimSchema>, text: &str) -> Result<Self, ScimError> {
         let plain = |text: &str| match schema {
-            Some(schema) => parse_attribute(Some(schema.clone()), text).ok_or_else(|| malformed(text)),
+            Some(schema) => parse_attribute(Some(schema.clone()), text).ok_or_else(|| invalid_path(text)),
             None => parse_plain(text),
         };
         if text.len() > MAX_PATH_BYTES {
@@ -85,17 +85,17 @@ impl ScimPath {
         let Some(open) = text.find('[') else { return plain(text) };
         let (head, rest) = text.split_at(open);
         let inner = rest.get(1..).unwrap_or_default();
-        let close = closing_bracket(inner).ok_or_else(|| malformed(text))?;
+        let close = closing_bracket(inner).ok_or_else(|| invalid_path(text))?;
         let (conditions, tail) = (&inner[..close], &inner[close + 1..]);
         let path = plain(head)?;
         if path.attribute.is_none() || path.sub.is_some() {
-            return Err(malformed(text));
+            return Err(invalid_path(text));
         }
         let sub = match tail.strip_prefix('.') {
             Some(sub) if is_name(sub) => Some(schemas::canonical_sub(sub)),
-            Some(_) => return Err(malformed(text)),
+            Some(_) => return Err(invalid_path(text)),
             None if tail.is_empty() => None,
-            None => return Err(malformed(text)),
+            None => return Err(invalid_path(text)),
         };
         Ok(Self { conditions: Some(filter::parse_conditions(conditions)?), sub, ..path })
     }
@@ -157,7 +157,7 @@ fn closing_bracket(text: &str) -> Option<usize> {
 /// Parses a path without conditions.
 fn parse_plain(text: &str) -> Result<ScimPath, ScimError> {
     if !is_urn(text) {
-        return parse_attribute(None, text).ok_or_else(|| malformed(text));
+        return parse_attribute(None, text).ok_or_else(|| invalid_path(text));
     }
     for known in [CORE, ENTERPRISE] {
         let Some(prefix) = text.get(..known.len()).filter(|prefix| prefix.eq_ignore_ascii_case(known)) else {
@@ -165,19 +165,19 @@ fn parse_plain(text: &str) -> Result<ScimPath, ScimError> {
         };
         let schema = ScimSchema::from_urn(prefix);
         return match text[known.len()..].strip_prefix([':', '.']) {
-            Some(attribute) => parse_attribute(Some(schema), attribute).ok_or_else(|| malformed(text)),
+            Some(attribute) => parse_attribute(Some(schema), attribute).ok_or_else(|| invalid_path(text)),
             None if text.len() == known.len() => Ok(whole(schema)),
-            None => Err(malformed(text)),
+            None => Err(invalid_path(text)),
         };
     }
-    let Some((urn, attribute)) = text.rsplit_once(':') else { return Err(malformed(text)) };
+    let Some((urn, attribute)) = text.rsplit_once(':') else { return Err(invalid_path(text)) };
     if is_user_urn(text) {
         return Ok(whole(ScimSchema::Other(text.to_owned())));
     }
     if urn.eq_ignore_ascii_case("urn") || urn.is_empty() {
-        return Err(malformed(text));
+        return Err(invalid_path(text));
     }
-    parse_attribute(Some(ScimSchema::Other(urn.to_owned())), attribute).ok_or_else(|| malformed(text))
+    parse_attribute(Some(ScimSchema::Other(urn.to_owned())), attribute).ok_or_else(|| invalid_path(text))
 }
 
 const fn whole(schema: ScimSchema) -> ScimPath {
@@ -211,7 +211,7 @@ fn invalid(detail: &str) -> ScimError {
     ScimError::new(ScimErrorType::InvalidPath, detail)
 }
 
-fn malformed(text: &str) -> ScimError {
+fn invalid_path(text: &str) -> ScimError {
     let excerpt: String = text.chars().take(200).collect();
     let example = r#"`name.givenName` or `emails[type eq "work"].value`"#;
     ScimError::new(

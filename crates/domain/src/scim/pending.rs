@@ -47,7 +47,8 @@ pub fn resolve_manager(
         let issue = UserIdentity::from_link(&link).issue(kind, message);
         return ResolvedManager { decision: None, link, issue: Some(issue) };
     }
-    let extra_members = UserDocument::from_stored(std::mem::take(&mut link.extra)).without(&[], &["manager"]);
+    let extra_members =
+        UserDocument::from_stored(std::mem::take(&mut link.extra)).without_attributes(&[], &["manager"]);
     link.extra = extra_members.to_object();
     let patch = Patch { manager: Some(Some(reference(manager))), ..Patch::default() };
     let references = References {

@@ -106,7 +106,7 @@ fn refusal(input: &ProvisioningInput<'_>, error: DomainError) -> Refused {
         }
         DomainError::Conflict(conflict) if conflict.conflicting_id.is_some() => {
             let message = format!("Another person has this {}.", conflict.field);
-            input.identity().refused(IssueKind::IdentityConflict, message)
+            input.identity().into_refusal(IssueKind::IdentityConflict, message)
         }
         other @ (DomainError::Conflict(_) | DomainError::NotFound | DomainError::Denied(_)) => {
             ScimError::new(ScimErrorType::Uniqueness, other.to_string()).into()
@@ -182,7 +182,7 @@ impl ProvisioningInput<'_> {
             [("userName", is_taken(self.user_name_link)), ("externalId", is_taken(self.external_id_link))];
         let Some((name, _)) = conflicts.into_iter().find(|(_, is_taken)| *is_taken) else { return Ok(()) };
         let message = format!("Another user has this {name}. Correct it at the identity provider.");
-        Err(self.identity().refused(IssueKind::IdentityConflict, message))
+        Err(self.identity().into_refusal(IssueKind::IdentityConflict, message))
     }
 
     fn apply_references(&self) -> AppliedReferences {
@@ -288,7 +288,7 @@ impl ProvisioningInput<'_> {
     fn change(&self, person: &Employee, applied: &AppliedReferences) -> Result<Vec<Decision<Employee>>, Refused> {
         let mut decisions: Vec<_> = self.connector.manage(person, self.at).into_iter().collect();
         let now = decisions.last().map_or(person, |decision| &decision.state);
-        let parsed_patch = Patch::parse(self.body(self.clears())).against(now);
+        let parsed_patch = Patch::parse(self.body(self.clears())).resolve_with(now);
         let mut patch = parsed_patch.map_err(|problems| ScimError::from_problems(&problems))?;
         patch.manager = applied.manager.map(|manager| manager.map(reference));
         patch.department = applied.department.map(|department| department.map(reference));
@@ -373,7 +373,7 @@ fn is_equal(stored: &ScimLink, link: &ScimLink) -> bool {
 
 /// Returns the refusal to deactivate the last active org admin.
 pub(super) fn last_admin(identity: UserIdentity<'_>) -> Refused {
-    identity.refused(IssueKind::LastAdmin, BrokenRule::LastAdmin.message().to_owned())
+    identity.into_refusal(IssueKind::LastAdmin, BrokenRule::LastAdmin.message().to_owned())
 }
 
 mod adoption;

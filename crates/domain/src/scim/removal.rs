@@ -33,7 +33,7 @@ pub fn remove(
         Status::Deactivated => None,
         Status::Active | Status::PendingInvite => person.deactivate(at).ok(),
     };
-    let ended_link = link.ended(at);
+    let ended_link = link.end(at);
     let deactivated_at = decision.as_ref().map(|_| at).or(link.deactivated_at);
     Ok(RemovedUser { decision, link: ScimLink { deactivated_at, ..ended_link } })
 }

@@ -169,19 +169,19 @@ const DROPPED: &[&str] = &["password", "groups", "roles", "entitlements", "photo
 /// Attributes that the service sets.
 const READ_ONLY: &[&str] = &["id", "meta", "schemas"];
 
-fn named(table: &'static [Attribute], name: &str) -> Option<&'static Attribute> {
+fn find_by_name(table: &'static [Attribute], name: &str) -> Option<&'static Attribute> {
     table.iter().find(|attribute| attribute.name.eq_ignore_ascii_case(name))
 }
 
 /// Returns the schema and the canonical name of an attribute that is named without a schema.
 pub(super) fn canonical(name: &str) -> (ScimSchema, String) {
-    if let Some(attribute) = named(USER, name) {
+    if let Some(attribute) = find_by_name(USER, name) {
         return (ScimSchema::Core, attribute.name.to_owned());
     }
     if let Some(attribute_name) = UNPUBLISHED.iter().find(|known| known.eq_ignore_ascii_case(name)) {
         return (ScimSchema::Core, (*attribute_name).to_owned());
     }
-    match named(ENTERPRISE_USER, name) {
+    match find_by_name(ENTERPRISE_USER, name) {
         Some(known) => (ScimSchema::Enterprise, known.name.to_owned()),
         None => (ScimSchema::Core, name.to_owned()),
     }
@@ -189,19 +189,19 @@ pub(super) fn canonical(name: &str) -> (ScimSchema, String) {
 
 /// Returns the canonical name of an attribute of the enterprise extension.
 pub(super) fn canonical_enterprise(name: &str) -> (ScimSchema, String) {
-    let name = named(ENTERPRISE_USER, name).map_or(name, |known| known.name);
+    let name = find_by_name(ENTERPRISE_USER, name).map_or(name, |known| known.name);
     (ScimSchema::Enterprise, name.to_owned())
 }
 
 /// Returns the canonical name of a sub-attribute.
 pub(super) fn canonical_sub(name: &str) -> String {
     let tables = [NAME, EMAILS, ADDRESSES, MANAGER];
-    tables.iter().find_map(|table| named(table, name)).map_or(name, |known| known.name).to_owned()
+    tables.iter().find_map(|table| find_by_name(table, name)).map_or(name, |known| known.name).to_owned()
 }
 
 /// Returns `true` for an attribute with several entries.
 pub(super) fn is_multi_valued(name: &str) -> bool {
-    named(USER, name).is_some_and(|attribute| attribute.is_multi)
+    find_by_name(USER, name).is_some_and(|attribute| attribute.is_multi)
         || ["ims", "x509Certificates"].iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
@@ -227,7 +227,7 @@ pub(super) fn is_field_of_person(name: &str, sub: Option<&str>) -> bool {
 /// Returns the reason why a path of the core schema or the enterprise extension names no single value. The reason
 /// is the rest of a sentence about the path.
 pub(super) fn shape_problem(name: &str, has_sub: bool) -> Option<&'static str> {
-    let attribute = named(USER, name).or_else(|| named(ENTERPRISE_USER, name))?;
+    let attribute = find_by_name(USER, name).or_else(|| find_by_name(ENTERPRISE_USER, name))?;
     match (attribute.kind == "complex", has_sub) {
         (true, false) => Some("has several values"),
         (false, true) => Some("has no parts"),

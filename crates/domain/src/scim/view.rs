@@ -89,8 +89,8 @@ impl StoredUser<'_> {
     ///
     /// # Errors
     /// The error of the first operation that is refused.
-    pub fn patched(&self, operations: &[PatchOperation]) -> Result<UserDocument, ScimError> {
-        self.document().without(&["active"], &[]).apply(operations)
+    pub fn apply_operations(&self, operations: &[PatchOperation]) -> Result<UserDocument, ScimError> {
+        self.document().without_attributes(&["active"], &[]).apply(operations)
     }
 
     /// Makes the main entry of `emails` state the stored address. A linked person without `emails` has the address

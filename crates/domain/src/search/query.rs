@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::words::{Run, each_word, runs};
 use crate::problem::{Code, ValueError};
 use crate::schema::inline_schema;
-use crate::text::bounded;
+use crate::text::check_length;
 
 /// Length of the longest query, in characters.
 pub const QUERY_CHARS: usize = 200;
@@ -120,7 +120,7 @@ impl SearchQuery {
     /// Returns `too_short`, `too_long`, or `invalid_format` for a control character. Also returns `too_short` for
     /// a query without a word, `too_long` for one with more than [`MAX_WORDS`].
     pub fn parse(text: &str) -> Result<Self, ValueError> {
-        bounded(text, 1..=QUERY_CHARS)?;
+        check_length(text, 1..=QUERY_CHARS)?;
         let mut runs = runs(text);
         if runs.len() > MAX_WORDS {
             return Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_WORDS} words")));
@@ -240,7 +240,7 @@ fn wanted_words(run: &Run) -> Vec<QueryWord> {
 
 fn highlight(field: &'static str, text: &str, places: &[Range<usize>]) -> Option<Highlight> {
     let first = places.first()?;
-    let excerpt = around(text, first);
+    let excerpt = snippet_range(text, first);
     let mut ranges: Vec<(usize, usize)> = vec![];
     for place in places.iter().filter(|place| place.start >= excerpt.start && place.end <= excerpt.end) {
         let (from, to) = (place.start - excerpt.start, place.end - excerpt.start);
@@ -254,7 +254,7 @@ fn highlight(field: &'static str, text: &str, places: &[Range<usize>]) -> Option
 }
 
 /// Returns the part of a text to show around a match, cut at white space where possible.
-fn around(text: &str, first: &Range<usize>) -> Range<usize> {
+fn snippet_range(text: &str, first: &Range<usize>) -> Range<usize> {
     let length = text.chars().count();
     if length <= SNIPPET_CHARS {
         return 0..length;

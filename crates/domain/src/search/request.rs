@@ -82,7 +82,7 @@ impl SearchRequest {
                 "Only results whose creation time is within the bounds.",
             )),
         };
-        let list = params.paged("search", Sort::down(SortBy::Score), filter, vec![]);
+        let list = params.read_page("search", Sort::descending_by(SortBy::Score), filter, vec![]);
         Some(Self { query: query?, types, list })
     }
 

@@ -34,7 +34,7 @@ pub trait Searchable: Resource {
     /// Returns the time of the creation, by which hits are ordered.
     fn created_at(&self) -> Timestamp;
     /// Returns the resource in the form of a hit.
-    fn searched(self) -> SearchedResource;
+    fn into_searched_resource(self) -> SearchedResource;
 
     /// Returns the distinct words by which the resource is found; empty while searches exclude the resource.
     fn found_by(&self) -> BTreeSet<String> {
@@ -110,7 +110,7 @@ impl SearchHit {
             highlights,
             created_at: resource.created_at(),
             place: resource.id().to_bytes(),
-            resource: resource.searched(),
+            resource: resource.into_searched_resource(),
         })
     }
 }
@@ -145,7 +145,7 @@ impl Searchable for Observation {
     fn created_at(&self) -> Timestamp {
         self.created_at
     }
-    fn searched(self) -> SearchedResource {
+    fn into_searched_resource(self) -> SearchedResource {
         SearchedResource::Observation(self)
     }
 }
@@ -168,7 +168,7 @@ impl Searchable for Objective {
     fn created_at(&self) -> Timestamp {
         self.created_at
     }
-    fn searched(self) -> SearchedResource {
+    fn into_searched_resource(self) -> SearchedResource {
         SearchedResource::Objective(self)
     }
 }
@@ -193,7 +193,7 @@ impl Searchable for Employee {
     fn created_at(&self) -> Timestamp {
         self.created_at
     }
-    fn searched(self) -> SearchedResource {
+    fn into_searched_resource(self) -> SearchedResource {
         SearchedResource::Employee(self)
     }
 }
@@ -216,7 +216,7 @@ impl Searchable for Summary {
     fn created_at(&self) -> Timestamp {
         self.created_at
     }
-    fn searched(self) -> SearchedResource {
+    fn into_searched_resource(self) -> SearchedResource {
         SearchedResource::Summary(self)
     }
 }

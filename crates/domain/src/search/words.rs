@@ -131,7 +131,7 @@ fn without_accents(character: char, add: &mut impl FnMut(char)) {
 }
 
 /// Returns the first [`MAX_WORD_BYTES`] bytes of a word, cut between characters.
-fn shortened(word: &str) -> &str {
+fn truncate_word(word: &str) -> &str {
     &word[..word.floor_char_boundary(MAX_WORD_BYTES)]
 }
 
@@ -290,7 +290,7 @@ impl<F: FnMut(BorrowedWord<'_>)> WordReader<F> {
     fn emit(&mut self, end: usize) {
         let Some(first) = self.groups.pop_front() else { return };
         let bytes = first.bytes + self.groups.front().map_or(0, |second| second.bytes);
-        let word = shortened(&self.buffer[..bytes]);
+        let word = truncate_word(&self.buffer[..bytes]);
         (self.each)(BorrowedWord {
             folded: word,
             place: first.start..end,

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::access::AccessLevel::{Admin, Standard};
     use crate::access::PermissionDenied::{AboutOneself, NotTheSubject, OnlyShared, OwnReview};
-    use crate::access::tests::{bound, unbound};
+    use crate::access::tests::{bound_caller, unbound};
     use crate::fields::{Reference, StringEnum};
     use crate::id::{EmployeeId, Id};
     use ulid::Ulid;
@@ -84,7 +84,7 @@ mod tests {
             (&shared, unbound(Admin), [None; 7], None),
             (
                 &shared,
-                bound(subject, false).with_level(Admin),
+                bound_caller(subject, false).with_level(Admin),
                 [
                     Some(OnlyShared),
                     Some(AboutOneself),
@@ -98,30 +98,30 @@ mod tests {
             ),
             (
                 &shared,
-                bound(subject, true),
+                bound_caller(subject, true),
                 [None, Some(AboutOneself), Some(AboutOneself), Some(AboutOneself), None, None, None],
                 Some(AboutOneself),
             ),
             (
                 &of_oneself,
-                bound(subject, false),
+                bound_caller(subject, false),
                 [None, Some(AboutOneself), Some(AboutOneself), Some(AboutOneself), None, None, None],
                 Some(AboutOneself),
             ),
             (
                 &shared,
-                bound(author, false),
+                bound_caller(author, false),
                 [None, None, None, None, Some(NotTheSubject), None, None],
                 Some(OwnReview),
             ),
             (
                 &shared,
-                bound(author, true),
+                bound_caller(author, true),
                 [None, None, None, None, Some(NotTheSubject), None, None],
                 Some(OwnReview),
             ),
-            (&shared, bound(other, false), [None, None, None, None, Some(NotTheSubject), None, None], None),
-            (&shared, bound(other, true), [None, None, None, None, Some(NotTheSubject), None, None], None),
+            (&shared, bound_caller(other, false), [None, None, None, None, Some(NotTheSubject), None, None], None),
+            (&shared, bound_caller(other, true), [None, None, None, None, Some(NotTheSubject), None, None], None),
         ];
         for (summary, caller, refused, required) in table {
             for (action, wanted) in ActionKind::ALL.iter().zip(refused) {
@@ -153,7 +153,7 @@ mod tests {
         let author = |draft: Draft| draft.author().and_then(|reference: &Reference<_>| reference.id);
         for (text, wanted) in table {
             for is_org_admin in [false, true] {
-                let draft_result = draft(&text).written_by(&bound(own, is_org_admin));
+                let draft_result = draft(&text).written_by(&bound_caller(own, is_org_admin));
                 assert_eq!(draft_result.map(author), wanted, "{text}");
             }
         }

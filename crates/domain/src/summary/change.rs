@@ -203,7 +203,7 @@ impl Update<Patch> {
     /// # Errors
     /// One problem for each wrong or immutable field, for a period with one end or with ends in reverse order, and
     /// for too many keys of metadata.
-    pub fn against(&self, stored: &Summary) -> Result<Patch, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Summary) -> Result<Patch, ValidationErrors> {
         if !stored.is_open() {
             return Ok(Patch::default());
         }
@@ -265,7 +265,7 @@ impl Summary {
             metadata: draft.metadata,
             external_id: draft.content.external_id,
         };
-        Ok(Decision::created(state, "summary.create", vec![EventType::SummaryCreated]))
+        Ok(Decision::for_creation(state, "summary.create", vec![EventType::SummaryCreated]))
     }
 
     /// Updates a summary that is not fixed, or returns `None` if nothing changes (decision A8). `shown` is the
@@ -301,7 +301,7 @@ impl Summary {
         }
         problems.or(()).map_err(DomainError::Unprocessable)?;
         patch.content.apply_to(&mut state);
-        state.metadata = self.metadata.merged(&patch.metadata);
+        state.metadata = self.metadata.apply_patch(&patch.metadata);
         found.external_ids.require_free(state.external_id.as_deref(), Some(self.id))?;
         state.period_start = patch.period_start.unwrap_or(state.period_start);
         state.period_end = patch.period_end.unwrap_or(state.period_end);
@@ -317,7 +317,7 @@ impl Summary {
             state.edited_by = editor;
             state.editor_ids.extend(editor.filter(|id| !self.editor_ids.contains(id)));
         }
-        Ok(Some(Decision::changed(self, state, "summary.update", vec![EventType::SummaryUpdated])))
+        Ok(Some(Decision::for_change(self, state, "summary.update", vec![EventType::SummaryUpdated])))
     }
 }
 

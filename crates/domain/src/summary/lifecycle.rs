@@ -202,7 +202,7 @@ impl Summary {
             Action::Archive => state.archived_at = action_time,
         }
         let (event, audited) = event_and_audit_action(what);
-        let mut decision = Decision::changed(self, state, audited, vec![event]);
+        let mut decision = Decision::for_change(self, state, audited, vec![event]);
         decision.notices = notice(&action, &decision.state).into_iter().collect();
         if let Action::Return { reason } = action {
             decision.audit.comment = Some(reason);
@@ -219,7 +219,7 @@ impl Summary {
             (true, false) => vec![],
             (false, _) => std::mem::take(&mut state.kept_archived_ids),
         };
-        state.showing(archived_ids)
+        state.with_archived_observations(archived_ids)
     }
 }
 
@@ -355,11 +355,11 @@ mod tests {
     #[test]
     fn approval_keeps_shown_observations_and_return_hides_archived() {
         let [shown, hidden] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
-        let draft =
-            Summary { included_observation_ids: vec![shown, hidden], ..summary(Draft) }.showing(vec![hidden]);
+        let draft = Summary { included_observation_ids: vec![shown, hidden], ..summary(Draft) }
+            .with_archived_observations(vec![hidden]);
         let approved_summary = draft.apply(Action::Approve, None, Review::Optional, NOON).unwrap().state;
         assert_eq!((approved_summary.given_observation_ids(), approved_summary.is_open()), (vec![shown], false));
-        let read_again = approved_summary.showing(vec![shown]);
+        let read_again = approved_summary.with_archived_observations(vec![shown]);
         assert_eq!(
             read_again.included_observation_ids,
             [shown],

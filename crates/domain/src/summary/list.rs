@@ -159,11 +159,11 @@ mod tests {
         };
         assert_eq!(request.filter, expected_filter);
         assert_eq!(request.expand.len(), 4);
-        assert_eq!(request.sort, Sort::up(SortBy::UpdatedAt));
+        assert_eq!(request.sort, Sort::ascending_by(SortBy::UpdatedAt));
         let all = parse(&[("filter[status]", "all"), ("filter[status]", "draft")]).unwrap();
         assert_eq!(all.filter.statuses, Status::ALL);
         let none = parse(&[]).unwrap();
-        assert_eq!((none.filter, none.sort), (Filter::default(), Sort::down(SortBy::CreatedAt)));
+        assert_eq!((none.filter, none.sort), (Filter::default(), Sort::descending_by(SortBy::CreatedAt)));
     }
 
     #[test]

@@ -194,7 +194,7 @@ impl Summary {
 
     /// Returns the summary with `archived` as its archived observations, which an open summary does not include.
     #[must_use]
-    pub fn showing(mut self, archived: Vec<ObservationId>) -> Self {
+    pub fn with_archived_observations(mut self, archived: Vec<ObservationId>) -> Self {
         if self.is_open() {
             self.included_observation_ids.retain(|id| !archived.contains(id));
             (self.archived_observation_ids, self.kept_archived_ids) = (archived, vec![]);
@@ -248,7 +248,7 @@ pub(crate) mod tests {
         let [kept, gone] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
         for status in Status::ALL.iter().copied() {
             let summary_with_archived = Summary { included_observation_ids: vec![gone, kept], ..summary(status) };
-            let shown_summary = summary_with_archived.showing(vec![gone]);
+            let shown_summary = summary_with_archived.with_archived_observations(vec![gone]);
             let expected_ids = if matches!(status, Status::Draft | Status::PendingReview) {
                 vec![kept]
             } else {

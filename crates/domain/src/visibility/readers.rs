@@ -23,20 +23,20 @@ impl Readers {
             Visibility::Person => [Some(employee), requester],
             Visibility::Managers => [None, None],
         };
-        Self::managed(author.into_iter().chain(others.into_iter().flatten()).collect(), employee)
+        Self::with_managers(author.into_iter().chain(others.into_iter().flatten()).collect(), employee)
     }
 
     /// Returns the readers of an objective: every person for org scope, otherwise its owner and their managers.
     #[must_use]
     pub fn for_objective(scope: Scope, owner: EmployeeId) -> Self {
-        Self { is_public: scope == Scope::Org, ..Self::managed(vec![owner], owner) }
+        Self { is_public: scope == Scope::Org, ..Self::with_managers(vec![owner], owner) }
     }
 
     /// Returns the readers of a summary: its author, the managers of the person it is about, and that person
     /// once it was shared, also after it was archived.
     #[must_use]
     pub fn for_summary(employee: EmployeeId, author: Option<EmployeeId>, was_shared: bool) -> Self {
-        Self::managed(author.into_iter().chain(was_shared.then_some(employee)).collect(), employee)
+        Self::with_managers(author.into_iter().chain(was_shared.then_some(employee)).collect(), employee)
     }
 
     /// Returns the readers of a conversation: its participants.

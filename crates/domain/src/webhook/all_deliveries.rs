@@ -24,8 +24,11 @@ impl AllDeliveriesFilter {
 
     /// Returns every `sort` word with its order, the default first. Other orders have no index.
     pub fn sorts() -> impl Iterator<Item = (&'static str, Sort)> + Clone {
-        [("-attempted_at", Sort::down(SortBy::AttemptedAt)), ("attempted_at", Sort::up(SortBy::AttemptedAt))]
-            .into_iter()
+        [
+            ("-attempted_at", Sort::descending_by(SortBy::AttemptedAt)),
+            ("attempted_at", Sort::ascending_by(SortBy::AttemptedAt)),
+        ]
+        .into_iter()
     }
 
     /// Declares and reads the parameters of `GET /deliveries`.
@@ -37,7 +40,7 @@ impl AllDeliveriesFilter {
                 .bounds(&params::datetime("filter[attempted_at]", "Only attempts that began within the bounds.")),
             log: DeliveryFilter::read_conditions(params),
         };
-        params.ordered(Self::ORDERS_NAME, "deliveries", Self::sorts(), filter)
+        params.read_ordered_list(Self::ORDERS_NAME, "deliveries", Self::sorts(), filter)
     }
 
     /// Parses the parameters of `GET /deliveries`.
@@ -71,8 +74,8 @@ mod tests {
         let attempted_at = Bounds { gte: time.parse().ok(), lte: None };
         let webhook_id = id.parse().ok();
         assert_eq!(request.filter, AllDeliveriesFilter { webhook_id, attempted_at, ..Default::default() });
-        assert_eq!(request.sort, Sort::down(SortBy::AttemptedAt));
-        assert_eq!(parse(&[("sort", "attempted_at")]).unwrap().sort, Sort::up(SortBy::AttemptedAt));
+        assert_eq!(request.sort, Sort::descending_by(SortBy::AttemptedAt));
+        assert_eq!(parse(&[("sort", "attempted_at")]).unwrap().sort, Sort::ascending_by(SortBy::AttemptedAt));
         let bad = |name: &str, code| Err(vec![(name.to_owned(), code)]);
         assert_eq!(parse(&[("sort", "created_at")]), bad("sort", Code::InvalidEnum));
         assert_eq!(parse(&[("filter[url]", "x")]), bad("filter[url]", Code::UnknownField));

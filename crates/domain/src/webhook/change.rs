@@ -205,7 +205,7 @@ impl Update<Patch> {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn against(&self, stored: &Subscription) -> Result<Patch, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Subscription) -> Result<Patch, ValidationErrors> {
         let (patch, mut fields) = self.compare(stored);
         stored.headers.check_patch(&patch.headers, &mut fields);
         let url = patch.url.clone().filter(|url| url.as_str() != stored.url);
@@ -245,7 +245,7 @@ impl Subscription {
             active: true,
             description: draft.content.description,
             payload: draft.content.payload,
-            headers: CustomHeaders::default().merged(headers),
+            headers: CustomHeaders::default().apply_patch(headers),
             filter: draft.filter,
             max_per_second: draft.content.max_per_second,
             last_delivery_at: None,
@@ -257,14 +257,14 @@ impl Subscription {
             failing_due: None,
             keeps_all_types: false,
         };
-        let mut decision = Decision::created(state, "webhook.create", vec![]);
+        let mut decision = Decision::for_creation(state, "webhook.create", vec![]);
         decision.audit.changes =
-            decision.state.described(|value| Change { from: serde_json::Value::Null, to: value });
+            decision.state.member_changes(|value| Change { from: serde_json::Value::Null, to: value });
         Ok(decision)
     }
 
     /// Returns what the subscription sends and where to. The audit log tells it also when the subscription is gone.
-    fn described(&self, change: impl Fn(serde_json::Value) -> Change) -> Changes {
+    fn member_changes(&self, change: impl Fn(serde_json::Value) -> Change) -> Changes {
         let members = [
             ("url", json!(without_path(&self.url))),
             ("event_types", json!(self.event_types)),
@@ -297,7 +297,7 @@ impl Subscription {
         let action = if sealed.is_some() { "webhook.rotate" } else { "webhook.update" };
         let mut state = self.clone();
         if let Some(sealed_secret) = sealed {
-            state.secrets = self.rotated(sealed_secret, patch.overlap_seconds, at);
+            state.secrets = self.rotate_secrets(sealed_secret, patch.overlap_seconds, at);
         }
         if let Some(url) = patch.url {
             let target_result = verdict.unwrap_or(Verdict::Unresolvable).check();
@@ -321,7 +321,7 @@ impl Subscription {
             state.effective_event_types = state.event_types.granted_to(caller, needed_form)?;
             state.keeps_all_types = false;
         }
-        state.headers = self.headers.merged(headers);
+        state.headers = self.headers.apply_patch(headers);
         if state.active && !self.active {
             // Failures from before the pause must not disable the subscription at its first failure after it.
             state.streak = Streak::default();
@@ -331,7 +331,7 @@ impl Subscription {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        let mut decision = Decision::changed(self, state, action, vec![]);
+        let mut decision = Decision::for_change(self, state, action, vec![]);
         if headers_differ && !decision.audit.changes.contains_key("headers") {
             // The masked values are equal, but a value changed.
             let mask = json!(self.headers);
@@ -346,14 +346,14 @@ impl Subscription {
     }
 
     /// Replaces the sealed secrets and headers by newly sealed ones. Clients see no change, so `updated_at` stays.
-    pub fn resealed(&self, secrets: Vec<SealedSecret>, headers: CustomHeaders) -> Decision<Self> {
-        Decision::changed(self, Self { secrets, headers, ..self.clone() }, "webhook.rekey", vec![])
+    pub fn with_resealed_secrets(&self, secrets: Vec<SealedSecret>, headers: CustomHeaders) -> Decision<Self> {
+        Decision::for_change(self, Self { secrets, headers, ..self.clone() }, "webhook.rekey", vec![])
     }
 
     /// Returns the audit entry of a deletion.
     #[must_use]
-    pub fn removed(&self) -> AuditDraft {
-        let changes = self.described(|value| Change { from: value, to: serde_json::Value::Null });
+    pub fn deletion_audit(&self) -> AuditDraft {
+        let changes = self.member_changes(|value| Change { from: value, to: serde_json::Value::Null });
         AuditDraft { changes, ..AuditDraft::new(self, "webhook.delete") }
     }
 
@@ -362,7 +362,7 @@ impl Subscription {
     /// Without an overlap the newest secret so far gets 24 hours, and older ones keep their ends. A given overlap
     /// bounds all of them, so that one request ends a leaked secret. Above [`MAX_SECRETS`] the oldest ones are
     /// dropped: a refusal would let any client with `webhooks:write` block the owner's rotation.
-    fn rotated(&self, sealed: Vec<u8>, overlap_seconds: Option<i64>, at: Timestamp) -> Vec<SealedSecret> {
+    fn rotate_secrets(&self, sealed: Vec<u8>, overlap_seconds: Option<i64>, at: Timestamp) -> Vec<SealedSecret> {
         let default_end = at.plus_seconds(ROTATION_OVERLAP_SECONDS);
         let latest_end = overlap_seconds.map(|seconds| at.plus_seconds(seconds));
         let end = |secret: &SealedSecret| match latest_end {

@@ -10,7 +10,7 @@ use crate::json::Value;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{self, Field, Shape};
 use crate::secret::Secret;
-use crate::text::bounded;
+use crate::text::check_length;
 
 /// Most custom headers of one subscription.
 pub const MAX_HEADERS: usize = 10;
@@ -97,7 +97,7 @@ pub type SealedHeaderPatch = BTreeMap<String, Option<SealedHeader>>;
 impl CustomHeaders {
     /// Returns the headers with a patch applied.
     #[must_use]
-    pub fn merged(&self, patch: SealedHeaderPatch) -> Self {
+    pub fn apply_patch(&self, patch: SealedHeaderPatch) -> Self {
         let mut headers = self.0.clone();
         for (name, header) in patch {
             match header {
@@ -145,7 +145,7 @@ impl CustomHeaders {
 
 /// Returns a value as answers show it.
 #[must_use]
-pub fn masked(value: &Secret) -> String {
+pub fn mask_value(value: &Secret) -> String {
     let text = value.reveal();
     let visible_end = if text.len() < SHOWN_FROM_CHARS { "" } else { &text[text.len() - SHOWN_CHARS..] };
     format!("{MASK}{visible_end}")
@@ -153,7 +153,7 @@ pub fn masked(value: &Secret) -> String {
 
 /// Checks a name, which is in lower case.
 fn check_name(name: &str) -> Result<(), ValueError> {
-    bounded(name, 1..=HEADER_NAME_CHARS)
+    check_length(name, 1..=HEADER_NAME_CHARS)
         .map_err(|flaw| ValueError { message: format!("the name {}", flaw.message), ..flaw })?;
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
         return Err(ValueError::format("named with letters, digits and characters of !#$%&'*+-.^_`|~ only"));
@@ -177,7 +177,7 @@ fn parse_value(value: &Value) -> Result<HeaderChange, ValueError> {
             return Err(ValueError::format(format!("a string or null, not {}", value.kind())));
         }
     };
-    bounded(text, 1..=HEADER_VALUE_CHARS)?;
+    check_length(text, 1..=HEADER_VALUE_CHARS)?;
     if text.starts_with(' ') || text.ends_with(' ') || !text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Err(ValueError::format("visible ASCII characters, with spaces only between them"));
     }
@@ -293,8 +293,8 @@ mod tests {
 
     #[test]
     fn masked_value_keeps_its_header_only() {
-        assert_eq!(masked(&secret("Bearer 9abc")), "…9abc");
-        assert_eq!(masked(&secret("key-9abc")), "…");
+        assert_eq!(mask_value(&secret("Bearer 9abc")), "…9abc");
+        assert_eq!(mask_value(&secret("key-9abc")), "…");
         let patch = parse_text(r#"{"k":"…9abc"}"#).unwrap();
         assert_eq!(patch["k"], HeaderChange::Keep("…9abc".to_owned()));
         let problems = |masked: &str| {

@@ -32,7 +32,7 @@ impl Subscription {
         (self.active && applies).then(|| {
             let state = Self { active: false, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
             let notice = self.disabled_notice(why);
-            let decision = Decision::changed(self, state, "webhook.disable", vec![EventType::WebhookDisabled]);
+            let decision = Decision::for_change(self, state, "webhook.disable", vec![EventType::WebhookDisabled]);
             Decision { notices: vec![notice], ..decision }
         })
     }

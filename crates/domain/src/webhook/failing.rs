@@ -30,7 +30,7 @@ impl Job {
             && self.attempt == FAILING_AFTER_ATTEMPTS
             && counts
             && !is_about_subscription(self.event_type);
-        if fails { delta.failing() } else { delta }
+        if fails { delta.mark_failing() } else { delta }
     }
 }
 
@@ -46,7 +46,7 @@ impl Subscription {
     pub fn report_failing(&self) -> Option<Decision<Self>> {
         self.failing_due?;
         let state = Self { failing_due: None, ..self.clone() };
-        Some(Decision::changed(self, state, "webhook.report_failing", vec![EventType::WebhookFailing]))
+        Some(Decision::for_change(self, state, "webhook.report_failing", vec![EventType::WebhookFailing]))
     }
 
     /// Returns `true` if events of this type must be checked with [`Subscription::may_get`] before they are
@@ -126,7 +126,7 @@ mod tests {
             for is_failing in [false, true] {
                 let streak_before = (Streak { is_failing, ..Streak::default() }, None);
                 let add = |(streak, due): (Streak, Option<Timestamp>), delta: HealthDelta| {
-                    (delta.after(streak), due.or_else(|| delta.fails_from(streak)))
+                    (delta.apply_to(streak), due.or_else(|| delta.fails_from(streak)))
                 };
                 let one_by_one = deltas.iter().copied().fold(streak_before, add);
                 for cut in 0..=5 {

@@ -211,7 +211,7 @@ impl EventFacts {
     /// Returns the facts with the department that was read for the person of the event, if it is needed. A person
     /// that is absent from `departments` has no department.
     #[must_use]
-    pub fn completed(self, departments: &BTreeMap<EmployeeId, Option<DepartmentId>>) -> Self {
+    pub fn resolve_department(self, departments: &BTreeMap<EmployeeId, Option<DepartmentId>>) -> Self {
         match self.person_to_read() {
             Some(person) => self.with_department(departments.get(&person).copied().flatten()),
             None => self,

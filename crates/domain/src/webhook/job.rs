@@ -86,7 +86,7 @@ impl Job {
 
     /// Returns the job with the id of its next attempt, which a client is told in advance.
     #[must_use]
-    pub const fn promised(self, delivery: DeliveryId) -> Self {
+    pub const fn with_delivery_id(self, delivery: DeliveryId) -> Self {
         Self { delivery_id: Some(delivery), ..self }
     }
 
@@ -107,7 +107,7 @@ impl Job {
             let delivered_at = (status == Status::Success).then_some(at);
             return AttemptEffect { entry: Delivery { status, delivered_at, ..entry }, retry_at: None };
         }
-        let next = schedule.after(self.attempt, answered.outcome, answered.requested_delay(), at);
+        let next = schedule.next_step(self.attempt, answered.outcome, answered.requested_delay(), at);
         AttemptEffect { entry: entry.with_result(next, at), retry_at: next.next_attempt_at() }
     }
 

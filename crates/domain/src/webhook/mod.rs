@@ -47,7 +47,7 @@ pub use change::{
 };
 pub use custom_headers::{
     CustomHeaders, HEADER_NAME_CHARS, HEADER_VALUE_CHARS, HeaderChange, HeaderPatch, MAX_HEADERS, SealedHeader,
-    SealedHeaderPatch, masked,
+    SealedHeaderPatch, mask_value,
 };
 pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, FailureReason, LOG_DAYS};
 pub use disabling::DisableReason;
@@ -221,7 +221,7 @@ impl Subscription {
     }
 
     /// Returns the sealed secrets that sign at this time, oldest first (§6.3, decision F5).
-    pub fn signing(&self, at: Timestamp) -> impl Iterator<Item = &SealedSecret> {
+    pub fn signing_secrets(&self, at: Timestamp) -> impl Iterator<Item = &SealedSecret> {
         self.secrets.iter().filter(move |secret| secret.ends_at.is_none_or(|end| at < end))
     }
 

@@ -42,7 +42,7 @@ impl RequestedPause {
 
     /// Returns the time of the next attempt after a response at `now`: the requested one, but not before the
     /// schedule's `own` time, and not more than 24 hours after the response unless the schedule waits longer.
-    pub(super) fn clamped(self, own: Timestamp, now: Timestamp) -> Timestamp {
+    pub(super) fn next_attempt_at(self, own: Timestamp, now: Timestamp) -> Timestamp {
         let latest = now.plus_seconds(MAX_SECONDS);
         let resume_time = match self {
             Self::Seconds(seconds) => i64::try_from(seconds)
@@ -62,7 +62,7 @@ mod tests {
 
     fn delay(text: &str, own: i64) -> Option<i64> {
         let pause = RequestedPause::from_headers([text.as_bytes()])?;
-        Some(pause.clamped(NOW.plus_seconds(own), NOW).millis() - NOW.millis())
+        Some(pause.next_attempt_at(NOW.plus_seconds(own), NOW).millis() - NOW.millis())
     }
 
     #[test]

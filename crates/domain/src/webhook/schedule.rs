@@ -85,7 +85,7 @@ impl Schedule {
     ///
     /// `requested` postpones a retry up to 24 hours. It never adds an attempt.
     #[must_use]
-    pub fn after(
+    pub fn next_step(
         &self,
         attempt: u16,
         outcome: AttemptOutcome,
@@ -98,7 +98,7 @@ impl Schedule {
         match usize::from(attempt).checked_sub(1).and_then(|index| self.delays.get(index)) {
             Some(delay) => {
                 let own = now.plus_seconds(*delay);
-                NextStep::Retry { at: requested.map_or(own, |requested| requested.clamped(own, now)) }
+                NextStep::Retry { at: requested.map_or(own, |requested| requested.next_attempt_at(own, now)) }
             }
             None => NextStep::Dropped,
         }
@@ -180,9 +180,9 @@ mod tests {
             let now = START.plus_seconds(since);
             let expected_step =
                 delay.map_or(NextStep::Dropped, |seconds| NextStep::Retry { at: now.plus_seconds(seconds) });
-            assert_eq!(schedule.after(attempt, FAILED, None, now), expected_step, "attempt {attempt}");
+            assert_eq!(schedule.next_step(attempt, FAILED, None, now), expected_step, "attempt {attempt}");
             assert_eq!(
-                schedule.after(attempt, AttemptOutcome::Acknowledged, None, now),
+                schedule.next_step(attempt, AttemptOutcome::Acknowledged, None, now),
                 NextStep::Success,
                 "attempt {attempt}"
             );
@@ -194,7 +194,7 @@ mod tests {
     fn requested_delay_postpones_a_retry_and_adds_none() {
         let schedule = Schedule::default();
         let step_after = |attempt, seconds| {
-            schedule.after(attempt, FAILED, Some(RequestedPause::Seconds(seconds)), START).next_attempt_at()
+            schedule.next_step(attempt, FAILED, Some(RequestedPause::Seconds(seconds)), START).next_attempt_at()
         };
         let table =
             [(1, 29, Some(30)), (1, 31, Some(31)), (3, 31, Some(600)), (6, 90_000, Some(86_400)), (7, 31, None)];
@@ -206,15 +206,19 @@ mod tests {
             );
         }
         let success = AttemptOutcome::Acknowledged;
-        assert_eq!(schedule.after(1, success, Some(RequestedPause::Seconds(9)), START), NextStep::Success);
+        assert_eq!(schedule.next_step(1, success, Some(RequestedPause::Seconds(9)), START), NextStep::Success);
     }
 
     #[test]
     fn attempt_beyond_the_schedule_is_the_last_one() {
         for attempt in [0, 8, u16::MAX] {
-            assert_eq!(Schedule::default().after(attempt, FAILED, None, START), NextStep::Dropped, "{attempt}");
+            assert_eq!(
+                Schedule::default().next_step(attempt, FAILED, None, START),
+                NextStep::Dropped,
+                "{attempt}"
+            );
         }
-        assert_eq!(Schedule::parse("").unwrap().after(1, FAILED, None, START), NextStep::Dropped);
+        assert_eq!(Schedule::parse("").unwrap().next_step(1, FAILED, None, START), NextStep::Dropped);
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub struct Streak {
 impl Streak {
     /// Returns the streak after an attempt that ended at `at`.
     #[must_use]
-    pub fn after(self, outcome: AttemptOutcome, at: Timestamp) -> Self {
+    pub fn record_attempt(self, outcome: AttemptOutcome, at: Timestamp) -> Self {
         match outcome {
             AttemptOutcome::Acknowledged => Self::default(),
             AttemptOutcome::Failed(_) => Self {
@@ -77,7 +77,7 @@ impl HealthDelta {
     /// Creates the change for one attempt. A test sets the result but does not count (decision F7).
     #[must_use]
     pub fn from_attempt(outcome: AttemptOutcome, status: Status, counts: bool, at: Timestamp) -> Self {
-        let streak = if counts { Streak::default().after(outcome, at) } else { Streak::default() };
+        let streak = if counts { Streak::default().record_attempt(outcome, at) } else { Streak::default() };
         Self {
             last_at: at,
             last_status: status,
@@ -90,7 +90,7 @@ impl HealthDelta {
 
     /// Returns the change if its attempt makes the subscription failing.
     #[must_use]
-    pub fn failing(self) -> Self {
+    pub fn mark_failing(self) -> Self {
         Self { streak: Streak { is_failing: true, ..self.streak }, fails_at: Some(self.last_at), ..self }
     }
 
@@ -121,7 +121,7 @@ impl HealthDelta {
 
     /// Returns the subscription's streak after the batch; `before` is the one before the batch.
     #[must_use]
-    pub fn after(self, before: Streak) -> Streak {
+    pub fn apply_to(self, before: Streak) -> Streak {
         if self.ends_streak { self.streak } else { before.plus(self.streak) }
     }
 }
@@ -147,7 +147,7 @@ mod tests {
             (0, 864_000_000, false),
         ];
         for (failures, millis, wanted) in table {
-            let streak = (0..failures).fold(Streak::default(), |streak, _| streak.after(FAILED, START));
+            let streak = (0..failures).fold(Streak::default(), |streak, _| streak.record_attempt(FAILED, START));
             let now = Timestamp::from_millis(START.millis() + millis);
             assert_eq!(streak.disables(now), wanted, "{failures} failures, {millis} ms");
         }
@@ -155,19 +155,19 @@ mod tests {
 
     #[test]
     fn success_resets_the_streak() {
-        let failing = (0..60).fold(Streak::default(), |streak, _| streak.after(FAILED, START));
-        let reset_streak = failing.after(AttemptOutcome::Acknowledged, START);
+        let failing = (0..60).fold(Streak::default(), |streak, _| streak.record_attempt(FAILED, START));
+        let reset_streak = failing.record_attempt(AttemptOutcome::Acknowledged, START);
         assert_eq!(reset_streak, Streak::default());
         let later_time = START.plus_seconds(100_000);
         assert_eq!(
-            reset_streak.after(FAILED, later_time),
+            reset_streak.record_attempt(FAILED, later_time),
             Streak { failures: 1, since: Some(later_time), is_failing: false }
         );
     }
 
     #[test]
     fn results_out_of_order_keep_the_earliest_failure() {
-        let streak = Streak::default().after(FAILED, START.plus_seconds(5)).after(FAILED, START);
+        let streak = Streak::default().record_attempt(FAILED, START.plus_seconds(5)).record_attempt(FAILED, START);
         assert_eq!(streak, Streak { failures: 2, since: Some(START), is_failing: false });
     }
 
@@ -183,8 +183,9 @@ mod tests {
                     })
                     .collect();
                 let streak_before = Streak { failures: 3, since: Some(START.plus_seconds(-9)), is_failing: false };
-                let one_by_one =
-                    attempts.iter().fold(streak_before, |streak, (outcome, at)| streak.after(*outcome, *at));
+                let one_by_one = attempts
+                    .iter()
+                    .fold(streak_before, |streak, (outcome, at)| streak.record_attempt(*outcome, *at));
                 let delta = |part: &[(AttemptOutcome, Timestamp)]| {
                     let health = part
                         .iter()
@@ -193,9 +194,13 @@ mod tests {
                 };
                 let (first, second) = attempts.split_at(cut);
                 let halves = [delta(first), delta(second)].into_iter().flatten();
-                let total = halves.fold(streak_before, |streak, delta| delta.after(streak));
+                let total = halves.fold(streak_before, |streak, delta| delta.apply_to(streak));
                 assert_eq!(total, one_by_one, "{bits:b} cut at {cut}");
-                assert_eq!(delta(&attempts).map(|delta| delta.after(streak_before)), Some(one_by_one), "{bits:b}");
+                assert_eq!(
+                    delta(&attempts).map(|delta| delta.apply_to(streak_before)),
+                    Some(one_by_one),
+                    "{bits:b}"
+                );
             }
         }
     }
@@ -205,7 +210,7 @@ mod tests {
         let streak_before = Streak { failures: 3, since: Some(START), is_failing: false };
         for outcome in [FAILED, AttemptOutcome::Acknowledged] {
             assert_eq!(
-                HealthDelta::from_attempt(outcome, outcome.test_status(), false, START).after(streak_before),
+                HealthDelta::from_attempt(outcome, outcome.test_status(), false, START).apply_to(streak_before),
                 streak_before
             );
         }

@@ -37,7 +37,7 @@ pub(super) fn subscription() -> Subscription {
 }
 
 fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscription> {
-    let patch = Patch::parse(object(body)).against(stored).unwrap();
+    let patch = Patch::parse(object(body)).resolve_with(stored).unwrap();
     let sealed_secret = patch.rotate_secret.then(|| vec![u8::try_from(stored.secrets.len()).unwrap() + 1]);
     stored
         .update(&unbound(Admin), patch, Some(Verdict::Allowed), sealed_secret, SealedHeaderPatch::new(), at)
@@ -115,7 +115,7 @@ fn url_that_must_not_be_called_is_unprocessable() {
             NOON,
         );
         assert_eq!(problems_of(creation.unwrap_err()), [("url".to_owned(), code)]);
-        let patch = Patch::parse(object(r#"{"url":"https://other.example/"}"#)).against(&original).unwrap();
+        let patch = Patch::parse(object(r#"{"url":"https://other.example/"}"#)).resolve_with(&original).unwrap();
         let update_result =
             original.update(&unbound(Admin), patch.clone(), Some(verdict), None, SealedHeaderPatch::new(), NOON);
         assert_eq!(problems_of(update_result.unwrap_err()), [("url".to_owned(), code)]);
@@ -130,7 +130,7 @@ fn url_that_must_not_be_called_is_unprocessable() {
 fn subscription_sent_back_as_read_changes_nothing() {
     let original = subscription().after_delivery(Status::Success, NOON);
     let body = serde_json::to_string(&original).unwrap();
-    let patch = Patch::parse(object(&body)).against(&original).unwrap();
+    let patch = Patch::parse(object(&body)).resolve_with(&original).unwrap();
     assert_eq!(patch.url, None, "an unchanged URL is not judged again");
     assert_eq!(original.update(&unbound(Admin), patch, None, None, SealedHeaderPatch::new(), NOON), Ok(None));
     assert_eq!(patched(&original, "{}", NOON), None);
@@ -160,7 +160,8 @@ fn invalid_field_of_an_update_is_reported() {
         (r#"{"colour":"red"}"#, "colour", Code::UnknownField),
     ];
     for (body, field, code) in table {
-        assert_eq!(codes(Patch::parse(object(body)).against(&original)), [(field.to_owned(), code)], "{body}");
+        let problems = codes(Patch::parse(object(body)).resolve_with(&original));
+        assert_eq!(problems, [(field.to_owned(), code)], "{body}");
     }
 }
 
@@ -190,19 +191,17 @@ fn update_replaces_or_removes_the_whole_filter() {
     assert_eq!(filter_json(&with_filter), both);
     assert_eq!(patched(&with_filter, &format!(r#"{{"filter":{both}}}"#), NOON), None, "sent back as it was shown");
     let with_other_filter = patched(&with_filter, r#"{"filter":{"type":"opportunity"}}"#, NOON).unwrap();
-    assert_eq!(
-        (filter_json(&with_other_filter)["type"].as_str(), filter_json(&with_other_filter)["scope"].as_array()),
-        (Some("opportunity"), None)
-    );
+    let filter = filter_json(&with_other_filter);
+    assert_eq!((filter["type"].as_str(), filter["scope"].as_array()), (Some("opportunity"), None));
     for none in ["null", "{}", r#"{"type":null}"#] {
         let without_filter = patched(&with_filter, &format!(r#"{{"filter":{none}}}"#), NOON).unwrap();
         assert_eq!(without_filter.filter, None, "{none}");
     }
     assert_eq!(patched(&with_filter, r#"{"description":"x"}"#, NOON).unwrap().filter, with_filter.filter);
-    let wrong = Patch::parse(object(r#"{"filter":{"employee_id":[],"x":1}}"#)).against(&with_filter);
+    let wrong = Patch::parse(object(r#"{"filter":{"employee_id":[],"x":1}}"#)).resolve_with(&with_filter);
     let expected_codes = [("filter.employee_id", Code::TooShort), ("filter.x", Code::UnknownField)];
     assert_eq!(codes(wrong), expected_codes.map(|(field, code)| (field.to_owned(), code)));
-    let wrong = Patch::parse(object(r#"{"filter":["strength"]}"#)).against(&with_filter);
+    let wrong = Patch::parse(object(r#"{"filter":["strength"]}"#)).resolve_with(&with_filter);
     assert_eq!(codes(wrong), [("filter".to_owned(), Code::InvalidFormat)]);
 }
 
@@ -213,7 +212,7 @@ fn rotated_secrets_sign_until_their_ends_oldest_first() {
     let first = patched(&subscription(), rotate, hour(0)).unwrap();
     let second = patched(&first, rotate, hour(10)).unwrap();
     let signing =
-        |stored: &Subscription, at| stored.signing(at).map(|secret| secret.sealed[0]).collect::<Vec<_>>();
+        |stored: &Subscription, at| stored.signing_secrets(at).map(|secret| secret.sealed[0]).collect::<Vec<_>>();
     let previous_millisecond = |time: Timestamp| Timestamp::from_millis(time.millis() - 1);
     let table = [
         (hour(10), vec![1, 2, 3]),
@@ -291,10 +290,10 @@ fn older_attempt_does_not_replace_a_newer_one() {
 #[test]
 fn subscriptions_are_listed_newest_first_by_default() {
     let parse = |pairs: Vec<(String, String)>| Filter::parse(Params::new(pairs)).map(|request| request.sort);
-    assert_eq!(parse(vec![]), Ok(crate::page::Sort::down(SortBy::CreatedAt)));
+    assert_eq!(parse(vec![]), Ok(crate::page::Sort::descending_by(SortBy::CreatedAt)));
     assert_eq!(
         parse(vec![("sort".to_owned(), "updated_at".to_owned())]),
-        Ok(crate::page::Sort::up(SortBy::UpdatedAt))
+        Ok(crate::page::Sort::ascending_by(SortBy::UpdatedAt))
     );
     assert!(parse(vec![("filter[active]".to_owned(), "true".to_owned())]).is_err());
     let recent_subscription = Subscription { updated_at: NOON.plus_seconds(1), ..subscription() };
@@ -333,7 +332,7 @@ fn audit_log_shows_only_the_host_of_a_url() {
     ];
     for (from, to, shown_from, shown_to) in table {
         let original = Subscription { url: from.to_owned(), ..subscription() };
-        let patch = Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#))).against(&original).unwrap();
+        let patch = Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#))).resolve_with(&original).unwrap();
         let decision = original
             .update(&unbound(Admin), patch, Some(Verdict::Allowed), None, SealedHeaderPatch::new(), NOON)
             .unwrap()
@@ -349,7 +348,7 @@ fn audit_log_shows_only_the_host_of_a_url() {
         .unwrap()
         .unwrap();
     assert_eq!((rotation_decision.audit.action, rotation_decision.audit.changes.len()), ("webhook.rotate", 0));
-    let changes = serde_json::to_value(&original.removed().changes).unwrap();
+    let changes = serde_json::to_value(&original.deletion_audit().changes).unwrap();
     assert_eq!(changes["event_types"], serde_json::json!({"from": original.event_types, "to": null}));
 }
 
@@ -370,12 +369,12 @@ fn each_newest_result_has_its_own_mark() {
 
 #[test]
 fn other_destination_needs_new_headers_and_a_new_secret() {
-    let masked_value = custom_headers::masked(&Secret::new("secret-of-the-receiver".to_owned()));
+    let masked_value = custom_headers::mask_value(&Secret::new("secret-of-the-receiver".to_owned()));
     let masked_header = format!(r#","headers":{{"Authorization":"{masked_value}"}}"#);
     let header = SealedHeader { masked: masked_value, sealed: vec![1] };
     let mut original = subscription();
     original.headers = CustomHeaders([("authorization".to_owned(), header)].into());
-    let patch = |body: &str| Patch::parse(object(body)).against(&original);
+    let patch = |body: &str| Patch::parse(object(body)).resolve_with(&original);
     for url in ["https://example.com/other?x=1", "https://EXAMPLE.com:443/"] {
         let patch = patch(&format!(r#"{{"url":"{url}"}}"#)).unwrap();
         assert!(!patch.rotate_secret, "{url}");

@@ -200,7 +200,7 @@ mod tests {
         // A key that changes where the events go, which ones, or what is in them, needs the access as well.
         let mut subscription_before = create_by(&unbound(AccessLevel::Admin), two_types).unwrap();
         let patch = |webhook: &Subscription, body: &str| {
-            let patch = Patch::parse(object(body)).against(webhook).unwrap();
+            let patch = Patch::parse(object(body)).resolve_with(webhook).unwrap();
             let sealed_secret = patch.rotate_secret.then(|| vec![2]);
             webhook
                 .update(&reader, patch, Some(Verdict::Allowed), sealed_secret, SealedHeaderPatch::new(), NOON)

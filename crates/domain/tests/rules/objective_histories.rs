@@ -106,7 +106,8 @@ fn patched(objective: &Objective, model: &Model) -> Objective {
         format!(r#"{{{id}"start":{start},"target":{target},"weight":{weight}}}"#)
     };
     let entries: Vec<_> = model.measures.iter().map(entry).collect();
-    let patch = Patch::parse(body(&format!(r#"{{"key_results":[{}]}}"#, entries.join(",")))).against(objective);
+    let patch =
+        Patch::parse(body(&format!(r#"{{"key_results":[{}]}}"#, entries.join(",")))).resolve_with(objective);
     let new = model.measures.iter().map(|measure| measure.id).filter(|id| !is_stored(*id)).collect();
     let references = References { key_result_ids: new, ..References::default() };
     let decision = objective.update(&patch.unwrap(), &references, false, AT).unwrap();

@@ -77,7 +77,7 @@ fn request_move(
         is_below: leads_to(people, manager.id, person_before.id),
     };
     let references = References { manager: manager.map(line), ..References::default() };
-    let patch = Patch::parse(body).against(person_before).unwrap();
+    let patch = Patch::parse(body).resolve_with(person_before).unwrap();
     person_before
         .update(&patch, &references, Timestamp::from_millis(2_000))
         .map(|decision| decision.map(|change| change.state))

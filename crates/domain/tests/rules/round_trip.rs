@@ -95,7 +95,7 @@ fn employee_sent_back_changes_nothing() {
     };
     let invited_employee = Employee { status: Status::PendingInvite, ..employee() };
     for employee in [employee(), full, leaver, managed_one, invited_employee] {
-        let patch = people::Patch::parse(response_body(&employee)).against(&employee).unwrap();
+        let patch = people::Patch::parse(response_body(&employee)).resolve_with(&employee).unwrap();
         // No manager and no department is loaded here: an update looks up only changed references. The stored ones
         // may have been deleted.
         let mut references = people::References {
@@ -147,7 +147,7 @@ fn observation_sent_back_changes_nothing() {
     };
     references.external_ids.add("crm-1", full.id, true);
     for observation in [plain, full] {
-        let patch = observation::Patch::parse(response_body(&observation)).against(&observation).unwrap();
+        let patch = observation::Patch::parse(response_body(&observation)).resolve_with(&observation).unwrap();
         assert_eq!(observation.update(&patch, &references, LATER), Ok(None), "{observation:?}");
     }
 }
@@ -212,7 +212,7 @@ fn objective_sent_back_changes_nothing() {
     let in_progress =
         Objective { status: objective::Status::InProgress, linked_summary_ids: vec![id(3), id(4)], ..active };
     for objective in [plain, in_review, approved_one, in_progress] {
-        let patch = objective::Patch::parse(response_body(&objective)).against(&objective).unwrap();
+        let patch = objective::Patch::parse(response_body(&objective)).resolve_with(&objective).unwrap();
         assert_eq!(objective.update(&patch, &references, true, LATER), Ok(None), "{objective:?}");
     }
 }
@@ -249,7 +249,7 @@ fn conversation_sent_back_changes_nothing() {
     let full = Conversation { about, last_message_at: Some(LATER), ..plain.clone() };
     let rows = conversation::References { people: [id(2), id(3)].into(), about: None };
     for conversation in [plain, full] {
-        let patch = conversation::Patch::parse(response_body(&conversation)).against(&conversation).unwrap();
+        let patch = conversation::Patch::parse(response_body(&conversation)).resolve_with(&conversation).unwrap();
         assert_eq!(conversation.update(&organization_key(), &patch, &rows, LATER), Ok(None), "{conversation:?}");
     }
 }
@@ -300,7 +300,7 @@ fn summary_sent_back_changes_nothing() {
     let mut references = summary::References::default();
     references.external_ids.add("crm-1", full.id, true);
     for summary in [plain, full] {
-        let patch = summary::Patch::parse(response_body(&summary)).against(&summary).unwrap();
+        let patch = summary::Patch::parse(response_body(&summary)).resolve_with(&summary).unwrap();
         assert_eq!(summary.update(&summary, patch, &references, None, LATER), Ok(None), "{summary:?}");
     }
 }
@@ -315,8 +315,9 @@ fn library_entry_sent_back_changes_nothing() {
         archived_at: None,
         is_twin: false,
     };
-    let name =
-        candor_domain::catalog::department::parse_patch(response_body(&department)).against(&department).unwrap();
+    let name = candor_domain::catalog::department::parse_patch(response_body(&department))
+        .resolve_with(&department)
+        .unwrap();
     assert_eq!(department.rename(name, Some(department.id), LATER), Ok(None));
     let attribute = Attribute {
         id: id(1),
@@ -328,7 +329,7 @@ fn library_entry_sent_back_changes_nothing() {
         archived_at: None,
         is_twin: false,
     };
-    let patch = attribute::Patch::parse(response_body(&attribute)).against(&attribute).unwrap();
+    let patch = attribute::Patch::parse(response_body(&attribute)).resolve_with(&attribute).unwrap();
     assert_eq!(attribute.update(patch, Some(attribute.id), LATER), Ok(None));
 }
 
@@ -342,7 +343,7 @@ fn organization_sent_back_changes_nothing() {
         ..plain.clone()
     };
     for organization in [plain, set] {
-        let patch = organization::Patch::parse(response_body(&organization)).against(&organization).unwrap();
+        let patch = organization::Patch::parse(response_body(&organization)).resolve_with(&organization).unwrap();
         assert_eq!(organization.update(&patch, LATER), None, "{organization:?}");
     }
 }
@@ -392,7 +393,7 @@ fn api_key_sent_back_changes_nothing() {
     // The caller lacks the scopes of the key that it sends back.
     let granter = organization_key();
     for key in [plain, full] {
-        let patch = api_key::Patch::parse(response_body(&key)).against(&key, LATER).unwrap();
+        let patch = api_key::Patch::parse(response_body(&key)).resolve_with(&key, LATER).unwrap();
         assert_eq!(key.update(patch, None, &granter, LATER), Ok(None), "{key:?}");
     }
 }

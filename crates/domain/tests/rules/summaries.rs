@@ -69,7 +69,8 @@ impl Model {
 fn read_again(summary: &Summary, archived: &BTreeSet<ObservationId>) -> Summary {
     let observation_ids = summary.given_observation_ids();
     let archived_ids = observation_ids.iter().copied().filter(|id| archived.contains(id)).collect();
-    Summary { included_observation_ids: observation_ids, ..summary.clone() }.showing(archived_ids)
+    Summary { included_observation_ids: observation_ids, ..summary.clone() }
+        .with_archived_observations(archived_ids)
 }
 
 fn create_summary(found: &References) -> Summary {
@@ -109,8 +110,9 @@ fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
                 |one| StoredObservation { employee_id: id(1), is_archived: model.archived.contains(one) };
             let observations = set.iter().map(|id| (*id, observation_of(id))).collect();
             let id_list = Value::List(chosen_ids.iter().map(|id| Value::Text(id.to_string())).collect());
-            let patch =
-                Patch::parse([("included_observation_ids".to_owned(), id_list)].into()).against(summary).unwrap();
+            let patch = Patch::parse([("included_observation_ids".to_owned(), id_list)].into())
+                .resolve_with(summary)
+                .unwrap();
             let result =
                 summary.update(summary, patch, &References { observations, ..References::default() }, None, AT);
             assert_eq!(result.is_ok(), is_allowed, "{:?} {set:?}", model.status);

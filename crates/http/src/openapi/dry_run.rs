@@ -5,7 +5,7 @@ use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use serde_json::{Value, json};
 
-use crate::schema::shapes::{Member, answer, array, count, described, field, flag, reference_to};
+use crate::schema::shapes::{Member, answer, array, count, describe, field, flag, reference_to};
 use crate::schema::words::open;
 
 /// Name of the schema.
@@ -29,7 +29,7 @@ pub(super) fn schemas() -> Vec<Member> {
         field("changes", changes, about_changes),
         field("notifications", count(0), "Number of notifications that would be sent."),
     ];
-    vec![(EFFECTS, described(answer(members, vec![]), "Effects that a request would have. Nothing was changed."))]
+    vec![(EFFECTS, describe(answer(members, vec![]), "Effects that a request would have. Nothing was changed."))]
 }
 
 /// Adds the response to the parameter `dry_run`.

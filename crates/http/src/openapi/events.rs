@@ -10,7 +10,7 @@ use crate::route::EventFamily;
 use crate::routes::GROUPS;
 use crate::routes::events::{EVENT, EVENT_ID, event_id};
 use crate::routes::observations;
-use crate::schema::shapes::{Member, answer, datetime, described, field, id, plain, reference_to};
+use crate::schema::shapes::{Member, answer, datetime, describe, field, id, plain, reference_to};
 use crate::schema::words::open;
 use crate::schema::{AT, ORGANIZATION_ID};
 
@@ -43,7 +43,7 @@ fn families() -> Vec<(&'static EventFamily, Vec<&'static str>)> {
 fn event_of(kind: Value, data: Value, description: &str) -> Value {
     let about = "The resource after the change, as GET returns it without `expand`. For a test, a message.";
     let members = head(kind).into_iter().chain([field("data", data, about)]).collect();
-    described(answer(members, vec![]), description)
+    describe(answer(members, vec![]), description)
 }
 
 /// Returns the members in front of the data.
@@ -80,13 +80,13 @@ fn thin() -> Value {
     let members = head(open(EventType::NAME)).into_iter().chain(ends).collect();
     let description = "An event in the body of a delivery to a subscription whose `payload` is `thin`. A test is \
                        delivered as a full event.";
-    let mut schema = described(answer(members, vec![]), description);
+    let mut schema = describe(answer(members, vec![]), description);
     schema["examples"] = json!([thin_example()]);
     schema
 }
 
 /// Builds the schema of an event about an erased person, of any type.
-fn erased() -> Value {
+fn erased_schema() -> Value {
     let is_erased = json!({"type": "boolean"});
     let data = vec![
         field("id", plain(), "Id of the resource."),
@@ -95,7 +95,7 @@ fn erased() -> Value {
     let members =
         head(plain()).into_iter().chain([field("data", answer(data, vec![]), "The id of the resource.")]);
     let description = "An event whose data was removed, because the person that it was about was erased.";
-    described(answer(members.collect(), vec![]), description)
+    describe(answer(members.collect(), vec![]), description)
 }
 
 /// Returns the event schemas of all families and their union.
@@ -120,7 +120,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     let description = "An event of a type that this version does not describe. New versions add types: ignore \
                        unknown ones.";
     schemas.push((OTHER.to_owned(), event_of(kind, data, description)));
-    schemas.push((ERASED.to_owned(), erased()));
+    schemas.push((ERASED.to_owned(), erased_schema()));
     schemas.push((EVENT.name.to_owned(), union_of_all()));
     schemas.push((THIN.to_owned(), thin()));
     schemas

@@ -14,7 +14,7 @@ use crate::routes::objectives::OBJECTIVE;
 use crate::routes::observations::OBSERVATION;
 use crate::routes::summaries::SUMMARY;
 use crate::schema::Schema;
-use crate::schema::shapes::{answer, described, field, plain, reference_to};
+use crate::schema::shapes::{answer, describe, field, plain, reference_to};
 
 /// Name of the schema for rows of a type that this version does not describe.
 const OTHER: &str = "OtherRow";
@@ -51,7 +51,7 @@ fn row(resource: ExportedResource) -> Value {
         field("type", kind, &format!("Type of the line, `{word}`.")),
         field("data", reference_to(data(resource).name), DATA),
     ];
-    described(answer(members, vec![]), &format!("The line of one row of `{}`.", resource.word()))
+    describe(answer(members, vec![]), &format!("The line of one row of `{}`.", resource.word()))
 }
 
 /// Builds the schema of rows that later versions add. It excludes the described types, so that a row matches exactly
@@ -60,14 +60,14 @@ fn other() -> Value {
     let words = NO_ROWS.iter().map(|word| json!({"const": word}));
     let schemas: Vec<Value> = words.chain([reference_to(ExportRow::TYPES_NAME)]).collect();
     let data = json!({
-        "type": "object", "required": ["id"], "properties": {"id": described(plain(), "Id of the resource.")}, "additionalProperties": true,
+        "type": "object", "required": ["id"], "properties": {"id": describe(plain(), "Id of the resource.")}, "additionalProperties": true,
     });
     let members = vec![
         field("type", json!({"type": "string", "not": {"anyOf": schemas}}), "Resource in the singular."),
         field("data", data, DATA),
     ];
     let about = "The line of one row of a type that this version does not describe.";
-    described(answer(members, vec![]), about)
+    describe(answer(members, vec![]), about)
 }
 
 /// Returns the schemas of rows, and their union, discriminated by `type`.

@@ -87,7 +87,7 @@ fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
 }
 
 /// Returns the document as a static file.
-pub(crate) fn rendered() -> &'static Asset {
+pub(crate) fn document_asset() -> &'static Asset {
     static RENDERED: OnceLock<Asset> = OnceLock::new();
     RENDERED.get_or_init(|| Asset::new(JSON, Bytes::from(document().to_string())))
 }

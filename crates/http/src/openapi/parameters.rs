@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::dry_run;
 use crate::route::Query;
-use crate::schema::shapes::{self, Member, date, datetime, flag, period, plain, prefixed, reference_to};
+use crate::schema::shapes::{self, Member, date, datetime, flag, period, plain, prefixed_text, reference_to};
 
 /// Returns the schema of a parameter's values.
 fn schema(takes: ValueForm) -> Value {
@@ -33,7 +33,7 @@ fn schema(takes: ValueForm) -> Value {
 }
 
 /// Returns the OpenAPI entries of a parameter: two for the bounds of a range and for paging, else one.
-fn shown(parameter: Parameter) -> Vec<Value> {
+fn openapi_entries(parameter: Parameter) -> Vec<Value> {
     match parameter {
         Parameter::Value { name, about, takes: ValueForm::Id(prefix), is_repeated, .. } => {
             let about = format!("{about} An id, `{prefix}_…`. An unknown id matches nothing.");
@@ -46,7 +46,7 @@ fn shown(parameter: Parameter) -> Vec<Value> {
             is_required,
             ..
         } => {
-            let mut parameter = exploded(query(name, schema(takes), about), "form");
+            let mut parameter = explode(query(name, schema(takes), about), "form");
             parameter["explode"] = json!(false);
             parameter["required"] = json!(is_required);
             vec![parameter]
@@ -65,7 +65,7 @@ fn shown(parameter: Parameter) -> Vec<Value> {
                 bound_parameter("lte", "Inclusive upper bound."),
             ]
         }
-        Parameter::Keyed { prefix, about, key_chars } => vec![keyed(prefix, about, key_chars)],
+        Parameter::Keyed { prefix, about, key_chars } => vec![describe_keyed_filter(prefix, about, key_chars)],
         Parameter::Sort(name, default) => {
             let about = format!(
                 "Sort order. Entries with equal values are sorted by id, in the same direction. Default: \
@@ -78,7 +78,7 @@ fn shown(parameter: Parameter) -> Vec<Value> {
             let about = "Related resources to include in the response, one level deep. The key needs the read \
                          scope of each. Separate several by commas or repeat the parameter.";
             let list = json!({"type": "array", "minItems": 1, "items": reference_to(name)});
-            vec![exploded(query("expand", list, about), "form")]
+            vec![explode(query("expand", list, about), "form")]
         }
     }
 }
@@ -89,24 +89,24 @@ fn value(name: &str, schema: Value, about: &str, is_repeated: bool) -> Value {
     }
     let list = json!({"type": "array", "items": schema, "maxItems": MAX_REPEATS});
     let about = format!("{about} May be repeated up to {MAX_REPEATS} times. Entries match any of the values.");
-    exploded(query(name, list, &about), "form")
+    explode(query(name, list, &about), "form")
 }
 
 /// Describes the filter whose name the caller chooses. A deep object matches the syntax that the service reads,
 /// `filter[custom_fields.city]=Oslo`, and client generators support it.
-fn keyed(prefix: &str, about: &str, key_chars: usize) -> Value {
+fn describe_keyed_filter(prefix: &str, about: &str, key_chars: usize) -> Value {
     let schema = json!({
         "type": "object",
         "maxProperties": MAX_REPEATS,
-        "propertyNames": prefixed(&format!("{prefix}."), key_chars),
+        "propertyNames": prefixed_text(&format!("{prefix}."), key_chars),
         "additionalProperties": text(),
     });
-    let mut parameter = exploded(query("filter", schema, about), "deepObject");
+    let mut parameter = explode(query("filter", schema, about), "deepObject");
     parameter["example"] = json!({(format!("{prefix}.city")): "Oslo"});
     parameter
 }
 
-fn exploded(mut parameter: Value, style: &str) -> Value {
+fn explode(mut parameter: Value, style: &str) -> Value {
     (parameter["style"], parameter["explode"]) = (json!(style), json!(true));
     parameter
 }
@@ -121,10 +121,10 @@ fn query(name: &str, schema: Value, about: &str) -> Value {
 
 /// Returns the parameters of a route in document order, with `expand` last.
 pub(super) fn describe(query: Query) -> Vec<Value> {
-    let all = Params::described(query.read);
+    let all = Params::describe_parameters(query.read);
     let (expand, others): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|parameter| matches!(parameter, Parameter::Expand(_)));
-    others.into_iter().chain(expand).flat_map(shown).collect()
+    others.into_iter().chain(expand).flat_map(openapi_entries).collect()
 }
 
 /// Returns a reference to a shared parameter.
@@ -145,7 +145,7 @@ pub(super) fn shared() -> Vec<Member> {
         "Makes retries safe. For 24 hours, requests with the same key and content have one effect and get the \
          same response. 1 to {MAX_KEY_CHARS} visible ASCII characters."
     );
-    let dry_run = Params::described(|params| params.one(&DRY_RUN)).into_iter().flat_map(shown);
+    let dry_run = Params::describe_parameters(|params| params.one(&DRY_RUN)).into_iter().flat_map(openapi_entries);
     let dry_run = dry_run.map(|parameter| ("DryRun", dry_run::refer(parameter)));
     let others = vec![
         ("Limit", query("limit", limit, &page)),

@@ -71,7 +71,7 @@ fn operation(group: &RouteGroup, route: &Route) -> Value {
     });
     if let Body::Optional(schema) | Body::Required(schema) = route.body {
         let is_required = matches!(route.body, Body::Required(_));
-        let content = content(schema.name, schema.shown());
+        let content = content(schema.name, schema.example_value());
         operation["requestBody"] = json!({"required": is_required, "content": {"application/json": content}});
     }
     if route.body == Body::Csv {
@@ -164,7 +164,7 @@ fn responses(route: &Route) -> Value {
     let mut success = json!({"description": outcome(route), "headers": headers});
     if let Some(name) = route.response.name() {
         let media_type = route.response.media_type();
-        success["content"] = json!({media_type: content(&name, route.response.shown())});
+        success["content"] = json!({media_type: content(&name, route.response.example_value())});
     }
     let mut responses: Map<String, Value> = [(route.status.to_string(), success)].into_iter().collect();
     if route.is_revalidated() {

@@ -6,7 +6,7 @@ use candor_domain::id::RequestKind;
 use serde_json::{Value, json};
 
 use crate::error_response::ErrorCode;
-use crate::schema::shapes::{Member, answer, array, count, described, field, id, plain, reference_to};
+use crate::schema::shapes::{Member, answer, array, count, describe, field, id, plain, reference_to};
 use crate::schema::words::{FIELD_CODES, SCOPES, open};
 
 /// Name of the error body's schema.
@@ -15,7 +15,7 @@ pub(super) const BODY: &str = "ErrorResponse";
 /// Defines a form of a details entry, which may get more members later. `name` must differ from every member
 /// name, because generated Python would confuse them.
 fn shape(name: &'static str, always: Vec<Member>, sometimes: Vec<Member>, description: &str) -> Member {
-    let mut schema = described(answer(always, sometimes), description);
+    let mut schema = describe(answer(always, sometimes), description);
     schema["additionalProperties"] = json!(true);
     (name, schema)
 }

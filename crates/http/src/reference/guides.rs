@@ -67,7 +67,7 @@ fn chapter(path: &str, text: &str) -> String {
         let Some((target, after)) = behind.split_once(')') else { break };
         match link(path, target) {
             Some(link) => html.push_str(&format!("{before}]({link})")),
-            None => html.push_str(&unlinked(before)),
+            None => html.push_str(&remove_link(before)),
         }
         rest = after;
     }
@@ -75,7 +75,7 @@ fn chapter(path: &str, text: &str) -> String {
 }
 
 /// Removes the bracket that opens the text of a link. `/docs` does not have the page that the link leads to.
-fn unlinked(before: &str) -> String {
+fn remove_link(before: &str) -> String {
     before.rsplit_once('[').map_or_else(|| before.to_owned(), |(first, text)| format!("{first}{text}"))
 }
 

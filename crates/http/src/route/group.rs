@@ -32,7 +32,7 @@ impl RouteGroup {
     }
 
     /// Creates a group under a tag that another group describes.
-    pub(crate) const fn within(tag: &'static str, routes: &'static [Route]) -> Self {
+    pub(crate) const fn under_tag(tag: &'static str, routes: &'static [Route]) -> Self {
         Self::new(tag, "", routes)
     }
 

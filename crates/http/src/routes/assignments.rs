@@ -18,11 +18,11 @@ use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, Schema, body_of, body_with, res
 
 const ROUTES: &[Route] = &[
     Route::get("/assignments", Access::scope(Permission::AssignmentsRead), list)
-        .named("listAssignments", "List assignments")
+        .with_name("listAssignments", "List assignments")
         .description("Lists assignments of every status, newest first.")
         .lists(&ASSIGNMENT, |input| drop(assignment::Filter::read(input))),
     Route::post("/assignments", Access::scope(Permission::AssignmentsWrite), create)
-        .named("createAssignment", "Request feedback about a person from reviewers")
+        .with_name("createAssignment", "Request feedback about a person from reviewers")
         .description(
             "Requests observations about one person from reviewers and notifies the reviewers. For a key that \
              acts for a person, that person is the requester. 409 if another assignment has the `external_id`.",
@@ -30,11 +30,11 @@ const ROUTES: &[Route] = &[
         .takes(&ASSIGNMENT_CREATE)
         .creates(&ASSIGNMENT),
     Route::get("/assignments/{id}", Access::scope(Permission::AssignmentsRead), get)
-        .named("getAssignment", "Get an assignment with its submissions")
+        .with_name("getAssignment", "Get an assignment with its submissions")
         .description("Returns one assignment with the submission of each reviewer.")
         .answers(&ASSIGNMENT),
     Route::post("/assignments/{id}/submissions", Access::scope(Permission::AssignmentsWrite), submit)
-        .named("submitFeedback", "Submit the feedback of one reviewer")
+        .with_name("submitFeedback", "Submit the feedback of one reviewer")
         .description(
             "Creates the observations of one reviewer about the person and records the submission. The last \
              required submission completes the assignment and notifies the requester. 409 if the assignment is \
@@ -44,7 +44,7 @@ const ROUTES: &[Route] = &[
         .takes(&SUBMISSION_CREATE)
         .answers(&ASSIGNMENT),
     Route::post("/assignments/{id}/cancel", Access::scope(Permission::AssignmentsWrite), cancel)
-        .named("cancelAssignment", "Cancel an open assignment")
+        .with_name("cancelAssignment", "Cancel an open assignment")
         .description("Cancels an open assignment. Submitted observations stay. 409 if it is not open.")
         .answers(&ASSIGNMENT),
 ];

@@ -15,32 +15,32 @@ use crate::schema::{AT, Schema, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/attributes", Access::scope(Permission::ObservationsRead), list)
-        .named("listAttributes", "List attributes")
+        .with_name("listAttributes", "List attributes")
         .description("Lists attributes by name. Archived ones are listed only on request.")
         .lists(&ATTRIBUTE, |input| drop(attribute::Filter::read(input))),
     Route::post("/attributes", Access::data_admin(Permission::ObservationsWrite), create)
-        .named("createAttribute", "Create an attribute")
+        .with_name("createAttribute", "Create an attribute")
         .description("Creates an attribute. 409 if another attribute has the name, even an archived one.")
         .takes(&ATTRIBUTE_CREATE)
         .creates(&ATTRIBUTE),
     Route::get("/attributes/{id}", Access::scope(Permission::ObservationsRead), get)
-        .named("getAttribute", "Get an attribute")
+        .with_name("getAttribute", "Get an attribute")
         .description("Returns one attribute. It may be archived.")
         .answers(&ATTRIBUTE),
     Route::patch("/attributes/{id}", Access::data_admin(Permission::ObservationsWrite), update)
-        .named("updateAttribute", "Update an attribute")
+        .with_name("updateAttribute", "Update an attribute")
         .description("Changes the name, category or tone. 409 if the attribute is archived.")
         .takes(&ATTRIBUTE_UPDATE)
         .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/archive", Access::data_admin(Permission::ObservationsWrite), archive)
-        .named("archiveAttribute", "Archive an attribute")
+        .with_name("archiveAttribute", "Archive an attribute")
         .description(
             "Archives an attribute. Observations keep it, but a request that adds it to an observation returns \
              422. 409 if it is already archived.",
         )
         .answers(&ATTRIBUTE),
     Route::post("/attributes/{id}/restore", Access::data_admin(Permission::ObservationsWrite), restore)
-        .named("restoreAttribute", "Restore an archived attribute")
+        .with_name("restoreAttribute", "Restore an archived attribute")
         .description("Restores an archived attribute. 409 if it is not archived.")
         .answers(&ATTRIBUTE),
 ];

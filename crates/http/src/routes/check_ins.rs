@@ -55,11 +55,11 @@ const fn rows(
     let [read, write] = [Permission::ObjectivesRead, Permission::ObjectivesWrite];
     [
         Route::get(all, Access::scope(read), handlers[0])
-            .named(list, summaries[0])
+            .with_name(list, summaries[0])
             .description("Lists the check-ins of an objective, newest first.")
             .lists(&CHECK_IN, |input| drop(read_check_ins(ObjectiveId::from_bytes([0; 16]), input))),
         Route::post(new, Access::scope(write), handlers[1])
-            .named(create, summaries[1])
+            .with_name(create, summaries[1])
             .description(
                 "Adds an immutable check-in, which sets `progress`, `confidence` and the values of key results. At \
                  least one of these or a note is required. 409 unless the objective is approved or in progress. \
@@ -68,14 +68,14 @@ const fn rows(
             .takes(&CHECK_IN_CREATE)
             .creates(&CHECK_IN),
         Route::get(one, Access::scope(read), handlers[2])
-            .named(get, summaries[2])
+            .with_name(get, summaries[2])
             .description("Returns one check-in of the objective.")
             .answers(&CHECK_IN),
     ]
 }
 
 /// Routes of check-ins of employee objectives.
-pub(crate) const OF_EMPLOYEES: RouteGroup = RouteGroup::within("Objectives", EMPLOYEES)
+pub(crate) const OF_EMPLOYEES: RouteGroup = RouteGroup::under_tag("Objectives", EMPLOYEES)
     .id(ObjectiveKind::PREFIX)
     .second_id("check_in_id", CheckInKind::PREFIX)
     .words(words)
@@ -88,7 +88,7 @@ pub(crate) const OF_EMPLOYEES: RouteGroup = RouteGroup::within("Objectives", EMP
     }]);
 
 /// Routes of check-ins of manager and organization objectives.
-pub(crate) const OF_MANAGERS: RouteGroup = RouteGroup::within("Objectives", MANAGERS)
+pub(crate) const OF_MANAGERS: RouteGroup = RouteGroup::under_tag("Objectives", MANAGERS)
     .id(ObjectiveKind::PREFIX)
     .second_id("check_in_id", CheckInKind::PREFIX);
 

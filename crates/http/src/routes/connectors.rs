@@ -23,51 +23,51 @@ const PEOPLE_ADMIN: Access = Access::settings_admin(Permission::SettingsWrite).l
 
 const ROUTES: &[Route] = &[
     Route::get("/connectors", Access::settings_admin(Permission::SettingsRead).live_only(), list)
-        .named("listConnectors", "List connectors to HR systems")
+        .with_name("listConnectors", "List connectors to HR systems")
         .description("Lists the connectors to HR systems.")
-        .lists(&CONNECTOR, |input| drop(input.changed::<Connector>(""))),
+        .lists(&CONNECTOR, |input| drop(input.list_by_update_time::<Connector>(""))),
     Route::post("/connectors", PEOPLE_ADMIN, create)
-        .named("createConnector", "Create a connector to an HR system")
+        .with_name("createConnector", "Create a connector to an HR system")
         .description("Creates a connector to an HR system. The HR system then manages the people that it uploads.")
         .takes(&CONNECTOR_CREATE)
         .creates(&CONNECTOR),
     Route::get("/connectors/{id}", Access::settings_admin(Permission::SettingsRead).live_only(), get)
-        .named("getConnector", "Get a connector")
+        .with_name("getConnector", "Get a connector")
         .description("Returns one connector with its statistics in the live data set.")
         .answers(&CONNECTOR_DETAILS),
     Route::patch("/connectors/{id}", PEOPLE_ADMIN, update)
-        .named("updateConnector", "Change the settings of a connector")
+        .with_name("updateConnector", "Change the settings of a connector")
         .description("Changes the brake and the mappings of custom fields. Read-only statistics are ignored.")
         .takes(&CONNECTOR_UPDATE)
         .answers(&CONNECTOR),
     Route::post("/connectors/{id}/resume", PEOPLE_ADMIN, resume)
-        .named("resumeConnector", "Resume a paused connector")
+        .with_name("resumeConnector", "Resume a paused connector")
         .description(
             "Accepts changes from the identity provider again and restarts the hour of the brake. 409 if the \
              connector is not paused.",
         )
         .answers(&CONNECTOR),
     Route::get("/connectors/{id}/sync-issues", PEOPLE_READER, list_issues)
-        .named("listSyncIssues", "List the issues of a connector")
+        .with_name("listSyncIssues", "List the issues of a connector")
         .description("Lists the parts of syncs that were not applied, the newest first.")
         .lists(&SYNC_ISSUE, |input| drop(connector::IssueFilter::read(ConnectorId::from_bytes([0; 16]), input))),
     Route::post("/connectors/{id}/sync-issues/{issue_id}/resolve", PEOPLE_ADMIN, resolve_issue)
-        .named("resolveSyncIssue", "Resolve an issue of a connector")
+        .with_name("resolveSyncIssue", "Resolve an issue of a connector")
         .description("Marks an issue as resolved. A later request with the same problem opens a new one.")
         .answers(&SYNC_ISSUE),
     Route::get("/connectors/{id}/requests", PEOPLE_READER, list_requests)
-        .named("listScimRequests", "List the newest SCIM requests of a connector")
+        .with_name("listScimRequests", "List the newest SCIM requests of a connector")
         .description("Lists the newest 500 requests of the identity provider, without their bodies.")
         .lists(&SCIM_REQUEST, |input| drop(ScimRequest::read_list(ConnectorId::from_bytes([0; 16]), input))),
     Route::post("/connectors/{id}/release", PEOPLE_ADMIN, release)
-        .named("releaseEmployees", "Release some or all managed employees")
+        .with_name("releaseEmployees", "Release some or all managed employees")
         .description("Ends the management of people by the HR system. Their values do not change.")
         .may_take(&CONNECTOR_RELEASE)
         .answers(&CONNECTOR_RELEASED),
 ];
 
 /// The routes of connectors.
-pub(crate) const GROUP: RouteGroup = RouteGroup::within("Organization", ROUTES)
+pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Organization", ROUTES)
     .id(ConnectorKind::PREFIX)
     .second_id("issue_id", SyncIssueKind::PREFIX)
     .words(words)

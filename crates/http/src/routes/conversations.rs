@@ -16,14 +16,14 @@ use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, OBJECTIVE_ID, Schema, body_of, 
 
 const ROUTES: &[Route] = &[
     Route::get("/conversations", Access::scope(Permission::ConversationsRead), list)
-        .named("listConversations", "List conversations")
+        .with_name("listConversations", "List conversations")
         .description(
             "Lists conversations by the time of their newest message, newest first. A conversation without \
              messages is sorted by its creation time. Archived ones are listed only on request.",
         )
         .lists(&CONVERSATION, |input| drop(conversation::Filter::read(input))),
     Route::post("/conversations", Access::scope(Permission::ConversationsWrite), create)
-        .named("createConversation", "Create a conversation")
+        .with_name("createConversation", "Create a conversation")
         .description(
             "Creates a conversation of 2 to 20 people. It may be about one resource. For a key that acts for a \
              person, that person must be a participant.",
@@ -31,29 +31,29 @@ const ROUTES: &[Route] = &[
         .takes(&CONVERSATION_CREATE)
         .creates(&CONVERSATION),
     Route::get("/conversations/{id}", Access::scope(Permission::ConversationsRead), get)
-        .named("getConversation", "Get a conversation")
+        .with_name("getConversation", "Get a conversation")
         .description("Returns one conversation without its messages. It may be archived.")
         .answers(&CONVERSATION),
     Route::patch("/conversations/{id}", Access::scope(Permission::ConversationsWrite), update)
-        .named("updateConversation", "Change the title and the participants of a conversation")
+        .with_name("updateConversation", "Change the title and the participants of a conversation")
         .description(
             "Changes the title and the participants. `about` is immutable. 409 if the conversation is archived.",
         )
         .takes(&CONVERSATION_UPDATE)
         .answers(&CONVERSATION),
     Route::post("/conversations/{id}/archive", Access::scope(Permission::ConversationsWrite), archive)
-        .named("archiveConversation", "Archive a conversation")
+        .with_name("archiveConversation", "Archive a conversation")
         .description(
             "Archives a conversation permanently. It stays readable, but accepts no messages and no changes. \
              409 if it is already archived.",
         )
         .answers(&CONVERSATION),
     Route::get("/conversations/{id}/messages", Access::scope(Permission::ConversationsRead), list_messages)
-        .named("listMessages", "List the messages of a conversation")
+        .with_name("listMessages", "List the messages of a conversation")
         .description("Lists the messages of a conversation, newest first. The conversation may be archived.")
         .lists(&MESSAGE, |input| drop(message::Filter::read(ConversationId::from_bytes([0; 16]), input))),
     Route::post("/conversations/{id}/messages", Access::scope(Permission::ConversationsWrite), create_message)
-        .named("createMessage", "Add a message to a conversation")
+        .with_name("createMessage", "Add a message to a conversation")
         .description(
             "Adds an immutable message and notifies the other participants. 409 if the conversation is \
              archived. A key that acts for a person can write only as that person.",
@@ -65,7 +65,7 @@ const ROUTES: &[Route] = &[
         Access::scope(Permission::ConversationsRead),
         get_message,
     )
-    .named("getMessage", "Get one message of a conversation")
+    .with_name("getMessage", "Get one message of a conversation")
     .description("Returns one message of the conversation.")
     .answers(&MESSAGE),
 ];

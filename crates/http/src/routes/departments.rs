@@ -15,31 +15,31 @@ use crate::schema::{AT, Schema, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/departments", Access::scope(Permission::EmployeesRead), list)
-        .named("listDepartments", "List departments")
+        .with_name("listDepartments", "List departments")
         .description("Lists departments by name. Archived ones are listed only on request.")
         .lists(&DEPARTMENT, |input| drop(department::Filter::read(input))),
     Route::post("/departments", Access::data_admin(Permission::EmployeesWrite), create)
-        .named("createDepartment", "Create a department")
+        .with_name("createDepartment", "Create a department")
         .description("Creates a department. 409 if another department has the name, even an archived one.")
         .takes(&DEPARTMENT_CREATE)
         .creates(&DEPARTMENT),
     Route::get("/departments/{id}", Access::scope(Permission::EmployeesRead), get)
-        .named("getDepartment", "Get a department")
+        .with_name("getDepartment", "Get a department")
         .description("Returns one department. It may be archived.")
         .answers(&DEPARTMENT),
     Route::patch("/departments/{id}", Access::data_admin(Permission::EmployeesWrite), update)
-        .named("updateDepartment", "Rename a department")
+        .with_name("updateDepartment", "Rename a department")
         .description("Renames a department. 409 if it is archived.")
         .takes(&DEPARTMENT_UPDATE)
         .answers(&DEPARTMENT),
     Route::post("/departments/{id}/archive", Access::data_admin(Permission::EmployeesWrite), archive)
-        .named("archiveDepartment", "Archive a department without members")
+        .with_name("archiveDepartment", "Archive a department without members")
         .description(
             "Archives a department. 409 if it has members who are not deactivated, or is already archived.",
         )
         .answers(&DEPARTMENT),
     Route::post("/departments/{id}/restore", Access::data_admin(Permission::EmployeesWrite), restore)
-        .named("restoreDepartment", "Restore an archived department")
+        .with_name("restoreDepartment", "Restore an archived department")
         .description("Restores an archived department. 409 if it is not archived.")
         .answers(&DEPARTMENT),
 ];

@@ -7,7 +7,7 @@ use crate::schema::Schema;
 use crate::schema::shapes::{answer, field, plain};
 
 const ROUTES: &[Route] = &[Route::document("/openapi.json")
-    .named("getDocument", "Get the OpenAPI document")
+    .with_name("getDocument", "Get the OpenAPI document")
     .description(
         "Returns the OpenAPI document of this API. The reference and the client libraries are generated from it.",
     )

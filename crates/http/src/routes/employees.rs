@@ -23,13 +23,13 @@ use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/employees", Access::scope(Permission::EmployeesRead), list)
-        .named("listEmployees", "List employees")
+        .with_name("listEmployees", "List employees")
         .description(
             "Lists people by last name. Only active people are listed, unless `filter[status]` selects others.",
         )
         .lists(&EMPLOYEE, |input| drop(people::Filter::read(input))),
     Route::post("/employees", Access::people_writer(Permission::EmployeesWrite), create)
-        .named("createEmployee", "Create an employee")
+        .with_name("createEmployee", "Create an employee")
         .description(
             "Creates an active person, or an invited one with `send_invite`. 409 if another person has the \
              e-mail address, whatever their status.",
@@ -37,7 +37,7 @@ const ROUTES: &[Route] = &[
         .takes(&EMPLOYEE_CREATE)
         .creates(&EMPLOYEE),
     Route::post("/employees/csv", Access::people_writer(Permission::EmployeesWrite), upload)
-        .named("upsertEmployees", "Create and update people from a CSV file")
+        .with_name("upsertEmployees", "Create and update people from a CSV file")
         .description(
             "Creates and updates people by e-mail address, or by `external_id` if the file has that column. \
              Invalid rows are reported; the other rows are applied.",
@@ -46,12 +46,12 @@ const ROUTES: &[Route] = &[
         .takes_csv()
         .answers(&report::CSV_REPORT),
     Route::get("/employees/{id}", Access::scope(Permission::EmployeesRead), get)
-        .named("getEmployee", "Get an employee")
+        .with_name("getEmployee", "Get an employee")
         .description("Returns one person of any status.")
         .expands::<people::Expand>()
         .answers(&EMPLOYEE),
     Route::patch("/employees/{id}", Access::people_writer(Permission::EmployeesWrite), update)
-        .named("updateEmployee", "Update an employee")
+        .with_name("updateEmployee", "Update an employee")
         .description(
             "Changes the given members. 422 if an HR system manages one of them, or if the new manager reports \
              to the person.",
@@ -59,20 +59,20 @@ const ROUTES: &[Route] = &[
         .takes(&EMPLOYEE_UPDATE)
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/deactivate", Access::people_writer(Permission::EmployeesWrite), deactivate)
-        .named("deactivateEmployee", "Deactivate an employee")
+        .with_name("deactivateEmployee", "Deactivate an employee")
         .description(
             "Deactivates an active or invited person. API keys that act for the person stop working. The \
              reporting line and all records stay. 409 if the person is already deactivated.",
         )
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/reactivate", Access::people_writer(Permission::EmployeesWrite), reactivate)
-        .named("reactivateEmployee", "Reactivate an employee")
+        .with_name("reactivateEmployee", "Reactivate an employee")
         .description(
             "Reactivates a deactivated person without other changes. 409 if the person is not deactivated.",
         )
         .answers(&EMPLOYEE),
     Route::post("/employees/{id}/rehire", Access::people_writer(Permission::EmployeesWrite), rehire)
-        .named("rehireEmployee", "Rehire an employee")
+        .with_name("rehireEmployee", "Rehire an employee")
         .description(
             "Rehires a deactivated person. The manager, department and custom fields change if they are given. \
              409 if the person is not deactivated.",
@@ -84,7 +84,7 @@ const ROUTES: &[Route] = &[
         Access::organization_admin(Permission::EmployeesRead).or_scope(Permission::EmployeesErase),
         personal_data,
     )
-    .named("getPersonalData", "Get all data about a person")
+    .with_name("getPersonalData", "Get all data about a person")
     .description(
         "Returns all data about a person as lines of JSON (NDJSON), for access requests. Each line has a \
          `type`, the `data`, and in `from` the source of the data. Texts that the person wrote about others \
@@ -159,7 +159,8 @@ const PERSONAL_DATA_LINE: Schema = Schema::new("PersonalDataLine", answer_of::<P
     "Lines of JSON. The schema describes one line. Ignore lines of other types, which later versions may have.",
 );
 pub(crate) const EMPLOYEE: Schema =
-    Schema::resource("Employee", || resource::<Employee, _>(people::Draft::read, expanded())).example(example);
+    Schema::resource("Employee", || resource::<Employee, _>(people::Draft::read, expandable_members()))
+        .example(example);
 const EMPLOYEE_CREATE: Schema = Schema::new("EmployeeCreate", || body_of::<Employee, _>(people::Draft::read))
     .example(|| {
         json!({
@@ -186,7 +187,7 @@ fn words() -> Vec<Member> {
     ]
 }
 
-fn expanded() -> Vec<Member> {
+fn expandable_members() -> Vec<Member> {
     let about = format!(
         "Direct reports who are not deactivated, ordered by name, at most {MAX_DIRECT_REPORTS}. Present with \
          `expand=direct_reports`."

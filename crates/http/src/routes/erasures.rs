@@ -16,7 +16,7 @@ use crate::schema::{AT, EMPLOYEE_ID, KEY_ID, Schema, answer_of, body_of};
 const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase).live_only();
 
 const OF_PERSON: &[Route] = &[Route::post("/employees/{id}/erasure", ACCESS, create)
-    .named("eraseEmployee", "Erase the data of a person")
+    .with_name("eraseEmployee", "Erase the data of a person")
     .description(
         "Replaces a deactivated person by the pseudonym `Former employee` and removes the data about them in the \
          background: observations, objectives, summaries and assignments about them, their invitations, \
@@ -29,17 +29,17 @@ const OF_PERSON: &[Route] = &[Route::post("/employees/{id}/erasure", ACCESS, cre
 
 const ROUTES: &[Route] = &[
     Route::get("/erasures", ACCESS, list)
-        .named("listErasures", "List erasures")
+        .with_name("listErasures", "List erasures")
         .description("Lists erasures with their receipts, newest first. Receipts contain no personal data.")
         .lists(&ERASURE, |input| drop(erasure::Filter::read(input))),
     Route::get("/erasures/{id}", ACCESS, get)
-        .named("getErasure", "Get an erasure")
+        .with_name("getErasure", "Get an erasure")
         .description("Returns an erasure. Its receipt is final once the status is `completed`.")
         .answers(&ERASURE),
 ];
 
 /// The route of erasures below a person.
-pub(crate) const PEOPLE: RouteGroup = RouteGroup::within("Erasures", OF_PERSON).id(EmployeeKind::PREFIX);
+pub(crate) const PEOPLE: RouteGroup = RouteGroup::under_tag("Erasures", OF_PERSON).id(EmployeeKind::PREFIX);
 
 /// The routes of erasures.
 pub(crate) const GROUP: RouteGroup =

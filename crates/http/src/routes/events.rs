@@ -19,7 +19,7 @@ use crate::schema::{AT, KEY_ID, Schema, answer_of};
 
 const ROUTES: &[Route] = &[
     Route::get("/events", Access::scope(Permission::EventsRead).full_sight(), feed)
-        .named("listEvents", "List the events of the last 30 days in commit order")
+        .with_name("listEvents", "List the events of the last 30 days in commit order")
         .description(
             "Lists events in commit order, without gaps. `next_cursor` is also present at the end of the feed: \
              poll again with it.",
@@ -27,11 +27,11 @@ const ROUTES: &[Route] = &[
         .with(Query::list(|input| drop(FeedRequest::read(input, Timestamp::from_millis(0)))))
         .answers(&EVENT_FEED),
     Route::get("/events/{id}", Access::scope(Permission::EventsRead).full_sight(), get)
-        .named("getEvent", "Get one event of the last 30 days")
+        .with_name("getEvent", "Get one event of the last 30 days")
         .description("Returns one event, in the form of a full delivery to a webhook.")
         .answers(&EVENT),
     Route::get("/audit-log", Access::data_admin(Permission::AuditRead).full_sight(), audit_log)
-        .named("listAuditLog", "List audit entries")
+        .with_name("listAuditLog", "List audit entries")
         .description("Lists audit entries, newest first.")
         .lists(&AUDIT_ENTRY, |input| drop(audit::Filter::read(input))),
 ];
@@ -53,7 +53,8 @@ fn audit_log<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> W
 }
 
 /// Schema of any event. The document composes it as the union of all groups' events.
-pub(crate) const EVENT: Schema = Schema::composed("Event").outcome("The event, in the form of a full delivery.");
+pub(crate) const EVENT: Schema =
+    Schema::union_of_groups("Event").outcome("The event, in the form of a full delivery.");
 const EVENT_FEED: Schema = Schema::new("EventFeed", feed_page).outcome("A page of the events after the cursor.");
 const AUDIT_ENTRY: Schema = Schema::new("AuditEntry", answer_of::<AuditEntry>).example(example_of_audit_entry);
 /// Schema of an audit log entry in the history of a resource.

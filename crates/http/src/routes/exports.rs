@@ -18,7 +18,7 @@ use crate::schema::{Schema, answer_of};
 
 const ROUTES: &[Route] =
     &[Route::lines("/exports", Access::organization_admin(Permission::ExportsRead).live_only(), begin)
-        .named("exportData", "Export all resources as NDJSON")
+        .with_name("exportData", "Export all resources as NDJSON")
         .description(
             "Returns every resource of the organization, archived ones included, as lines of JSON (NDJSON). \
              The first line is a `header` with `events_cursor`, the position of `GET /events` before the first \

@@ -18,11 +18,11 @@ use crate::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, answer_of, body, w
 
 const ROUTES: &[Route] = &[
     Route::get("/employees/{id}/invitation", Access::scope(Permission::EmployeesRead), get)
-        .named("getInvitation", "Get the newest invitation of an employee")
+        .with_name("getInvitation", "Get the newest invitation of an employee")
         .description("Returns the newest invitation of a person. 404 if there never was one.")
         .answers(&INVITATION),
     Route::post("/employees/{id}/invite", Access::people_writer(Permission::EmployeesWrite), invite)
-        .named("inviteEmployee", "Resend an invitation")
+        .with_name("inviteEmployee", "Resend an invitation")
         .description(
             "Sends a new invitation to a person who has not accepted. The previous token becomes invalid. The \
              mail is sent after the response; a mail failure does not fail the request. 409 with \
@@ -32,8 +32,8 @@ const ROUTES: &[Route] = &[
         .has_no_dry_run()
         .answers(&INVITATION_SENT),
     Route::open(KeylessWrite::InvitationAccept, "/invitations/accept", accept)
-        .shows(invitation_page::asking)
-        .named("acceptInvitation", "Accept an invitation with its token")
+        .shows(invitation_page::render_accept_page)
+        .with_name("acceptInvitation", "Accept an invitation with its token")
         .description(
             "Accepts an invitation and activates the person. 404 if the token is unknown, used, expired or \
              revoked. At most 20 requests a minute from one client address.",
@@ -45,7 +45,7 @@ const ROUTES: &[Route] = &[
 
 /// The routes of invitations.
 pub(crate) const GROUP: RouteGroup =
-    RouteGroup::within("Employees", ROUTES).id(EmployeeKind::PREFIX).words(words).events(&[EventFamily {
+    RouteGroup::under_tag("Employees", ROUTES).id(EmployeeKind::PREFIX).words(words).events(&[EventFamily {
         carried: EventData::Invitation,
         name: "InvitationEvent",
         types: "InvitationEventType",

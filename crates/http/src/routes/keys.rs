@@ -18,15 +18,15 @@ use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, answer_of, body, body_o
 
 const ROUTES: &[Route] = &[
     Route::get("/me", Access::ANY_KEY, get_me)
-        .named("getMe", "Get the API key of this request")
+        .with_name("getMe", "Get the API key of this request")
         .description("Returns the calling API key with its permissions and quotas.")
         .answers(&ME),
     Route::get("/api-keys", Access::settings_admin(Permission::SettingsRead).live_only(), list)
-        .named("listApiKeys", "List API keys")
+        .with_name("listApiKeys", "List API keys")
         .description("Lists the API keys of the organization, without secrets.")
-        .lists(&API_KEY, |input| drop(input.changed::<ApiKey>(""))),
+        .lists(&API_KEY, |input| drop(input.list_by_update_time::<ApiKey>(""))),
     Route::post("/api-keys", Access::settings_admin(Permission::SettingsWrite).live_only(), create)
-        .named("createApiKey", "Create an API key")
+        .with_name("createApiKey", "Create an API key")
         .description(
             "Creates an API key. Its permissions must not exceed those of the calling key. Only this response \
              contains the new key, as `key`.",
@@ -34,11 +34,11 @@ const ROUTES: &[Route] = &[
         .takes(&API_KEY_CREATE)
         .creates(&API_KEY_WITH_SECRET),
     Route::get("/api-keys/{id}", Access::settings_admin(Permission::SettingsRead).live_only(), get)
-        .named("getApiKey", "Get an API key")
+        .with_name("getApiKey", "Get an API key")
         .description("Returns one API key, without its secret.")
         .answers(&API_KEY),
     Route::patch("/api-keys/{id}", Access::settings_admin(Permission::SettingsWrite).live_only(), update)
-        .named("updateApiKey", "Change or enable an API key")
+        .with_name("updateApiKey", "Change or enable an API key")
         .description(
             "Changes the name, the scopes or the expiry time, or enables a key that is off because its person was \
              deactivated and came back. All instances apply the change within a second.",
@@ -46,7 +46,7 @@ const ROUTES: &[Route] = &[
         .takes(&API_KEY_UPDATE)
         .answers(&API_KEY),
     Route::post("/api-keys/{id}/rotate", Access::settings_admin(Permission::SettingsWrite).live_only(), rotate)
-        .named("rotateApiKey", "Rotate an API key")
+        .with_name("rotateApiKey", "Rotate an API key")
         .description(
             "Replaces the secret of an API key. Only this response contains the new key, as `key`. The previous \
              one stays valid for `overlap_seconds`.",
@@ -54,7 +54,7 @@ const ROUTES: &[Route] = &[
         .may_take(&API_KEY_ROTATE)
         .answers(&API_KEY_WITH_SECRET),
     Route::post("/api-keys/{id}/revoke", Access::settings_admin(Permission::SettingsWrite).live_only(), revoke)
-        .named("revokeApiKey", "Revoke an API key")
+        .with_name("revokeApiKey", "Revoke an API key")
         .description("Revokes an API key permanently. All instances reject it within a second.")
         .answers(&API_KEY),
 ];

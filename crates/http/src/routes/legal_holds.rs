@@ -15,11 +15,11 @@ const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase);
 
 const ROUTES: &[Route] = &[
     Route::get("/employees/{id}/legal-hold", ACCESS, get)
-        .named("getLegalHold", "Get the legal hold of a person")
+        .with_name("getLegalHold", "Get the legal hold of a person")
         .description("Returns the legal hold on the data of a person. 404 if there is none.")
         .answers(&LEGAL_HOLD),
     Route::put("/employees/{id}/legal-hold", ACCESS, put)
-        .named("setLegalHold", "Set the legal hold of a person")
+        .with_name("setLegalHold", "Set the legal hold of a person")
         .description(
             "Forbids an erasure of the person until the hold ends. If the person is on hold already, changes the \
              reason. Only this resource shows the reason. The audit log and the data about the person do not.",
@@ -27,12 +27,12 @@ const ROUTES: &[Route] = &[
         .takes(&LEGAL_HOLD_SET)
         .answers(&LEGAL_HOLD),
     Route::delete("/employees/{id}/legal-hold", ACCESS, delete)
-        .named("releaseLegalHold", "End the legal hold of a person")
+        .with_name("releaseLegalHold", "End the legal hold of a person")
         .description("Ends the legal hold on the data of a person. 404 if there is none."),
 ];
 
 /// The routes of legal holds, under the tag of employees.
-pub(crate) const GROUP: RouteGroup = RouteGroup::within("Employees", ROUTES).id(EmployeeKind::PREFIX);
+pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Employees", ROUTES).id(EmployeeKind::PREFIX);
 
 fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { employees::hold::get(services, &request.context, request.id()?).await })

@@ -70,9 +70,9 @@ const COUNT: usize = {
 };
 
 /// All routes of the API.
-pub static ROUTES: &[Route] = &joined();
+pub static ROUTES: &[Route] = &join_routes();
 
-const fn joined() -> [Route; COUNT] {
+const fn join_routes() -> [Route; COUNT] {
     let mut all = [GROUPS[0].routes[0]; COUNT];
     let (mut at, mut group) = (0, 0);
     while group < GROUPS.len() {

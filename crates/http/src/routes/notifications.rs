@@ -15,18 +15,18 @@ use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, answer_of, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/notifications", Access::scope(Permission::NotificationsRead), list)
-        .named("listNotifications", "List notifications")
+        .with_name("listNotifications", "List notifications")
         .description(
             "Lists notifications, newest first. A key that acts for a person sees only the notifications of \
              that person.",
         )
         .lists(&NOTIFICATION, |input| drop(notification::Filter::read(input))),
     Route::post("/notifications/{id}/read", Access::scope(Permission::NotificationsWrite), read)
-        .named("readNotification", "Mark a notification as read")
+        .with_name("readNotification", "Mark a notification as read")
         .description("Marks a notification as read. A repeated request changes nothing.")
         .answers(&NOTIFICATION),
     Route::post("/notifications/read_all", Access::scope(Permission::NotificationsWrite), read_all)
-        .named("readAllNotifications", "Mark all notifications of a person as read")
+        .with_name("readAllNotifications", "Mark all notifications of a person as read")
         .description("Marks the unread notifications that the person has at this time as read.")
         .takes(&NOTIFICATIONS_READ_ALL)
         .answers(&NOTIFICATIONS_READ),

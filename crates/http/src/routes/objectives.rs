@@ -118,7 +118,7 @@ const fn row(
         Method::Get => Permission::ObjectivesRead,
         Method::Post | Method::Put | Method::Patch | Method::Delete => Permission::ObjectivesWrite,
     };
-    Route::keyed(method, path, Access::scope(needs), handler).named(operation, summary)
+    Route::with_key(method, path, Access::scope(needs), handler).with_name(operation, summary)
 }
 
 /// Builds the routes of one kind, in the order of [`Resource::ROWS`].
@@ -226,7 +226,7 @@ pub(crate) const EMPLOYEES: RouteGroup =
 
 /// Routes of manager and organization objectives.
 pub(crate) const MANAGERS: RouteGroup =
-    RouteGroup::within("Objectives", &rows::<OfManagers>()).id(ObjectiveKind::PREFIX);
+    RouteGroup::under_tag("Objectives", &rows::<OfManagers>()).id(ObjectiveKind::PREFIX);
 
 fn list<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { objectives::list(services, &request.context, R::FAMILY, request.params).await })

@@ -19,14 +19,14 @@ use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
-        .named("listObservations", "List observations")
+        .with_name("listObservations", "List observations")
         .description(
             "Lists the observations that are visible to the key, newest day first. Archived ones are listed \
              only on request.",
         )
         .lists(&OBSERVATION, |input| drop(observation::Filter::read(input))),
     Route::post("/observations", Access::scope(Permission::ObservationsWrite), create)
-        .named("createObservation", "Create an observation")
+        .with_name("createObservation", "Create an observation")
         .description(
             "Creates an observation about one person who is active or deactivated. A key that acts for a \
              person writes as that person: this is the default of `author_id`, and another author returns 403. \
@@ -35,12 +35,12 @@ const ROUTES: &[Route] = &[
         .takes(&OBSERVATION_CREATE)
         .creates(&OBSERVATION),
     Route::get("/observations/{id}", Access::scope(Permission::ObservationsRead), get)
-        .named("getObservation", "Get an observation")
+        .with_name("getObservation", "Get an observation")
         .description("Returns one observation. It may be archived.")
         .expands::<observation::Expand>()
         .answers(&OBSERVATION),
     Route::patch("/observations/{id}", Access::scope(Permission::ObservationsWrite), update)
-        .named("updateObservation", "Update an observation")
+        .with_name("updateObservation", "Update an observation")
         .description(
             "Changes the texts, the attributes, the visibility, the metadata and the external id. The person, the \
              type and the day are immutable. A key that acts for a person can change it only if this person is \
@@ -49,18 +49,18 @@ const ROUTES: &[Route] = &[
         .takes(&OBSERVATION_UPDATE)
         .answers(&OBSERVATION),
     Route::post("/observations/{id}/archive", Access::scope(Permission::ObservationsWrite), archive)
-        .named("archiveObservation", "Archive an observation")
+        .with_name("archiveObservation", "Archive an observation")
         .description(
             "Archives an observation. Search and default lists no longer contain it, and it cannot be changed. \
              409 if it is already archived.",
         )
         .answers(&OBSERVATION),
     Route::post("/observations/{id}/restore", Access::scope(Permission::ObservationsWrite), restore)
-        .named("restoreObservation", "Restore an archived observation")
+        .with_name("restoreObservation", "Restore an archived observation")
         .description("Restores an archived observation. 409 if it is not archived.")
         .answers(&OBSERVATION),
     Route::get("/observations/counts", Access::scope(Permission::ObservationsRead), counts)
-        .named("countObservations", "Count observations by group")
+        .with_name("countObservations", "Count observations by group")
         .description(
             "Counts the observations that the list with the same filters shows, grouped by one or two members. \
              Returns at most 1,000 groups, the largest ones. Each counted observation is read: a request that \

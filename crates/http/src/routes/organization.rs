@@ -18,11 +18,11 @@ use crate::schema::{AT, ORGANIZATION_ID, Schema, answer_of, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/organization", Access::scope(Permission::SettingsRead), get)
-        .named("getOrganization", "Get the organization and its settings")
+        .with_name("getOrganization", "Get the organization and its settings")
         .description("Returns the organization of the API key.")
         .answers(&ORGANIZATION),
     Route::patch("/organization", Access::settings_admin(Permission::SettingsWrite).full_sight(), update)
-        .named("updateOrganization", "Change the organization's settings")
+        .with_name("updateOrganization", "Change the organization's settings")
         .description(
             "Changes the name, the review settings and the retention. The retention also needs the scope \
              `employees:erase` and a key that acts for no person. See `GET /retention/preview`.",
@@ -30,7 +30,7 @@ const ROUTES: &[Route] = &[
         .takes(&ORGANIZATION_UPDATE)
         .answers(&ORGANIZATION),
     Route::get("/request-stats", Access::settings_admin(Permission::SettingsRead), request_stats)
-        .named("getRequestStats", "Get request counts by status and hour")
+        .with_name("getRequestStats", "Get request counts by status and hour")
         .description(
             "Returns request counts for the data set of the API key, by HTTP status and hour. Requests without \
              a valid key are not counted. Each instance adds its counts once a minute.",
@@ -42,7 +42,7 @@ const ROUTES: &[Route] = &[
         Access::organization_admin(Permission::SettingsWrite).test_only(),
         reset_test_data,
     )
-    .named("resetTestData", "Delete all test data")
+    .with_name("resetTestData", "Delete all test data")
     .description(
         "Deletes all test data except the settings of the organization, its keys and the audit log. \
              Restores the initial attributes. Never changes live data. A long run ends after 15 seconds with \

@@ -15,7 +15,7 @@ use crate::schema::{AT, Schema, body, body_of, resource, with};
 
 const ROUTES: &[Route] = &[
     Route::post("/portal-links", Access::settings_admin(Permission::SettingsWrite), create)
-        .named("createPortalLink", "Create a console sign-in link")
+        .with_name("createPortalLink", "Create a console sign-in link")
         .description(
             "Creates a link that opens the console signed in, once and within 30 minutes. The link has its own \
              API key, for the same person and environment as the calling key and with no more access. The key \
@@ -24,7 +24,7 @@ const ROUTES: &[Route] = &[
         .takes(&PORTAL_LINK_CREATE)
         .creates_in("/api-keys", &PORTAL_LINK),
     Route::open(KeylessWrite::PortalExchange, "/portal-links/exchange", exchange)
-        .named("exchangePortalLink", "Exchange the code of a portal link")
+        .with_name("exchangePortalLink", "Exchange the code of a portal link")
         .description(
             "Exchanges the code of a portal link for its API key. Only this response contains the key, as `key`. 404 \
              if the code is unknown, used, expired or revoked. At most 20 requests a minute from one client address.",
@@ -35,7 +35,7 @@ const ROUTES: &[Route] = &[
 ];
 
 /// The routes of portal links.
-pub(crate) const GROUP: RouteGroup = RouteGroup::within("Access", ROUTES).id(KeyKind::PREFIX);
+pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Access", ROUTES).id(KeyKind::PREFIX);
 
 fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { portal_links::create(services, &request.context, request.body).await })

@@ -20,7 +20,7 @@ const RUN_ID: &str = "ret_01KJPWD6M24DF9HWRAYHFSFV52";
 
 const ROUTES: &[Route] = &[
     Route::get("/retention/preview", ACCESS, preview)
-        .named("previewRetention", "Preview retention")
+        .with_name("previewRetention", "Preview retention")
         .description(
             "Returns the time of the next retention run, and the number of resources that each rule would \
              remove in the first run that applies the rule. A parameter previews another period of a rule, as \
@@ -30,11 +30,11 @@ const ROUTES: &[Route] = &[
         .with(Query::one(|input| _ = PreviewRequest::read(input)))
         .answers(&PREVIEW),
     Route::get("/retention/runs", ACCESS, list)
-        .named("listRetentionRuns", "List retention runs")
+        .with_name("listRetentionRuns", "List retention runs")
         .description("Lists the daily retention runs with their receipts, newest first.")
         .lists(&RUN, |input| drop(retention::Filter::read(input))),
     Route::get("/retention/runs/{id}", ACCESS, get)
-        .named("getRetentionRun", "Get a retention run")
+        .with_name("getRetentionRun", "Get a retention run")
         .description("Returns a run. Its receipt is final once the status is `completed`.")
         .answers(&RUN),
 ];

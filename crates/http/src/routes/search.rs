@@ -16,10 +16,10 @@ use crate::request::AuthenticatedRequest;
 use crate::route::{Query, Route, RouteGroup, Work};
 use crate::schema::shapes::Member;
 use crate::schema::words::{enum_member, enumeration};
-use crate::schema::{Schema, answer_of, list, listed};
+use crate::schema::{Schema, answer_of, list, list_example};
 
 const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
-    .named("search", "Search")
+    .with_name("search", "Search")
     .description(
         "Finds resources that contain all words. The beginning of the last word is enough. Case and accents are \
          ignored. Resources with all words come first, then those with the beginning of the last word, each \
@@ -37,7 +37,7 @@ fn search<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
 }
 
 const SEARCH_HITS: Schema = Schema::new("SearchHitList", || list(SEARCH_HIT.name))
-    .example(|| listed(example()))
+    .example(|| list_example(example()))
     .outcome("A page of results, best matches first.")
     .refers_to(&[&SEARCH_HIT]);
 const SEARCH_HIT: Schema = Schema::new("SearchHit", answer_of::<SearchHit>);

@@ -16,14 +16,14 @@ use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body, body_of, resour
 
 const ROUTES: &[Route] = &[
     Route::get("/summaries", Access::scope(Permission::SummariesRead), list)
-        .named("listSummaries", "List summaries")
+        .with_name("listSummaries", "List summaries")
         .description(
             "Lists summaries, newest first. Archived ones are listed only if `filter[status]` contains \
              `archived` or `all`.",
         )
         .lists(&SUMMARY, |input| drop(summary::Filter::read(input))),
     Route::post("/summaries", Access::scope(Permission::SummariesWrite), create)
-        .named("createSummary", "Create a draft of a summary")
+        .with_name("createSummary", "Create a draft of a summary")
         .description(
             "Creates a draft of a summary. A key that acts for a person writes as that person: this is the \
              default of `author_id`, and another author returns 403. 409 if another summary has the \
@@ -32,12 +32,12 @@ const ROUTES: &[Route] = &[
         .takes(&SUMMARY_CREATE)
         .creates(&SUMMARY),
     Route::get("/summaries/{id}", Access::scope(Permission::SummariesRead), get)
-        .named("getSummary", "Get a summary")
+        .with_name("getSummary", "Get a summary")
         .description("Returns one summary of any status.")
         .expands::<summary::Expand>()
         .answers(&SUMMARY),
     Route::patch("/summaries/{id}", Access::scope(Permission::SummariesWrite), update)
-        .named("updateSummary", "Update a summary before its approval")
+        .with_name("updateSummary", "Update a summary before its approval")
         .description(
             "Changes the title, the body, the period, the metadata, the external id and the included resources of \
              a draft or a summary in review. 409 for other statuses, and if another summary has the `external_id`. \
@@ -47,7 +47,7 @@ const ROUTES: &[Route] = &[
         .takes(&SUMMARY_UPDATE)
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/submit", Access::scope(Permission::SummariesWrite), submit)
-        .named("submitSummary", "Submit a summary for review")
+        .with_name("submitSummary", "Submit a summary for review")
         .description(
             "Submits a draft for review. Notifies the manager of the employee, or the org admins if there is no \
              manager. 422 if the body is blank.",
@@ -55,14 +55,14 @@ const ROUTES: &[Route] = &[
         .checks_content()
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/approve", Access::scope(Permission::SummariesWrite), approve)
-        .named("approveSummary", "Approve a summary")
+        .with_name("approveSummary", "Approve a summary")
         .description(
             "Approves a draft or a summary in review. If reviews are required, it must be in review. An \
              approved summary is immutable and keeps its observations, even archived ones.",
         )
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/return", Access::scope(Permission::SummariesWrite), send_back)
-        .named("returnSummary", "Return a summary to its author with a reason")
+        .with_name("returnSummary", "Return a summary to its author with a reason")
         .description(
             "Returns a summary in review or an approved summary to its author with a reason, as a draft. \
              Archived observations are removed from it.",
@@ -70,11 +70,11 @@ const ROUTES: &[Route] = &[
         .takes(&SUMMARY_RETURN)
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/share", Access::scope(Permission::SummariesWrite), share)
-        .named("shareSummary", "Share a summary with the employee")
+        .with_name("shareSummary", "Share a summary with the employee")
         .description("Shares an approved summary with the employee and notifies the employee.")
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/feedback", Access::scope(Permission::SummariesWrite), feedback)
-        .named("giveSummaryFeedback", "Submit employee feedback on a summary")
+        .with_name("giveSummaryFeedback", "Submit employee feedback on a summary")
         .description(
             "Adds the feedback of the employee to a shared summary, once, and notifies the author. A key that \
              acts for a person can give only the feedback of that person.",
@@ -82,7 +82,7 @@ const ROUTES: &[Route] = &[
         .may_take(&SUMMARY_FEEDBACK)
         .answers(&SUMMARY),
     Route::post("/summaries/{id}/archive", Access::scope(Permission::SummariesWrite), archive)
-        .named("archiveSummary", "Archive a summary")
+        .with_name("archiveSummary", "Archive a summary")
         .description("Archives a summary of any status permanently. 409 if it is already archived.")
         .answers(&SUMMARY),
 ];
@@ -145,7 +145,8 @@ fn act<'a>(services: &'a Services, request: AuthenticatedRequest<'a>, what: Acti
 }
 
 pub(crate) const SUMMARY: Schema =
-    Schema::resource("Summary", || resource::<Summary, _>(summary::Draft::read, expanded())).example(example);
+    Schema::resource("Summary", || resource::<Summary, _>(summary::Draft::read, expandable_members()))
+        .example(example);
 const SUMMARY_CREATE: Schema = Schema::new("SummaryCreate", || body_of::<Summary, _>(summary::Draft::read))
     .example(|| {
         json!({
@@ -171,7 +172,7 @@ fn words() -> Vec<Member> {
     ]
 }
 
-fn expanded() -> Vec<Member> {
+fn expandable_members() -> Vec<Member> {
     vec![
         field("employee", reference_to("Employee"), "The person. Present with `expand=employee`."),
         field(

@@ -16,17 +16,17 @@ use serde_json::{Value, json};
 use super::events::EVENT_ID;
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, described, reference_to};
+use crate::schema::shapes::{Member, describe, reference_to};
 use crate::schema::words::{enum_member, enumeration, sort, status_filter};
 use crate::schema::{AT, Schema, answer_of, body, body_of, resource, with, with_optional};
 
 const ROUTES: &[Route] = &[
     Route::get("/webhooks", Access::scope(Permission::WebhooksRead).full_sight(), list)
-        .named("listWebhooks", "List webhook subscriptions")
+        .with_name("listWebhooks", "List webhook subscriptions")
         .description("Lists the webhook subscriptions, newest first, without secrets.")
         .lists(&WEBHOOK, |input| drop(webhook::Filter::read(input))),
     Route::post("/webhooks", Access::scope(Permission::WebhooksWrite).full_sight(), create)
-        .named("createWebhook", "Create a webhook subscription")
+        .with_name("createWebhook", "Create a webhook subscription")
         .description(
             "Creates a subscription of a URL to event types. Only this response contains the secret that signs \
              deliveries, as `secret`.",
@@ -34,11 +34,11 @@ const ROUTES: &[Route] = &[
         .takes(&WEBHOOK_CREATE)
         .creates(&WEBHOOK_WITH_SECRET),
     Route::get("/webhooks/{id}", Access::scope(Permission::WebhooksRead).full_sight(), get)
-        .named("getWebhook", "Get a webhook subscription")
+        .with_name("getWebhook", "Get a webhook subscription")
         .description("Returns one subscription, without its secret.")
         .answers(&WEBHOOK),
     Route::patch("/webhooks/{id}", Access::scope(Permission::WebhooksWrite).full_sight(), update)
-        .named("updateWebhook", "Update or pause a webhook subscription, or rotate its secret")
+        .with_name("updateWebhook", "Update or pause a webhook subscription, or rotate its secret")
         .description(
             "Changes the given members. With `rotate_secret`, only this response contains the new secret, as \
              `secret`.",
@@ -46,10 +46,10 @@ const ROUTES: &[Route] = &[
         .takes(&WEBHOOK_UPDATE)
         .answers(&WEBHOOK_UPDATED),
     Route::delete("/webhooks/{id}", Access::scope(Permission::WebhooksWrite).full_sight(), remove)
-        .named("deleteWebhook", "Delete a webhook subscription and its log")
+        .with_name("deleteWebhook", "Delete a webhook subscription and its log")
         .description("Deletes a subscription and its log permanently. Queued deliveries are not sent."),
     Route::get("/webhooks/{id}/deliveries", Access::scope(Permission::WebhooksRead).full_sight(), list_deliveries)
-        .named("listDeliveries", "List the delivery attempts of the last 30 days")
+        .with_name("listDeliveries", "List the delivery attempts of the last 30 days")
         .description("Lists the delivery attempts, newest first.")
         .lists(&DELIVERY, |input| drop(DeliveryFilter::read(WebhookId::from_bytes([0; 16]), input))),
     Route::get(
@@ -57,11 +57,11 @@ const ROUTES: &[Route] = &[
         Access::scope(Permission::WebhooksRead).full_sight(),
         get_delivery,
     )
-    .named("getDelivery", "Get a delivery attempt")
+    .with_name("getDelivery", "Get a delivery attempt")
     .description("Returns one delivery attempt.")
     .answers(&DELIVERY),
     Route::post("/webhooks/{id}/test", Access::scope(Permission::WebhooksWrite).full_sight(), test)
-        .named("testWebhook", "Send a test event to a receiver")
+        .with_name("testWebhook", "Send a test event to a receiver")
         .description("Sends a `test.ping` once, even if the subscription is inactive.")
         .counts_as(QuotaClass::WebhookTest)
         .has_no_dry_run()
@@ -71,7 +71,7 @@ const ROUTES: &[Route] = &[
         Access::scope(Permission::WebhooksWrite).full_sight(),
         redeliver,
     )
-    .named("redeliver", "Redeliver the event of an attempt")
+    .with_name("redeliver", "Redeliver the event of an attempt")
     .description(
         "Delivers the event of an attempt again, with the usual retries. If the event is still queued, its \
              next attempt is rescheduled to now.",
@@ -79,13 +79,13 @@ const ROUTES: &[Route] = &[
     .has_no_dry_run()
     .accepts(&DELIVERY_PROMISED),
     Route::post("/webhooks/{id}/replay", Access::scope(Permission::WebhooksWrite).full_sight(), replay)
-        .named("replayEvents", "Redeliver the events of a time range")
+        .with_name("replayEvents", "Redeliver the events of a time range")
         .description("Delivers the events of a time range again. Skips events of types that the subscription does not have.")
         .takes(&WEBHOOK_REPLAY)
         .has_no_dry_run()
         .accepts(&WEBHOOK_REPLAYED),
     Route::get("/deliveries", Access::scope(Permission::WebhooksRead).full_sight(), list_all_deliveries)
-        .named("listAllDeliveries", "List the delivery attempts of all subscriptions")
+        .with_name("listAllDeliveries", "List the delivery attempts of all subscriptions")
         .description(
             "Lists the delivery attempts of the last 30 days over all subscriptions, newest first. \
              `filter[event_type]` and `filter[event_id]` have no index: a request that takes too long returns \
@@ -93,7 +93,7 @@ const ROUTES: &[Route] = &[
         )
         .lists(&DELIVERY, |input| drop(AllDeliveriesFilter::read(input))),
     Route::get("/webhooks/{id}/stats", Access::scope(Permission::WebhooksRead).full_sight(), stats)
-        .named("getWebhookStats", "Get statistics of the delivery attempts")
+        .with_name("getWebhookStats", "Get statistics of the delivery attempts")
         .description(
             "Returns numbers of attempts by result and hour, the durations of the responses and the length of \
              the queue. Each attempt in the time range is read: a request that takes too long returns 503; \
@@ -187,7 +187,7 @@ const WEBHOOK: Schema =
 const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", with_secret)
     .example(example_with_secret)
     .outcome("The subscription, with its secret as `secret`.");
-const WEBHOOK_UPDATED: Schema = Schema::resource("WebhookUpdated", updated).example(example_with_secret);
+const WEBHOOK_UPDATED: Schema = Schema::resource("WebhookUpdated", update_schema).example(example_with_secret);
 const DELIVERY: Schema = Schema::resource("Delivery", answer_of::<Delivery>)
     .example(example_of_delivery)
     .outcome("The delivery attempt.");
@@ -256,9 +256,9 @@ fn with_secret() -> Value {
     resource::<SubscriptionWithSecret, _>(webhook::Draft::read, vec![])
 }
 
-fn updated() -> Value {
+fn update_schema() -> Value {
     let about = "A webhook subscription. It has its secret only if the request rotated it.";
-    described(with_optional(with_secret(), "secret"), about)
+    describe(with_optional(with_secret(), "secret"), about)
 }
 
 fn example() -> Value {

@@ -32,7 +32,7 @@ pub(crate) fn answer_of<T: JsonSchema>() -> Value {
 pub(crate) fn resource<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D, expanded: Vec<Member>) -> Value {
     let mut schema = answer_of::<T>();
     if let Some(members) = schema["properties"].as_object_mut() {
-        for field in Fields::described(read) {
+        for field in Fields::describe_fields(read) {
             let description = members.get_mut(field.name).and_then(|member| member.get_mut("description"));
             if let (Some(Value::String(description)), Some(bounds)) = (description, bounds(&field.shape)) {
                 *description = format!("{description} {bounds}");

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::answers::answer_of;
 use super::shapes::{
-    Member, array, date, datetime, described, flag, line, nullable, period, reference_to, request, set, text,
+    Member, array, date, datetime, describe, flag, line, nullable, period, reference_to, request, set, text,
 };
 
 /// Returns the schema of the values that a rule accepts. `stored` is the schema of the member that they set.
@@ -30,8 +30,8 @@ fn schema(shape: &Shape, stored: &Value) -> Value {
         Shape::Date => date(),
         Shape::Period => period(),
         Shape::Datetime | Shape::Recent(_) => datetime(),
-        Shape::Reference { prefix } => described(json!({"type": "string"}), &reference(prefix)),
-        Shape::Id { prefix } => described(json!({"type": "string"}), &format!("The id starts with `{prefix}_`.")),
+        Shape::Reference { prefix } => describe(json!({"type": "string"}), &reference(prefix)),
+        Shape::Id { prefix } => describe(json!({"type": "string"}), &format!("The id starts with `{prefix}_`.")),
         Shape::List { of, min, max, is_set: true } => set(&schema(of, &stored["items"]), *min, *max),
         Shape::List { of, min, max, is_set: false } => {
             let mut list = array(&schema(of, &stored["items"]));
@@ -152,24 +152,24 @@ fn member(field: &FieldDescription, stored: &Value) -> Member {
     let schema = schema(&field.shape, stored);
     let schema = if field.is_nullable { nullable(schema) } else { schema };
     let sentences = sentences(field, stored["description"].as_str());
-    (field.name, if sentences.is_empty() { schema } else { described(schema, &sentences) })
+    (field.name, if sentences.is_empty() { schema } else { describe(schema, &sentences) })
 }
 
 /// Generates the schema of the body that `read` parses.
 pub(crate) fn body<D>(read: impl FnOnce(&mut Fields) -> D) -> Value {
-    object(&Fields::described(read), &Value::Null)
+    object(&Fields::describe_fields(read), &Value::Null)
 }
 
 /// Generates the schema of the body that `read` parses and that sets members of a `T`. The fields have the
 /// descriptions of these members.
 pub(crate) fn body_of<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D) -> Value {
-    object(&Fields::described(read), &answer_of::<T>())
+    object(&Fields::describe_fields(read), &answer_of::<T>())
 }
 
 /// Generates the schema of the body that `read` parses. Its member named `list` is an array of bodies that set
 /// members of a `T`.
 pub(crate) fn body_with<T: JsonSchema, D>(list: &str, read: impl FnOnce(&mut Fields) -> D) -> Value {
-    object(&Fields::described(read), &json!({"properties": {list: {"items": answer_of::<T>()}}}))
+    object(&Fields::describe_fields(read), &json!({"properties": {list: {"items": answer_of::<T>()}}}))
 }
 
 /// Generates the schema of an object with these fields, which set members of an object with the schema `stored`.

@@ -58,7 +58,7 @@ impl Schema {
     }
 
     /// Creates a schema that `openapi` composes as a union over all groups.
-    pub(crate) const fn composed(name: &'static str) -> Self {
+    pub(crate) const fn union_of_groups(name: &'static str) -> Self {
         Self { name, form: None, example: None, outcome: "", is_versioned: true, refers_to: &[] }
     }
 
@@ -86,7 +86,7 @@ impl Schema {
     }
 
     /// Returns the example, if there is one.
-    pub(crate) fn shown(&self) -> Option<Value> {
+    pub(crate) fn example_value(&self) -> Option<Value> {
         self.example.map(|example| example())
     }
 }
@@ -142,11 +142,11 @@ impl Success {
     }
 
     /// Returns the example, if there is one.
-    pub(crate) fn shown(self) -> Option<Value> {
+    pub(crate) fn example_value(self) -> Option<Value> {
         match self {
             Self::Empty => None,
-            Self::One(schema) | Self::Lines(schema) => schema.shown(),
-            Self::PageOf(schema) => schema.shown().map(listed),
+            Self::One(schema) | Self::Lines(schema) => schema.example_value(),
+            Self::PageOf(schema) => schema.example_value().map(list_example),
         }
     }
 
@@ -184,7 +184,7 @@ pub(crate) fn list(resource: &str) -> Value {
 }
 
 /// Returns an example page with one entry.
-pub(crate) fn listed(entry: Value) -> Value {
+pub(crate) fn list_example(entry: Value) -> Value {
     json!({"data": [entry], "next_cursor": null, "has_more": false})
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn line(min: usize, max: usize) -> Value {
 }
 
 /// Returns the schema of a non-blank text behind a prefix.
-pub(crate) fn prefixed(prefix: &str, max: usize) -> Value {
+pub(crate) fn prefixed_text(prefix: &str, max: usize) -> Value {
     let pattern = format!(r"^{}[^{CONTROLS}]*[^\s{CONTROLS}][^{CONTROLS}]*$", prefix.replace('.', r"\."));
     json!({"type": "string", "minLength": prefix.len() + 1, "maxLength": prefix.len() + max, "pattern": pattern})
 }
@@ -90,11 +90,11 @@ pub(crate) fn nullable(mut schema: Value) -> Value {
 
 /// Returns an object member with a description.
 pub(crate) fn field(name: &'static str, schema: Value, description: &str) -> Member {
-    (name, described(schema, description))
+    (name, describe(schema, description))
 }
 
 /// Adds a description to a schema.
-pub(crate) fn described(mut schema: Value, description: &str) -> Value {
+pub(crate) fn describe(mut schema: Value, description: &str) -> Value {
     schema["description"] = json!(description);
     schema
 }

@@ -26,7 +26,7 @@ async fn listening(settings: HttpSettings, options: ServerOptions) -> TestListen
 
 /// Serves the API of a test world on a free port.
 pub(crate) fn serving(world: &TestApi, settings: HttpSettings, options: ServerOptions) -> TestListener {
-    let readiness = Readiness::starting();
+    let readiness = Readiness::new_unready();
     readiness.set_ready();
     let api = Arc::new(Api::new(Arc::clone(&world.services), settings, readiness));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

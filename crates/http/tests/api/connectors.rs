@@ -58,7 +58,7 @@ pub(crate) async fn pause(world: &TestApi, connector: &str) {
     let (tenant, id): (_, ConnectorId) = (Tenant::live(world.organization), connector.parse().unwrap());
     let connector_row = world.services.store.row::<Connector>(tenant, id).await.unwrap().unwrap();
     let state = connector_row.value.pause(20, world.services.clock.now()).unwrap().state;
-    let change = change(world, vec![Write::put(&Row::expecting(state, connector_row.version))]);
+    let change = change(world, vec![Write::put(&Row::at_version(state, connector_row.version))]);
     world.services.store.commit(tenant, change).await.unwrap();
 }
 
@@ -276,7 +276,7 @@ async fn released_person_loses_the_link_of_the_account() {
             removed_at: None,
         };
         let writes = vec![
-            Write::employee(&Row::expecting(managed_person, person_row.version), None),
+            Write::employee(&Row::at_version(managed_person, person_row.version), None),
             Write::put(&Row::new(link)),
         ];
         store.commit(tenant, change(world, writes)).await.unwrap();

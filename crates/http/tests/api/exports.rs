@@ -160,7 +160,7 @@ async fn altered_export_cursor_is_refused_and_unrecorded() {
     let cursor_start = ExportCursor {
         started_at: START,
         events: Position { key: Key::Rank(0), id: [0; 16] },
-        place: ExportPlace::before(ExportedResource::Employees),
+        place: ExportPlace::start_of(ExportedResource::Employees),
     };
     // Everything in the cursor of a tenant is known to its clients.
     let forged_cursor = cursor_start.to_text(Tenant::live(world.organization), ExportedResource::ALL);

@@ -69,7 +69,7 @@ async fn failed_erasure_does_not_stop_further_erasures() {
         let holder_row = store.row::<Employee>(tenant, holder.parse().unwrap()).await.unwrap().unwrap();
         let person_with_address =
             Employee { email: format!("erased-{second}@erased.invalid"), ..holder_row.value };
-        let write = Write::employee(&Row::expecting(person_with_address, holder_row.version), None);
+        let write = Write::employee(&Row::at_version(person_with_address, holder_row.version), None);
         store.commit(tenant, change(&world, vec![write])).await.unwrap();
         let rule = json!({"retention": {"deactivated_people": "P30D"}});
         assert_eq!(world.patch("/v1/organization", rule).await.status, 200);

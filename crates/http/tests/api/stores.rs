@@ -52,7 +52,7 @@ pub(crate) async fn every_faulty_store() -> Vec<(TestApi, Arc<Faulty<dyn Storage
     stores.extend(on_a_server().await.map(|(store, database)| (store, Some(database))));
     let mut all = vec![];
     for (store, database) in stores {
-        let faulty = Arc::new(Faulty::sharing(store));
+        let faulty = Arc::new(Faulty::from_shared(store));
         let world = TestApi::exporting(Arc::clone(&faulty) as Arc<dyn Storage>, EXPORT_CHECKPOINT_ROWS).await;
         all.push((world, faulty, database));
     }

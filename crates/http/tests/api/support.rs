@@ -105,7 +105,7 @@ impl TestApi {
         let receivers = Arc::new(Receivers::default());
         let services =
             Arc::new(Services::new(store, clock.clone(), ids, vault, receivers.clone(), service_settings));
-        let readiness = Readiness::starting();
+        let readiness = Readiness::new_unready();
         readiness.set_ready();
         let api = Arc::new(Api::new(Arc::clone(&services), settings, readiness.clone()));
         let service = Rc::new(init_service(App::new().configure(configure(api))).await);

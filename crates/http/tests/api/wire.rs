@@ -19,7 +19,7 @@ struct TestListener {
 
 async fn listening(settings: HttpSettings, options: ServerOptions) -> TestListener {
     let world = TestApi::new().await;
-    let readiness = Readiness::starting();
+    let readiness = Readiness::new_unready();
     readiness.set_ready();
     let api = Arc::new(Api::new(Arc::clone(&world.services), settings, readiness));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

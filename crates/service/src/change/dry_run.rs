@@ -93,7 +93,7 @@ fn new_ids(change: &ChangeSet) -> BTreeSet<[u8; 16]> {
         | Write::Erase(_)
         | Write::BringForward(..) => None,
     });
-    rows.filter(|row| row.seen().is_none()).map(|row| row.id()).collect()
+    rows.filter(|row| row.version_read().is_none()).map(|row| row.id()).collect()
 }
 
 /// Values that a change makes anew each time. A dry run shows null in their place, because the real change makes

@@ -240,8 +240,8 @@ impl Services {
     ) -> Result<ChangeSet, Error> {
         Ok(ChangeSet {
             events,
-            notices: notices::addressed(self, tenant, &decision.notices, at).await?,
-            writes: vec![Write::put(&Row::expecting(decision.state, seen))],
+            notices: notices::build_notifications(self, tenant, &decision.notices, at).await?,
+            writes: vec![Write::put(&Row::at_version(decision.state, seen))],
             ..ChangeSet::new(self.entry_of_system(name, decision.audit, at))
         })
     }
@@ -278,10 +278,10 @@ impl Services {
             others,
             fresh,
         } = pending;
-        let notices = notices::addressed(self, context.caller.tenant, &decision.notices, at).await?;
+        let notices = notices::build_notifications(self, context.caller.tenant, &decision.notices, at).await?;
         let json = render(&decision.state)?;
         // Events carry all fields; the response only those that the caller may see.
-        let visible_state = visible::narrowed(self, context, &decision.state, &fresh).await?;
+        let visible_state = visible::narrow_resource(self, context, &decision.state, &fresh).await?;
         let (mut change, state) = self.change_set(context, decision, &json, at);
         if let Some(state_before) = before.filter(|_| context.dry_run) {
             // The entry of a dry run is shown and not stored.
@@ -297,7 +297,7 @@ impl Services {
         let row = Row { value: state, seen: before.map(|before| before.version) };
         change.writes.push(match reporting {
             None => Write::put(&row),
-            Some((manager, lines)) => Write::reporting(&row, manager, lines),
+            Some((manager, lines)) => Write::put_reporting(&row, manager, lines),
         });
         change.writes.extend(writes);
         change.events.extend(events);

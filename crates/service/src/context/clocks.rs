@@ -72,7 +72,7 @@ impl Clocks {
         let mut last_clocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let skew_millis = match database_time {
             Some(database_time) => wall.millis() - database_time.millis(),
-            None => last_clocks.jumped(wall, steady),
+            None => last_clocks.measure_jump(wall, steady),
         };
         gauge!("candor_clock_difference_seconds").set(seconds(skew_millis));
         let differs = skew_millis.unsigned_abs() > millis(MOST_APART).unsigned_abs();
@@ -88,7 +88,7 @@ impl Clocks {
 impl ObservedClocks {
     /// Returns the milliseconds by which the wall clock advanced more than the steady clock since the last
     /// observation.
-    fn jumped(&mut self, wall: Timestamp, steady: Duration) -> i64 {
+    fn measure_jump(&mut self, wall: Timestamp, steady: Duration) -> i64 {
         let (wall_before, steady_before) = std::mem::replace(&mut self.last, (wall, steady));
         let jump_millis = wall.millis() - wall_before.millis() - millis(steady.saturating_sub(steady_before));
         if jump_millis.unsigned_abs() > millis(MOST_APART).unsigned_abs() {

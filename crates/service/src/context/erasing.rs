@@ -92,10 +92,10 @@ pub(crate) async fn begin(
     let erasure = Erasure::begin(origin.id, plan, origin.requested_at);
     let lines = stored.value.manager_id.map(|_| ReportingLineChange { seen: None });
     let mut writes = vec![
-        Write::employee(&Row::expecting(erased, stored.version), lines),
+        Write::employee(&Row::at_version(erased, stored.version), lines),
         Write::put(&Row::new(erasure.clone())),
     ];
-    let closed_row = |key: Versioned<ApiKey>| Row::expecting(key.value.closed_by_erasure(at), key.version);
+    let closed_row = |key: Versioned<ApiKey>| Row::at_version(key.value.closed_by_erasure(at), key.version);
     writes.extend(keys.into_iter().map(|key| Write::put(&closed_row(key))));
     Ok((erasure, writes))
 }

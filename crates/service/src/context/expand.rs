@@ -47,7 +47,7 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
     ) -> Result<Self::Included, Error>;
 
     /// Returns for how many of these resources, from the first, the references were read: at least one.
-    fn covered(_: &Self::Included, items: &[Self]) -> usize {
+    fn count_covered(_: &Self::Included, items: &[Self]) -> usize {
         items.len()
     }
 
@@ -108,7 +108,7 @@ pub(crate) async fn page<T: Expandable, F>(
     listing: TypedListing<T>,
 ) -> Result<Reply, Error> {
     context.authorize()?;
-    permitted::<T>(context, &request.expand)?;
+    check_permissions::<T>(context, &request.expand)?;
     let mut page = services.store.page(context.caller.tenant, listing).await?;
     visible::narrow(services, context, &mut page.items).await?;
     if request.expand.is_empty() {
@@ -147,7 +147,7 @@ pub(crate) async fn one<T: Expandable>(
     if paths.is_empty() {
         return visible::reply(services, context, &row).await;
     }
-    permitted::<T>(context, &paths)?;
+    check_permissions::<T>(context, &paths)?;
     let visible_row = visible::as_shown(services, context, &row).await?;
     let inlined_resources = T::find(services, context, &paths, std::slice::from_ref(&visible_row.value)).await?;
     let mut body = vec![];
@@ -164,7 +164,7 @@ pub(crate) fn show<T: Expandable>(found: &T::Included, resource: &T, out: &mut V
 }
 
 /// Checks the permission to read the families of resources that the paths inline.
-fn permitted<T: Expandable>(context: &RequestContext, paths: &[T::Path]) -> Result<(), Error> {
+fn check_permissions<T: Expandable>(context: &RequestContext, paths: &[T::Path]) -> Result<(), Error> {
     let mut missing_permissions = paths.iter().filter_map(|path| T::permission(*path));
     missing_permissions.try_for_each(|permission| context.caller.require(permission)).map_err(Error::from)
 }

@@ -113,7 +113,7 @@ pub(crate) async fn page_inlined<T: Expandable, F>(
         let part = entries.make_contiguous();
         let part = part.get(..at_a_time).unwrap_or(part);
         let inlined_resources = T::find(services, context, paths, part).await?;
-        let covered_count = T::covered(&inlined_resources, part).max(1);
+        let covered_count = T::count_covered(&inlined_resources, part).max(1);
         for entry in entries.drain(..covered_count.min(entries.len())).collect::<Vec<_>>() {
             envelope.add(entry, |entry, out| expand::show(&inlined_resources, entry, out))?;
             envelope.pieces.let_others_go_first(envelope.body.len()).await?;

@@ -7,13 +7,13 @@ use candor_domain::people::invitation::{
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageExt;
 use candor_port_storage::error::Read;
-use candor_tables::rows::invitations::accepted;
+use candor_tables::rows::invitations::list_accepted;
 
 use crate::context::services::Services;
 
 /// Returns the limit of an organization. It grows with the number of accepted invitations.
 pub(crate) async fn find_organization_limit(services: &Services, tenant: Tenant) -> Read<MailLimit> {
-    let accepted_invitations = services.store.entries(tenant, accepted(None, ACCEPTED_TO_TRUST)).await?;
+    let accepted_invitations = services.store.entries(tenant, list_accepted(None, ACCEPTED_TO_TRUST)).await?;
     Ok(organization_limit(tenant.organization, accepted_invitations.len(), services.settings.mails_per_day))
 }
 
@@ -23,7 +23,7 @@ pub(crate) async fn find_recipient_limits(
     tenant: Tenant,
     email: &str,
 ) -> Read<Vec<MailLimit>> {
-    let to_domain = accepted(Some(MailCounter::for_domain(email)), 1);
+    let to_domain = list_accepted(Some(MailCounter::for_domain(email)), 1);
     let is_known_domain = services.store.first(tenant, to_domain).await?.is_some();
     Ok(recipient_limits(tenant.organization, email, is_known_domain))
 }

@@ -23,7 +23,7 @@ const READ: u16 = 200;
 #[derive(Debug, thiserror::Error)]
 pub enum WrongKey {
     /// The store has data sealed by a key that the ring lacks.
-    #[error("this database was sealed by {sealed_by}, the ring has {}", listed(.ring))]
+    #[error("this database was sealed by {sealed_by}, the ring has {}", join_names(.ring))]
     Lacking {
         /// Name of the key that the ring lacks.
         sealed_by: KeyName,
@@ -31,7 +31,7 @@ pub enum WrongKey {
         ring: Vec<KeyName>,
     },
     /// The store predates key records, and no key of the ring opens the secret of any subscription.
-    #[error("no key of the ring opens the secret of a webhook, such as {webhook}; the ring has {}", listed(.ring))]
+    #[error("no key of the ring opens the secret of a webhook, such as {webhook}; the ring has {}", join_names(.ring))]
     NothingOpens {
         /// The first subscription that was tried.
         webhook: WebhookId,
@@ -43,7 +43,7 @@ pub enum WrongKey {
     Failed(#[from] Error),
 }
 
-fn listed(ring: &[KeyName]) -> String {
+fn join_names(ring: &[KeyName]) -> String {
     ring.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

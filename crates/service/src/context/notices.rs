@@ -15,7 +15,7 @@ use crate::context::services::Services;
 const MAX_ADMINS: u16 = 100;
 
 /// Converts the notices of a decision to notifications, one for each recipient.
-pub(crate) async fn addressed(
+pub(crate) async fn build_notifications(
     services: &Services,
     tenant: Tenant,
     notices: &[Notice],

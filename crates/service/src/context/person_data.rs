@@ -106,7 +106,7 @@ pub(crate) async fn audit_page(
     after: Option<Position>,
     limit: u16,
 ) -> Result<(Vec<AuditEntry>, Option<Position>), Error> {
-    let order = Sort::up(SortBy::OccurredAt);
+    let order = Sort::ascending_by(SortBy::OccurredAt);
     let list = rows::audit::list(filter, order, &PageRequest { limit, after });
     let page = services.store.page(tenant, list).await?;
     let last = page.items.last().filter(|_| page.more);

@@ -84,7 +84,7 @@ impl Reply {
 
     /// Creates a reply with status 204 for a removed resource.
     #[must_use]
-    pub const fn removed() -> Self {
+    pub const fn no_content() -> Self {
         Self::new(Outcome::Removed, Bytes::new(), None)
     }
 

@@ -10,7 +10,7 @@ use crate::context::services::Services;
 
 /// Returns those of `people` who report to the caller's person, directly or indirectly. Empty if the caller does
 /// not act for a person. Makes one read for any number of people.
-pub(crate) async fn among(
+pub(crate) async fn find_reports_among(
     services: &Services,
     context: &RequestContext,
     people: impl IntoIterator<Item = EmployeeId>,

@@ -20,12 +20,12 @@ pub struct RequestCounters {
 impl RequestCounters {
     /// Counts an answered request. It is stored with the next [`RequestCounters::flush`].
     pub fn add(&self, tenant: Tenant, status: u16, at: Timestamp) {
-        *self.locked().entry(tenant).or_default().entry((hour_of(at), status)).or_default() += 1;
+        *self.lock().entry(tenant).or_default().entry((hour_of(at), status)).or_default() += 1;
     }
 
     /// Returns the numbers of a data set that are not in the store yet.
     pub(crate) fn of_tenant(&self, tenant: Tenant) -> Vec<RequestCount> {
-        self.locked().get(&tenant).map(listed).unwrap_or_default()
+        self.lock().get(&tenant).map(list_counts).unwrap_or_default()
     }
 
     /// Stores the numbers since the last call, and removes those of hours that are older than 30 days.
@@ -33,9 +33,10 @@ impl RequestCounters {
     /// # Errors
     /// [`StorageError`] if the store does not answer; the next call tries again.
     pub async fn flush(&self, store: &dyn Storage, now: Timestamp) -> Result<(), StorageError> {
-        let mut pending = std::mem::take(&mut *self.locked()).into_iter();
+        let mut pending = std::mem::take(&mut *self.lock()).into_iter();
         for (tenant, counts) in pending.by_ref() {
-            let store_result = store.add_request_counts(tenant, &listed(&counts), hour_of(now) - KEPT_HOURS).await;
+            let store_result =
+                store.add_request_counts(tenant, &list_counts(&counts), hour_of(now) - KEPT_HOURS).await;
             if let Err(error) = store_result {
                 self.put_back(std::iter::once((tenant, counts)).chain(pending));
                 return Err(error);
@@ -45,7 +46,7 @@ impl RequestCounters {
     }
 
     fn put_back(&self, counts: impl Iterator<Item = (Tenant, Counts)>) {
-        let mut pending = self.locked();
+        let mut pending = self.lock();
         for (tenant, counts) in counts {
             let of_tenant = pending.entry(tenant).or_default();
             for (key, count) in counts {
@@ -54,12 +55,12 @@ impl RequestCounters {
         }
     }
 
-    fn locked(&self) -> MutexGuard<'_, HashMap<Tenant, Counts>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Tenant, Counts>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn listed(counts: &Counts) -> Vec<RequestCount> {
+fn list_counts(counts: &Counts) -> Vec<RequestCount> {
     counts
         .iter()
         .map(|((hour, status), count)| RequestCount { hour: *hour, status: *status, count: *count })

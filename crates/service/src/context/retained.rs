@@ -27,7 +27,7 @@ use crate::context::services::Services;
 
 /// Order of the archived resources: the longest archived first. Archived resources never change, so this is the
 /// time of the archiving.
-const ORDER: Sort = Sort::up(SortBy::UpdatedAt);
+const ORDER: Sort = Sort::ascending_by(SortBy::UpdatedAt);
 
 /// A kind of archived resources that a rule removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl Retained for Expired {
 
 /// Returns the resources of a page that were archived until `last`. Resources of people under a legal hold are left
 /// out, as are observations and objectives that a summary includes.
-pub(crate) async fn expired(
+pub(crate) async fn read_expired_page(
     services: &Services,
     tenant: Tenant,
     source: Source,

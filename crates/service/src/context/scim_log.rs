@@ -17,7 +17,7 @@ pub struct ScimLog {
 impl ScimLog {
     /// Adds a request. It is stored with the next [`ScimLog::flush`].
     pub fn add(&self, tenant: Tenant, request: ScimRequest) {
-        let request = request.bounded();
+        let request = request.truncate_texts();
         self.put(tenant, request.connector_id, [request]);
     }
 

@@ -66,7 +66,7 @@ impl Services {
     /// Returns the time at which the key of a stored reply ends. A key that is not stored counts as one without end.
     async fn end_of_key(&self, asker: Option<Authority>) -> Result<Option<Timestamp>, Error> {
         let Some(asker) = asker else { return Ok(None) };
-        let key_row = self.store.owned(rows::api_keys::BY_ID, asker.key).await?;
+        let key_row = self.store.row_in_any_tenant(rows::api_keys::BY_ID, asker.key).await?;
         Ok(key_row.and_then(|(_, stored)| stored.value.expires_at))
     }
 

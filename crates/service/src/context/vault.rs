@@ -53,7 +53,7 @@ pub struct SealContext<'a> {
 
 impl SealContext<'_> {
     /// Encodes the context as associated data of the cipher. The encoding is unambiguous.
-    fn bound(&self) -> Vec<u8> {
+    fn associated_data(&self) -> Vec<u8> {
         let tenant = self.tenant.map(Tenant::to_bytes);
         let parts = [self.purpose.as_bytes(), tenant.as_ref().map_or(&[], |id| id.as_slice()), self.row];
         parts
@@ -116,7 +116,7 @@ impl Vault {
         ids.fill(&mut nonce)?;
         let mut cipher_text = plain.to_vec();
         let nonce_value = Nonce::assume_unique_for_key(nonce);
-        key.seal_in_place_append_tag(nonce_value, Aad::from(place.bound()), &mut cipher_text)
+        key.seal_in_place_append_tag(nonce_value, Aad::from(place.associated_data()), &mut cipher_text)
             .map_err(|_| NoRandomness)?;
         let mut sealed_bytes = Vec::with_capacity(2 + name.id.len() + NONCE_LEN + cipher_text.len());
         sealed_bytes.extend([BOUND, u8::try_from(name.id.len()).unwrap_or_default()]);
@@ -142,7 +142,7 @@ impl Vault {
         let SealedParts { is_bound, key_id, rest } = SealedParts::parse(sealed).ok_or(UnsealError)?;
         let (nonce, rest) = rest.split_first_chunk::<NONCE_LEN>().ok_or(UnsealError)?;
         let Key { key, .. } = self.keys.iter().find(|key| key.name.id.as_bytes() == key_id).ok_or(UnsealError)?;
-        let bound_data = if is_bound { place.bound() } else { place.purpose.as_bytes().to_vec() };
+        let bound_data = if is_bound { place.associated_data() } else { place.purpose.as_bytes().to_vec() };
         let mut bytes = rest.to_vec();
         let plain = key
             .open_in_place(Nonce::assume_unique_for_key(*nonce), Aad::from(bound_data), &mut bytes)

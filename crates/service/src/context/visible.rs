@@ -58,12 +58,12 @@ pub(crate) async fn is_visible(
     if readers.include(viewer, false) {
         return Ok(true);
     }
-    let reports = reports::among(services, context, readers.managers_of).await?;
+    let reports = reports::find_reports_among(services, context, readers.managers_of).await?;
     Ok(readers.include(viewer, !reports.is_empty()))
 }
 
 /// Returns the ids of this set that exist and that the caller sees.
-async fn seen(
+async fn find_visible(
     services: &Services,
     context: &RequestContext,
     ids: &BTreeSet<LinkedId>,
@@ -90,9 +90,12 @@ async fn seen(
     readers_by_id.extend(summaries.into_iter().map(|(id, readers)| (LinkedId::Summary(id), readers)));
     readers_by_id.extend(assignments.into_iter().map(|(id, readers)| (LinkedId::Assignment(id), readers)));
     let undecided_readers = readers_by_id.iter().filter(|(_, readers)| !readers.include(viewer, false));
-    let reports =
-        reports::among(services, context, undecided_readers.filter_map(|(_, readers)| readers.managers_of))
-            .await?;
+    let reports = reports::find_reports_among(
+        services,
+        context,
+        undecided_readers.filter_map(|(_, readers)| readers.managers_of),
+    )
+    .await?;
     let is_seen = |readers: &Readers| {
         readers.include(viewer, readers.managers_of.is_some_and(|person| reports.contains(&person)))
     };
@@ -169,8 +172,11 @@ async fn shown_links<T: Resource>(
     if is_permitted {
         ids_to_check.extend(linked_ids);
     }
-    let visible_ids =
-        if viewer == Viewer::Everything { ids_to_check } else { seen(services, context, &ids_to_check).await? };
+    let visible_ids = if viewer == Viewer::Everything {
+        ids_to_check
+    } else {
+        find_visible(services, context, &ids_to_check).await?
+    };
     Ok((visible_ids.len() < all).then_some(visible_ids))
 }
 
@@ -191,7 +197,7 @@ async fn shown_fields<T: Resource>(
     if organization.value.visible_custom_fields.is_none() {
         return Ok(None);
     }
-    let mut in_reach = reports::among(services, context, people).await?;
+    let mut in_reach = reports::find_reports_among(services, context, people).await?;
     in_reach.insert(viewer);
     Ok(Some(FieldSight { organization: organization.value, in_reach }))
 }
@@ -219,7 +225,7 @@ pub(crate) async fn narrow_changes(
     if ids.is_empty() || context.caller.viewer() == Viewer::Everything {
         return Ok(());
     }
-    let visible_ids = seen(services, context, &ids).await?;
+    let visible_ids = find_visible(services, context, &ids).await?;
     entries.iter_mut().for_each(|entry| entry.retain_linked(&|id| visible_ids.contains(&id)));
     Ok(())
 }
@@ -233,7 +239,7 @@ pub(crate) struct Narrowed<T> {
 
 /// Returns the resource without what the caller may not see; `None` if it may see all of it. Ids in `fresh` are new
 /// resources of the same request, which the caller may see.
-pub(crate) async fn narrowed<T: Resource>(
+pub(crate) async fn narrow_resource<T: Resource>(
     services: &Services,
     context: &RequestContext,
     resource: &T,
@@ -253,7 +259,7 @@ pub(crate) async fn as_shown<T: Resource>(
     context: &RequestContext,
     stored: &Versioned<T>,
 ) -> Result<Versioned<T>, Error> {
-    let narrowed_state = narrowed(services, context, &stored.value, &[]).await?;
+    let narrowed_state = narrow_resource(services, context, &stored.value, &[]).await?;
     let value = narrowed_state.map_or_else(|| stored.value.clone(), |state| state.value);
     Ok(Versioned { value, version: stored.version })
 }
@@ -264,7 +270,7 @@ pub(crate) async fn reply<T: Resource>(
     context: &RequestContext,
     stored: &Versioned<T>,
 ) -> Result<Reply, Error> {
-    match narrowed(services, context, &stored.value, &[]).await? {
+    match narrow_resource(services, context, &stored.value, &[]).await? {
         None => show(stored),
         Some(Narrowed { value, mark }) => {
             Ok(Reply::ok(render(&value)?, Some(stored.version)).with_etag_extra(mark))
@@ -283,7 +289,7 @@ pub(crate) async fn may_filter_by(
         return Ok(true);
     }
     let ids = ids.into_iter().collect();
-    Ok(seen(services, context, &ids).await? == ids)
+    Ok(find_visible(services, context, &ids).await? == ids)
 }
 
 /// Returns the resources with these ids that exist and that the caller sees; `None` unless `is_wanted`.
@@ -300,7 +306,7 @@ pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
     if viewer == Viewer::Everything {
         return Ok(Some(resources));
     }
-    let reports = reports::among(
+    let reports = reports::find_reports_among(
         services,
         context,
         resources.values().filter_map(|resource| resource.readers().managers_of),

@@ -6,7 +6,7 @@ use candor_domain::secret::Secret;
 use candor_domain::signature::generate;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    CustomHeaders, HeaderChange, HeaderPatch, SealedHeader, SealedHeaderPatch, Subscription, masked,
+    CustomHeaders, HeaderChange, HeaderPatch, SealedHeader, SealedHeaderPatch, Subscription, mask_value,
 };
 use candor_port_clock::{Ids, NoRandomness, random32};
 
@@ -68,7 +68,7 @@ pub(crate) fn seal_header(
     value: &Secret,
 ) -> Result<SealedHeader, NoRandomness> {
     let sealed_header = in_header(owner, name, |place| vault.seal(ids, place, value.reveal().as_bytes()))?;
-    Ok(SealedHeader { masked: masked(value), sealed: sealed_header })
+    Ok(SealedHeader { masked: mask_value(value), sealed: sealed_header })
 }
 
 /// Opens the stored value of a custom header.
@@ -128,7 +128,7 @@ pub(crate) fn check(
     let owner = (tenant, subscription.id);
     let mut headers = subscription.headers.0.iter();
     let opens = headers.all(|(name, header)| open_header(vault, owner, name, header).is_ok())
-        && subscription.signing(at).any(|secret| open(vault, owner, &secret.sealed).is_ok());
+        && subscription.signing_secrets(at).any(|secret| open(vault, owner, &secret.sealed).is_ok());
     let lost_key = || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens the secrets of {}", subscription.id));
     opens.then_some(()).ok_or_else(lost_key)
 }

@@ -24,17 +24,17 @@ impl JumpDetector {
     /// Begins with the current difference of the clocks.
     #[must_use]
     pub fn new(clock: &dyn Clock) -> Self {
-        Self { ahead: AtomicI64::new(ahead(clock)) }
+        Self { ahead: AtomicI64::new(milliseconds_ahead(clock)) }
     }
 
     /// Returns `true` if the wall clock was set back since the last look.
     pub fn was_set_back(&self, clock: &dyn Clock) -> bool {
-        let is_ahead = ahead(clock);
+        let is_ahead = milliseconds_ahead(clock);
         self.ahead.swap(is_ahead, Ordering::AcqRel).saturating_sub(is_ahead) >= STEP_MILLIS
     }
 }
 
-fn ahead(clock: &dyn Clock) -> i64 {
+fn milliseconds_ahead(clock: &dyn Clock) -> i64 {
     clock.now().millis() - i64::try_from(clock.steady().as_millis()).unwrap_or(i64::MAX)
 }
 

@@ -72,14 +72,14 @@ async fn start(
     let mut batch = Batch::default();
     let mut count = 0;
     for (decision, version) in some.iter().filter_map(due) {
-        batch.add(started(services, decision, version, at)?);
+        batch.add(build_change_set(services, decision, version, at)?);
         count += 1;
     }
     let Some(change) = batch.finish() else { return Ok(Some(0)) };
     Ok(services.commit_unless_stale(tenant, change).await?.then_some(count))
 }
 
-fn started(
+fn build_change_set(
     services: &Services,
     decision: Decision<Objective>,
     seen: Version,
@@ -88,7 +88,7 @@ fn started(
     let entry = services.entry_of_system(SWEEP, decision.audit, decision.state.updated_at);
     Ok(ChangeSet {
         events: services.events(&decision.events, &render(&decision.state)?, at),
-        writes: vec![Write::put(&Row::expecting(decision.state, seen))],
+        writes: vec![Write::put(&Row::at_version(decision.state, seen))],
         ..ChangeSet::new(entry)
     })
 }

@@ -64,7 +64,7 @@ impl Removal<'_> {
     }
 
     /// Returns the rows that this removal recorded.
-    pub(super) async fn recorded(&self) -> Result<Vec<ErasedRow>, Error> {
+    pub(super) async fn recorded_rows(&self) -> Result<Vec<ErasedRow>, Error> {
         Ok(self.services.store.erased_rows(self.tenant, self.id).await?)
     }
 
@@ -122,7 +122,7 @@ impl Removal<'_> {
                 if !(self.goes_on)() {
                     return Ok(false);
                 }
-                let children = rows::objectives::supporting(ObjectiveId::from_bytes(*parent), PAGE);
+                let children = rows::objectives::list_supporting(ObjectiveId::from_bytes(*parent), PAGE);
                 let children = services.store.entries(self.tenant, children).await?;
                 if children.is_empty() {
                     break;

@@ -23,7 +23,7 @@ use candor_tables::rows::organizations::{DUE, RETENTION_DUE};
 use crate::context::erasing::{ErasureOrigin, begin};
 use crate::context::error::Error;
 use crate::context::holds::unheld;
-use crate::context::retained::{Expired, Source, expired, people_who_left};
+use crate::context::retained::{Expired, Source, people_who_left, read_expired_page};
 use crate::context::services::{ATTEMPTS, Services, render};
 use crate::runtime::removal::{Removal, blank_entries, finish_files, remove_parts};
 use crate::runtime::search_index;
@@ -180,8 +180,8 @@ impl Job<'_> {
     async fn last(&self, organization: &Organization, rule: RetentionRule) -> Result<Option<Timestamp>, Error> {
         let organization_row = self.services.store.row::<Organization>(self.tenant, organization.id).await?;
         let period = organization_row
-            .and_then(|row| row.value.retention.applied(rule, &row.value.retention_starts, self.now));
-        Ok(period.map(|period| period.before(self.now)))
+            .and_then(|row| row.value.retention.effective_period(rule, &row.value.retention_starts, self.now));
+        Ok(period.map(|period| period.subtract_from(self.now)))
     }
 
     /// Removes the archived resources of one kind, piece by piece. Returns `false` if it was stopped.
@@ -198,7 +198,7 @@ impl Job<'_> {
             }
             let Some(last) = self.last(organization, rule).await? else { break };
             let page = PageRequest { limit: PIECE, after: after.clone() };
-            let expired_page = expired(self.services, self.tenant, source, last, &page).await?;
+            let expired_page = read_expired_page(self.services, self.tenant, source, last, &page).await?;
             if !expired_page.rows.is_empty() && !self.remove_piece(rule, source, &expired_page.rows).await? {
                 attempts += 1;
                 if attempts == ATTEMPTS || !self.reload().await? {
@@ -260,7 +260,7 @@ impl Job<'_> {
 
     /// Commits a change together with the new state of the run.
     async fn commit(&mut self, state: RetentionRun, mut change: ChangeSet) -> Result<bool, Error> {
-        change.writes.push(Write::put(&Row::expecting(state.clone(), self.run.version)));
+        change.writes.push(Write::put(&Row::at_version(state.clone(), self.run.version)));
         let is_committed = self.services.commit_unless_stale(self.tenant, change).await?;
         if is_committed {
             self.run = Versioned { value: state, version: self.run.version.next() };
@@ -352,7 +352,7 @@ impl Job<'_> {
     /// Removes notifications about removed resources, and their words from the search index. Returns `true` once
     /// no search reads these any more.
     async fn clean(&mut self) -> Result<bool, Error> {
-        let ids: Vec<_> = self.removal().recorded().await?.into_iter().map(|row| row.id).collect();
+        let ids: Vec<_> = self.removal().recorded_rows().await?.into_iter().map(|row| row.id).collect();
         if ids.is_empty() {
             return Ok(true);
         }

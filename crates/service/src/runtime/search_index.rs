@@ -147,7 +147,7 @@ fn text_bytes(row: &impl Searchable) -> usize {
 }
 
 async fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Result<Vec<Document>, Error> {
-    beside(move || {
+    run_blocking(move || {
         let rows = rows.into_iter();
         rows.map(|row| document(&row.value, row.value.key().to_bytes(), row.version > Version::FIRST)).collect()
     })
@@ -204,7 +204,7 @@ async fn index(
     change: IndexChange,
 ) -> Result<u64, Error> {
     let (rows, id) = (documents.len() as u64, segment_id(services));
-    let segment = beside(move || SegmentContents::build(id, documents)).await?;
+    let segment = run_blocking(move || SegmentContents::build(id, documents)).await?;
     if !services.store.change_index(tenant, table(kind), IndexChange { segment, ..change }).await? {
         return Ok(0);
     }
@@ -235,7 +235,7 @@ async fn merge(services: &Services, tenant: Tenant, kind: Type) -> Result<(), Er
         }
         let id = segment_id(services);
         let replaced_ids = contents.iter().map(|contents| contents.segment.id).collect();
-        let segment = beside(move || SegmentContents::merged(id, &contents)).await?;
+        let segment = run_blocking(move || SegmentContents::merge(id, &contents)).await?;
         let change =
             IndexChange { segment, replaced: replaced_ids, ..IndexChange::created_at(services.clock.now()) };
         if !services.store.change_index(tenant, table(kind), change).await? {
@@ -263,7 +263,7 @@ pub(super) async fn forget(
             has_found = true;
             let contents = contents_of(services, tenant, &segment).await?;
             let (id, documents) = (segment_id(services), documents.clone());
-            let remaining_contents = beside(move || contents.without(id, &documents)).await?;
+            let remaining_contents = run_blocking(move || contents.remove_documents(id, &documents)).await?;
             let replaced_ids = vec![segment.id];
             let change = IndexChange {
                 segment: remaining_contents,
@@ -289,6 +289,6 @@ fn segment_id(services: &Services) -> [u8; 16] {
 }
 
 /// Runs CPU-bound work on the blocking pool, so that requests do not wait for it.
-async fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
+async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     spawn_blocking(work).await.map_err(|error| Error::Bug(error.to_string()))
 }

@@ -16,7 +16,7 @@ use crate::context::expand;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found, render};
-use crate::usecases::objectives::seen;
+use crate::usecases::objectives::find_in_family;
 
 /// `GET /{resource}/{id}/check-ins`: lists the check-ins of an objective that the caller sees.
 ///
@@ -29,7 +29,7 @@ pub async fn list(
     id: ObjectiveId,
     params: Params,
 ) -> Result<Reply, Error> {
-    seen(services, context, family, id).await?;
+    find_in_family(services, context, family, id).await?;
     let request = parse_check_ins(id, params)?;
     let listing = rows::check_ins::list(id, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
@@ -45,7 +45,7 @@ pub async fn get(
     family: Family,
     (id, check_in): (ObjectiveId, CheckInId),
 ) -> Result<Reply, Error> {
-    seen(services, context, family, id).await?;
+    find_in_family(services, context, family, id).await?;
     let stored_check_in = services.store.row::<CheckIn>(context.caller.tenant, check_in).await?;
     let check_in_row = stored_check_in.filter(|row| row.value.objective_id == id);
     expand::plain(services, context, &or_not_found(check_in_row)?).await
@@ -67,7 +67,7 @@ pub async fn create(
     // The version of the objective admits one check-in at a time, and a whole team may check in at once.
     let _turn = if context.dry_run { None } else { Some(services.check_in_lock(id).await) };
     let decide = async |at: Timestamp| {
-        let stored_objective = seen(services, context, family, id).await?;
+        let stored_objective = find_in_family(services, context, family, id).await?;
         let draft = context.validate_update(stored_objective.version, || draft.clone())?;
         stored_objective.value.may_be_changed_by(&context.caller)?;
         let draft = draft.written_by(&context.caller)?;
@@ -82,7 +82,7 @@ pub async fn create(
             stored_objective.value.check_in(services.id(at), draft, author.is_some(), at)?;
         let data = render(&CheckedInObjective { objective: &objective, check_in: &decision.state })?;
         let events = services.events(&[EventType::ObjectiveCheckedIn], &data, at);
-        let objective_write = Write::put(&Row::expecting(objective, stored_objective.version));
+        let objective_write = Write::put(&Row::at_version(objective, stored_objective.version));
         Ok(PendingChange::new(decision).with_writes([objective_write]).with_events(events))
     };
     services.create(context, decide).await

@@ -47,7 +47,7 @@ const CHUNK: u16 = 50;
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, mut params: Params) -> Result<Reply, Error> {
-    let request = params.changed::<Connector>("connectors");
+    let request = params.list_by_update_time::<Connector>("connectors");
     let request = params.finish(request)?;
     let listing = rows::connectors::list(request.filter, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
@@ -78,7 +78,7 @@ pub async fn update(
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let connector = services.find_stored::<Connector>(context, id).await?;
-        let patch = context.validate_update(connector.version, || update.against(&connector.value))?;
+        let patch = context.validate_update(connector.version, || update.resolve_with(&connector.value))?;
         let decision = connector.value.update(&patch, at);
         Ok((connector, decision.map(PendingChange::new)))
     };
@@ -241,14 +241,14 @@ async fn giving_back(
         let Some(decision) = connector.release(&person.value, at) else { continue };
         let body = render(&decision.state)?;
         let (mut one, state) = services.change_set(context, decision, &body, at);
-        one.writes = vec![Write::employee(&Row::expecting(state, person.version), None)];
+        one.writes = vec![Write::employee(&Row::at_version(state, person.version), None)];
         change.append(one);
         count += 1;
     }
     let ids: Vec<_> = people.iter().map(|person| person.value.id).collect();
     for link in services.store.rows::<ScimLink>(context.caller.tenant, &ids).await? {
         if link.value.connector_id == connector.id {
-            change.writes.push(Write::put(&Row::expecting(link.value.ended(at), link.version)));
+            change.writes.push(Write::put(&Row::at_version(link.value.end(at), link.version)));
         }
     }
     Ok((change, count))

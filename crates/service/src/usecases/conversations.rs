@@ -76,7 +76,7 @@ pub async fn update(
         let conversation = visible::require::<Conversation>(services, context, id).await?;
         let visible_conversation = visible::as_shown(services, context, &conversation).await?;
         let patch =
-            context.validate_update(conversation.version, || update.against(&visible_conversation.value))?;
+            context.validate_update(conversation.version, || update.resolve_with(&visible_conversation.value))?;
         let references = references(services, context, patch.participants.as_deref().unwrap_or_default()).await?;
         let decision = conversation.value.update(&context.caller, &patch, &references, at)?;
         Ok((conversation, decision.map(PendingChange::new)))

@@ -89,7 +89,7 @@ pub async fn copy(
     from: &str,
     watch: &dyn CopyWatch,
 ) -> Result<Copied, CopyError> {
-    let (all, progress) = (tables(), begun(target, from).await?);
+    let (all, progress) = (tables(), load_or_begin(target, from).await?);
     let mut rows = 0;
     for table in &all {
         rows += source.count(table).await.map_err(CopyError::Source)?;
@@ -102,13 +102,13 @@ pub async fn copy(
     watch.finishes();
     let feed_end = source.feed_end().await.map_err(CopyError::Source)?;
     target.finish(feed_end).await.map_err(CopyError::Target)?;
-    let tables = compare::compared(source, target, &all, watch).await?;
+    let tables = compare::compare_tables(source, target, &all, watch).await?;
     target.accept().await.map_err(CopyError::Target)?;
     Ok(Copied { tables, from_before })
 }
 
 /// Returns the progress stored in the target. Begins the copy if there is none.
-async fn begun(target: &dyn CopyTarget, from: &str) -> Result<CopyProgress, CopyError> {
+async fn load_or_begin(target: &dyn CopyTarget, from: &str) -> Result<CopyProgress, CopyError> {
     if let Some(progress) = target.progress().await.map_err(CopyError::Target)? {
         return match progress.get(SOURCE) {
             Some(it) if it == from => Ok(progress),

@@ -57,13 +57,13 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     // A client that starts at `now` reads lists from the primary next, so the position comes from there as well.
     let store = if matches!(start, FeedStart::Now) { &*services.store } else { services.store.replica() };
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
-    let mut body = rendered(services, context, &page.events).await?;
+    let mut body = render_page(services, context, &page.events).await?;
     if body.taken < page.events.len() {
         // Not all events fit. Only the store knows the position behind the last one that does, so a page of as
         // many is read. It has the same events, because the feed only grows at its end.
         let fitting = u16::try_from(body.taken).unwrap_or(limit);
         page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
-        body = rendered(services, context, &page.events).await?;
+        body = render_page(services, context, &page.events).await?;
     }
     let start_place = if let FeedStart::After(place) = &start { place } else { &START };
     let next = cursor(digest, page.next.as_ref().unwrap_or(start_place));
@@ -99,7 +99,7 @@ struct FeedBody {
 
 /// Renders as many of these events as fit into a page, at least one. Large pages are rendered with a
 /// permit for large work, and other requests of the thread run between their pieces.
-async fn rendered(services: &Services, context: &RequestContext, events: &[Event]) -> Result<FeedBody, Error> {
+async fn render_page(services: &Services, context: &RequestContext, events: &[Event]) -> Result<FeedBody, Error> {
     let tenant: Tenant = context.caller.tenant;
     let (mut text, mut taken, mut is_first) = (r#"{"data":["#.to_owned(), 0, true);
     let (mut piece_begins, mut turn) = (0, None);

@@ -54,7 +54,7 @@ pub struct AcceptedInvitation {
 ///
 /// # Errors
 /// Not pending; see [`Error`].
-fn made(
+fn create_invitation(
     services: &Services,
     tenant: Tenant,
     person: &Employee,
@@ -98,7 +98,7 @@ pub(crate) async fn with_employee(
     person: &Employee,
     at: Timestamp,
 ) -> Result<Invitation, Error> {
-    let (new, _) = made(services, tenant, person, (at, at))?;
+    let (new, _) = create_invitation(services, tenant, person, (at, at))?;
     // The mailer enforces the limit exactly; this check only reports it earlier. So its failure is ignored.
     let exceeded_limit = reached_limit(services, tenant, &person.email, at).await.unwrap_or_else(|error| {
         tracing::debug!(%error, "cannot read how many mails an address got");
@@ -143,7 +143,7 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         person.value.authorize_invitation(context.caller.is_data_admin())?;
         // Only the newest invitation is valid, so two within a millisecond need different times.
         let sent_at = before.as_ref().map_or(at, |row| at.strictly_after(row.value.created_at));
-        let (new, token) = made(services, tenant, &person.value, (at, sent_at))?;
+        let (new, token) = create_invitation(services, tenant, &person.value, (at, sent_at))?;
         if new.mail.is_some() {
             let exceeded_limit = reached_limit(services, tenant, &person.value.email, at).await?;
             invitation::within_limits(before.as_ref().map(|newest| &newest.value), exceeded_limit.as_ref(), at)?;
@@ -157,7 +157,7 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
             let revocation = invitation_before.value.revoke(at);
             change.events =
                 events(services, Some(&invitation_before.value), &revocation, person.value.status, at)?;
-            change.writes = vec![Write::put(&Row::expecting(revocation, invitation_before.version))];
+            change.writes = vec![Write::put(&Row::at_version(revocation, invitation_before.version))];
         }
         change.events.extend(events(services, None, &new, person.value.status, at)?);
         change.writes.push(Write::put(&Row::new(new)));
@@ -180,12 +180,13 @@ pub async fn accept(
     let token = invitation::parse_acceptance(body)?;
     let hash = invitation::hash(&token);
     let plan = async |at: Timestamp| {
-        let (tenant, stored) = or_not_found(services.store.owned(rows::invitations::BY_TOKEN, hash).await?)?;
+        let (tenant, stored) =
+            or_not_found(services.store.row_in_any_tenant(rows::invitations::BY_TOKEN, hash).await?)?;
         let acceptance = stored.value.accept(at)?;
         let accepted_row = AcceptedRow { before: stored.value, accepted: acceptance, seen: stored.version };
         let person = services.store.row::<Employee>(tenant, accepted_row.before.employee_id).await?;
         let person = or_not_found(person.filter(|person| invitation::is_for(&token, &person.value.email)))?;
-        let (change, state) = accepting(services, (request, origin.clone()), accepted_row, &person, at)?;
+        let (change, state) = build_acceptance(services, (request, origin.clone()), accepted_row, &person, at)?;
         Ok(Attempt::Commit(tenant, Box::new(change), answer(tenant, &state)?))
     };
     services.retry(plan).await
@@ -198,7 +199,7 @@ struct AcceptedRow {
     seen: Version,
 }
 
-fn accepting(
+fn build_acceptance(
     services: &Services,
     (request, origin): (RequestId, Origin),
     AcceptedRow { before, accepted, seen }: AcceptedRow,
@@ -222,8 +223,8 @@ fn accepting(
     change.events = services.events(&decision.events, &render(&state)?, at);
     change.events.extend(events(services, Some(&before), &accepted, state.status, at)?);
     change.writes = vec![
-        Write::put(&Row::expecting(accepted, seen)),
-        Write::employee(&Row::expecting(state.clone(), person.version), None),
+        Write::put(&Row::at_version(accepted, seen)),
+        Write::employee(&Row::at_version(state.clone(), person.version), None),
     ];
     Ok((change, state))
 }

@@ -48,7 +48,7 @@ pub(super) fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::By
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, mut params: Params) -> Result<Reply, Error> {
-    let request = params.changed::<ApiKey>("api-keys");
+    let request = params.list_by_update_time::<ApiKey>("api-keys");
     let request = params.finish(request)?;
     let listing = rows::api_keys::list(request.filter, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
@@ -71,7 +71,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let draft = Draft::parse(body, services.clock.now());
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
-        let references = known(services, context.caller.tenant.organization, &draft).await?;
+        let references = load_references(services, context.caller.tenant.organization, &draft).await?;
         let secret = generate(draft.environment, random32(&*services.ids)?);
         let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), references, at)?;
         let answer = with_secret(&decision.state, &secret)?;
@@ -98,7 +98,7 @@ pub(super) async fn require_room(
 }
 
 /// Loads the facts about the person and the connector that a new key of the organization names.
-pub(crate) async fn known(
+pub(crate) async fn load_references(
     services: &Services,
     organization: OrganizationId,
     draft: &Draft,
@@ -134,7 +134,7 @@ pub async fn update(
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let key_row = services.find_stored::<ApiKey>(context, id).await?;
-        let patch = context.validate_update(key_row.version, || update.against(&key_row.value, at))?;
+        let patch = context.validate_update(key_row.version, || update.resolve_with(&key_row.value, at))?;
         let returned_at = holder(services, context, &key_row.value).await?.and_then(|holder| holder.returned_at);
         let Some(decision) = key_row.value.update(patch, returned_at, &context.caller, at)? else {
             return Ok((key_row, None));

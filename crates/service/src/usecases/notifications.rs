@@ -65,7 +65,7 @@ pub async fn read(services: &Services, context: &RequestContext, id: Notificatio
         let body = render(&read)?;
         let mut change =
             ChangeSet::new(context.audit(services.id(at), draft("notification.read", "notification", id), at));
-        change.writes = vec![Write::put(&Row::expecting(read, notification.version))];
+        change.writes = vec![Write::put(&Row::at_version(read, notification.version))];
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, Some(notification.version.next()))))
     };
     services.change(context, plan).await
@@ -91,7 +91,7 @@ pub async fn read_all(services: &Services, context: &RequestContext, body: Objec
         let id = person.value.id;
         let unread = Filter { recipient_id: Some(id), unread: Some(true) };
         let first = PageRequest { limit: MAX_READ_AT_ONCE, after: None };
-        let unread = rows::notifications::list(&unread, Sort::up(SortBy::CreatedAt), &first);
+        let unread = rows::notifications::list(&unread, Sort::ascending_by(SortBy::CreatedAt), &first);
         let unread = services.store.page(context.caller.tenant, unread).await?;
         let mut change =
             ChangeSet::new(context.audit(services.id(at), draft("notification.read_all", "employee", id), at));

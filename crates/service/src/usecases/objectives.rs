@@ -167,7 +167,7 @@ fn key_result_ids(services: &Services, count: usize, at: Timestamp) -> Vec<KeyRe
 
 /// Returns the objective if it belongs to this family and the caller sees it; otherwise not found (decisions A2,
 /// B5).
-pub(super) async fn seen(
+pub(super) async fn find_in_family(
     services: &Services,
     context: &RequestContext,
     family: Family,
@@ -186,7 +186,7 @@ async fn reports_to(
 ) -> Result<bool, Error> {
     match viewer {
         Viewer::Person(person) if person != owner => {
-            Ok(services.store.reporting(context.caller.tenant, person, owner).await?.is_below)
+            Ok(services.store.read_reporting(context.caller.tenant, person, owner).await?.is_below)
         }
         Viewer::Everything | Viewer::Person(_) => Ok(false),
     }
@@ -203,7 +203,7 @@ pub async fn get(
     id: ObjectiveId,
     params: Params,
 ) -> Result<Reply, Error> {
-    expand::one(services, context, params, seen(services, context, family, id)).await
+    expand::one(services, context, params, find_in_family(services, context, family, id)).await
 }
 
 /// `GET /{resource}/{id}/history`: lists the changes of an objective, newest first (decision C9).
@@ -217,7 +217,7 @@ pub async fn history(
     id: ObjectiveId,
     mut params: Params,
 ) -> Result<Reply, Error> {
-    let objective = seen(services, context, family, id).await?;
+    let objective = find_in_family(services, context, family, id).await?;
     let filter = audit::Filter { target_id: Some(objective.value.id.to_string()), ..audit::Filter::default() };
     let request = params.list::<audit::AuditEntry, _, ()>(&format!("history of {id}"), filter, vec![]);
     let request = params.finish(request)?;
@@ -281,9 +281,10 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let objective = seen(services, context, family, id).await?;
+        let objective = find_in_family(services, context, family, id).await?;
         let visible_objective = visible::as_shown(services, context, &objective).await?;
-        let patch = context.validate_update(objective.version, || update.against(&visible_objective.value))?;
+        let patch =
+            context.validate_update(objective.version, || update.resolve_with(&visible_objective.value))?;
         objective.value.may_be_changed_by(&context.caller)?;
         let bodies = std::slice::from_ref(&patch);
         let holders = external_ids::find_holders(services, context, rows::objectives::BY_EXTERNAL_ID, bodies);
@@ -314,7 +315,8 @@ pub async fn act(
 ) -> Result<Reply, Error> {
     let action = Action::parse(what, body);
     let decide = async |at: Timestamp| {
-        let (stored, review) = tokio::try_join!(seen(services, context, family, id), review(services, context))?;
+        let (stored, review) =
+            tokio::try_join!(find_in_family(services, context, family, id), review(services, context))?;
         let action = context.validate_update(stored.version, || action.clone())?;
         stored.value.may_be_acted_on_by(&context.caller, what, review)?;
         let decision = stored.value.apply(action, review, at)?;

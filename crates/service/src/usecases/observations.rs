@@ -153,7 +153,7 @@ pub async fn update(
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let observation = visible::require::<Observation>(services, context, id).await?;
-        let patch = context.validate_update(observation.version, || update.against(&observation.value))?;
+        let patch = context.validate_update(observation.version, || update.resolve_with(&observation.value))?;
         observation.value.may_be_changed_by(&context.caller)?;
         let attribute_list = patch.attributes.clone().unwrap_or_default();
         let known_references =

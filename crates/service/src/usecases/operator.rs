@@ -118,7 +118,7 @@ pub async fn rename_organization(services: &Services, id: OrganizationId, name: 
         let Some(decision) = organization_row.value.update(&patch, now) else { continue };
         let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, now));
         change.events = services.events(&decision.events, &render(&decision.state)?, now);
-        change.writes.push(Write::put(&Row::expecting(decision.state, organization_row.version)));
+        change.writes.push(Write::put(&Row::at_version(decision.state, organization_row.version)));
         services.save(tenant, change).await?;
         has_changed = true;
     }
@@ -160,7 +160,7 @@ pub async fn create_key(services: &Services, order: NewKeyRequest) -> Result<(Ke
         problems.add(field, flaw);
     }
     problems.or(()).map_err(DomainError::Invalid)?;
-    let references = keys::known(services, order.organization, &draft).await?;
+    let references = keys::load_references(services, order.organization, &draft).await?;
     let secret = generate(order.environment, random32(&*services.ids)?);
     let decision = ApiKey::create(services.id(now), draft, &secret, None, references, now)?;
     let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, now));
@@ -333,10 +333,11 @@ async fn keys_of(services: &Services, organization: OrganizationId) -> Result<Ve
 /// An unknown or revoked key; see [`Error`].
 pub async fn revoke_key(services: &Services, id: KeyId) -> Result<(), Error> {
     let missing = || Error::Refused(DomainError::NotFound);
-    let (owner, stored) = services.store.owned(rows::api_keys::BY_ID, id).await?.ok_or_else(missing)?;
+    let (owner, stored) =
+        services.store.row_in_any_tenant(rows::api_keys::BY_ID, id).await?.ok_or_else(missing)?;
     let now = services.clock.now();
     let decision = stored.value.revoke(now)?;
     let mut change = ChangeSet::new(services.entry_of_system(OPERATOR, decision.audit, now));
-    change.writes.push(Write::put(&Row::expecting(decision.state, stored.version)));
+    change.writes.push(Write::put(&Row::at_version(decision.state, stored.version)));
     services.save(owner, change).await
 }

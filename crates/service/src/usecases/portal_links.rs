@@ -105,8 +105,8 @@ pub async fn exchange(
         let secret = generate(record.key.environment, random32(&*services.ids)?);
         let decision = record.open_link(code, &secret, at)?;
         let answer = with_secret(&decision.state, &secret)?;
-        let mut change = ChangeSet::new(opening(services, &decision, (request, origin.clone()), at));
-        change.writes = vec![Write::put(&Row::expecting(decision.state, key_row.version))];
+        let mut change = ChangeSet::new(build_exchange_entry(services, &decision, (request, origin.clone()), at));
+        change.writes = vec![Write::put(&Row::at_version(decision.state, key_row.version))];
         let reply = Reply::ok(answer, Some(key_row.version.next())).with_made_members(SECRET_MEMBERS);
         Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), (record.key.id, reply)))
     };
@@ -117,7 +117,7 @@ pub async fn exchange(
 }
 
 /// Creates the audit entry of an exchange. The actor is the key itself, because the request has no other.
-fn opening(
+fn build_exchange_entry(
     services: &Services,
     decision: &Decision<ApiKey>,
     (request, origin): (RequestId, Origin),

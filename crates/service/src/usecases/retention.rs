@@ -15,7 +15,7 @@ use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::retained::{Source, expired, people_who_left};
+use crate::context::retained::{Source, people_who_left, read_expired_page};
 use crate::context::services::{Services, render};
 use crate::usecases::organization;
 
@@ -56,7 +56,7 @@ pub async fn preview(services: &Services, context: &RequestContext, params: Para
     let organization = organization::load(services, context).await?;
     let rules = request.rules(&organization.value, services.clock.now());
     let (mut applies_at, mut counts) = (BTreeMap::new(), BTreeMap::new());
-    for (rule, run, last) in rules.applied() {
+    for (rule, run, last) in rules.scheduled_rules() {
         applies_at.insert(rule.word().to_owned(), run);
         counts.insert(rule.word().to_owned(), count(services, tenant, rule, last).await?);
     }
@@ -74,7 +74,7 @@ async fn count(services: &Services, tenant: Tenant, rule: RetentionRule, last: T
         let mut page = PageRequest { limit: PAGE, after: None };
         loop {
             pages += 1;
-            let expired_page = expired(services, tenant, *source, last, &page).await?;
+            let expired_page = read_expired_page(services, tenant, *source, last, &page).await?;
             counted += expired_page.rows.len() as u64;
             if counted >= rule.max_per_run() {
                 return Ok(rule.max_per_run());

@@ -85,13 +85,17 @@ impl Expandable for Summary {
     fn inline(&self, found: &Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("employee", found.employee.then(|| found.people.get(&self.employee_id)))?;
         shown.member("author", found.author.then(|| self.author_id.and_then(|id| found.people.get(&id))))?;
-        shown.list("included_objectives", included(&self.included_objective_ids, found.objectives.as_ref()))?;
-        shown.list("included_observations", included(&self.included_observation_ids, found.observations.as_ref()))
+        shown
+            .list("included_objectives", list_included(&self.included_objective_ids, found.objectives.as_ref()))?;
+        shown.list(
+            "included_observations",
+            list_included(&self.included_observation_ids, found.observations.as_ref()),
+        )
     }
 }
 
 /// Returns the resources that were found, in the order in which the summary includes them.
-fn included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>, T>>) -> Option<Vec<&'a T>> {
+fn list_included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>, T>>) -> Option<Vec<&'a T>> {
     found.map(|all| ids.iter().filter_map(|id| all.get(id)).collect())
 }
 
@@ -156,10 +160,12 @@ pub async fn update(
     let decide = async |at: Timestamp| {
         let summary = visible::require::<Summary>(services, context, id).await?;
         let visible_summary = visible::as_shown(services, context, &summary).await?.value;
-        let patch = context.validate_update(summary.version, || update.against(&visible_summary))?;
+        let patch = context.validate_update(summary.version, || update.resolve_with(&visible_summary))?;
         summary.value.may_be_changed_by(&context.caller)?;
-        let objectives = added(patch.objectives.as_deref(), &visible_summary.included_objective_ids);
-        let observations = added(patch.observations.as_deref(), &visible_summary.included_observation_ids);
+        let objectives =
+            find_added_references(patch.objectives.as_deref(), &visible_summary.included_objective_ids);
+        let observations =
+            find_added_references(patch.observations.as_deref(), &visible_summary.included_observation_ids);
         let references =
             references(services, context, BTreeSet::new(), &objectives, &observations, &patch).await?;
         let decision =
@@ -197,7 +203,7 @@ pub async fn act(
 }
 
 /// Returns the references of a change that were not in the resource before.
-fn added<K: Kind>(wanted: Option<&[Reference<K>]>, before: &[Id<K>]) -> Vec<Reference<K>> {
+fn find_added_references<K: Kind>(wanted: Option<&[Reference<K>]>, before: &[Id<K>]) -> Vec<Reference<K>> {
     let ids_before: BTreeSet<_> = before.iter().collect();
     let is_new = |reference: &&Reference<K>| reference.id.is_none_or(|id| !ids_before.contains(&id));
     wanted.unwrap_or_default().iter().filter(is_new).cloned().collect()

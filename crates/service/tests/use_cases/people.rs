@@ -141,7 +141,7 @@ async fn manage(world: &TestServices, connector: ConnectorId, people: &[Employee
         let employee = world.store.row::<Employee>(tenant, *id).await.unwrap().unwrap();
         let decision = connector.manage(&employee.value, now).unwrap();
         let mut change = ChangeSet::new(context.audit(world.services.id(now), decision.audit, now));
-        change.writes.push(Write::employee(&Row::expecting(decision.state, employee.version), None));
+        change.writes.push(Write::employee(&Row::at_version(decision.state, employee.version), None));
         world.store.commit(tenant, change).await.unwrap();
     }
 }

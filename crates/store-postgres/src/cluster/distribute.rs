@@ -9,7 +9,7 @@ use crate::cluster::tables::{
 };
 use crate::connection::session::run;
 use crate::failure::{CHECK_PREFIX, Failure};
-use crate::schema::session::{SchemaError, failed, one};
+use crate::schema::session::{SchemaError, one, schema_error};
 use crate::sql::Sql;
 use crate::sql::row::flag;
 
@@ -47,7 +47,7 @@ pub(crate) async fn distribute(connection: &AsyncPgConnection, shards: u16) -> R
         statements.push(PREPARATION.to_owned());
     }
     execute(connection, &format!("SET lock_timeout = 0; SET citus.shard_count = {shards}")).await?;
-    for step in undistributed(connection).await? {
+    for step in missing_distribution(connection).await? {
         for statement in step.statements() {
             execute(connection, &statement).await?;
         }
@@ -178,14 +178,18 @@ impl std::fmt::Display for Step {
     }
 }
 
-async fn undistributed(connection: &AsyncPgConnection) -> Result<Vec<Step>, SchemaError> {
+async fn missing_distribution(connection: &AsyncPgConnection) -> Result<Vec<Step>, SchemaError> {
     let text = |row: &mut dyn candor_tables::flat::CellReader| row.text().map_err(Failure::Other);
     let names_query = format!(
         "SELECT logicalrelid::regclass::text FROM pg_dist_partition \
          UNION ALL SELECT proname::text FROM pg_proc WHERE proname = '{NEXT_POSITION}' AND pronargs = 2"
     );
-    let known_names: Vec<String> =
-        run(connection, &Sql::plain(&names_query), text).await.map_err(failed)?.into_iter().flatten().collect();
+    let known_names: Vec<String> = run(connection, &Sql::plain(&names_query), text)
+        .await
+        .map_err(schema_error)?
+        .into_iter()
+        .flatten()
+        .collect();
     let steps = by_tenant().map(Step::ByTenant);
     let steps = steps.chain(on_every_node().map(Step::Reference)).chain(on_coordinator().map(Step::Local));
     let steps = steps.chain([Step::NextPosition]);
@@ -198,11 +202,11 @@ const LACKING: &str = "to be distributed: ";
 
 /// Returns the distribution steps that are not taken yet. Empty if the layout is not by tenant or the server has
 /// no Citus.
-pub(crate) async fn lacking(connection: &AsyncPgConnection) -> Result<Vec<String>, SchemaError> {
+pub(crate) async fn missing_steps(connection: &AsyncPgConnection) -> Result<Vec<String>, SchemaError> {
     if !one(connection, LAYOUT, flag).await? || !one(connection, CAN_DISTRIBUTE, flag).await? {
         return Ok(vec![]);
     }
-    Ok(undistributed(connection).await?.iter().map(|table| format!("{LACKING}{table}")).collect())
+    Ok(missing_distribution(connection).await?.iter().map(|table| format!("{LACKING}{table}")).collect())
 }
 
 /// Returns `true` for a step that [`lacking`] names.
@@ -211,5 +215,5 @@ pub(crate) fn is_distribution(step: &str) -> bool {
 }
 
 async fn execute(mut connection: &AsyncPgConnection, script: &str) -> Result<(), SchemaError> {
-    SimpleAsyncConnection::batch_execute(&mut connection, script).await.map_err(|error| failed(error.into()))
+    SimpleAsyncConnection::batch_execute(&mut connection, script).await.map_err(|error| schema_error(error.into()))
 }

@@ -1,6 +1,6 @@
 //! Tables of a cluster: the placement of each table's rows, and the tables that only a cluster has.
 
-use candor_tables::schema::{Placement, placed};
+use candor_tables::schema::{Placement, tables_with};
 
 use super::Cluster;
 use crate::layout::{OneServer, SharedLayout};
@@ -32,7 +32,7 @@ pub(crate) fn on_coordinator() -> impl Iterator<Item = &'static str> {
 }
 
 fn names(placement: Placement) -> impl Iterator<Item = &'static str> {
-    placed(placement).map(|table| table.name)
+    tables_with(placement).map(|table| table.name)
 }
 
 /// Table with the feed position of each tenant's last event. A transaction that adds an event locks the tenant's

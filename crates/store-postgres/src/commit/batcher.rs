@@ -64,7 +64,7 @@ struct PendingCommit {
 /// key and for the conversation of a message; a transaction locks each of them in a fixed order.
 pub(super) fn may_share(change: &ChangeSet) -> bool {
     let adds = |write: &Write| match write {
-        Write::Put(row) => row.seen().is_none() && row.table().shares_commits && !row.has_unique_value(),
+        Write::Put(row) => row.version_read().is_none() && row.table().shares_commits && !row.has_unique_value(),
         Write::PutReporting { .. }
         | Write::NotificationsRead(..)
         | Write::MessageAdded(..)
@@ -248,7 +248,7 @@ impl Batcher {
     /// each is committed alone.
     async fn divide(&self, group: Vec<PendingCommit>, failure: Failure) {
         self.executor.note_subscribers(&failure, group.iter().map(|pending| pending.tenant));
-        let keys = if is_replayed(&failure) { self.answered(&group).await } else { BTreeSet::new() };
+        let keys = if is_replayed(&failure) { self.find_answered_keys(&group).await } else { BTreeSet::new() };
         if keys.is_empty() {
             tracing::debug!(
                 reason = failure.text(),
@@ -269,7 +269,7 @@ impl Batcher {
     }
 
     /// Returns the idempotency keys of a batch that already have an answer. Empty if they cannot be read.
-    async fn answered(&self, group: &[PendingCommit]) -> BTreeSet<(Tenant, String)> {
+    async fn find_answered_keys(&self, group: &[PendingCommit]) -> BTreeSet<(Tenant, String)> {
         let mut keys_by_tenant: BTreeMap<Tenant, Vec<&IdempotencyRecord>> = BTreeMap::new();
         for pending in group {
             keys_by_tenant.entry(pending.tenant).or_default().extend(&pending.change.replay);
@@ -377,7 +377,7 @@ mod tests {
         let (person, at) = (make.employee(), candor_port_storage::Version::FIRST);
         let observation = make.observation(person.id);
         let changes = [
-            vec![Write::put(&Row::expecting(observation.clone(), at))],
+            vec![Write::put(&Row::at_version(observation.clone(), at))],
             vec![candor_store_testkit::fixtures::joins(person.clone())],
             vec![Write::put(&Row::new(observation.clone())), Write::put(&Row::new(make.attribute()))],
             vec![],

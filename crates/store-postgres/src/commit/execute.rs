@@ -47,13 +47,13 @@ impl Executor {
         change: &ChangeSet,
         begun: Instant,
     ) -> Result<Committed, CommitError> {
-        let mut variant = StatementVariant::first(self.subscribers.expected(tenant));
+        let mut variant = StatementVariant::first(self.subscribers.expect(tenant));
         let result = loop {
             let statement = build::single(self.layout, variant, tenant, change);
             let (transaction, leases) = statement.map_err(StorageError::from)?;
             let read = |row: &mut dyn CellReader| if leases { read_leased(row) } else { Ok(None) };
             let result = send(&self.nodes, &transaction, read).await;
-            match result.as_ref().err().map(|failure| interpret::refuted(variant, failure)) {
+            match result.as_ref().err().map(|failure| interpret::refute(variant, failure)) {
                 Some(Interpretation::TryAgain(next)) => variant = next,
                 Some(Interpretation::Subscribed(next)) => {
                     self.subscribers.note(tenant);
@@ -76,9 +76,9 @@ impl Executor {
         &self,
         statements: Vec<(Tenant, Vec<&ChangeSet>)>,
     ) -> TransactionOutcome<LeasedDelivery> {
-        let batch_statements = statements.into_iter().map(|(tenant, changes)| {
-            build::batch(self.layout, self.subscribers.expected(tenant), tenant, &changes)
-        });
+        let batch_statements = statements
+            .into_iter()
+            .map(|(tenant, changes)| build::batch(self.layout, self.subscribers.expect(tenant), tenant, &changes));
         match batch_statements.collect::<Result<Vec<_>, _>>() {
             Ok(statements) => {
                 let all = Transaction::from_marked(statements.into_iter().flatten().collect());
@@ -98,7 +98,7 @@ impl Executor {
 
     /// Reads the idempotency keys of a tenant that already have an answer; `None` if they cannot be read.
     pub(super) async fn answered_keys(&self, tenant: Tenant, keys: &[&IdempotencyRecord]) -> Option<Vec<String>> {
-        let query = Transaction::alone(answered_keys(tenant, keys));
+        let query = Transaction::single_statement(answered_keys(tenant, keys));
         let keys_result = send_once(&self.nodes, &query, |row| row.text().map_err(Failure::Other)).await;
         let TransactionOutcome::Done(keys_result) = keys_result else { return None };
         Some(keys_result.into_iter().flatten().collect())

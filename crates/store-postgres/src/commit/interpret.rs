@@ -20,7 +20,7 @@ pub(super) enum Interpretation {
 }
 
 /// Returns the next step after a failure of this variant. Each assumption can be refuted once.
-pub(super) fn refuted(variant: StatementVariant, failure: &Failure) -> Interpretation {
+pub(super) fn refute(variant: StatementVariant, failure: &Failure) -> Interpretation {
     if variant.subscribers == ExpectedSubscribers::None && is_subscribed(failure) {
         return Interpretation::Subscribed(StatementVariant { subscribers: ExpectedSubscribers::Any, ..variant });
     }
@@ -64,12 +64,12 @@ mod tests {
         let other = Failure::Unique { constraint: "observations_pkey_102345".to_owned(), text: String::new() };
         let any_key = StatementVariant { key: IdempotencyKeyState::Any, ..variant };
         let any_subscribers = StatementVariant { subscribers: ExpectedSubscribers::Any, ..variant };
-        assert_eq!(refuted(variant, &taken_key), Interpretation::TryAgain(any_key));
-        assert_eq!(refuted(variant, &other_subscribers), Interpretation::Subscribed(any_subscribers));
-        assert_eq!(refuted(variant, &other), Interpretation::Final);
+        assert_eq!(refute(variant, &taken_key), Interpretation::TryAgain(any_key));
+        assert_eq!(refute(variant, &other_subscribers), Interpretation::Subscribed(any_subscribers));
+        assert_eq!(refute(variant, &other), Interpretation::Final);
         let careful = StatementVariant { subscribers: ExpectedSubscribers::Any, key: IdempotencyKeyState::Any };
         for failure in [&taken_key, &other_subscribers, &other] {
-            assert_eq!(refuted(careful, failure), Interpretation::Final);
+            assert_eq!(refute(careful, failure), Interpretation::Final);
         }
     }
 }

@@ -26,7 +26,7 @@ impl SubscriberCache {
     }
 
     /// Returns the assumption for the next change set of a tenant.
-    pub(super) fn expected(&self, tenant: Tenant) -> ExpectedSubscribers {
+    pub(super) fn expect(&self, tenant: Tenant) -> ExpectedSubscribers {
         let is_found = || self.found.contains_key(&tenant);
         if self.unknown == ExpectedSubscribers::Any || is_found() {
             ExpectedSubscribers::Any
@@ -51,15 +51,15 @@ mod tests {
     fn subscribers_are_not_expected_until_one_is_found() {
         let (make, cache) = (Fixtures::new(1), SubscriberCache::new(ExpectedSubscribers::None));
         let (one, other) = (make.tenant(), make.tenant());
-        assert_eq!(cache.expected(one), ExpectedSubscribers::None);
+        assert_eq!(cache.expect(one), ExpectedSubscribers::None);
         cache.clone().note(one);
-        assert_eq!(cache.expected(one), ExpectedSubscribers::Any);
-        assert_eq!(cache.expected(other), ExpectedSubscribers::None);
+        assert_eq!(cache.expect(one), ExpectedSubscribers::Any);
+        assert_eq!(cache.expect(other), ExpectedSubscribers::None);
     }
 
     #[test]
     fn unknown_tenant_has_the_subscribers_of_the_layout() {
         let (make, cache) = (Fixtures::new(1), SubscriberCache::new(ExpectedSubscribers::Any));
-        assert_eq!(cache.expected(make.tenant()), ExpectedSubscribers::Any);
+        assert_eq!(cache.expect(make.tenant()), ExpectedSubscribers::Any);
     }
 }

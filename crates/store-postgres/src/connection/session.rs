@@ -17,7 +17,7 @@ use crate::connection::hosts;
 use crate::connection::rows::{RawRow, RowSink, Values};
 use crate::connection::standby::StandbyOf;
 use crate::connection::tls;
-use crate::failure::{Failure, expect_translated_messages, unconnected, with_causes};
+use crate::failure::{Failure, expect_translated_messages, unconnected_failure, with_causes};
 use crate::options::ConnectError;
 use crate::sql::Sql;
 use crate::sql::wire::Columns;
@@ -120,7 +120,7 @@ impl Session {
     /// Opens a connection that lives on the current runtime.
     pub(crate) async fn connect_here(&self) -> Result<AsyncPgConnection, Failure> {
         match tokio::time::timeout(CONNECT_TIMEOUT * 2, self.establish()).await {
-            Ok(connection) => connection.map_err(|error| unconnected(&error)),
+            Ok(connection) => connection.map_err(|error| unconnected_failure(&error)),
             Err(_) => Err(Failure::Unconnected("cannot connect: no answer in time".to_owned())),
         }
     }
@@ -130,7 +130,7 @@ impl Session {
         let session = self.clone();
         let connection_result = self.home.spawn(async move { session.establish().await });
         match tokio::time::timeout(CONNECT_TIMEOUT * 2, connection_result).await {
-            Ok(Ok(connection)) => connection.map_err(|error| unconnected(&error)),
+            Ok(Ok(connection)) => connection.map_err(|error| unconnected_failure(&error)),
             Ok(Err(stopped)) => Err(Failure::Unconnected(format!("cannot connect: {stopped}"))),
             Err(_) => Err(Failure::Unconnected("cannot connect: no answer in time".to_owned())),
         }
@@ -138,18 +138,18 @@ impl Session {
 
     /// Opens a connection and closes it.
     pub(crate) async fn try_once(&self) -> Result<(), tokio_postgres::Error> {
-        self.opened().await.map(drop)
+        self.open_client().await.map(drop)
     }
 
     /// Opens a connection. Boxed, so that the driver's code is compiled in one place.
-    fn opened(&self) -> BoxFuture<'_, Result<(Client, Opened), tokio_postgres::Error>> {
+    fn open_client(&self) -> BoxFuture<'_, Result<(Client, Opened), tokio_postgres::Error>> {
         self.config.connect(self.tls.clone()).boxed()
     }
 
     /// Opens a connection of the driver itself, without a statement timeout.
     pub(crate) async fn client(&self) -> Result<Client, Failure> {
         let to_failure = |error: tokio_postgres::Error| Failure::Unconnected(with_causes(&error));
-        let (client, connection) = self.opened().await.map_err(to_failure)?;
+        let (client, connection) = self.open_client().await.map_err(to_failure)?;
         tokio::spawn(connection);
         client.batch_execute(LONG_SETTINGS).await.map_err(to_failure)?;
         Ok(client)
@@ -167,7 +167,7 @@ impl Session {
 
     async fn establish(&self) -> ConnectionResult<AsyncPgConnection> {
         let to_error = |error: tokio_postgres::Error| ConnectionError::BadConnection(with_causes(&error));
-        let (client, connection) = self.opened().await.map_err(to_error)?;
+        let (client, connection) = self.open_client().await.map_err(to_error)?;
         let mut connection = AsyncPgConnection::try_from_client_and_connection(client, connection).await?;
         connection.batch_execute(&self.settings()).await.map_err(ConnectionError::CouldntSetupConfiguration)?;
         speak_english(&mut connection).await;

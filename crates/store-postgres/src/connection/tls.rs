@@ -53,8 +53,8 @@ pub(crate) fn take(url: &str) -> Result<(String, TlsSettings), ConnectError> {
     let (mut mode, mut root, mut rest) = ("prefer".to_owned(), None, vec![]);
     for pair in query.split('&').filter(|part| !part.is_empty()) {
         match pair.split_once('=') {
-            Some(("sslmode", value)) => mode = decoded(value),
-            Some(("sslrootcert", value)) => root = Some(decoded(value)),
+            Some(("sslmode", value)) => mode = decode_percent(value),
+            Some(("sslrootcert", value)) => root = Some(decode_percent(value)),
             _ => rest.push(pair),
         }
     }
@@ -78,7 +78,7 @@ pub(crate) fn take(url: &str) -> Result<(String, TlsSettings), ConnectError> {
 }
 
 /// Decodes percent-encoding. A `%` without two hexadecimal digits stays unchanged.
-fn decoded(text: &str) -> String {
+fn decode_percent(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 

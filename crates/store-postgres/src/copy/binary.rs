@@ -1,7 +1,7 @@
 //! Binary format of `COPY`: rows as the server reads and writes them.
 
 use bytes::{BufMut, BytesMut};
-use candor_tables::copy::fetched;
+use candor_tables::copy::fetch_cell;
 use candor_tables::flat::{CellReader, SqlValue, Type};
 use tokio_postgres::binary_copy::BinaryCopyOutRow;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type as SqlType, to_sql_checked};
@@ -10,13 +10,13 @@ use crate::sql::wire::{self, Decoded};
 
 /// Returns a placeholder type for each column. The driver needs their number only; values are encoded by the types
 /// of the table.
-pub(super) fn untyped(columns: usize) -> Vec<SqlType> {
+pub(super) fn placeholder_types(columns: usize) -> Vec<SqlType> {
     vec![SqlType::BYTEA; columns]
 }
 
 /// Reads a value of a row as a cell.
 pub(super) fn cell(row: &BinaryCopyOutRow, at: usize, kind: Type) -> Result<SqlValue, String> {
-    fetched(&mut Field(row, at), kind)
+    fetch_cell(&mut Field(row, at), kind)
 }
 
 /// Bytes of a value of any type.
@@ -44,7 +44,7 @@ impl Field<'_> {
 
 impl CellReader for Field<'_> {
     fn id(&mut self) -> Decoded<[u8; 16]> {
-        self.read(wire::fixed)
+        self.read(wire::read_fixed)
     }
     fn text(&mut self) -> Decoded<String> {
         self.read(wire::text)

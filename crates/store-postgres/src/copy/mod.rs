@@ -112,7 +112,8 @@ impl PostgresCopy {
         it.expect_no_service().await?;
         {
             let client = it.client.lock().await;
-            let lock_row = client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await.map_err(failed)?;
+            let lock_row =
+                client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await.map_err(map_error)?;
             if !lock_row.get::<_, bool>(0) {
                 return Err(CopyRefusal::Locked);
             }
@@ -140,9 +141,9 @@ impl PostgresCopy {
 
     async fn connect(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
         let session = Session::new(&options.url, NAME).map_err(SchemaError::from)?;
-        let client = connected(&session).await?;
+        let client = connect_client(&session).await?;
         let is_so =
-            async |question: &str| client.query_one(question, &[]).await.map(|row| row.get(0)).map_err(failed);
+            async |question: &str| client.query_one(question, &[]).await.map(|row| row.get(0)).map_err(map_error);
         let layout = layout_of(is_so(LAYOUT).await?);
         let is_cluster = !layout.spans_tenants() && is_so(CAN_DISTRIBUTE).await?;
         Ok(Self { session, options: options.clone(), layout, is_cluster, client: Mutex::new(client) })
@@ -150,11 +151,11 @@ impl PostgresCopy {
 
     async fn expect_no_service(&self) -> Result<(), CopyRefusal> {
         let client = self.client.lock().await;
-        let own = client.query_one("SELECT current_setting('application_name')", &[]).await.map_err(failed)?;
+        let own = client.query_one("SELECT current_setting('application_name')", &[]).await.map_err(map_error)?;
         let (own, begun) = (own.get::<_, String>(0), Instant::now());
         let services = if self.is_cluster { SERVICES_ON_NODES } else { SERVICES };
         loop {
-            let service_row = client.query_one(services, &[&own]).await.map_err(failed)?;
+            let service_row = client.query_one(services, &[&own]).await.map_err(map_error)?;
             match service_row.get(0) {
                 0 => return Ok(()),
                 // A session briefly outlives the process that opened it.
@@ -171,16 +172,16 @@ impl PostgresCopy {
 /// [`SchemaError`].
 pub async fn is_copy_unfinished(options: &PostgresOptions) -> Result<bool, SchemaError> {
     let session = Session::new(&options.url, &options.application_name)?;
-    let client = connected(&session).await.map_err(|error| SchemaError::Failed(error.to_string()))?;
+    let client = connect_client(&session).await.map_err(|error| SchemaError::Failed(error.to_string()))?;
     schema::is_begun(&client).await.map_err(|error| SchemaError::Failed(error.to_string()))
 }
 
-async fn connected(session: &Session) -> Read<Client> {
+async fn connect_client(session: &Session) -> Read<Client> {
     session.client().await.map_err(Failure::into_storage)
 }
 
 /// Maps an error of the driver: a closed connection is temporary, all else is a failure.
-fn failed(error: tokio_postgres::Error) -> StorageError {
+fn map_error(error: tokio_postgres::Error) -> StorageError {
     let text = with_causes(&error);
     if error.is_closed() { StorageError::Unavailable(text) } else { StorageError::Failed(text) }
 }
@@ -190,12 +191,12 @@ impl CopySource for PostgresCopy {
     async fn count(&self, table: &CopyTable) -> Read<u64> {
         let client = self.client.lock().await;
         let count_row =
-            client.query_one(&format!("SELECT count(*) FROM {}", table.name), &[]).await.map_err(failed)?;
+            client.query_one(&format!("SELECT count(*) FROM {}", table.name), &[]).await.map_err(map_error)?;
         Ok(count_row.get::<_, i64>(0).unsigned_abs())
     }
 
     async fn rows(&self, table: &CopyTable, after: Option<Vec<SqlValue>>) -> Read<RowStream> {
-        read::rows(connected(&self.session).await?, table.clone(), after).await
+        read::rows(connect_client(&self.session).await?, table.clone(), after).await
     }
 
     async fn feed_end(&self) -> Read<i64> {
@@ -223,15 +224,15 @@ impl CopyTarget for PostgresCopy {
         schema::check_references(&mut client).await?;
         let last = schema::last_position(&client, feed_end).await?;
         match self.layout.copied_tables(last) {
-            Some(script) => client.batch_execute(&script).await.map_err(failed)?,
+            Some(script) => client.batch_execute(&script).await.map_err(map_error)?,
             None => schema::carry_feed_on(&client, feed_end).await?,
         }
-        client.batch_execute("ANALYZE").await.map_err(failed)
+        client.batch_execute("ANALYZE").await.map_err(map_error)
     }
 
     async fn accept(&self) -> Read<()> {
         // Earlier commits were asynchronous; a synchronous one flushes the WAL for all of them.
         let text = format!("SET synchronous_commit = on; {}; DROP TABLE copy_progress", schema::TO_BE_INDEXED);
-        self.client.lock().await.batch_execute(&text).await.map_err(failed)
+        self.client.lock().await.batch_execute(&text).await.map_err(map_error)
     }
 }

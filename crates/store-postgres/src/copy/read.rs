@@ -11,12 +11,12 @@ use futures_util::TryStreamExt;
 use tokio_postgres::binary_copy::BinaryCopyOutStream;
 use tokio_postgres::{Client, CopyOutStream};
 
-use super::{binary, failed};
+use super::{binary, map_error};
 
 /// Reads the rows after a key, on a connection of their own.
 pub(super) async fn rows(client: Client, table: CopyTable, after: Option<Vec<SqlValue>>) -> Read<RowStream> {
     let (mut sender, stream) = RowStream::new();
-    let copy_stream = client.copy_out(&statement(&table, after.as_deref())).await.map_err(failed)?;
+    let copy_stream = client.copy_out(&statement(&table, after.as_deref())).await.map_err(map_error)?;
     tokio::spawn(async move {
         let read = send_all(copy_stream, &table, &mut sender).await;
         sender.end(read).await;
@@ -26,8 +26,8 @@ pub(super) async fn rows(client: Client, table: CopyTable, after: Option<Vec<Sql
 }
 
 async fn send_all(sent: CopyOutStream, table: &CopyTable, sender: &mut RowSender) -> Read<()> {
-    let mut rows = pin!(BinaryCopyOutStream::new(sent, &binary::untyped(table.columns.len())));
-    while let Some(row) = rows.try_next().await.map_err(failed)? {
+    let mut rows = pin!(BinaryCopyOutStream::new(sent, &binary::placeholder_types(table.columns.len())));
+    while let Some(row) = rows.try_next().await.map_err(map_error)? {
         let cells = table.columns.iter().enumerate().map(|(at, column)| {
             let corrupt = |reason| StorageError::Corrupt { table: table.name, column: column.name, reason };
             binary::cell(&row, at, column.kind).map_err(corrupt)

@@ -12,7 +12,7 @@ use candor_tables::flat::{SqlValue, Stored};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::{Client, Transaction};
 
-use super::{binary, failed, schema};
+use super::{binary, map_error, schema};
 use crate::queue::day_partition;
 
 /// Adds rows and records the progress.
@@ -22,7 +22,7 @@ pub(super) async fn write(
     rows: Vec<CopyRow>,
     step: (String, String),
 ) -> Read<()> {
-    let transaction = client.transaction().await.map_err(failed)?;
+    let transaction = client.transaction().await.map_err(map_error)?;
     if table.name == Delivery::TABLE.name {
         make_days(&transaction, table, &rows).await?;
     }
@@ -30,23 +30,23 @@ pub(super) async fn write(
         send(&transaction, table, &rows).await?;
     }
     schema::write_down(&transaction, &step).await?;
-    transaction.commit().await.map_err(failed)
+    transaction.commit().await.map_err(map_error)
 }
 
 async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]) -> Read<()> {
     let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
     let text = format!("COPY {} ({}) FROM STDIN (FORMAT binary)", table.name, columns.join(", "));
-    let sink = transaction.copy_in(&text).await.map_err(failed)?;
-    let mut writer = pin!(BinaryCopyInWriter::new(sink, &binary::untyped(columns.len())));
+    let sink = transaction.copy_in(&text).await.map_err(map_error)?;
+    let mut writer = pin!(BinaryCopyInWriter::new(sink, &binary::placeholder_types(columns.len())));
     for row in rows {
         // The driver's writer panics on a wrong number of values.
         if row.len() != columns.len() {
             return Err(StorageError::Failed(format!("a row of {} has {} columns", table.name, row.len())));
         }
         let values: Vec<_> = row.iter().map(binary::EncodedCell).collect();
-        writer.as_mut().write_raw(values).await.map_err(failed)?;
+        writer.as_mut().write_raw(values).await.map_err(map_error)?;
     }
-    writer.finish().await.map(drop).map_err(failed)
+    writer.finish().await.map(drop).map_err(map_error)
 }
 
 /// Creates the daily partitions of the delivery log for these rows. Without the permission, the rows go into the

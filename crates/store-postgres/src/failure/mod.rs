@@ -237,7 +237,7 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
 }
 
 /// Converts the error of a failed connection attempt.
-pub(crate) fn unconnected(error: &ConnectionError) -> Failure {
+pub(crate) fn unconnected_failure(error: &ConnectionError) -> Failure {
     let cause = if let ConnectionError::BadConnection(text) = error { text.clone() } else { with_causes(error) };
     Failure::Unconnected(cause)
 }

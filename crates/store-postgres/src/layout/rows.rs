@@ -28,7 +28,7 @@ impl<'c> Entry<'c> {
 
     /// Returns the version that the change set saw; 0 for a new row.
     pub(crate) fn version_cell(&self) -> SqlValue {
-        SqlValue::Int(self.row.seen().map_or(0, |version| version.0))
+        SqlValue::Int(self.row.version_read().map_or(0, |version| version.0))
     }
 
     /// Returns `true` if a cell holds the id of one of the other rows.

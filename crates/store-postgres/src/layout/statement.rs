@@ -87,7 +87,7 @@ impl Statement {
     }
 
     /// `USING` clause of a `DELETE` that waits for the idempotency key.
-    pub(crate) fn using(&self) -> &'static str {
+    pub(crate) fn using_clause(&self) -> &'static str {
         if self.is_gated { "USING go" } else { "" }
     }
 

@@ -27,13 +27,13 @@ impl PostgresStore {
         let plans = try_join_all(listings.iter().map(|listing| self.plan(tenant, listing))).await?;
         let parts: Vec<_> = listings.iter().copied().zip(&plans).collect();
         let [(listing, plan)] = parts.as_slice() else {
-            return self.merged(&page_lists, &parts).await;
+            return self.merge_rows(&page_lists, &parts).await;
         };
         let Some(then) = &plan.then else {
             return self.answer(&page_lists, page::sql(tenant, &[Part::whole(listing, &plan.first)]), false).await;
         };
         if listing.equals() {
-            return self.merged(&page_lists, &parts).await;
+            return self.merge_rows(&page_lists, &parts).await;
         }
         let stride = page::first_stride(&plan.first);
         let plain_conditions = Part::with_stride(listing, &plan.first, stride);
@@ -46,7 +46,7 @@ impl PostgresStore {
 
     /// Reads the merged rows of several lists. No scan is bounded: a row beyond the bound of one list may precede
     /// the rows of another list.
-    async fn merged(&self, asked: &PageLists<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<AnyStored>> {
+    async fn merge_rows(&self, asked: &PageLists<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<AnyStored>> {
         let goes_far = parts.iter().any(|(_, part)| part.then.is_some());
         let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, &plan.first)).collect();
         self.answer(asked, page::sql(asked.tenant, &parts), goes_far).await

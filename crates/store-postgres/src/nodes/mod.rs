@@ -91,7 +91,7 @@ struct Node {
 
 impl Nodes {
     /// Creates the set of a single server, or of a cluster of which one node is named.
-    pub(crate) fn alone(connections: Connections) -> Self {
+    pub(crate) fn single_server(connections: Connections) -> Self {
         Self::new(vec![Node { name: String::new(), connections, watch: None }])
     }
 
@@ -136,7 +136,7 @@ impl Nodes {
         rows: &mut dyn RowSink,
     ) -> Result<(), Failure> {
         loop {
-            let (place, connections) = self.0.asked(wanted)?;
+            let (place, connections) = self.0.choose_node(wanted)?;
             match connections.shared.read(sql, rows).await {
                 Err(Failure::Unconnected(reason)) if self.0.leaves(place, &reason) => {}
                 done => return done,
@@ -164,7 +164,7 @@ impl Nodes {
         sql: &Sql,
         rows: &mut dyn RowSink,
     ) -> Result<(), Failure> {
-        let connection = PooledConnection::new(self.pooled(pool, sql.owner()).await?);
+        let connection = PooledConnection::new(self.take_connection(pool, sql.owner()).await?);
         let result = run_into(connection.get()?, sql, rows).await;
         if !matches!(result, Err(Failure::Lost(_))) {
             connection.give_back();
@@ -174,13 +174,17 @@ impl Nodes {
 
     /// Returns an exclusive connection, to the node of the tenant if one is given.
     pub(crate) async fn connection(&self, tenant: Option<Tenant>) -> Result<Pooled, Failure> {
-        self.pooled(|node| &node.main, tenant).await
+        self.take_connection(|node| &node.main, tenant).await
     }
 
-    async fn pooled(&self, pool: fn(&Connections) -> &Pool, tenant: Option<Tenant>) -> Result<Pooled, Failure> {
+    async fn take_connection(
+        &self,
+        pool: fn(&Connections) -> &Pool,
+        tenant: Option<Tenant>,
+    ) -> Result<Pooled, Failure> {
         let node_number = self.number_of(tenant).await;
         loop {
-            let (place, connections) = self.0.asked(node_number)?;
+            let (place, connections) = self.0.choose_node(node_number)?;
             match pool(connections).get().await {
                 Err(Failure::Unconnected(reason)) if self.0.leaves(place, &reason) => {}
                 got => return got,
@@ -218,7 +222,7 @@ impl Nodes {
 
 impl Inner {
     /// Returns the connections for rows on the wanted node, with the index of the chosen node.
-    fn asked(&self, wanted: Option<NodeNumber>) -> Result<(usize, &Connections), Failure> {
+    fn choose_node(&self, wanted: Option<NodeNumber>) -> Result<(usize, &Connections), Failure> {
         let place = match self.nodes.as_slice() {
             [_] => 0,
             _ => node_to_ask(&self.states.read().unwrap_or_else(PoisonError::into_inner), wanted).map_err(

@@ -37,7 +37,7 @@ pub(crate) struct Transaction {
 
 impl Transaction {
     /// Creates a transaction of one statement, which needs no `BEGIN`.
-    pub(crate) fn alone(statement: Sql) -> Self {
+    pub(crate) fn single_statement(statement: Sql) -> Self {
         Self { statements: vec![statement], answering: vec![0] }
     }
 
@@ -54,7 +54,7 @@ impl Transaction {
     pub(crate) fn from_marked(mut statements: Vec<(Sql, bool)>) -> Self {
         if statements.len() == 1 {
             let only = statements.remove(0).0;
-            return Self::alone(only);
+            return Self::single_statement(only);
         }
         let answering =
             (1..).zip(&statements).filter(|(_, (_, answers))| *answers).map(|(place, _)| place).collect();
@@ -63,7 +63,7 @@ impl Transaction {
 
     /// Creates a transaction that restricts the planner to index plans, which stay fast when a queue becomes long.
     /// The rows of the last statement are the result.
-    pub(crate) fn steered(statements: Vec<Sql>) -> Self {
+    pub(crate) fn with_index_plans(statements: Vec<Sql>) -> Self {
         let last = statements.len();
         let mut all = vec![Sql::plain(STEER)];
         all.extend(statements);
@@ -220,8 +220,8 @@ mod tests {
     async fn server(database: &TestDatabase) -> Nodes {
         let session = Session::new(database.url(), "candor").unwrap();
         let sizes = Sizes { shared: 1, pooled: 1, slow: SlowReads::with_places(1) };
-        let server = Nodes::alone(Connections::new(&session, sizes).unwrap());
-        let creation = Transaction::alone(Sql::plain("CREATE TABLE t (a bigint)"));
+        let server = Nodes::single_server(Connections::new(&session, sizes).unwrap());
+        let creation = Transaction::single_statement(Sql::plain("CREATE TABLE t (a bigint)"));
         assert!(matches!(send_once(&server, &creation, int).await, TransactionOutcome::Done(_)));
         server
     }
@@ -231,7 +231,7 @@ mod tests {
     }
 
     async fn rows(server: &Nodes) -> i64 {
-        let count = Transaction::alone(Sql::plain("SELECT count(*) FROM t"));
+        let count = Transaction::single_statement(Sql::plain("SELECT count(*) FROM t"));
         let TransactionOutcome::Done(rows) = send_once(server, &count, int).await else { panic!("no count") };
         rows[0]
     }

@@ -10,7 +10,7 @@ use candor_port_storage::queue::{Claim, ClaimedJobs, Lease, QueueKey, QueueWalk}
 use candor_tables::flat::{CellReader, Reader, SqlValue, Type};
 use candor_tables::rows::{JOB_TABLE, read_job};
 
-use super::unleased;
+use super::without_lease;
 use crate::failure::Failure;
 use crate::layout::{Address, SharedLayout};
 use crate::sql::Sql;
@@ -58,7 +58,7 @@ pub(super) fn lease(
         Claim::Parked(walk) => {
             // A parked delivery becomes due when the lease ends, in case no result is recorded.
             set.push_str(&format!(", due_at = {until}"));
-            let parked_jobs = Queued::parked(&builder.tenant);
+            let parked_jobs = Queued::new_parked(&builder.tenant);
             builder.queues(walk, &parked_jobs, scope)
         }
     };
@@ -87,7 +87,7 @@ struct Queued {
 
 impl Queued {
     fn due(now: &str, tenant: &str) -> Self {
-        let free = unleased(now);
+        let free = without_lease(now);
         let (place, first) = ("(tenant_id, webhook_id, due_at)", "(o.tenant_id, o.webhook_id, '-infinity')");
         let (of_queue, order_in_queue) = if tenant.is_empty() {
             (
@@ -105,7 +105,7 @@ impl Queued {
     }
 
     /// Parked deliveries that need not wait any more: their subscription is active again or no longer exists.
-    fn parked(tenant: &str) -> Self {
+    fn new_parked(tenant: &str) -> Self {
         let (place, queue) = ("(tenant_id, webhook_id)", "(o.tenant_id, o.webhook_id)");
         let (of_queue, order_in_queue, wanted) = if tenant.is_empty() {
             let webhook_state = webhook("wanted", "l.tenant_id", "l.webhook_id", "");
@@ -146,12 +146,13 @@ impl LeaseBuilder {
             );
         }
         let now = self.sql.bind(SqlValue::Time(now));
-        let oldest = self.locked(&format!("{these}due_at <= {now} AND {}", unleased(&now)), "due_at", most);
+        let oldest =
+            self.lock_rows_query(&format!("{these}due_at <= {now} AND {}", without_lease(&now)), "due_at", most);
         format!("found AS MATERIALIZED ({oldest})")
     }
 
     /// Query that locks rows in an order; it skips rows that another transaction has locked.
-    fn locked(&mut self, condition: &str, order: &str, most: u16) -> String {
+    fn lock_rows_query(&mut self, condition: &str, order: &str, most: u16) -> String {
         let row_limit = BOUNDS.into_iter().find(|bound| u32::from(most) <= *bound).unwrap_or(u32::MAX);
         let most = self.sql.bind(SqlValue::Int(i64::from(most)));
         let (columns, names) = (self.address.columns(), self.address.names("s"));
@@ -175,15 +176,15 @@ impl LeaseBuilder {
             LeaseScope::AllTenants | LeaseScope::Deliveries(..) => self.walk(walk, queued),
         };
         let condition = format!("{} AND {}", queued.condition, queued.of_queue);
-        let each = self.locked(&condition, queued.order_in_queue, walk.each);
-        let each = self.limited(walk, &each);
+        let each = self.lock_rows_query(&condition, queued.order_in_queue, walk.each);
+        let each = self.apply_own_limits(walk, &each);
         let names = self.address.names("d");
         let due_jobs = format!("SELECT {names}, d.due_at FROM open AS o CROSS JOIN LATERAL ({each}) AS d");
         (format!("{queues}, found AS MATERIALIZED ({due_jobs})"), next)
     }
 
     /// Restricts a query on the queue `o` to the own maximum of queues that have one.
-    fn limited(&mut self, walk: &QueueWalk, each: &str) -> String {
+    fn apply_own_limits(&mut self, walk: &QueueWalk, each: &str) -> String {
         if walk.limited.is_empty() {
             return each.to_owned();
         }

@@ -51,7 +51,8 @@ pub(super) async fn keep(
         }
         other => other?,
     }
-    let removed_counts = send(nodes, &Transaction::steered(vec![old_rows(layout, before, most)]), int).await?;
+    let removed_counts =
+        send(nodes, &Transaction::with_index_plans(vec![old_rows(layout, before, most)]), int).await?;
     Ok(removed_counts.first().copied().unwrap_or_default().unsigned_abs())
 }
 
@@ -60,7 +61,7 @@ async fn partition(
     now: Timestamp,
     before: Timestamp,
 ) -> Result<(), Failure> {
-    let partition_names = send(nodes, &Transaction::alone(Sql::plain(PARTITIONS)), names).await?;
+    let partition_names = send(nodes, &Transaction::single_statement(Sql::plain(PARTITIONS)), names).await?;
     let Some((schema, _)) = partition_names.first().cloned() else { return Ok(()) };
     let days: Vec<Date> = partition_names.iter().filter_map(|(_, name)| day_of(name)).collect();
     for day in std::iter::successors(Some(now.date()), |day| Some(day.next())).take(1 + DAYS_AHEAD) {
@@ -141,7 +142,7 @@ async fn is_free(nodes: &Nodes, day: Date) -> Result<bool, Failure> {
     sql.push(&format!(
         "SELECT NOT EXISTS (SELECT 1 FROM deliveries_default WHERE created_at >= {from} AND created_at < {to})"
     ));
-    Ok(send(nodes, &Transaction::steered(vec![sql]), flag).await?.contains(&true))
+    Ok(send(nodes, &Transaction::with_index_plans(vec![sql]), flag).await?.contains(&true))
 }
 
 /// Builds the statement that removes expired rows from the default partition. A cluster finds the rows by key,

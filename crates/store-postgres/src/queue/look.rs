@@ -11,7 +11,7 @@ use candor_port_storage::queue::{Claim, Lease, QueueKey, QueueWalk};
 use candor_tables::flat::{CellReader, SqlValue};
 
 use super::claim::{LeaseScope, lease};
-use super::unleased;
+use super::without_lease;
 use crate::failure::Failure;
 use crate::nodes::transaction::Transaction;
 use crate::sql::Sql;
@@ -52,7 +52,8 @@ impl PostgresStore {
         let (walk, condition) = match claim {
             Claim::Oldest { most } => {
                 let places = usize::from(*most).saturating_sub(already);
-                let oldest = self.in_turn(Transaction::alone(oldest(now, places)), delivery_key).await?;
+                let oldest =
+                    self.in_turn(Transaction::single_statement(oldest(now, places)), delivery_key).await?;
                 let expected_count = (oldest.len() == places).then_some(places);
                 let mut keys_by_tenant: ByTenant<DeliveryKey> = BTreeMap::new();
                 for (tenant, key) in oldest {
@@ -70,7 +71,8 @@ impl PostgresStore {
             Claim::SubscriptionQueues(walk) => (walk, "due_at IS NOT NULL"),
             Claim::Parked(walk) => (walk, "due_at IS NULL"),
         };
-        let passed_queues = self.in_turn(Transaction::alone(queues(walk, condition)), queue_key).await?;
+        let passed_queues =
+            self.in_turn(Transaction::single_statement(queues(walk, condition)), queue_key).await?;
         let next =
             if passed_queues.len() == usize::from(walk.queues) { passed_queues.last().copied() } else { None };
         let mut ids_by_tenant: ByTenant<[u8; 16]> = BTreeMap::new();
@@ -91,7 +93,7 @@ fn oldest(now: Timestamp, wanted: usize) -> Sql {
     sql.push(&format!(
         "SELECT tenant_id, webhook_id, event_id FROM delivery_jobs WHERE due_at <= {at} AND {} \
          ORDER BY due_at LIMIT {limit}",
-        unleased(&at)
+        without_lease(&at)
     ));
     sql
 }

@@ -39,7 +39,7 @@ impl MailQueue for PostgresStore {
         let mut locked_mails = vec![];
         for scope in self.layout.scopes(results.iter().map(|(_, ((tenant, _), _))| *tenant).collect::<Vec<_>>()) {
             let sql = record(worker, scope, &results).map_err(StorageError::from)?;
-            locked_mails.extend(self.in_turn(Transaction::steered(vec![sql]), int).await?);
+            locked_mails.extend(self.in_turn(Transaction::with_index_plans(vec![sql]), int).await?);
         }
         let places = results.iter().filter(|(place, _)| !locked_mails.contains(place));
         Ok(places.map(|(_, (key, _))| *key).collect())
@@ -49,7 +49,7 @@ impl MailQueue for PostgresStore {
         let mut sql = Sql::default();
         let day_before = sql.bind(SqlValue::Date(Date::from_epoch_days(day.epoch_days().saturating_sub(1))));
         sql.push(&format!("DELETE FROM recipient_mails WHERE day < {day_before}"));
-        self.send(Transaction::alone(sql), |_| Ok(())).await?;
+        self.send(Transaction::single_statement(sql), |_| Ok(())).await?;
         let mut sql = Sql::default();
         let (day, recipient) = (sql.bind(SqlValue::Date(day)), sql.bind(SqlValue::Bytes(counter.0.to_vec())));
         let most = sql.bind(SqlValue::Int(most.into()));
@@ -57,14 +57,14 @@ impl MailQueue for PostgresStore {
             "INSERT INTO recipient_mails AS m (day, recipient, mails) VALUES ({day}, {recipient}, 1) \
              ON CONFLICT (day, recipient) DO UPDATE SET mails = m.mails + 1 WHERE m.mails < {most} RETURNING mails"
         ));
-        Ok(!self.send(Transaction::alone(sql), int).await?.is_empty())
+        Ok(!self.send(Transaction::single_statement(sql), int).await?.is_empty())
     }
 
     async fn counted_mails(&self, counter: MailCounter, day: Date) -> Read<u32> {
         let mut sql = Sql::default();
         let (day, recipient) = (sql.bind(SqlValue::Date(day)), sql.bind(SqlValue::Bytes(counter.0.to_vec())));
         sql.push(&format!("SELECT mails FROM recipient_mails WHERE day = {day} AND recipient = {recipient}"));
-        let mail_count = self.send(Transaction::alone(sql), int).await?.into_iter().next();
+        let mail_count = self.send(Transaction::single_statement(sql), int).await?.into_iter().next();
         Ok(mail_count.map_or(0, |mails| u32::try_from(mails).unwrap_or(u32::MAX)))
     }
 
@@ -76,7 +76,12 @@ impl MailQueue for PostgresStore {
         if let Some(rows) = self.replica_answer(&sql, &state).await {
             return Ok(rows.into_iter().next().unwrap_or_default());
         }
-        Ok(self.send(Transaction::steered(vec![sql]), state).await?.into_iter().next().unwrap_or_default())
+        Ok(self
+            .send(Transaction::with_index_plans(vec![sql]), state)
+            .await?
+            .into_iter()
+            .next()
+            .unwrap_or_default())
     }
 }
 
@@ -107,7 +112,7 @@ impl PostgresStore {
             "SELECT tenant_id, id FROM {} ORDER BY mail_due_at, id LIMIT {limit}",
             due(&others, &at)
         ));
-        let oldest = self.in_turn(Transaction::alone(sql), key).await?;
+        let oldest = self.in_turn(Transaction::single_statement(sql), key).await?;
         let scopes = self.layout.scopes(oldest.iter().map(|(tenant, _)| *tenant).collect::<Vec<_>>());
         let leases = scopes.into_iter().flatten().map(|tenant| {
             let ids = oldest.iter().filter(|(owner, _)| *owner == tenant).map(|(_, id)| id.to_bytes());
@@ -178,7 +183,7 @@ fn record(
     {
         match result {
             MailResult::Changed(it) => {
-                let row = AnyRow::from_row(&Row::expecting(it.value.clone(), it.version));
+                let row = AnyRow::from_row(&Row::at_version(it.value.clone(), it.version));
                 changed.push((*place, *tenant, it.version, row.cells()?.to_vec()));
             }
             MailResult::Released => released.push((*place, *tenant, *id)),

@@ -85,19 +85,23 @@ impl Queue for PostgresStore {
     }
 
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease> {
-        let lease_rows = self.send(Transaction::alone(rate::lease(queue, lease, now)), |_| Ok(())).await?;
+        let lease_rows =
+            self.send(Transaction::single_statement(rate::lease(queue, lease, now)), |_| Ok(())).await?;
         if !lease_rows.is_empty() {
             return Ok(RateLease::Held);
         }
-        let end_of_lease =
-            self.send(Transaction::alone(rate::held_until(queue)), rate::until).await?.pop().flatten();
-        Ok(end_of_lease.map_or(RateLease::Held, |until| RateLease::HeldElsewhere { until: until }))
+        let end_of_lease = self
+            .send(Transaction::single_statement(rate::held_until(queue)), rate::read_lease_end)
+            .await?
+            .pop()
+            .flatten();
+        Ok(end_of_lease.map_or(RateLease::Held, |until| RateLease::HeldElsewhere { until }))
     }
 
     async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()> {
         // Each is a transaction of its own, so that no lock is held while another table is read.
         for statement in clock::corrections(now, lease) {
-            self.send(Transaction::alone(statement), |_| Ok(())).await?;
+            self.send(Transaction::single_statement(statement), |_| Ok(())).await?;
         }
         Ok(())
     }
@@ -106,7 +110,7 @@ impl Queue for PostgresStore {
         if let Some(rows) = self.replica_answer(&state_sql(now).planned_anew(), &state).await {
             return Ok(rows.into_iter().next().unwrap_or_default());
         }
-        let transaction = Transaction::steered(vec![state_sql(now)]);
+        let transaction = Transaction::with_index_plans(vec![state_sql(now)]);
         Ok(self.send(transaction, state).await?.into_iter().next().unwrap_or_default())
     }
 
@@ -159,14 +163,14 @@ impl PostgresStore {
 }
 
 /// Condition of rows without a lease at this time. No index covers it: the leased rows that a scan skips are few.
-fn unleased(now: &str) -> String {
+fn without_lease(now: &str) -> String {
     format!("(leased_until IS NULL OR leased_until <= {now})")
 }
 
 fn state_sql(now: Timestamp) -> Sql {
     let mut sql = Sql::default();
     let now = sql.bind(SqlValue::Time(now));
-    let due = format!("delivery_jobs WHERE due_at <= {now} AND {}", unleased(&now));
+    let due = format!("delivery_jobs WHERE due_at <= {now} AND {}", without_lease(&now));
     sql.push(&state_of(&due, "due_at"));
     sql
 }

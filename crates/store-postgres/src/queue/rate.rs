@@ -29,6 +29,6 @@ pub(super) fn held_until((tenant, webhook): QueueKey) -> Sql {
 }
 
 /// Reads the end of a rate lease.
-pub(super) fn until(row: &mut dyn CellReader) -> Result<Option<Timestamp>, Failure> {
+pub(super) fn read_lease_end(row: &mut dyn CellReader) -> Result<Option<Timestamp>, Failure> {
     row.time().map_err(Failure::Other)
 }

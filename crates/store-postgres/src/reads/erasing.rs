@@ -62,7 +62,7 @@ impl Erasing for PostgresStore {
             let kind = row.text().map_err(Failure::Other)?.unwrap_or_default();
             Ok(ErasedRow { kind, id: id(row)? })
         };
-        self.apart(&sql, read_erased).await
+        self.run_exclusive(&sql, read_erased).await
     }
 
     async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>> {
@@ -72,7 +72,7 @@ impl Erasing for PostgresStore {
         sql.push(&format!(
             "SELECT DISTINCT {member} FROM {name} WHERE tenant_id = {tenant} AND {member} = ANY({ids})"
         ));
-        self.apart(&sql, id).await
+        self.run_exclusive(&sql, id).await
     }
 
     async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
@@ -87,7 +87,7 @@ impl Erasing for PostgresStore {
             let key = row.text().map_err(Failure::Other)?.unwrap_or_default();
             Ok((key, stored_replay(row)?))
         };
-        self.apart(&sql, answer).await
+        self.run_exclusive(&sql, answer).await
     }
 
     fn tables_to_rewrite(&self) -> &'static [&'static str] {

@@ -16,7 +16,7 @@ use candor_tables::flat::{CellReader, SqlValue, Stored, Type};
 
 use crate::failure::Failure;
 use crate::sql::Sql;
-use crate::sql::row::{columns, owner, versioned};
+use crate::sql::row::{columns, owner, read_versioned};
 use crate::sql::valid_keys::valid_keys;
 use crate::store::PostgresStore;
 
@@ -37,7 +37,7 @@ impl Everyone for PostgresStore {
              LIMIT {limit}",
             columns(Organization::TABLE, "")
         ));
-        let organizations = self.apart(&sql, versioned::<Organization>).await?;
+        let organizations = self.run_exclusive(&sql, read_versioned::<Organization>).await?;
         Ok(organizations.into_iter().map(|row| row.value).collect())
     }
 
@@ -76,7 +76,7 @@ impl Everyone for PostgresStore {
              FROM UNNEST({tenants}, {keys}, {times}) AS u (tenant_id, id, at) \
              WHERE k.tenant_id = u.tenant_id AND k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)"
         ));
-        self.apart(&sql, |_| Ok(())).await.map(drop)
+        self.run_exclusive(&sql, |_| Ok(())).await.map(drop)
     }
 }
 
@@ -114,7 +114,7 @@ fn holder(row: &mut dyn CellReader) -> Result<Option<Holder>, Failure> {
 
 fn record(row: &mut dyn CellReader) -> Result<KeyRecord, Failure> {
     let organization = owner(row)?.organization;
-    let key = versioned::<ApiKey>(row)?.value;
+    let key = read_versioned::<ApiKey>(row)?.value;
     Ok(KeyRecord { organization, key, holder: holder(row)? })
 }
 

@@ -19,7 +19,7 @@ use tokio::time::sleep;
 use crate::failure::Failure;
 use crate::layout::SharedLayout;
 use crate::sql::Sql;
-use crate::sql::row::{columns, flag, id, int, versioned};
+use crate::sql::row::{columns, flag, id, int, read_versioned};
 use crate::store::PostgresStore;
 
 /// Pauses between reads while events are held back. Most transactions end within the first; growing pauses limit
@@ -83,7 +83,7 @@ impl PostgresStore {
         let rows = if conditions.is_empty() {
             let sql = sql(tenant, wanted, after, LOOKED_AT);
             match self.row_sizes.are_large(tenant, Event::TABLE, wanted.limit.into()) {
-                false => self.apart(&sql, row).await?,
+                false => self.run_exclusive(&sql, row).await?,
                 true => self.read_large(tenant, sql, row).await?,
             }
         } else {
@@ -187,7 +187,7 @@ fn row(row: &mut dyn CellReader) -> Result<Row, Failure> {
     let (is_event, rank, id) = (flag(row)?, int(row)?, row.id().map_err(Failure::Other)?);
     let (looked_at, is_held_back) = (int(row)?, flag(row)?);
     if is_event {
-        return Ok(Row::Event(rank, Box::new(versioned::<Event>(row)?.value)));
+        return Ok(Row::Event(rank, Box::new(read_versioned::<Event>(row)?.value)));
     }
     let last = id.map(|id| Position { key: Key::Rank(rank), id });
     Ok(Row::End { last, looked_at, is_held_back })

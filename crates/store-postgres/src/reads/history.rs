@@ -32,7 +32,7 @@ impl History for PostgresStore {
     }
 
     async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
-        Ok(!self.apart(&store_answer(tenant, &replay), int).await?.is_empty())
+        Ok(!self.run_exclusive(&store_answer(tenant, &replay), int).await?.is_empty())
     }
 
     async fn feed(
@@ -55,8 +55,8 @@ impl History for PostgresStore {
         ];
         let mut swept = 0;
         for (table, key, condition, at) in kinds {
-            let sql = doomed(self.layout, (table, key), condition, at, most);
-            let removed_counts = self.apart(&sql, int).await?;
+            let sql = delete_expired(self.layout, (table, key), condition, at, most);
+            let removed_counts = self.run_exclusive(&sql, int).await?;
             swept += removed_counts.into_iter().map(|count| u64::try_from(count).unwrap_or_default()).sum::<u64>();
         }
         Ok(swept)
@@ -65,7 +65,13 @@ impl History for PostgresStore {
 
 /// Statement that deletes expired rows, oldest first. Concurrent sweeps of several instances skip each other's
 /// locked rows.
-fn doomed(layout: SharedLayout, (table, key): (&str, &str), condition: &str, at: Timestamp, most: u32) -> Sql {
+fn delete_expired(
+    layout: SharedLayout,
+    (table, key): (&str, &str),
+    condition: &str,
+    at: Timestamp,
+    most: u32,
+) -> Sql {
     let mut sql = Sql::default();
     let (at, most) = (sql.bind(SqlValue::Time(at)), sql.bind(SqlValue::Int(i64::from(most))));
     let column = condition.split(' ').next().unwrap_or_default();

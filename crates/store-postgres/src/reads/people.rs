@@ -35,7 +35,7 @@ impl People for PostgresStore {
              (SELECT manager_id FROM employees WHERE tenant_id = {tenant} AND id = a.id OFFSET 0) AS e \
              WHERE e.manager_id IS NOT NULL"
         ));
-        let rows = self.apart(&sql.planned_anew(), |row| Ok((id(row)?, id(row)?, int(row)?))).await?;
+        let rows = self.run_exclusive(&sql.planned_anew(), |row| Ok((id(row)?, id(row)?, int(row)?))).await?;
         let tree = rows.iter().find(|row| row.2 >= 0).map_or(0, |row| row.2);
         let lines =
             rows.into_iter().filter(|row| row.2 < 0).map(|row| (Id::from_bytes(row.0), Id::from_bytes(row.1)));
@@ -82,7 +82,12 @@ impl People for PostgresStore {
         let mut sql = Sql::default();
         let tenant = sql.tenant(tenant);
         sql.push(&format!("SELECT coalesce(max(depth), 0) FROM reporting_lines WHERE tenant_id = {tenant}"));
-        Ok(self.apart(&sql, int).await?.first().and_then(|height| u32::try_from(*height).ok()).unwrap_or_default())
+        Ok(self
+            .run_exclusive(&sql, int)
+            .await?
+            .first()
+            .and_then(|height| u32::try_from(*height).ok())
+            .unwrap_or_default())
     }
 
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
@@ -96,7 +101,7 @@ impl People for PostgresStore {
         self.read(&sql, |row| Ok((Id::from_bytes(id(row)?), u32::try_from(int(row)?).unwrap_or(u32::MAX)))).await
     }
 
-    async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
+    async fn read_reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
         let mut sql = Sql::default();
         let (tenant, above, below) = (sql.tenant(tenant), sql.id(employee.to_bytes()), sql.id(manager.to_bytes()));
         sql.push(&format!(

@@ -75,14 +75,14 @@ impl Provisioning for PostgresStore {
              occurred_at = greatest(occurred_at, {at}), version = version + 1 \
              WHERE tenant_id = {tenant} AND id = {id} AND NOT resolved RETURNING count"
         ));
-        Ok(!self.apart(&sql, int).await?.is_empty())
+        Ok(!self.run_exclusive(&sql, int).await?.is_empty())
     }
 
     async fn log_requests(&self, tenant: Tenant, connector: ConnectorId, requests: &[ScimRequest]) -> Read<()> {
-        if let Some(sql) = added(tenant, requests)? {
-            self.apart(&sql, |_| Ok(())).await?;
+        if let Some(sql) = insert_requests(tenant, requests)? {
+            self.run_exclusive(&sql, |_| Ok(())).await?;
         }
-        self.apart(&trimmed(tenant, connector), |_| Ok(())).await.map(drop)
+        self.run_exclusive(&delete_old_requests(tenant, connector), |_| Ok(())).await.map(drop)
     }
 }
 
@@ -142,7 +142,7 @@ fn sources(sql: &mut Sql, tenant: Tenant, query: &VisiblePeople, is_page: bool) 
 }
 
 /// Builds the statement that adds requests to the log; `None` without requests.
-fn added(tenant: Tenant, requests: &[ScimRequest]) -> Result<Option<Sql>, StorageError> {
+fn insert_requests(tenant: Tenant, requests: &[ScimRequest]) -> Result<Option<Sql>, StorageError> {
     if requests.is_empty() {
         return Ok(None);
     }
@@ -165,7 +165,7 @@ fn added(tenant: Tenant, requests: &[ScimRequest]) -> Result<Option<Sql>, Storag
 }
 
 /// Builds the statement that removes all requests of a connector but the newest ones.
-fn trimmed(tenant: Tenant, connector: ConnectorId) -> Sql {
+fn delete_old_requests(tenant: Tenant, connector: ConnectorId) -> Sql {
     let mut sql = Sql::default();
     let (tenant, connector) = (sql.tenant(tenant), sql.id(connector.to_bytes()));
     let connector_filter = format!("WHERE tenant_id = {tenant} AND connector_id = {connector}");

@@ -16,11 +16,11 @@ use crate::store::PostgresStore;
 #[async_trait]
 impl RequestCounts for PostgresStore {
     async fn add_request_counts(&self, tenant: Tenant, counts: &[RequestCount], oldest: i64) -> Read<()> {
-        self.apart(&added(tenant, counts), |_| Ok(())).await?;
+        self.run_exclusive(&add_counts(tenant, counts), |_| Ok(())).await?;
         let mut forget = Sql::default();
         let (tenant, oldest) = (forget.tenant(tenant), forget.bind(SqlValue::Int(oldest)));
         forget.push(&format!("DELETE FROM request_counts WHERE tenant_id = {tenant} AND hour < {oldest}"));
-        self.apart(&forget, |_| Ok(())).await.map(drop)
+        self.run_exclusive(&forget, |_| Ok(())).await.map(drop)
     }
 
     async fn request_counts(&self, tenant: Tenant, since: i64) -> Read<Vec<RequestCount>> {
@@ -34,7 +34,7 @@ impl RequestCounts for PostgresStore {
 }
 
 /// Builds the statement that adds numbers. Sorted, so that several instances lock the rows in the same order.
-fn added(tenant: Tenant, counts: &[RequestCount]) -> Sql {
+fn add_counts(tenant: Tenant, counts: &[RequestCount]) -> Sql {
     let mut counts = counts.to_vec();
     counts.sort_unstable();
     let mut sql = Sql::default();

@@ -60,7 +60,7 @@ impl Rows for PostgresStore {
              (SELECT * FROM {name} WHERE tenant_id = {tenant} AND {by} = u.value OFFSET 0) AS t"
         ));
         // Planned anew with its values, because there may be thousands of them.
-        self.apart(&sql.planned_anew(), read).await
+        self.run_exclusive(&sql.planned_anew(), read).await
     }
 
     async fn any_newest(
@@ -78,7 +78,7 @@ impl Rows for PostgresStore {
              (SELECT * FROM {name} WHERE tenant_id = {tenant} AND {by} = u.value \
              ORDER BY created_at DESC, id DESC LIMIT 1) AS t"
         ));
-        self.apart(&sql.planned_anew(), |row| Ok(kind.read(row)?)).await
+        self.run_exclusive(&sql.planned_anew(), |row| Ok(kind.read(row)?)).await
     }
 
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {

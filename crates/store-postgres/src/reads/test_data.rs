@@ -46,7 +46,7 @@ impl PostgresStore {
             "WITH gone AS ({change} WHERE tenant_id = {tenant}{which} AND ctid = ANY(ARRAY(SELECT ctid \
              FROM {table} WHERE tenant_id = {tenant}{which} LIMIT {most})) RETURNING 1) SELECT count(*) FROM gone"
         ));
-        let (nodes, transaction) = (self.nodes.clone(), Transaction::alone(sql));
+        let (nodes, transaction) = (self.nodes.clone(), Transaction::single_statement(sql));
         let count_result =
             carried_out(
                 &self.home,

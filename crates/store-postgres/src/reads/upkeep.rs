@@ -15,7 +15,7 @@ use crate::connection::session::run;
 use crate::failure::Failure;
 use crate::nodes::transaction::Transaction;
 use crate::options::PostgresOptions;
-use crate::schema::session::{SchemaError, connect, failed, one};
+use crate::schema::session::{SchemaError, connect, one, schema_error};
 use crate::sql::Sql;
 use crate::sql::row::{flag, int};
 use crate::store::PostgresStore;
@@ -36,7 +36,7 @@ pub async fn master_keys(options: &PostgresOptions) -> Result<Vec<MasterKey>, Sc
     if !one(&connection, "SELECT to_regclass('master_keys') IS NOT NULL", flag).await? {
         return Ok(vec![]);
     }
-    run(&connection, &Sql::plain(MASTER_KEYS), master_key).await.map_err(failed)
+    run(&connection, &Sql::plain(MASTER_KEYS), master_key).await.map_err(schema_error)
 }
 
 #[async_trait]
@@ -82,7 +82,7 @@ impl Upkeep for PostgresStore {
             "INSERT INTO write_probes (id, probed_at) VALUES (1, {current_time}) \
              ON CONFLICT (id) DO UPDATE SET probed_at = excluded.probed_at"
         ));
-        self.send(Transaction::alone(sql), |_| Ok(())).await.map(drop)
+        self.send(Transaction::single_statement(sql), |_| Ok(())).await.map(drop)
     }
 }
 

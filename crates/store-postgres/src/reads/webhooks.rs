@@ -19,7 +19,7 @@ use futures_util::future::try_join_all;
 use super::redelivery;
 use crate::nodes::transaction::Transaction;
 use crate::sql::Sql;
-use crate::sql::row::{columns, int, owner, versioned};
+use crate::sql::row::{columns, int, owner, read_versioned};
 use crate::store::PostgresStore;
 
 #[async_trait]
@@ -44,7 +44,7 @@ impl Webhooks for PostgresStore {
             "SELECT tenant_id, {columns} FROM webhooks WHERE (tenant_id, id) > ({tenant}, {webhook}) \
              ORDER BY tenant_id, id LIMIT {most}"
         ));
-        self.apart(&sql, |row| Ok((owner(row)?, versioned(row)?))).await
+        self.run_exclusive(&sql, |row| Ok((owner(row)?, read_versioned(row)?))).await
     }
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
@@ -60,7 +60,7 @@ impl Webhooks for PostgresStore {
         };
         let runs: Vec<_> = Status::words().iter().map(deliveries_with).collect();
         sql.push(&format!("SELECT {columns} FROM ({}) AS r LIMIT 1", runs.join(" UNION ALL ")));
-        let delivery_row: Option<Versioned<Delivery>> = self.find(&sql, versioned).await?;
+        let delivery_row: Option<Versioned<Delivery>> = self.find(&sql, read_versioned).await?;
         Ok(delivery_row.map(|row| row.value))
     }
 
@@ -70,7 +70,7 @@ impl Webhooks for PostgresStore {
             let own_events = wanted.iter().filter(|(tenant, _)| scope.is_none_or(|scope| scope == *tenant));
             by_scope.push(events_sql(scope, own_events));
         }
-        let reads = by_scope.iter().map(|sql| self.read(sql, |row| Ok((owner(row)?, versioned(row)?.value))));
+        let reads = by_scope.iter().map(|sql| self.read(sql, |row| Ok((owner(row)?, read_versioned(row)?.value))));
         Ok(try_join_all(reads).await?.into_iter().flatten().collect())
     }
 
@@ -83,7 +83,7 @@ impl Webhooks for PostgresStore {
         self.figures(tenant, webhook, range).await
     }
 
-    async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
+    async fn queued_delivery(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
         let mut sql = Sql::default();
         let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
         let (event, columns) = (sql.id(event.to_bytes()), columns(JOB_TABLE, ""));
@@ -92,7 +92,7 @@ impl Webhooks for PostgresStore {
              AND event_id = {event}"
         ));
         let read = |row: &mut dyn CellReader| Ok(read_job(&mut Reader::new(row, JOB_TABLE))?);
-        Ok(self.send(Transaction::steered(vec![sql]), read).await?.into_iter().next())
+        Ok(self.send(Transaction::with_index_plans(vec![sql]), read).await?.into_iter().next())
     }
 
     async fn to_deliver_again(
@@ -103,7 +103,8 @@ impl Webhooks for PostgresStore {
         after: Option<EventId>,
         most: u16,
     ) -> Read<Vec<EventToRedeliver>> {
-        let transaction = Transaction::steered(vec![redelivery::sql((tenant, webhook), which, after, most)]);
+        let transaction =
+            Transaction::with_index_plans(vec![redelivery::sql((tenant, webhook), which, after, most)]);
         self.send(transaction, redelivery::event).await
     }
 }

@@ -7,7 +7,7 @@ use diesel_async::AsyncPgConnection;
 use crate::connection::session::run;
 use crate::failure::Failure;
 use crate::options::PostgresOptions;
-use crate::schema::session::{SchemaError, connect, failed};
+use crate::schema::session::{SchemaError, connect, schema_error};
 use crate::sql::Sql;
 
 /// A row with its text and its key.
@@ -34,7 +34,7 @@ pub async fn replace_former_keys(options: &PostgresOptions) -> Result<(), Schema
 async fn replace_keys_of(connection: &AsyncPgConnection, keyed: &KeyedText) -> Result<(), SchemaError> {
     let mut place = ([0; 16], [0; 16]);
     loop {
-        let rows = run(connection, &page(keyed, place), keyed_row).await.map_err(failed)?;
+        let rows = run(connection, &page(keyed, place), keyed_row).await.map_err(schema_error)?;
         for row in &rows {
             let current_key = (keyed.key_of)(&row.text, &row.key);
             if current_key != row.key {
@@ -83,7 +83,7 @@ async fn replace_key(
         Ok(taken) if !taken.is_empty() => return Ok(()),
         // Another instance that starts now was faster.
         Ok(_) | Err(Failure::Unique { .. }) => {}
-        Err(failure) => return Err(failed(failure)),
+        Err(failure) => return Err(schema_error(failure)),
     }
     if !marks_twins {
         return Ok(());
@@ -91,7 +91,7 @@ async fn replace_key(
     let mut mark = Sql::default();
     let (is_own, _) = own(&mut mark);
     mark.push(&format!("UPDATE {table} SET twin = TRUE WHERE {is_own} AND twin IS NULL RETURNING id"));
-    run(connection, &mark, keyed_id).await.map(drop).map_err(failed)
+    run(connection, &mark, keyed_id).await.map(drop).map_err(schema_error)
 }
 
 fn keyed_id(row: &mut dyn CellReader) -> Result<[u8; 16], Failure> {

@@ -8,7 +8,7 @@ use diesel_async::AsyncPgConnection;
 use crate::connection::session::{PLAN_SETTING, SETTINGS, STATEMENT_TIMEOUT, run};
 use crate::failure::Failure;
 use crate::options::PostgresOptions;
-use crate::schema::session::{SchemaError, connect, failed};
+use crate::schema::session::{SchemaError, connect, schema_error};
 use crate::sql::Sql;
 
 /// Texts in a pooler's errors, each with the remedy.
@@ -26,7 +26,7 @@ const IN_TRANSACTION_MODE: &str = "a pooler gives each transaction to another se
 const PREPARED: &str = "prepared statement \"";
 
 /// Appends the remedy to an error text that a pooler caused.
-pub(crate) fn explained(text: String) -> String {
+pub(crate) fn explain_pooler(text: String) -> String {
     let is_sign = |sign: &str| text.contains(sign) && (!sign.starts_with('"') || text.contains(PREPARED));
     match SIGNS.iter().find(|(sign, _)| is_sign(sign)) {
         Some((_, remedy)) => format!("{text} ({remedy})"),
@@ -54,10 +54,10 @@ pub(crate) async fn expect_own_session(
     options: &PostgresOptions,
     connection: &AsyncPgConnection,
 ) -> Result<(), SchemaError> {
-    let mark = marked(connection, MARK).await?;
+    let mark = run_marked(connection, MARK).await?;
     // Without a second connection, no pooler can have shared the first one.
     let Ok(other) = connect(options).await else { return Ok(()) };
-    if marked(&other, MARKED).await? != mark {
+    if run_marked(&other, MARKED).await? != mark {
         return Ok(());
     }
     let reason =
@@ -65,9 +65,9 @@ pub(crate) async fn expect_own_session(
     Err(SchemaError::Failed(reason.to_owned()))
 }
 
-async fn marked(connection: &AsyncPgConnection, sql: &str) -> Result<Option<String>, SchemaError> {
+async fn run_marked(connection: &AsyncPgConnection, sql: &str) -> Result<Option<String>, SchemaError> {
     let rows = run(connection, &Sql::plain(sql), |row| row.text().map_err(Failure::Other)).await;
-    Ok(rows.map_err(failed)?.into_iter().next().flatten())
+    Ok(rows.map_err(schema_error)?.into_iter().next().flatten())
 }
 
 #[cfg(test)]
@@ -81,11 +81,11 @@ mod tests {
             ("prepared statement \"s3\" already exists", "session mode"),
             ("db error: ERROR: prepared statement \"s12\" does not exist", "session mode"),
         ] {
-            let explanation = explained(text.to_owned());
+            let explanation = explain_pooler(text.to_owned());
             assert!(explanation.starts_with(text) && explanation.contains(remedy), "{explanation}");
         }
         for text in ["database \"x\" does not exist", "relation \"t\" already exists", "connection refused"] {
-            assert_eq!(explained(text.to_owned()), text);
+            assert_eq!(explain_pooler(text.to_owned()), text);
         }
     }
 }

@@ -8,7 +8,7 @@ use tokio_postgres::Error;
 use crate::connection::session::Session;
 use crate::failure::{Failure, with_causes};
 use crate::options::{ConnectError, PostgresOptions};
-use crate::schema::pooler::explained;
+use crate::schema::pooler::explain_pooler;
 
 /// Opens one connection and closes it.
 ///
@@ -18,7 +18,7 @@ pub async fn probe(options: &PostgresOptions) -> Result<(), ConnectError> {
     let session = Session::new(&options.url, &options.application_name)?;
     session.try_once().await.map_err(|error| {
         let text = with_causes(&error);
-        if passes(&error) { ConnectError::NotYet(text) } else { ConnectError::Unreachable(explained(text)) }
+        if passes(&error) { ConnectError::NotYet(text) } else { ConnectError::Unreachable(explain_pooler(text)) }
     })
 }
 

@@ -6,7 +6,7 @@ use diesel_async::{AsyncPgConnection, SimpleAsyncConnection};
 use crate::connection::session::{Session, run};
 use crate::failure::Failure;
 use crate::options::{ConnectError, PostgresOptions};
-use crate::schema::pooler::{expect_own_session, explained};
+use crate::schema::pooler::{expect_own_session, explain_pooler};
 use crate::sql::Sql;
 
 /// Key of the advisory lock for schema changes, so that instances started together migrate one after another.
@@ -25,28 +25,28 @@ pub enum SchemaError {
 
 /// Creates an error with a text, and the remedy if a pooler is the cause.
 pub(crate) fn text(error: impl std::fmt::Display) -> SchemaError {
-    SchemaError::Failed(explained(error.to_string()))
+    SchemaError::Failed(explain_pooler(error.to_string()))
 }
 
-pub(crate) fn failed(failure: Failure) -> SchemaError {
-    SchemaError::Failed(explained(failure.text()))
+pub(crate) fn schema_error(failure: Failure) -> SchemaError {
+    SchemaError::Failed(explain_pooler(failure.text()))
 }
 
 pub(crate) async fn connect(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
     let session = Session::new(&options.url, &options.application_name)?;
-    session.connect().await.map_err(|error| ConnectError::Unreachable(explained(error.text())).into())
+    session.connect().await.map_err(|error| ConnectError::Unreachable(explain_pooler(error.text())).into())
 }
 
 /// Opens a session with the schema lock, for which it waits without a limit. Statements have no timeout either,
 /// but locks on tables do, so that services do not queue behind a waiting step.
-pub(crate) async fn locked(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
+pub(crate) async fn open_locked(options: &PostgresOptions) -> Result<AsyncPgConnection, SchemaError> {
     let mut connection = connect(options).await?;
     expect_own_session(options, &connection).await?;
     let lock = format!(
         "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = 0; \
          SELECT pg_advisory_lock({LOCK}); SET lock_timeout = '10s'"
     );
-    connection.batch_execute(&lock).await.map_err(|error| failed(error.into()))?;
+    connection.batch_execute(&lock).await.map_err(|error| schema_error(error.into()))?;
     Ok(connection)
 }
 
@@ -55,6 +55,6 @@ pub(crate) async fn one<T: Send>(
     sql: &str,
     read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
 ) -> Result<T, SchemaError> {
-    let rows = run(connection, &Sql::plain(sql), read).await.map_err(failed)?;
+    let rows = run(connection, &Sql::plain(sql), read).await.map_err(schema_error)?;
     rows.into_iter().next().ok_or_else(|| SchemaError::Failed(format!("no answer to {sql}")))
 }

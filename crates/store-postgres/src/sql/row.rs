@@ -22,13 +22,13 @@ pub(crate) fn columns_of(table: &Table, prefix: &str, tenant: &str) -> String {
     let names = table
         .read()
         .map(|table| plain(table.name))
-        .chain(table.related.iter().map(|column| related(column, &row, tenant)));
+        .chain(table.related.iter().map(|column| related_ids_query(column, &row, tenant)));
     names.chain(version.map(plain)).collect::<Vec<_>>().join(", ")
 }
 
 /// Subquery for related ids of a row. Each is looked up by key: `OFFSET 0` keeps the planner from joins, whose
 /// cost it cannot estimate, and from an index on `archived`, which may select many rows.
-fn related(it: &Related, row: &str, tenant: &str) -> String {
+fn related_ids_query(it: &Related, row: &str, tenant: &str) -> String {
     let Related { members: MemberTable { name, .. }, by, ids, column, table, archived, .. } = *it;
     if let Some(column) = column {
         // An empty array skips the lookup, which took a fifth of the time for a page of such rows.
@@ -46,8 +46,8 @@ fn related(it: &Related, row: &str, tenant: &str) -> String {
 }
 
 /// Reads the [`columns`] of a resource.
-pub(crate) fn versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T>, Failure> {
-    Ok(read::versioned(row)?)
+pub(crate) fn read_versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T>, Failure> {
+    Ok(read::read_versioned(row)?)
 }
 
 /// Reads the leading `tenant_id` column of a cross-tenant query.

@@ -134,7 +134,7 @@ where
 /// A decoded value, `None` for null, or the reason why it is invalid.
 pub(crate) type Decoded<T> = Result<Option<T>, String>;
 
-pub(crate) fn fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], String> {
+pub(crate) fn read_fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], String> {
     <[u8; N]>::try_from(bytes).map_err(|_| format!("{} bytes instead of {N}", bytes.len()))
 }
 
@@ -143,11 +143,11 @@ pub(crate) fn text(bytes: &[u8]) -> Result<String, String> {
 }
 
 pub(crate) fn int(bytes: &[u8]) -> Result<i64, String> {
-    fixed(bytes).map(i64::from_be_bytes)
+    read_fixed(bytes).map(i64::from_be_bytes)
 }
 
 pub(crate) fn flag(bytes: &[u8]) -> Result<bool, String> {
-    fixed(bytes).map(|bytes: [u8; 1]| bytes != [0])
+    read_fixed(bytes).map(|bytes: [u8; 1]| bytes != [0])
 }
 
 pub(crate) fn time(bytes: &[u8]) -> Result<Timestamp, String> {
@@ -159,7 +159,7 @@ pub(crate) fn time(bytes: &[u8]) -> Result<Timestamp, String> {
 }
 
 pub(crate) fn date(bytes: &[u8]) -> Result<Date, String> {
-    let days = i32::from_be_bytes(fixed(bytes)?);
+    let days = i32::from_be_bytes(read_fixed(bytes)?);
     let days = days.checked_add(EPOCH_DAYS).filter(|_| days >= FIRST_DAY);
     days.map(Date::from_epoch_days).ok_or_else(|| "not a finite day".to_owned())
 }
@@ -173,7 +173,7 @@ where
     R: Row<'a, Pg> + RowIndex<usize>,
 {
     fn id(&mut self) -> Decoded<[u8; 16]> {
-        self.next(fixed)
+        self.next(read_fixed)
     }
     fn text(&mut self) -> Decoded<String> {
         self.next(text)

@@ -28,7 +28,7 @@ use crate::failure::Failure;
 use crate::layout::SharedLayout;
 use crate::nodes::{Connections, Nodes, Sizes};
 use crate::options::{ConnectError, PostgresOptions};
-use crate::schema::pooler::explained;
+use crate::schema::pooler::explain_pooler;
 use crate::sql::Sql;
 use crate::sql::row::flag;
 use queue_connections::QueueConnections;
@@ -155,7 +155,7 @@ impl PostgresStore {
     }
 
     /// Runs a statement on an exclusive connection, so that no other statement waits behind it.
-    pub(crate) async fn apart<T: Send>(
+    pub(crate) async fn run_exclusive<T: Send>(
         &self,
         sql: &Sql,
         read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
@@ -178,7 +178,7 @@ impl PostgresStore {
         let store = self.clone();
         let task = async move {
             let _turn = turn;
-            store.apart(&sql, read).await
+            store.run_exclusive(&sql, read).await
         };
         let result = self.home.spawn(task.in_current_span()).await;
         result.map_err(|error| StorageError::Failed(error.to_string()))?
@@ -210,10 +210,10 @@ impl PostgresStore {
 /// Connects to the servers and detects the layout. The store uses the first host that answers, or all nodes of a
 /// cluster if the URL names several.
 async fn servers(session: &Session, sizes: Sizes) -> Result<(Nodes, SharedLayout), ConnectError> {
-    let first = Nodes::alone(Connections::new(session, sizes)?);
+    let first = Nodes::single_server(Connections::new(session, sizes)?);
     let mut flags = Values::read_by(flag);
     let layout_result = first.read(&Sql::plain(LAYOUT), &mut flags).await;
-    layout_result.map_err(|error| ConnectError::Unreachable(explained(error.text())))?;
+    layout_result.map_err(|error| ConnectError::Unreachable(explain_pooler(error.text())))?;
     let layout = layout_of(flags.into_vec().first() == Some(&true));
     let hosts = session.by_host();
     if !layout.spans_tenants() && hosts.len() > 1 {

@@ -55,7 +55,7 @@ enum State {
 }
 
 /// Reads whether the server is a standby, and its lag in seconds.
-fn standing(row: &mut dyn CellReader) -> Result<(bool, f64), Failure> {
+fn read_standby(row: &mut dyn CellReader) -> Result<(bool, f64), Failure> {
     let is_standby = flag(row)?;
     // Negative if the standby's clock is behind the primary's.
     let millis = u32::try_from(int(row)?.max(0)).unwrap_or(u32::MAX);
@@ -154,7 +154,7 @@ impl Replica {
             return Err(ReplicaUnavailable::Down(text));
         }
         let (is_standby, lag) =
-            one(connection, &Sql::plain(STANDING), standing).await.map_err(ReplicaUnavailable::Down)?;
+            one(connection, &Sql::plain(STANDING), read_standby).await.map_err(ReplicaUnavailable::Down)?;
         // A promoted standby may have diverged from this database.
         if !is_standby {
             return Err(ReplicaUnavailable::Down("it is no standby any more".to_owned()));

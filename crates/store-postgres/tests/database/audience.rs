@@ -62,9 +62,9 @@ async fn events_are_queued_for_subscriptions_active_at_commit_time() {
     let (paused, late) = (Subscription { active: false, ..first.clone() }, it.make.subscription_to(&[wanted]));
     let changes = [
         (Write::put(&Row::new(first.clone())), 1),
-        (Write::put(&Row::expecting(paused, Version::FIRST)), 0),
+        (Write::put(&Row::at_version(paused, Version::FIRST)), 0),
         (Write::put(&Row::new(late)), 1),
-        (Write::put(&Row::expecting(first.clone(), Version(2))), 2),
+        (Write::put(&Row::at_version(first.clone(), Version(2))), 2),
         (Write::WebhookRemoved(first.id, Version(3)), 1),
     ];
     assert_eq!(it.queued(wanted, 1).await, 0);

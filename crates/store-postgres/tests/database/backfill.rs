@@ -7,7 +7,7 @@ use candor_domain::catalog::Department;
 use candor_domain::id::ObservationId;
 use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
-use candor_domain::text::folded;
+use candor_domain::text::fold_case;
 use candor_port_storage::Storage;
 use candor_port_storage::{Row, StorageExt, Write};
 use candor_store_postgres::{PostgresOptions, replace_former_keys};
@@ -70,7 +70,7 @@ async fn former_keys_are_replaced_and_twins_keep_theirs() {
         let row = |row: &tokio_postgres::Row| (row.get(0), (row.get(1), row.get(2)));
         rows.iter().map(row).collect::<BTreeMap<String, (String, bool)>>()
     };
-    let former = emails.iter().chain(&names).map(|text| ((*text).to_owned(), (folded(text), false)));
+    let former = emails.iter().chain(&names).map(|text| ((*text).to_owned(), (fold_case(text), false)));
     assert_eq!(read().await, former.collect());
     let expected_keys = [
         (emails[0], ("anna@xn--mller-kva.example", false)),
@@ -110,7 +110,7 @@ async fn former_keys_of_user_names_are_replaced_once() {
     store.commit(tenant, make.change(writes.collect())).await.unwrap();
     let client = support::client(database.url()).await;
     for (link, name) in links.iter().zip(names) {
-        let key = format!("{connector_id}:{}", folded(name));
+        let key = format!("{connector_id}:{}", fold_case(name));
         let former = "UPDATE scim_users SET user_name = $1, user_name_key = $2 WHERE user_name = $3";
         assert_eq!(client.execute(former, &[&name, &key, &link.user_name]).await.unwrap(), 1);
     }

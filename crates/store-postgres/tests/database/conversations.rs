@@ -26,7 +26,7 @@ async fn archive_waits_for_a_message_without_a_position() {
     open.execute("UPDATE conversations SET last_message_at = created_at", &[]).await.unwrap();
     let mut archived_talk = talk;
     archived_talk.archived_at = Some(make.tick());
-    let change = make.change(vec![Write::put(&Row::expecting(archived_talk, Version::FIRST))]);
+    let change = make.change(vec![Write::put(&Row::at_version(archived_talk, Version::FIRST))]);
     let archive = tokio::spawn(async move { store.commit(tenant, change).await.map(drop) });
     let start = std::time::Instant::now();
     loop {

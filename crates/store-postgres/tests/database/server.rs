@@ -153,7 +153,7 @@ async fn dropped_commit_is_carried_out_and_leaves_nothing_open() {
 
     person.first_name = "Waited".to_owned();
     let lines = candor_port_storage::ReportingLineChange { seen: None };
-    let write = Write::employee(&Row::expecting(person.clone(), Version::FIRST), Some(lines));
+    let write = Write::employee(&Row::at_version(person.clone(), Version::FIRST), Some(lines));
     let commit = store.commit(tenant, fixtures.change(vec![write]));
     let mut commit = Box::pin(commit);
     assert!((&mut commit).now_or_never().is_none(), "it waits for the lock");
@@ -205,7 +205,10 @@ async fn typed(store: &PostgresStore, tenant: Tenant) -> Result<(), StorageError
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
     let page = PageRequest { limit: 10, after: None };
     store
-        .page(tenant, rows::observations::list(&filter, Viewer::Everything, Sort::down(SortBy::CreatedAt), &page))
+        .page(
+            tenant,
+            rows::observations::list(&filter, Viewer::Everything, Sort::descending_by(SortBy::CreatedAt), &page),
+        )
         .await
         .map(drop)
 }

@@ -18,7 +18,7 @@ use candor_port_storage::Storage;
 use candor_port_storage::{ReportingLineChange, Row, StorageExt, Version, Write};
 use candor_store_postgres::PostgresStore;
 use candor_store_testkit::fixtures::joins;
-use candor_store_testkit::{Fixtures, Random, sorted, walk};
+use candor_store_testkit::{Fixtures, Random, sort_entries, walk};
 use candor_tables::rows;
 use candor_test_postgres::TestDatabase;
 use tracing::span::{Attributes, Id, Record};
@@ -106,7 +106,7 @@ impl Company {
     }
 
     fn day(&self) -> Date {
-        Date::from_epoch_days(20_000 + i32::try_from(self.random.below(40)).unwrap())
+        Date::from_epoch_days(20_000 + i32::try_from(self.random.number_below(40)).unwrap())
     }
 
     async fn objectives(&self, count: usize) -> Vec<Objective> {
@@ -184,7 +184,9 @@ async fn objective_walk_of_a_large_team_is_complete_and_ordered() {
                         || company.team.contains(&objective.owner_id))
             };
             let expected_objectives =
-                sorted(objectives.iter().filter(is_expected).cloned().collect(), sort, |row| row.id.to_bytes());
+                sort_entries(objectives.iter().filter(is_expected).cloned().collect(), sort, |row| {
+                    row.id.to_bytes()
+                });
             let page = async |page: PageRequest| {
                 let viewer = Viewer::Person(company.boss);
                 company.store.page(company.tenant, rows::objectives::list(&filter, viewer, sort, &page)).await
@@ -216,7 +218,7 @@ async fn observation_walk_of_any_team_is_complete_and_ordered() {
                         && (archived == Archived::All || observation.archived_at.is_none())
                 };
                 let expected_observations =
-                    sorted(observations.iter().filter(is_expected).cloned().collect(), sort, |row| {
+                    sort_entries(observations.iter().filter(is_expected).cloned().collect(), sort, |row| {
                         row.id.to_bytes()
                     });
                 let page = async |page: PageRequest| {
@@ -263,7 +265,7 @@ async fn team_change_is_visible_in_lists_at_once() {
     let lead_without_manager = Employee { manager_id: None, ..company.leads[1].clone() };
     company
         .save(vec![Write::employee(
-            &Row::expecting(lead_without_manager, Version::FIRST),
+            &Row::at_version(lead_without_manager, Version::FIRST),
             Some(ReportingLineChange { seen: None }),
         )])
         .await;

@@ -198,14 +198,19 @@ fn postpone(
 ) -> Result<(), CommitError> {
     rebuild::mark(db, tenant).map_err(|error| commit_error(&error))?;
     let Some(manager) = manager else { return Ok(()) };
-    let depth = i64::try_from(above(db, tenant, vec![manager.to_bytes()])?.lines.len()).unwrap_or(i64::MAX);
+    let depth =
+        i64::try_from(read_lines_above(db, tenant, vec![manager.to_bytes()])?.lines.len()).unwrap_or(i64::MAX);
     let height = db.number(Sql::new(HEIGHT).bind(tenant).bind(person))?;
     let is_bounded = depth.saturating_add(1 + height) <= i64::from(MAX_REPORTING_DEPTH);
     if is_bounded { Ok(()) } else { Err(CommitError::Stale) }
 }
 
 /// Reads the lines of these people and of all their ancestors, one level per step.
-pub(crate) fn above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Result<Ancestors, StorageError> {
+pub(crate) fn read_lines_above(
+    db: &mut Db,
+    tenant: Tenant,
+    people: Vec<[u8; 16]>,
+) -> Result<Ancestors, StorageError> {
     // The version is read first: if lines change between the statements, a move that relies on this version
     // is refused as stale.
     let tree = version(db, tenant)?;

@@ -59,7 +59,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
         match it {
             Write::Put(row) => write(db, tenant, row)?,
             Write::PutReporting { row, manager, lines } => {
-                reporting(db, tenant, row, *manager, *lines, &mut upkeep)?;
+                put_reporting(db, tenant, row, *manager, *lines, &mut upkeep)?;
             }
             Write::NotificationsRead(person, at) => {
                 let sql = Sql::new(READ_ALL)
@@ -86,7 +86,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
         }
     }
     upkeep.start(db, tenant)?;
-    for row in &change.added() {
+    for row in &change.appended_rows() {
         write(db, tenant, row)?;
     }
     queue::fan_out(db, tenant, change, &mut commit_result)?;
@@ -176,7 +176,7 @@ impl Upkeep {
     }
 }
 
-fn reporting(
+fn put_reporting(
     db: &mut Db,
     tenant: Tenant,
     row: &AnyRow,
@@ -196,7 +196,7 @@ fn reporting(
     }
     write(db, tenant, row)?;
     let id = EmployeeId::from_bytes(row.id());
-    if row.seen().is_none() {
+    if row.version_read().is_none() {
         upkeep.new.extend(manager.map(|manager| (id, manager)));
         return Ok(());
     }

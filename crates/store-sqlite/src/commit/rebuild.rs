@@ -13,7 +13,7 @@ use diesel::result::QueryResult;
 
 use crate::connection::writer::{self, Tasks};
 use crate::sql::row::tenant_of;
-use crate::sql::{Db, Sql, Value, failed};
+use crate::sql::{Db, Sql, Value, classify_error};
 
 /// People whose lines one commit rebuilds: each has up to 64 lines, and as many that go.
 const REBUILT_AT_ONCE: i64 = 128;
@@ -53,13 +53,13 @@ pub(crate) fn rebuild_some(db: &mut Db, tenant: Tenant) -> Result<bool, StorageE
     let last = db.first(piece, |row| row.id().map_err(StorageError::Failed))?.flatten();
     let next = last.map_or(Value::Null, Value::from);
     if let Some(last) = last {
-        for text in rebuilding() {
+        for text in rebuild_statements() {
             let sql = Sql::new(text).bind(tenant).bind(rebuilt_until).bind(last);
-            db.execute(&sql).map_err(|error| failed(&error))?;
+            db.execute(&sql).map_err(|error| classify_error(&error))?;
         }
     }
     let position_update = Sql::new(SET_REBUILT_UNTIL).bind(tenant).bind(next);
-    db.execute(&position_update).map_err(|error| failed(&error))?;
+    db.execute(&position_update).map_err(|error| classify_error(&error))?;
     Ok(last.is_some())
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn mark(db: &mut Db, tenant: Tenant) -> QueryResult<()> {
 /// Builds the statements that delete the wrong lines of people with ids in a range and add the missing ones. Most
 /// people keep their lines, and a row that stays costs no write. Lines are compared as texts: SQLite compares a row of
 /// several values with each row of a subquery, which made a piece twenty times as long.
-fn rebuilding() -> [String; 2] {
+fn rebuild_statements() -> [String; 2] {
     let line = format!(
         "WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (\
          SELECT id, manager_id, 1 FROM employees \
@@ -99,7 +99,7 @@ fn id(row: &mut dyn CellReader) -> Result<[u8; 16], StorageError> {
 
 /// Completes all lines that a process left incomplete, each piece in a transaction of its own.
 pub(crate) fn complete_all(db: &mut Db) -> Result<(), StorageError> {
-    let run = |db: &mut Db, text| db.execute(&Sql::new(text)).map(drop).map_err(|error| failed(&error));
+    let run = |db: &mut Db, text| db.execute(&Sql::new(text)).map(drop).map_err(|error| classify_error(&error));
     for tenant in incomplete(db)? {
         let mut has_more = true;
         while has_more {

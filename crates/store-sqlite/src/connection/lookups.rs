@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use candor_port_storage::StorageError;
 
-use crate::connection::readers::stopped;
+use crate::connection::readers::stopped_error;
 use crate::sql::Db;
 
 /// Pool of idle connections. Empty for a database in memory, where a lookup may have to wait for the writer.
@@ -31,7 +31,7 @@ impl LookUps {
         let Some(mut db) = idle else { return Err(read) };
         let read_result = catch_unwind(AssertUnwindSafe(|| read(&mut db)));
         self.lock().push(db);
-        Ok(read_result.unwrap_or_else(|_| Err(stopped())))
+        Ok(read_result.unwrap_or_else(|_| Err(stopped_error())))
     }
 
     /// Closes all idle connections; later lookups go to the readers.

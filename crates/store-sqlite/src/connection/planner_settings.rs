@@ -24,11 +24,11 @@ pub(crate) fn keep() {
     // `opened` has the signature of an extension's entry point and lives as long as the process.
     ONCE.call_once(|| unsafe {
         ffi::sqlite3_config(ffi::SQLITE_CONFIG_MULTITHREAD);
-        ffi::sqlite3_auto_extension(Some(opened));
+        ffi::sqlite3_auto_extension(Some(set_up_connection));
     });
 }
 
-unsafe extern "C" fn opened(
+unsafe extern "C" fn set_up_connection(
     connection: *mut ffi::sqlite3,
     _: *mut *mut c_char,
     _: *const ffi::sqlite3_api_routines,
@@ -38,13 +38,13 @@ unsafe extern "C" fn opened(
     // option takes an int and a pointer for the new setting, which may be null. `ended` gets no data and
     // lives as long as the process.
     unsafe {
-        ffi::sqlite3_progress_handler(connection, limit::STEPS, Some(ended), null_mut());
+        ffi::sqlite3_progress_handler(connection, limit::STEPS, Some(check_limit), null_mut());
         ffi::sqlite3_db_config(connection, ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, null_mut::<c_int>())
     }
 }
 
 /// Progress handler: a result other than 0 interrupts the statement. It must not panic.
-extern "C" fn ended(_: *mut c_void) -> c_int {
+extern "C" fn check_limit(_: *mut c_void) -> c_int {
     c_int::from(limit::is_over())
 }
 

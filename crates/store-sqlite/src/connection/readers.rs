@@ -82,11 +82,11 @@ pub(crate) async fn ask<T: Send + 'static>(
         }
     };
     reads.push(tenant, Box::new(work));
-    answered.await.map_err(|_| stopped())?
+    answered.await.map_err(|_| stopped_error())?
 }
 
 /// Returns the error of a read that no thread executes.
-pub(crate) fn stopped() -> StorageError {
+pub(crate) fn stopped_error() -> StorageError {
     StorageError::Unavailable("the store has stopped".to_owned())
 }
 

@@ -18,7 +18,7 @@ use candor_port_storage::StorageError;
 
 use crate::connection::checkpoint::Gate;
 use crate::connection::tasks::{ConsumerGuard, Queued, TaskQueue};
-use crate::sql::{Db, Sql, failed};
+use crate::sql::{Db, Sql, classify_error};
 
 /// Maximum group size: large enough to share a flush, small enough that the first task does not wait long for
 /// the last.
@@ -114,12 +114,12 @@ where
         since: Instant::now(),
         span: Span::current(),
     };
-    let waiting = tasks.push(tenant.into(), Box::new(task)).map_err(|_| stopped())?;
+    let waiting = tasks.push(tenant.into(), Box::new(task)).map_err(|_| stopped_error())?;
     queue_length(waiting);
-    answered.await.map_err(|_| stopped())?
+    answered.await.map_err(|_| stopped_error())?
 }
 
-fn stopped() -> StorageError {
+fn stopped_error() -> StorageError {
     StorageError::Unavailable("the store has stopped".to_owned())
 }
 
@@ -232,7 +232,7 @@ fn begin_to_commit(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, Stora
     run(db, "BEGIN IMMEDIATE")?;
     if let [(_, only)] = group {
         // The transaction serves as the savepoint: a savepoint would keep a copy of every changed page.
-        let end = if kept(only.as_mut(), db) { "COMMIT" } else { "ROLLBACK" };
+        let end = if run_task(only.as_mut(), db) { "COMMIT" } else { "ROLLBACK" };
         return run(db, end).map(|()| 1);
     }
     let (since, mut count) = (Instant::now(), 0);
@@ -249,7 +249,7 @@ fn begin_to_commit(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, Stora
 /// Runs one task of a group in a savepoint.
 fn savepoint(task: &mut dyn Task, db: &mut Db) -> Result<(), StorageError> {
     run(db, "SAVEPOINT task")?;
-    if !kept(task, db) {
+    if !run_task(task, db) {
         // Fails if the error made SQLite roll back the transaction; then nothing of the group is saved.
         run(db, "ROLLBACK TO task")?;
     }
@@ -257,11 +257,11 @@ fn savepoint(task: &mut dyn Task, db: &mut Db) -> Result<(), StorageError> {
 }
 
 fn run(db: &mut Db, text: &'static str) -> Result<(), StorageError> {
-    db.execute(&Sql::new(text)).map(drop).map_err(|error| failed(&error))
+    db.execute(&Sql::new(text)).map(drop).map_err(|error| classify_error(&error))
 }
 
 /// Runs a task. Returns `false` if its writes are to be rolled back, also after a panic.
-fn kept(task: &mut dyn Task, db: &mut Db) -> bool {
+fn run_task(task: &mut dyn Task, db: &mut Db) -> bool {
     catch_unwind(AssertUnwindSafe(|| task.run(db))).unwrap_or(false)
 }
 

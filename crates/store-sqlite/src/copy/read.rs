@@ -5,7 +5,7 @@ use std::thread::Builder;
 use candor_port_storage::StorageError;
 use candor_port_storage::copy::{RowSender, RowStream};
 use candor_port_storage::error::Read;
-use candor_tables::copy::{CopyTable, fetched};
+use candor_tables::copy::{CopyTable, fetch_cell};
 use candor_tables::flat::{CellReader, SqlValue};
 
 use crate::connection::open::read_only;
@@ -45,7 +45,7 @@ fn statement(table: &CopyTable, after: Option<Vec<SqlValue>>) -> Sql {
 fn read(row: &mut dyn CellReader, table: &CopyTable) -> Read<Vec<SqlValue>> {
     let cell = |column: &candor_tables::flat::Column| {
         let corrupt = |reason| StorageError::Corrupt { table: table.name, column: column.name, reason };
-        fetched(row, column.kind).map_err(corrupt)
+        fetch_cell(row, column.kind).map_err(corrupt)
     };
     table.columns.iter().map(cell).collect()
 }

@@ -27,7 +27,11 @@ const LOOKS_OF_A_SCAN: u32 = 100;
 /// Returns the first rows of several lists together, plus one more if there is one. The lists have the same
 /// order and no row in common. The merge happens here, because SQLite would put whole rows into a sorter,
 /// which costs as much as reading them.
-pub(crate) fn merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Result<Vec<AnyStored>, StorageError> {
+pub(crate) fn read_merged(
+    db: &mut Db,
+    tenant: Tenant,
+    listings: &[Listing],
+) -> Result<Vec<AnyStored>, StorageError> {
     if let [only] = listings
         && !only.equals()
     {
@@ -76,7 +80,7 @@ pub(crate) fn rows<T>(
     let plan = plan::plan_list(db, tenant, listing, teams)?;
     let Some(then) = plan.then else { return rows_from(db, tenant, listing, (&plan.first, teams), read) };
     let scan = || rows_from(db, tenant, listing, (&plan.first, teams), &mut read);
-    if let Some(limited_rows) = limit::within(Limit::Looks(LOOKS_OF_A_SCAN), scan) {
+    if let Some(limited_rows) = limit::run_within(Limit::Looks(LOOKS_OF_A_SCAN), scan) {
         return limited_rows;
     }
     rows_from(db, tenant, listing, (&then, teams), read)
@@ -146,7 +150,7 @@ impl List<'_> {
         let by_firsts = matches!(self.source, RowSource::GatherFirsts(_));
         match self.listing.conditions.get(from) {
             Some(condition @ (Condition::Within(column, manager) | Condition::Reach(column, manager))) => {
-                let people = self.below(condition, *manager);
+                let people = self.people_below(condition, *manager);
                 if by_firsts {
                     self.firsts(draft, run, from, (column.name, people));
                 } else {
@@ -225,24 +229,24 @@ impl List<'_> {
                 Condition::AtLeast(column, value) => draft.with(&format!(" AND t.{} >= ", column.name), value),
                 Condition::AtMost(column, value) => draft.with(&format!(" AND t.{} <= ", column.name), value),
                 Condition::Within(column, manager) | Condition::Reach(column, manager) => {
-                    self.below(condition, *manager).is_met(draft, self.tenant, column.name, is_hashed)
+                    self.people_below(condition, *manager).is_met(draft, self.tenant, column.name, is_hashed)
                 }
                 Condition::Without(column, manager) => {
-                    self.below(condition, *manager).is_unmet(draft, self.tenant, column.name)
+                    self.people_below(condition, *manager).is_unmet(draft, self.tenant, column.name)
                 }
                 Condition::Tagged(side, tags) => is_tagged(draft, self.tenant, *side, tags, is_hashed),
                 // Nothing to add: the statement starts from the rows of this condition.
                 Condition::Among(_) => draft,
             };
         }
-        self.behind(draft);
+        self.restrict_to_start(draft);
     }
 
-    const fn below(&self, condition: &Condition, manager: EmployeeId) -> PeopleBelow {
-        PeopleBelow { source: self.teams, manager, itself: itself(condition) }
+    const fn people_below(&self, condition: &Condition, manager: EmployeeId) -> PeopleBelow {
+        PeopleBelow { source: self.teams, manager, itself: includes_manager(condition) }
     }
 
-    fn behind(&self, draft: &mut Draft) {
+    fn restrict_to_start(&self, draft: &mut Draft) {
         let Some((key, id)) = &self.listing.after else { return };
         let than = if self.listing.descending { "<" } else { ">" };
         if self.by_id() {
@@ -286,7 +290,7 @@ fn hex(ids: &[[u8; 16]]) -> Value {
     Value::Text(format!("[{}]", ids.iter().map(digits).collect::<Vec<_>>().join(",")))
 }
 
-const fn itself(condition: &Condition) -> bool {
+const fn includes_manager(condition: &Condition) -> bool {
     matches!(condition, Condition::Reach(..))
 }
 

@@ -45,7 +45,7 @@ impl SqliteStore {
                 .first()
                 .is_some_and(|list| self.row_sizes.are_large(tenant, list.table(), usize::from(list.limit) + 1));
             let (read, listings) = (Arc::clone(&read), Arc::clone(&listings));
-            let quickly = move |db: &mut Db| Ok(limit::within(Limit::Looks(LOOKS), || read(db, &listings)));
+            let quickly = move |db: &mut Db| Ok(limit::run_within(Limit::Looks(LOOKS), || read(db, &listings)));
             let quick_result = match are_large {
                 false => self.read(tenant, quickly).await?,
                 true => self.read_large(tenant, quickly).await?,
@@ -72,7 +72,7 @@ impl SqliteStore {
             // There are as many threads as slots, so the read starts at once.
             let end_time = Instant::now() + deadline;
             let limited_rows =
-                if deadline.is_zero() { None } else { limit::within(Limit::Until(end_time), || read(db)) };
+                if deadline.is_zero() { None } else { limit::run_within(Limit::Until(end_time), || read(db)) };
             drop(place);
             Ok(limited_rows)
         };

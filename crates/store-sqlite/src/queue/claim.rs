@@ -12,7 +12,7 @@ use candor_tables::flat::{CellReader, Reader};
 use candor_tables::rows::{JOB_TABLE, read_job};
 
 use super::UNLEASED;
-use crate::sql::{Db, Sql, failed};
+use crate::sql::{Db, Sql, classify_error};
 
 /// The queue entries that a walk covers: due or parked ones.
 #[derive(Debug, Clone, Copy)]
@@ -44,8 +44,8 @@ pub(crate) fn claim(
 ) -> Result<ClaimedJobs, StorageError> {
     let (found, next) = match claim {
         Claim::Oldest { most } => (oldest(db, now, *most)?, None),
-        Claim::SubscriptionQueues(walk) => along(db, SubscriptionQueues::Due(now), walk)?,
-        Claim::Parked(walk) => along(db, SubscriptionQueues::Parked, walk)?,
+        Claim::SubscriptionQueues(walk) => walk_queues(db, SubscriptionQueues::Due(now), walk)?,
+        Claim::Parked(walk) => walk_queues(db, SubscriptionQueues::Parked, walk)?,
     };
     let claimed_jobs = ClaimedJobs { jobs: readable(found)?, next };
     // A parked delivery becomes due when the lease ends, in case no result is recorded.
@@ -57,7 +57,7 @@ pub(crate) fn claim(
     for job in &claimed_jobs.jobs {
         let sql = Sql::new(text.as_str()).bind(lease.worker.0).bind(lease.until);
         let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
-        db.execute(&sql).map_err(|error| failed(&error))?;
+        db.execute(&sql).map_err(|error| classify_error(&error))?;
     }
     Ok(claimed_jobs)
 }
@@ -70,7 +70,7 @@ fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Found>, StorageE
 }
 
 /// Walks from one subscription to the next, skipping the rest of each queue.
-fn along(
+fn walk_queues(
     db: &mut Db,
     queues: SubscriptionQueues,
     walk: &QueueWalk,

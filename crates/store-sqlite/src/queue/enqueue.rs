@@ -82,7 +82,7 @@ fn facts(
     for person in EventFacts::people_to_read(&facts, filters) {
         departments.insert(person, department(db, tenant, person)?);
     }
-    Ok(facts.into_iter().map(|facts| facts.completed(&departments)).collect())
+    Ok(facts.into_iter().map(|facts| facts.resolve_department(&departments)).collect())
 }
 
 /// Returns the department of a person.

@@ -17,7 +17,7 @@ use super::FEW;
 use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::row::tenant_of;
-use crate::sql::{Db, Sql, Value, failed};
+use crate::sql::{Db, Sql, Value, classify_error};
 use crate::table;
 
 const DUE: &str = "invitations WHERE mail_due_at <= ?1 AND (mail_leased_until IS NULL OR mail_leased_until <= ?1)";
@@ -76,7 +76,7 @@ pub(crate) fn claim(
     let keys: Vec<MailKey> = db.rows(due, key)?;
     for (tenant, id) in &keys {
         let sql = Sql::new(LEASE).bind(lease.worker.0).bind(lease.until).bind(*tenant).bind(*id);
-        db.execute(&sql).map_err(|error| failed(&error))?;
+        db.execute(&sql).map_err(|error| classify_error(&error))?;
     }
     Ok(keys)
 }
@@ -98,12 +98,12 @@ fn record(
 /// Records one result. Returns `false` if the worker no longer held the lease.
 fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult) -> Result<bool, StorageError> {
     let row = match result {
-        MailResult::Changed(it) => Some(Row::expecting(it.value, it.version)),
+        MailResult::Changed(it) => Some(Row::at_version(it.value, it.version)),
         MailResult::Released => None,
     };
     let version = row.as_ref().and_then(|row| row.seen).map(|row| row.0);
     let sql = Sql::new(LET_GO).bind(tenant).bind(id).bind(worker.0).bind(version.map_or(Value::Null, Value::from));
-    let is_locked = db.execute(&sql).map_err(|error| failed(&error))? > 0;
+    let is_locked = db.execute(&sql).map_err(|error| classify_error(&error))? > 0;
     if let (true, Some(row)) = (is_locked, row) {
         table::write(db, tenant, &AnyRow::from_row(&row)).map_err(|cause| match cause {
             CommitError::Storage(error) => error,
@@ -121,9 +121,9 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
 fn count(db: &mut Db, counter: MailCounter, day: Date, most: u32) -> Result<bool, StorageError> {
     let day_before = Date::from_epoch_days(day.epoch_days().saturating_sub(1));
     let forget = Sql::new("DELETE FROM recipient_mails WHERE day < ?").bind(SqlValue::Date(day_before));
-    db.execute(&forget).map_err(|error| failed(&error))?;
+    db.execute(&forget).map_err(|error| classify_error(&error))?;
     let count = Sql::new(COUNT).bind(SqlValue::Date(day)).bind(counter.0.as_slice()).bind(i64::from(most));
-    Ok(db.execute(&count).map_err(|error| failed(&error))? > 0)
+    Ok(db.execute(&count).map_err(|error| classify_error(&error))? > 0)
 }
 
 fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {

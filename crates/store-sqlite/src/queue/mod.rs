@@ -28,7 +28,7 @@ use candor_tables::rows::{JOB_TABLE, read_job};
 
 use crate::SqliteStore;
 use crate::connection::writer;
-use crate::sql::{Db, Sql, failed};
+use crate::sql::{Db, Sql, classify_error};
 
 /// Condition on the primary key of a queued delivery.
 const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";
@@ -89,7 +89,7 @@ impl Queue for SqliteStore {
 }
 
 /// Returns the queued delivery of an event.
-pub(crate) fn queued(
+pub(crate) fn read_queued(
     db: &mut Db,
     (tenant, webhook): QueueKey,
     event: EventId,
@@ -103,7 +103,7 @@ pub(crate) fn queued(
 /// Removes log entries from before a time.
 pub(crate) fn forget(db: &mut Db, before: Timestamp, most: u32) -> Result<u64, StorageError> {
     let removed_count = db.execute(&Sql::new(FORGET).bind(before).bind(i64::from(most)));
-    removed_count.map(|count| count as u64).map_err(|error| failed(&error))
+    removed_count.map(|count| count as u64).map_err(|error| classify_error(&error))
 }
 
 /// Returns length and age of the queue.

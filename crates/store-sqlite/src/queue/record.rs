@@ -7,7 +7,7 @@ use candor_port_storage::queue::{AttemptResult, QueueKey, RecordOutcome, WorkerI
 use candor_tables::flat::{CellReader, Stored};
 
 use super::KEY;
-use crate::sql::{Db, Sql, Value, failed};
+use crate::sql::{Db, Sql, Value, classify_error};
 
 /// Adds a delta to a subscription's health columns. `min` with a null is null, hence the `coalesce`.
 const ADD_DELTA: &str = "UPDATE webhooks SET \
@@ -77,11 +77,11 @@ fn update<const N: usize>(
     values: [Value; N],
 ) -> Result<bool, StorageError> {
     let text = format!("UPDATE delivery_jobs SET {to} WHERE {KEY} AND worker = ? AND attempt = ?");
-    fenced(db, worker, job, Sql::new(text).bind_all(values))
+    execute_fenced(db, worker, job, Sql::new(text).bind_all(values))
 }
 
 fn delete(db: &mut Db, worker: WorkerId, job: &Job) -> Result<bool, StorageError> {
-    fenced(
+    execute_fenced(
         db,
         worker,
         job,
@@ -89,17 +89,17 @@ fn delete(db: &mut Db, worker: WorkerId, job: &Job) -> Result<bool, StorageError
     )
 }
 
-fn fenced(db: &mut Db, worker: WorkerId, job: &Job, sql: Sql) -> Result<bool, StorageError> {
+fn execute_fenced(db: &mut Db, worker: WorkerId, job: &Job, sql: Sql) -> Result<bool, StorageError> {
     let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
     let changed_count =
-        db.execute(&sql.bind(worker.0).bind(i64::from(job.attempt))).map_err(|error| failed(&error))?;
+        db.execute(&sql.bind(worker.0).bind(i64::from(job.attempt))).map_err(|error| classify_error(&error))?;
     Ok(changed_count > 0)
 }
 
 fn log(db: &mut Db, job: &Job, settled: &AttemptEffect) -> Result<(), StorageError> {
     let text = db.statements(Delivery::TABLE).insert();
     let sql = Sql::new(text).bind(job.tenant).bind_all(settled.entry.cells()?);
-    db.execute(&sql).map(drop).map_err(|error| failed(&error))
+    db.execute(&sql).map(drop).map_err(|error| classify_error(&error))
 }
 
 /// Adds a health delta to a subscription. Returns its failure streak, or `None` if the subscription is gone.

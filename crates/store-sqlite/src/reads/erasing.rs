@@ -30,7 +30,7 @@ impl Erasing for SqliteStore {
 
     async fn erased_rows(&self, tenant: Tenant, removal: RemovalId) -> Read<Vec<ErasedRow>> {
         let sql = Sql::new(ROWS).bind(tenant).bind(removal.to_bytes());
-        self.read(tenant, move |db| db.rows(sql, erased)).await
+        self.read(tenant, move |db| db.rows(sql, read_erased)).await
     }
 
     async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>> {
@@ -64,7 +64,7 @@ fn corrupt(table: &'static str, column: &'static str) -> impl Fn(String) -> Stor
     move |reason| StorageError::Corrupt { table, column, reason }
 }
 
-fn erased(row: &mut dyn CellReader) -> Result<ErasedRow, StorageError> {
+fn read_erased(row: &mut dyn CellReader) -> Result<ErasedRow, StorageError> {
     let kind = row.text().map_err(corrupt("erased_rows", "kind"))?.unwrap_or_default();
     let id = row.id().map_err(corrupt("erased_rows", "id"))?.unwrap_or_default();
     Ok(ErasedRow { kind, id })

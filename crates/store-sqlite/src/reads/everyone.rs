@@ -17,7 +17,7 @@ use candor_tables::flat::{CellReader, Stored};
 use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::row::tenant_of;
-use crate::sql::{Db, Sql, failed};
+use crate::sql::{Db, Sql, classify_error};
 use crate::table;
 use crate::valid_keys::count_valid_keys;
 
@@ -45,7 +45,7 @@ impl Everyone for SqliteStore {
         let touch = move |db: &mut Db| {
             for (organization, key, at) in key_uses {
                 let sql = Sql::new(TOUCH).bind(at).bind(Tenant::live(organization)).bind(key);
-                db.execute(&sql).map_err(|error| failed(&error))?;
+                db.execute(&sql).map_err(|error| classify_error(&error))?;
             }
             Ok(())
         };

@@ -56,7 +56,7 @@ pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Result<FeedPage, StorageE
         None => None,
     };
     let sql = statement(db, wanted, position.as_ref(), end.as_ref());
-    let mut events = db.rows(sql, placed)?;
+    let mut events = db.rows(sql, read_placed)?;
     let is_full = events.len() > usize::from(*limit);
     events.truncate((*limit).into());
     let last_position =
@@ -116,7 +116,7 @@ fn place(row: &mut dyn CellReader) -> Result<Position, StorageError> {
     Ok(Position { key: Key::Rank(rank), id })
 }
 
-fn placed(row: &mut dyn CellReader) -> Result<(Event, i64), StorageError> {
+fn read_placed(row: &mut dyn CellReader) -> Result<(Event, i64), StorageError> {
     let mut reader = Reader::new(row, Event::TABLE);
     Ok((Event::read(&mut reader)?, reader.int()?))
 }

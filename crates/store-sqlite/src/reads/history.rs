@@ -15,7 +15,7 @@ use super::feed::{self, FeedRead};
 use crate::SqliteStore;
 use crate::commit;
 use crate::connection::writer;
-use crate::sql::{Db, Sql, failed};
+use crate::sql::{Db, Sql, classify_error};
 
 const ANSWER: &str =
     "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key = ? AND expires_at > ?";
@@ -85,8 +85,9 @@ impl History for SqliteStore {
         // One transaction for each kind of rows, so that other writers do not wait for the whole sweep.
         for (text, until) in kinds {
             let sql = Sql::new(text).bind(until).bind(i64::from(most));
-            swept += writer::ask(&self.tasks, None, move |db| db.execute(&sql).map_err(|error| failed(&error)))
-                .await? as u64;
+            swept +=
+                writer::ask(&self.tasks, None, move |db| db.execute(&sql).map_err(|error| classify_error(&error)))
+                    .await? as u64;
         }
         Ok(swept)
     }

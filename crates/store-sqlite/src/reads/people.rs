@@ -21,7 +21,7 @@ use crate::text::Draft;
 impl People for SqliteStore {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Ancestors> {
         let people: Vec<_> = people.iter().map(|person| person.to_bytes()).collect();
-        self.read(tenant, move |db| lines::above(db, tenant, people)).await
+        self.read(tenant, move |db| lines::read_lines_above(db, tenant, people)).await
     }
 
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
@@ -60,8 +60,8 @@ impl People for SqliteStore {
         self.read_large(tenant, move |db| lines::heights(db, tenant, &people)).await
     }
 
-    async fn reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
-        self.look_up(tenant, move |db| reporting(db, tenant, employee, manager)).await
+    async fn read_reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
+        self.look_up(tenant, move |db| query_reporting(db, tenant, employee, manager)).await
     }
 }
 
@@ -81,7 +81,7 @@ fn reports_of(
     db.rows(draft.finish(), |row| Ok((manager, Id::from_bytes(lines::id(row, "id")?))))
 }
 
-fn reporting(
+fn query_reporting(
     db: &mut Db,
     tenant: Tenant,
     employee: EmployeeId,

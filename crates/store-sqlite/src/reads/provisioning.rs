@@ -16,7 +16,7 @@ use candor_tables::flat::CellReader;
 
 use crate::SqliteStore;
 use crate::connection::writer;
-use crate::sql::{Db, Sql, failed};
+use crate::sql::{Db, Sql, classify_error};
 use crate::table::{one, write};
 use crate::text::Draft;
 
@@ -69,7 +69,8 @@ impl Provisioning for SqliteStore {
 
     async fn repeat_issue(&self, tenant: Tenant, id: SyncIssueId, message: &str, at: Timestamp) -> Read<bool> {
         let sql = Sql::new(REPEAT).bind(message).bind(at).bind(tenant).bind(id);
-        let repeat = move |db: &mut Db| db.execute(&sql).map(|rows| rows > 0).map_err(|error| failed(&error));
+        let repeat =
+            move |db: &mut Db| db.execute(&sql).map(|rows| rows > 0).map_err(|error| classify_error(&error));
         writer::ask(&self.tasks, tenant, repeat).await
     }
 
@@ -82,7 +83,7 @@ impl Provisioning for SqliteStore {
                 }
             }
             let trim = Sql::new(TRIM).bind(tenant).bind(connector).bind(i64::from(KEPT_REQUESTS - 1));
-            db.execute(&trim).map(drop).map_err(|error| failed(&error))
+            db.execute(&trim).map(drop).map_err(|error| classify_error(&error))
         };
         writer::ask(&self.tasks, tenant, log).await
     }

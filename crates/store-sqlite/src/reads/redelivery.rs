@@ -23,9 +23,9 @@ pub(crate) fn events(
     let range = Range::new(which, after);
     let mut draft = Draft::default();
     if which.only_failed {
-        failed(&mut draft, queue, range);
+        add_failed_query(&mut draft, queue, range);
         draft.add(" SELECT e.id, e.type");
-        queued(&mut draft, queue);
+        add_queued_column(&mut draft, queue);
         draft.add(" FROM failed f CROSS JOIN events e");
         draft.with(" WHERE e.tenant_id = ", tenant).add(" AND e.id = f.event_id");
         draft.with(" AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.tenant_id = ", tenant);
@@ -33,7 +33,7 @@ pub(crate) fn events(
         draft.add(" AND d.event_id = e.id)");
     } else {
         draft.add("SELECT e.id, e.type");
-        queued(&mut draft, queue);
+        add_queued_column(&mut draft, queue);
         draft.with(" FROM events e WHERE e.tenant_id = ", tenant);
         draft.with(" AND e.id > ", range.above).with(" AND e.id < ", range.below);
     }
@@ -52,7 +52,7 @@ pub(crate) fn events(
 }
 
 /// Adds a column that is true if the delivery is queued.
-fn queued(draft: &mut Draft, (tenant, webhook): QueueKey) {
+fn add_queued_column(draft: &mut Draft, (tenant, webhook): QueueKey) {
     draft.with(", EXISTS (SELECT 1 FROM delivery_jobs q WHERE q.tenant_id = ", tenant);
     draft.with(" AND q.webhook_id = ", webhook).add(" AND q.event_id = e.id)");
 }
@@ -73,7 +73,7 @@ impl Range {
 
 /// Adds a query for the events with a failed attempt, each once and in order. It seeks once per event and
 /// failure status, however many attempts there are.
-fn failed(draft: &mut Draft, queue: QueueKey, range: Range) {
+fn add_failed_query(draft: &mut Draft, queue: QueueKey, range: Range) {
     draft.add("WITH RECURSIVE failed (event_id) AS (");
     next_failed(draft, queue, range, |draft| draft.with(" AND d.event_id > ", range.above));
     draft.add(" UNION ALL SELECT (");

@@ -58,7 +58,8 @@ impl Rows for SqliteStore {
         if lists.is_empty() {
             return Ok(vec![]);
         }
-        let rows = self.list(tenant, lists.to_vec(), move |db, lists| listing::merged(db, tenant, lists)).await?;
+        let rows =
+            self.list(tenant, lists.to_vec(), move |db, lists| listing::read_merged(db, tenant, lists)).await?;
         if let Some(list) = lists.first() {
             self.row_sizes.note_found(tenant, list.table(), &rows);
         }
@@ -78,7 +79,7 @@ impl Rows for SqliteStore {
     }
 
     async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
-        self.look_up(None, move |db| table::owned(db, kind, by, value)).await
+        self.look_up(None, move |db| table::row_in_any_tenant(db, kind, by, value)).await
     }
 
     async fn any_due(

@@ -22,7 +22,7 @@ const MANY_EVENTS: usize = 4;
 
 /// Returns `true` if the reporting line of a stored person changes.
 fn moves_a_person(write: &Write) -> bool {
-    matches!(write, Write::PutReporting { row, .. } if row.seen().is_some())
+    matches!(write, Write::PutReporting { row, .. } if row.version_read().is_some())
 }
 
 /// Executes a change set that moves people, when the lines of earlier moves are complete. If its own lines are not, it

@@ -15,7 +15,7 @@ use candor_tables::sizes::{TablePiece, piece_statement};
 use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::refusal::commit_error;
-use crate::sql::{Db, Sql, failed};
+use crate::sql::{Db, Sql, classify_error};
 
 const MASTER_KEYS: &str = "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id";
 
@@ -39,7 +39,7 @@ impl Upkeep for SqliteStore {
 
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
         writer::ask(&self.tasks, None, move |db| {
-            db.execute(&Sql::new("DELETE FROM master_keys")).map_err(|error| failed(&error))?;
+            db.execute(&Sql::new("DELETE FROM master_keys")).map_err(|error| classify_error(&error))?;
             add(db, &key, 0)
         })
         .await
@@ -61,8 +61,9 @@ impl Upkeep for SqliteStore {
     }
 
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
-        let probe =
-            move |db: &mut Db| db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|error| failed(&error));
+        let probe = move |db: &mut Db| {
+            db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|error| classify_error(&error))
+        };
         writer::ask(&self.tasks, None, probe).await
     }
 }
@@ -110,7 +111,7 @@ fn add(db: &mut Db, key: &MasterKey, seen: usize) -> Result<(), StorageError> {
         .bind(key.sealed.as_slice())
         .bind(key.recorded_at)
         .bind(i64::try_from(seen).unwrap_or(i64::MAX));
-    db.execute(&sql).map(drop).map_err(|error| failed(&error))
+    db.execute(&sql).map(drop).map_err(|error| classify_error(&error))
 }
 
 /// Returns the master keys that sealed data in the database.

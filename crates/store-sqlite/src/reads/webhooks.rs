@@ -12,7 +12,7 @@ use candor_port_storage::error::Read;
 use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter, Webhooks};
 use candor_port_storage::{StorageError, Versioned};
 use candor_tables::flat::{CellReader, Reader, Stored};
-use candor_tables::read::versioned;
+use candor_tables::read::read_versioned;
 
 use super::{log_figures, redelivery};
 use crate::sql::row::tenant_of;
@@ -53,8 +53,8 @@ impl Webhooks for SqliteStore {
         self.slowly(tenant, conditions, move |db| log_figures::read(db, tenant, webhook, range)).await
     }
 
-    async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
-        self.look_up(tenant, move |db| queue::queued(db, (tenant, webhook), event)).await
+    async fn queued_delivery(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
+        self.look_up(tenant, move |db| queue::read_queued(db, (tenant, webhook), event)).await
     }
 
     async fn to_deliver_again(
@@ -110,7 +110,7 @@ pub(crate) fn every(
     let sql = Sql::new(text)
         .bind(after.map_or_else(start, |(tenant, _)| tenant.into()))
         .bind(after.map_or_else(start, |(_, webhook)| webhook.into()));
-    db.rows(sql.bind(i64::from(most)), |row| Ok((tenant_of(row, Subscription::TABLE.name)?, versioned(row)?)))
+    db.rows(sql.bind(i64::from(most)), |row| Ok((tenant_of(row, Subscription::TABLE.name)?, read_versioned(row)?)))
 }
 
 /// Returns the events that exist among `wanted`.

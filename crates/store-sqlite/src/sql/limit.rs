@@ -49,7 +49,7 @@ pub(crate) fn is_over() -> bool {
 }
 
 /// Reads within a limit. Returns `None` if the limit interrupted the read.
-pub(crate) fn within<T>(
+pub(crate) fn run_within<T>(
     limit: Limit,
     read: impl FnOnce() -> Result<T, StorageError>,
 ) -> Option<Result<T, StorageError>> {
@@ -61,7 +61,7 @@ pub(crate) fn within<T>(
 }
 
 /// Runs work without a limit, because it must not be interrupted half-way.
-pub(crate) fn lifted<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn run_unlimited<T>(work: impl FnOnce() -> T) -> T {
     let _limit_guard = LimitGuard(LIMIT.replace(None));
     work()
 }
@@ -83,7 +83,7 @@ mod tests {
     fn statement_ends_at_its_limit_and_the_connection_stays_usable() {
         let mut db = reader();
         for limit in [Limit::Looks(3), Limit::Until(Instant::now())] {
-            assert!(within(limit, || db.number(Sql::new(ENDLESS))).is_none(), "{limit:?}");
+            assert!(run_within(limit, || db.number(Sql::new(ENDLESS))).is_none(), "{limit:?}");
             assert_eq!(db.number(Sql::new("SELECT 1")).unwrap(), 1);
         }
     }
@@ -94,7 +94,7 @@ mod tests {
         // Enough rounds for the progress handler to be called inside `BEGIN` and `COMMIT`, too.
         for _ in 0..3_000 {
             let read = || db.moment()?.0.number(Sql::new(ENDLESS));
-            assert!(within(Limit::Until(Instant::now()), read).is_none());
+            assert!(run_within(Limit::Until(Instant::now()), read).is_none());
         }
         assert_eq!(db.moment().unwrap().0.number(Sql::new("SELECT 1")).unwrap(), 1);
     }
@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn statement_within_its_limit_returns_result_or_failure() {
         let mut db = reader();
-        assert!(matches!(within(Limit::Looks(3), || db.number(Sql::new("SELECT 1"))), Some(Ok(1))));
-        let wrong = within(Limit::Looks(3), || db.number(Sql::new("SELECT nothing")));
+        assert!(matches!(run_within(Limit::Looks(3), || db.number(Sql::new("SELECT 1"))), Some(Ok(1))));
+        let wrong = run_within(Limit::Looks(3), || db.number(Sql::new("SELECT nothing")));
         assert!(matches!(wrong, Some(Err(StorageError::Failed(_)))), "{wrong:?}");
     }
 }

@@ -122,7 +122,7 @@ impl Sql {
     }
 
     /// Creates a statement that was composed from a request.
-    pub(crate) fn composed(text: String, values: Vec<Value>) -> Self {
+    pub(crate) fn from_request(text: String, values: Vec<Value>) -> Self {
         Self { text: text.into(), values, is_composed: true, keep: false }
     }
 
@@ -134,13 +134,13 @@ impl Sql {
 
     /// Returns the `EXPLAIN QUERY PLAN` of this statement.
     #[cfg(test)]
-    pub(crate) fn explained(self) -> Self {
+    pub(crate) fn to_explain_plan(self) -> Self {
         Self { text: format!("EXPLAIN QUERY PLAN {}", self.text).into(), ..self }
     }
 
     /// Returns the `EXPLAIN` of this statement, which lists its bytecode.
     #[cfg(test)]
-    pub(crate) fn compiled(self) -> Self {
+    pub(crate) fn to_explain(self) -> Self {
         Self { text: format!("EXPLAIN {}", self.text).into(), ..self }
     }
 
@@ -222,7 +222,7 @@ impl Db {
     /// Begins a read transaction, in which all statements see the same snapshot.
     pub(crate) fn moment(&mut self) -> Result<ReadTransaction<'_>, StorageError> {
         // An interrupt at the last step would make `BEGIN` fail although the transaction has begun.
-        limit::lifted(|| self.execute(&Sql::new("BEGIN"))).map_err(|error| failed(&error))?;
+        limit::run_unlimited(|| self.execute(&Sql::new("BEGIN"))).map_err(|error| classify_error(&error))?;
         Ok(ReadTransaction(self))
     }
 
@@ -260,8 +260,8 @@ impl Db {
         self.asked.push(sql.clone());
         sql.keep = !sql.is_composed || self.is_kept(&sql.text);
         let _span = sql.span().entered();
-        let rows = self.connection.load(sql).map_err(|error| failed(&error))?;
-        rows.map(|row| read(&mut Columns::new(&row.map_err(|error| failed(&error))?))).collect()
+        let rows = self.connection.load(sql).map_err(|error| classify_error(&error))?;
+        rows.map(|row| read(&mut Columns::new(&row.map_err(|error| classify_error(&error))?))).collect()
     }
 
     /// Returns `true` if a composed statement stays prepared. The first [`KEPT`] ones do, which are the most
@@ -279,9 +279,9 @@ impl Db {
         #[cfg(test)]
         self.asked.push(sql.clone());
         let _span = sql.span().entered();
-        let mut rows = self.connection.load(sql).map_err(|error| failed(&error))?;
+        let mut rows = self.connection.load(sql).map_err(|error| classify_error(&error))?;
         let Some(row) = rows.next() else { return Ok(None) };
-        read(&mut Columns::new(&row.map_err(|error| failed(&error))?)).map(Some)
+        read(&mut Columns::new(&row.map_err(|error| classify_error(&error))?)).map(Some)
     }
 
     /// Reads a number from a statement that always returns a row.
@@ -306,7 +306,7 @@ pub(crate) struct ReadTransaction<'d>(pub(crate) &'d mut Db);
 impl Drop for ReadTransaction<'_> {
     fn drop(&mut self) {
         // Nothing was written. If this fails, the next `BEGIN` fails as well.
-        drop(limit::lifted(|| self.0.execute(&Sql::new("COMMIT"))));
+        drop(limit::run_unlimited(|| self.0.execute(&Sql::new("COMMIT"))));
     }
 }
 
@@ -316,7 +316,7 @@ const PASSING: [&str; 2] = ["is locked", "is busy"];
 const NO_ROOM: [&str; 3] = ["disk I/O error", "is full", "out of memory"];
 
 /// Classifies an error as transient or permanent.
-pub(crate) fn failed(error: &Error) -> StorageError {
+pub(crate) fn classify_error(error: &Error) -> StorageError {
     let text = error.to_string();
     if PASSING.iter().any(|step| text.contains(step)) {
         StorageError::Unavailable(text)
@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn prepared_composed_statements_are_bounded() {
         let mut db = Source::new(&DatabaseLocation::Memory).unwrap().writer().unwrap();
-        let ask = |number: usize| Sql::composed(format!("SELECT {number} + ?"), vec![Value::Int(1)]);
+        let ask = |number: usize| Sql::from_request(format!("SELECT {number} + ?"), vec![Value::Int(1)]);
         for number in 0..KEPT + 100 {
             let expected_count = i64::try_from(number).unwrap() + 1;
             assert_eq!(

@@ -4,7 +4,7 @@ use candor_domain::assignment::{Assignment, SubmissionStatus};
 use candor_domain::catalog::Department;
 use candor_domain::id::{EmployeeId, ObservationId};
 use candor_domain::people::Employee;
-use candor_domain::text::folded;
+use candor_domain::text::fold_case;
 use candor_port_storage::{Row, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
@@ -78,7 +78,7 @@ fn former_keys_are_replaced_and_twins_keep_theirs() {
     let read = |db: &mut Db| {
         (keys(db, "employees", "email_key", people), keys(db, "departments", "name_key", departments))
     };
-    let former = |texts: [&str; 4]| texts.map(|text| (folded(text), false));
+    let former = |texts: [&str; 4]| texts.map(|text| (fold_case(text), false));
     assert_eq!(read(&mut db), (former(emails), former(names)));
     let expected_pairs = |pairs: [(&str, bool); 4]| pairs.map(|(key, is_twin)| (key.to_owned(), is_twin));
     let of_people = expected_pairs([
@@ -111,7 +111,7 @@ fn former_keys_of_user_names_are_replaced_once() {
     let writes = people.into_iter().map(joins).chain([Write::put(&Row::new(connector))]).chain(writes);
     save(&mut db, &make, tenant, writes.collect());
     for (link, name) in links.iter().zip(names) {
-        let key = format!("{connector_id}:{}", folded(name));
+        let key = format!("{connector_id}:{}", fold_case(name));
         let former = Sql::new("UPDATE scim_users SET user_name = ?, user_name_key = ? WHERE id = ?");
         assert_eq!(db.execute(&former.bind(name).bind(key.as_str()).bind(link.id.to_bytes())).unwrap(), 1);
     }

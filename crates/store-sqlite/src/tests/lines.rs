@@ -8,7 +8,7 @@ use candor_store_testkit::Fixtures;
 use candor_tables::flat::CellReader;
 
 use super::{database, save};
-use crate::commit::lines::{above, beginnings, managers};
+use crate::commit::lines::{beginnings, managers, read_lines_above};
 use crate::sql::{Db, Sql};
 
 fn plan(db: &mut Db, sql: Sql) -> String {
@@ -16,7 +16,7 @@ fn plan(db: &mut Db, sql: Sql) -> String {
         let _numbers = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
     };
-    db.rows(sql.explained(), step).unwrap().join("\n")
+    db.rows(sql.to_explain_plan(), step).unwrap().join("\n")
 }
 
 #[test]
@@ -60,11 +60,12 @@ fn many_new_people_have_lines_to_all_managers_above() {
         }
     }
     assert_eq!(db.number(Sql::new("SELECT count(*) FROM reporting_lines")).unwrap(), depths);
-    let manager_ids = above(&mut db, tenant, vec![people[149].id.to_bytes()]).unwrap();
+    let manager_ids = read_lines_above(&mut db, tenant, vec![people[149].id.to_bytes()]).unwrap();
     assert!(
         manager_ids.lines.len() > 3
             && manager_ids.lines.iter().all(|(person, manager)| managers[person] == *manager)
     );
-    let all = above(&mut db, tenant, people.iter().map(|person| person.id.to_bytes()).collect()).unwrap();
+    let all =
+        read_lines_above(&mut db, tenant, people.iter().map(|person| person.id.to_bytes()).collect()).unwrap();
     assert_eq!(all.lines.into_iter().collect::<HashMap<_, _>>(), managers);
 }

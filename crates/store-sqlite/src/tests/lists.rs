@@ -149,7 +149,7 @@ fn conditions_on_teams_are_equal_from_lines_and_people() {
             Condition::Reach(employee_column, manager),
             Condition::Without(employee_column, manager),
         ] {
-            let mut listing = observations(&Filter::default(), Sort::down(SortBy::CreatedAt), &page);
+            let mut listing = observations(&Filter::default(), Sort::descending_by(SortBy::CreatedAt), &page);
             listing.conditions.push(condition.clone());
             for source in sources(&listing) {
                 let mut ids = |teams| -> Vec<_> {
@@ -171,7 +171,7 @@ fn row_source_depends_on_the_number_of_people() {
     let Team { mut db, tenant, people, .. } = team();
     let page = PageRequest { limit: 10, after: None };
     let filter = Filter { manager_id: Some(people[0]), ..Filter::default() };
-    let listing = |by| observations(&filter, Sort::down(by), &page);
+    let listing = |by| observations(&filter, Sort::descending_by(by), &page);
     let by_day = listing(SortBy::ObservationDate);
     let mut source_among = |size: i64, listing: &Listing| {
         grow(&mut db, tenant, people[0], size);
@@ -207,7 +207,7 @@ fn scan_past_too_many_foreign_rows_is_abandoned() {
     assert_eq!(db.execute(&Sql::new(copies).bind(people[0])).unwrap(), 100_000);
     let filter = Filter { manager_id: Some(manager), ..Filter::default() };
     let page = PageRequest { limit: 10, after: None };
-    let listing = observations(&filter, Sort::down(SortBy::ObservationDate), &page);
+    let listing = observations(&filter, Sort::descending_by(SortBy::ObservationDate), &page);
     for (size, then) in
         [(700, RowSource::GatherFirsts(0)), (4_100, RowSource::Scan(RowFilter { hashed: vec![0] }))]
     {
@@ -226,7 +226,7 @@ fn scan_past_too_many_foreign_rows_is_abandoned() {
 
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, source: &RowSource) -> Vec<String> {
     let run = listing::runs(listing).next().unwrap();
-    let sql = listing::statement(tenant, listing, (source, TeamSource::Lines), run).explained();
+    let sql = listing::statement(tenant, listing, (source, TeamSource::Lines), run).to_explain_plan();
     let step = |row: &mut dyn candor_tables::flat::CellReader| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
@@ -241,7 +241,7 @@ fn observation_page_is_read_in_index_order() {
         limit: 50,
         after: Some(Position { key: candor_domain::page::Key::Date(Date::from_epoch_days(20_002)), id: [7; 16] }),
     };
-    let sort = Sort::down(SortBy::ObservationDate);
+    let sort = Sort::descending_by(SortBy::ObservationDate);
     let all = observations(&Filter::default(), sort, &page);
     assert_eq!(
         plan(&mut db, tenant, &all, &RowSource::Scan(RowFilter::default())),

@@ -78,7 +78,7 @@ impl Tree {
             let (before, version) = self.people[*person].clone();
             let person_after = Employee { manager_id, ..before };
             let lines = ReportingLineChange { seen: tree_version.filter(|_| manager.is_some()) };
-            writes.push(Write::employee(&Row::expecting(person_after.clone(), version), Some(lines)));
+            writes.push(Write::employee(&Row::at_version(person_after.clone(), version), Some(lines)));
             self.people[*person] = (person_after, version.next());
         }
         commit::carry_out(&mut self.db, self.tenant, &self.make.change(writes)).map(drop)

@@ -8,7 +8,7 @@ use candor_domain::erasure::texts::text_columns;
 use candor_tables::copy;
 use candor_tables::flat::{CellReader, Table, Type};
 use candor_tables::rows::JOB_TABLE;
-use candor_tables::schema::{Placement, TABLES, placed};
+use candor_tables::schema::{Placement, TABLES, tables_with};
 
 use super::database;
 use crate::connection::open::{DatabaseLocation, Source};
@@ -215,7 +215,7 @@ fn tables_with_a_tenant_are_placed_with_their_tenant() {
     let text = "SELECT m.name FROM sqlite_schema m JOIN pragma_table_xinfo(m.name) c ON c.name = 'tenant_id' \
         WHERE m.type = 'table' ORDER BY m.name";
     let table_names: Vec<String> = db.rows(Sql::new(text), |row| Ok(row.text().unwrap().unwrap())).unwrap();
-    let mut placed_tables: Vec<_> = placed(Placement::Tenant).map(|table| table.name).collect();
+    let mut placed_tables: Vec<_> = tables_with(Placement::Tenant).map(|table| table.name).collect();
     placed_tables.sort_unstable();
     assert_eq!(table_names, placed_tables);
 }
@@ -223,7 +223,7 @@ fn tables_with_a_tenant_are_placed_with_their_tenant() {
 #[test]
 fn reset_of_test_data_keeps_settings_keys_and_audit_log() {
     let kept_tables: Vec<_> =
-        placed(Placement::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
+        tables_with(Placement::Tenant).filter(|table| !table.is_test_data).map(|table| table.name).collect();
     let expected_tables = [
         "organizations",
         "api_keys",

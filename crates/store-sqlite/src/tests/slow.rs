@@ -36,7 +36,10 @@ fn too_slow(cause: SlowCause, condition: &str) -> TooSlow {
 async fn typed(store: &SqliteStore, tenant: Tenant) -> Result<(), StorageError> {
     let filter = Filter { kind: Some(Type::Strength), ..Filter::default() };
     store
-        .page(tenant, rows::observations::list(&filter, Viewer::Everything, Sort::down(SortBy::CreatedAt), &PAGE))
+        .page(
+            tenant,
+            rows::observations::list(&filter, Viewer::Everything, Sort::descending_by(SortBy::CreatedAt), &PAGE),
+        )
         .await
         .map(drop)
 }
@@ -67,7 +70,12 @@ async fn slow_read_limit_of_a_tenant_does_not_block_another() {
     let all = store
         .page(
             tenant,
-            rows::observations::list(&Filter::default(), Viewer::Everything, Sort::down(SortBy::CreatedAt), &PAGE),
+            rows::observations::list(
+                &Filter::default(),
+                Viewer::Everything,
+                Sort::descending_by(SortBy::CreatedAt),
+                &PAGE,
+            ),
         )
         .await;
     assert!(all.is_ok(), "what an index answers needs no place");

@@ -49,7 +49,7 @@ fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
     let statements = std::mem::take(&mut db.asked);
     let plans = statements
         .into_iter()
-        .map(|listing| (format!("{listing:?}"), db.rows(listing.explained(), step).unwrap()))
+        .map(|listing| (format!("{listing:?}"), db.rows(listing.to_explain_plan(), step).unwrap()))
         .collect();
     db.asked.clear();
     plans
@@ -250,7 +250,7 @@ fn delivery_log_is_read_in_index_order_for_every_filter() {
                 for descending in [false, true] {
                     let sort = Sort { by: SortBy::CreatedAt, descending };
                     let listing = rows::deliveries::list(to.id, &filter, sort, &page);
-                    listing::merged(&mut db, tenant, listing.parts()).unwrap();
+                    listing::read_merged(&mut db, tenant, listing.parts()).unwrap();
                     let than = if descending { '<' } else { '>' };
                     let expected_plan = format!("SEARCH t USING INDEX {index} AND (created_at,id){than}(?,?))");
                     let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
@@ -311,7 +311,7 @@ fn step_to_the_next_subscription_skips_the_backlog() {
                 let _address = row.int();
                 Ok(row.text().unwrap().unwrap())
             };
-            let code = db.rows(sql.compiled(), opcode).unwrap();
+            let code = db.rows(sql.to_explain(), opcode).unwrap();
             let seeks: Vec<_> = code.iter().filter(|code| code.starts_with("Seek")).collect();
             assert_eq!(seeks, ["SeekGT"], "{code:?}");
         }

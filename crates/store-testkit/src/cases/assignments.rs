@@ -21,7 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// Saves an assignment: a requester asks two reviewers about a fourth person.
 async fn asked(world: &CaseContext) -> Assignment {
     let [about, requester, one, other] =
-        [world.hired().await.id, world.hired().await.id, world.hired().await.id, world.hired().await.id];
+        [world.hire().await.id, world.hire().await.id, world.hire().await.id, world.hire().await.id];
     let it = Assignment { requester_id: Some(requester), ..world.make.assignment(about, vec![one, other]) };
     world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     it
@@ -39,7 +39,7 @@ async fn assignment_round_trips_with_submissions(world: CaseContext) {
     assignment_after.submissions[1].status = SubmissionStatus::Submitted;
     assignment_after.submissions[1].observation_ids = vec![world.make.id(), world.make.id()];
     assignment_after.submissions[1].submitted_at = Some(world.make.tick());
-    world.save(vec![Write::put(&Row::expecting(assignment_after.clone(), Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(assignment_after.clone(), Version::FIRST))]).await;
     assert_eq!(kept(&world, &assignment_before).await, assignment_after);
 }
 
@@ -47,7 +47,7 @@ async fn assignment_is_listed_for_requester_and_reviewers(world: CaseContext) {
     let it = asked(&world).await;
     let count_for = async |filter: Filter, viewer: Viewer| {
         let page = PageRequest { limit: 10, after: None };
-        let list = rows::assignments::list(&filter, viewer, Sort::up(SortBy::DueBy), &page);
+        let list = rows::assignments::list(&filter, viewer, Sort::ascending_by(SortBy::DueBy), &page);
         world.store.page(world.tenant, list).await.unwrap().items.len()
     };
     let people = [it.employee_id, it.requester_id.unwrap(), it.reviewer_ids[0], it.reviewer_ids[1]];
@@ -62,7 +62,12 @@ async fn assignment_is_listed_for_requester_and_reviewers(world: CaseContext) {
     }
     for other in [world.in_other_tenant(), world.test_environment()] {
         let page = PageRequest { limit: 10, after: None };
-        let list = rows::assignments::list(&Filter::default(), Viewer::Everything, Sort::up(SortBy::DueBy), &page);
+        let list = rows::assignments::list(
+            &Filter::default(),
+            Viewer::Everything,
+            Sort::ascending_by(SortBy::DueBy),
+            &page,
+        );
         assert_eq!(other.store.page(other.tenant, list).await.unwrap().items, []);
     }
 }

@@ -87,7 +87,7 @@ async fn departments_are_found_by_many_names_at_once(world: CaseContext) {
 }
 
 async fn lines_above_reach_the_top_and_return_the_tree_version(world: CaseContext) {
-    let top = world.hired().await;
+    let top = world.hire().await;
     let mut chain = vec![top.id];
     for _ in 0..60 {
         let lowest_person = world.hired_below(chain[chain.len() - 1]).await;
@@ -114,7 +114,7 @@ async fn lines_above_reach_the_top_and_return_the_tree_version(world: CaseContex
 }
 
 async fn newest_invitations_of_several_people_are_read_together(world: CaseContext) {
-    let (ada, eva, other) = (world.hired().await, world.hired().await, world.hired().await);
+    let (ada, eva, other) = (world.hire().await, world.hire().await, world.hire().await);
     let invitations = [&ada, &ada, &eva, &other].map(|person| world.make.invitation(person.id));
     world.save(invitations.iter().map(|invitation| Write::put(&Row::new(invitation.clone()))).collect()).await;
     let mut newest_rows =

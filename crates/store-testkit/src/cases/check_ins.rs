@@ -75,7 +75,7 @@ fn check_in(make: &Fixtures, objective: &Objective) -> CheckIn {
 
 /// Saves an objective in progress with key results.
 async fn begun(world: &CaseContext) -> Objective {
-    let owner = world.hired().await.id;
+    let owner = world.hire().await.id;
     let key_results = measures(&world.make);
     let objective = Objective { status: Status::InProgress, key_results, ..world.make.objective(owner) };
     let active_objective = objective.with_figures();
@@ -85,7 +85,7 @@ async fn begun(world: &CaseContext) -> Objective {
 
 async fn objective_round_trips(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
-    let owner = world.hired().await;
+    let owner = world.hire().await;
     let time = |millis| Some(Timestamp::from_millis(millis));
     let content = ReviewedContent {
         title: "Before \"it\"".to_owned(),
@@ -117,9 +117,9 @@ async fn objective_round_trips(world: CaseContext) {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
         let stored_row = store.row::<Objective>(*tenant, it.id).await.unwrap();
         assert_eq!(stored_row, Some(Versioned { value: it.clone(), version: Version::FIRST }), "no. {number}");
-        world.save(vec![Write::put(&Row::expecting(it.clone(), Version::FIRST))]).await;
+        world.save(vec![Write::put(&Row::at_version(it.clone(), Version::FIRST))]).await;
         assert_eq!(store.row::<Objective>(*tenant, it.id).await.unwrap().unwrap().version, Version(2));
-        let stale = world.try_save(Write::put(&Row::expecting(it, Version::FIRST))).await;
+        let stale = world.try_save(Write::put(&Row::at_version(it, Version::FIRST))).await;
         assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
     }
     let nobodys = world.try_save(Write::put(&Row::new(make.objective(make.id())))).await;
@@ -129,7 +129,7 @@ async fn objective_round_trips(world: CaseContext) {
 async fn check_in_round_trips(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let objective = begun(&world).await;
-    let author = world.hired().await.id;
+    let author = world.hire().await.id;
     let full = CheckIn {
         author_id: Some(author),
         progress: Some(100),
@@ -154,7 +154,7 @@ async fn check_in_round_trips(world: CaseContext) {
 }
 
 async fn check_in_of_a_missing_objective_is_refused(world: CaseContext) {
-    let objective = world.make.objective(world.hired().await.id);
+    let objective = world.make.objective(world.hire().await.id);
     let result = world.try_save(Write::put(&Row::new(check_in(&world.make, &objective)))).await;
     assert!(matches!(result, Err(CommitError::Missing)), "{result:?}");
 }
@@ -168,8 +168,10 @@ async fn checks_in(world: &CaseContext, id: ObjectiveId, body: String) {
         let check_in_time = world.make.tick();
         let (state, decision) =
             objective_row.value.check_in(world.make.id(), draft.clone(), false, check_in_time).unwrap();
-        let writes =
-            vec![Write::put(&Row::new(decision.state)), Write::put(&Row::expecting(state, objective_row.version))];
+        let writes = vec![
+            Write::put(&Row::new(decision.state)),
+            Write::put(&Row::at_version(state, objective_row.version)),
+        ];
         let events = vec![world.make.event(EventType::ObjectiveCheckedIn)];
         match world.commit(ChangeSet { events, ..world.make.change(writes) }).await {
             Ok(()) => return,
@@ -193,7 +195,7 @@ async fn check_ins_at_once_are_all_saved(world: CaseContext) {
     let objective_row = world.store.row::<Objective>(world.tenant, objective.id).await.unwrap().unwrap();
     assert_eq!(objective_row.version, Version(31));
     let page = PageRequest { limit: 100, after: None };
-    let list = rows::check_ins::list(objective.id, Sort::up(SortBy::CreatedAt), &page);
+    let list = rows::check_ins::list(objective.id, Sort::ascending_by(SortBy::CreatedAt), &page);
     let all = world.store.page(world.tenant, list).await.unwrap().items;
     assert_eq!(all.len(), 30);
     // Each value continues from the one before, in the order of the commits.
@@ -231,8 +233,8 @@ async fn check_ins_are_listed_by_objective_and_person(world: CaseContext) {
     }
     let page = |limit| PageRequest { limit, after: None };
     for (sort, wanted) in [
-        (Sort::up(SortBy::CreatedAt), [&all[0], &all[2], &all[3]]),
-        (Sort::down(SortBy::CreatedAt), [&all[3], &all[2], &all[0]]),
+        (Sort::ascending_by(SortBy::CreatedAt), [&all[0], &all[2], &all[3]]),
+        (Sort::descending_by(SortBy::CreatedAt), [&all[3], &all[2], &all[0]]),
     ] {
         let check_in_page =
             world.store.page(world.tenant, rows::check_ins::list(one.id, sort, &page(9))).await.unwrap();
@@ -257,7 +259,7 @@ async fn check_ins_are_deleted_with_their_objective(world: CaseContext) {
     world.store.apply_erasure(world.tenant, &changes).await.unwrap();
     let page = PageRequest { limit: 9, after: None };
     for (objective, count) in [(&one, 0), (&other, 1)] {
-        let list = rows::check_ins::list(objective.id, Sort::up(SortBy::CreatedAt), &page);
+        let list = rows::check_ins::list(objective.id, Sort::ascending_by(SortBy::CreatedAt), &page);
         assert_eq!(world.store.page(world.tenant, list).await.unwrap().items.len(), count);
     }
     assert_eq!(world.store.row::<Objective>(world.tenant, one.id).await.unwrap(), None);
@@ -276,7 +278,7 @@ async fn objectives_that_support_one_are_found(world: CaseContext) {
     }
     let supporting_ids = |world: &CaseContext, id| {
         let (store, tenant) = (world.store.clone(), world.tenant);
-        async move { store.entries(tenant, rows::objectives::supporting(id, 9)).await.unwrap() }
+        async move { store.entries(tenant, rows::objectives::list_supporting(id, 9)).await.unwrap() }
     };
     let all: Vec<_> = supporting_ids(&world, parent.id).await.into_iter().map(|row| row.value).collect();
     assert_eq!(all, [child.clone(), archived_objective]);

@@ -51,10 +51,10 @@ async fn row_version_and_id_are_checked_like_the_commit(world: CaseContext) {
     expect(&world, new.to_vec(), "Ok(())").await;
     let department_again = Department { name: "Another".to_owned(), ..department.clone() };
     expect(&world, vec![Write::put(&Row::new(department_again))], "Err(Taken(Id))").await;
-    expect(&world, vec![Write::put(&Row::expecting(make.department(), Version::FIRST))], "Err(Stale)").await;
+    expect(&world, vec![Write::put(&Row::at_version(make.department(), Version::FIRST))], "Err(Stale)").await;
     for (seen, expected) in [(LATER, "Err(Stale)"), (Version::FIRST, "Ok(())"), (Version::FIRST, "Err(Stale)")] {
-        expect(&world, vec![Write::put(&Row::expecting(department.clone(), seen))], expected).await;
-        expect(&world, vec![Write::put(&Row::expecting(key.clone(), seen))], expected).await;
+        expect(&world, vec![Write::put(&Row::at_version(department.clone(), seen))], expected).await;
+        expect(&world, vec![Write::put(&Row::at_version(key.clone(), seen))], expected).await;
     }
 }
 
@@ -79,7 +79,7 @@ async fn unique_value_is_checked_like_the_commit(world: CaseContext) {
     let attribute = Attribute { name: attribute.name.to_uppercase(), ..make.attribute() };
     expect(&world, vec![Write::put(&Row::new(attribute))], "Err(Taken(AttributeName))").await;
     // A row does not conflict with its own stored values.
-    expect(&world, vec![Write::employee(&Row::expecting(holder, Version::FIRST), None)], "Ok(())").await;
+    expect(&world, vec![Write::employee(&Row::at_version(holder, Version::FIRST), None)], "Ok(())").await;
 }
 
 async fn requirement_is_checked_like_the_commit(world: CaseContext) {
@@ -128,10 +128,10 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
 }
 
 async fn reporting_tree_is_checked_like_the_commit(world: CaseContext) {
-    let (boss, one) = (world.hired().await, world.hired().await);
+    let (boss, one) = (world.hire().await, world.hire().await);
     let move_with = |seen: Version, tree: Option<Version>| {
         let state = Employee { manager_id: Some(boss.id), ..one.clone() };
-        vec![Write::employee(&Row::expecting(state, seen), Some(ReportingLineChange { seen: tree }))]
+        vec![Write::employee(&Row::at_version(state, seen), Some(ReportingLineChange { seen: tree }))]
     };
     let tree = world.tree().await;
     expect(&world, move_with(Version::FIRST, Some(tree.next())), "Err(Stale)").await;
@@ -145,7 +145,7 @@ async fn reporting_tree_is_checked_like_the_commit(world: CaseContext) {
 
 async fn conversation_and_webhook_are_checked_like_the_commit(world: CaseContext) {
     let CaseContext { make, .. } = &world;
-    let talk = make.conversation(vec![world.hired().await.id, world.hired().await.id]);
+    let talk = make.conversation(vec![world.hire().await.id, world.hire().await.id]);
     let archived_talk =
         Conversation { archived_at: Some(make.tick()), ..make.conversation(talk.participant_ids.clone()) };
     let webhook: Subscription = make.subscription();
@@ -168,7 +168,7 @@ async fn one_stale_row_among_many_is_found(world: CaseContext) {
         let version_of = |at| if Some(at) == stale { LATER } else { Version::FIRST };
         let changed_people = people.iter().enumerate();
         changed_people
-            .map(|(at, person)| Write::employee(&Row::expecting(person.clone(), version_of(at)), None))
+            .map(|(at, person)| Write::employee(&Row::at_version(person.clone(), version_of(at)), None))
             .collect::<Vec<_>>()
     };
     for stale in [0, MANY / 2, MANY - 1] {
@@ -178,10 +178,14 @@ async fn one_stale_row_among_many_is_found(world: CaseContext) {
 }
 
 async fn check_sees_only_rows_of_its_tenant(world: CaseContext) {
-    let person = world.hired().await;
+    let person = world.hire().await;
     for other in [world.in_other_tenant(), world.test_environment()] {
-        expect(&other, vec![Write::employee(&Row::expecting(person.clone(), Version::FIRST), None)], "Err(Stale)")
-            .await;
+        expect(
+            &other,
+            vec![Write::employee(&Row::at_version(person.clone(), Version::FIRST), None)],
+            "Err(Stale)",
+        )
+        .await;
         expect(&other, vec![joins(person.clone())], "Ok(())").await;
     }
     // Keys belong to the organization: a check from its test data set sees them, too.
@@ -189,7 +193,7 @@ async fn check_sees_only_rows_of_its_tenant(world: CaseContext) {
     world.save(vec![Write::put(&Row::new(key.clone()))]).await;
     let other = world.test_environment();
     let writes =
-        [Write::put(&Row::expecting(key, Version::FIRST)), Write::put(&Row::new(world.make.department()))];
+        [Write::put(&Row::at_version(key, Version::FIRST)), Write::put(&Row::new(world.make.department()))];
     let change = world.make.change(writes.to_vec());
     let check_result = other.store.check(other.tenant, &change).await;
     assert!(check_result.is_ok(), "{check_result:?}");

@@ -32,7 +32,7 @@ pub(crate) fn cases() -> Vec<Case> {
 async fn backlog(world: &CaseContext, to: &Subscription, size: usize, from: Timestamp) -> Vec<Job> {
     let mut jobs: Vec<_> = (0..size).map(|_| world.delivery_at(from, to)).collect();
     for at in (1..size).rev() {
-        jobs.swap(at, world.random.below(at + 1));
+        jobs.swap(at, world.random.number_below(at + 1));
     }
     for (number, job) in (0..).zip(&mut jobs) {
         job.first_due_at = Timestamp::from_millis(from.millis() + number);
@@ -224,7 +224,7 @@ async fn queue_walk_counts_busy_queues_but_skips_them(world: CaseContext) {
 async fn parked_delivery_waits_until_its_subscription_is_active(world: CaseContext) {
     let (here, there) = (world.clone(), world.in_other_tenant());
     let active = here.subscriber().await;
-    let paused_webhook = there.subscribed(Subscription { active: false, ..there.make.subscription() }).await;
+    let paused_webhook = there.add_subscription(Subscription { active: false, ..there.make.subscription() }).await;
     let deleted_webhook = here.subscriber().await;
     let worker = Worker::new(&world);
     let mut jobs = vec![];
@@ -256,7 +256,7 @@ async fn parked_delivery_waits_until_its_subscription_is_active(world: CaseConte
     worker.keeps(claimed_of(&deleted_webhook).into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
     assert_eq!(other.all(now.plus_seconds(LEASE_SECONDS)).await, jobs_of(&active));
     let reactivation =
-        Write::put(&Row::expecting(Subscription { active: true, ..paused_webhook.clone() }, Version::FIRST));
+        Write::put(&Row::at_version(Subscription { active: true, ..paused_webhook.clone() }, Version::FIRST));
     there.save(vec![reactivation]).await;
     assert_eq!(worker.all_parked(now).await, jobs_of(&paused_webhook));
 }
@@ -264,7 +264,7 @@ async fn parked_delivery_waits_until_its_subscription_is_active(world: CaseConte
 async fn parked_deliveries_are_claimed_in_event_order(world: CaseContext) {
     let to = world.subscriber().await;
     let others = world.subscriber().await;
-    world.happened(&[EventType::EmployeeCreated; 3]).await;
+    world.commit_events(&[EventType::EmployeeCreated; 3]).await;
     let worker = Worker::new(&world);
     let due = worker.all(END).await;
     worker.keeps(due.iter().map(|job| (*job, AttemptResult::Parked)).collect()).await;

@@ -9,7 +9,7 @@ use candor_port_storage::{Row, StorageExt, Write};
 use candor_tables::rows::erasures::RUNNING;
 
 use crate::Case;
-use crate::worker::{BAD, LEASE_SECONDS, MANY, Worker, settled};
+use crate::worker::{BAD, LEASE_SECONDS, MANY, Worker, attempt_effect};
 use crate::world::CaseContext;
 
 /// Time by which the clock was ahead, in seconds.
@@ -32,7 +32,7 @@ async fn correct(world: &CaseContext, now: Timestamp) {
 /// Queues a delivery and returns it.
 async fn queued(world: &CaseContext) -> Job {
     let to = world.subscriber().await;
-    let events = world.happened(&[EventType::EmployeeCreated]).await;
+    let events = world.commit_events(&[EventType::EmployeeCreated]).await;
     world.delivery_of(&events[0], &to)
 }
 
@@ -49,7 +49,7 @@ async fn retry_becomes_due_only_if_its_attempt_was_ahead(world: CaseContext) {
     let (worker, at) = (Worker::new(&world), world.make.tick());
     assert_eq!(worker.all(at).await, [job]);
     let retry_at = at.plus_seconds(3_600);
-    let failed_result = settled(&job, world.attempt_at(at), BAD, Some(retry_at));
+    let failed_result = attempt_effect(&job, world.attempt_at(at), BAD, Some(retry_at));
     worker.keeps(vec![(job, AttemptResult::Settled(Box::new(failed_result)))]).await;
     let later_time = at.plus_seconds(60);
     correct(&world, later_time).await;
@@ -71,7 +71,7 @@ async fn lease_of_a_clock_ahead_ends_after_the_longest_one(world: CaseContext) {
 }
 
 async fn mail_of_a_clock_ahead_becomes_due(world: CaseContext) {
-    let person = world.hired().await;
+    let person = world.hire().await;
     let mail_time = world.now();
     let invitation = world.make.invitation(person.id).by_mail(world.make.bytes32().to_vec(), mail_time);
     world.save(vec![Write::put(&Row::new(invitation.clone()))]).await;
@@ -83,7 +83,7 @@ async fn mail_of_a_clock_ahead_becomes_due(world: CaseContext) {
 }
 
 async fn erasure_of_a_clock_ahead_becomes_due(world: CaseContext) {
-    let person = world.hired().await;
+    let person = world.hire().await;
     let erasure_time = world.now();
     let plan = ErasurePlan {
         employee_id: person.id,

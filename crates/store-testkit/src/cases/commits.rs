@@ -32,7 +32,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-const NEWEST: Sort = Sort::down(SortBy::OccurredAt);
+const NEWEST: Sort = Sort::descending_by(SortBy::OccurredAt);
 const FIRST: PageRequest = PageRequest { limit: 100, after: None };
 
 /// A change set that writes to every kind of table, plus one write that the store may refuse.
@@ -46,7 +46,7 @@ struct Everything {
 impl Everything {
     async fn around(world: &CaseContext, write: Write) -> Self {
         let CaseContext { make, .. } = world;
-        let subject = world.hired().await;
+        let subject = world.hire().await;
         let attribute = make.attribute();
         let department = make.department();
         let custom = [("desk".to_owned(), people::Custom::Text(format!("{}", make.number())))];
@@ -75,19 +75,26 @@ impl Everything {
         let CaseContext { store, tenant, .. } = world;
         let tenant = *tenant;
         let custom = people::Filter { custom: self.person.custom_fields.filters(), ..people::Filter::default() };
-        let by_custom =
-            store.page(tenant, rows::employees::list(&custom, Sort::up(SortBy::LastName), &FIRST)).await.unwrap();
+        let by_custom = store
+            .page(tenant, rows::employees::list(&custom, Sort::ascending_by(SortBy::LastName), &FIRST))
+            .await
+            .unwrap();
         let tags = self.observation.attribute_ids.clone();
         let tag_filter = observation::Filter { attribute_ids: tags, ..observation::Filter::default() };
         let by_tag = store
             .page(
                 tenant,
-                rows::observations::list(&tag_filter, Viewer::Everything, Sort::up(SortBy::CreatedAt), &FIRST),
+                rows::observations::list(
+                    &tag_filter,
+                    Viewer::Everything,
+                    Sort::ascending_by(SortBy::CreatedAt),
+                    &FIRST,
+                ),
             )
             .await
             .unwrap();
         let manager = self.person.manager_id.unwrap();
-        let is_report = store.reporting(tenant, manager, self.person.id).await.unwrap().is_below;
+        let is_report = store.read_reporting(tenant, manager, self.person.id).await.unwrap().is_below;
         let replay = self.change.replay.clone().unwrap();
         let replay_row = store.replay(tenant, &replay.key, replay.created_at).await.unwrap();
         let filter = audit::Filter { actions: vec!["test.more".to_owned()], ..audit::Filter::default() };
@@ -122,7 +129,7 @@ fn renamed(seen: &Versioned<Employee>, name: &str) -> Employee {
 }
 
 fn person(employee: Employee, seen: Version) -> Write {
-    Write::employee(&Row::expecting(employee, seen), None)
+    Write::employee(&Row::at_version(employee, seen), None)
 }
 
 async fn change_set_is_saved_completely(world: CaseContext) {
@@ -136,7 +143,7 @@ async fn change_set_is_saved_completely(world: CaseContext) {
 }
 
 async fn stale_write_saves_nothing(world: CaseContext) {
-    let person_before = world.hired().await;
+    let person_before = world.hire().await;
     let employee_row = world.employee(person_before.id).await;
     world.try_save(person(renamed(&employee_row, "Winner"), employee_row.version)).await.unwrap();
     let all = Everything::around(&world, person(renamed(&employee_row, "Loser"), employee_row.version)).await;
@@ -147,7 +154,7 @@ async fn stale_write_saves_nothing(world: CaseContext) {
 }
 
 async fn refused_change_set_saves_nothing(world: CaseContext) {
-    let holder = world.hired().await;
+    let holder = world.hire().await;
     let person_with_taken_email = Employee { email: holder.email.to_uppercase(), ..world.make.employee() };
     let homeless = Employee { department_id: Some(DepartmentId::from_bytes([9; 16])), ..world.make.employee() };
     let unknown = world.make.observation(EmployeeId::from_bytes([9; 16]));
@@ -169,7 +176,7 @@ async fn refused_change_set_saves_nothing(world: CaseContext) {
 
 /// Commits concurrent change sets: a third is valid, a third is stale, and a third uses a taken address.
 async fn failing_change_sets_in_a_burst_leave_valid_ones_saved(world: CaseContext) {
-    let holder = world.hired().await;
+    let holder = world.hire().await;
     let holder_row = world.employee(holder.id).await;
     world.try_save(person(renamed(&holder_row, "Current"), holder_row.version)).await.unwrap();
     let people: Vec<_> = (0..60).map(|_| world.make.employee()).collect();
@@ -195,7 +202,7 @@ async fn failing_change_sets_in_a_burst_leave_valid_ones_saved(world: CaseContex
 }
 
 async fn one_of_concurrent_writers_of_a_version_wins(world: CaseContext) {
-    let person_before = world.hired().await;
+    let person_before = world.hire().await;
     for _ in 0..5 {
         let row_before = world.employee(person_before.id).await;
         let tasks = (0..20).map(|number| {
@@ -214,7 +221,7 @@ async fn one_of_concurrent_writers_of_a_version_wins(world: CaseContext) {
 }
 
 async fn new_row_must_be_absent_and_changed_row_present(world: CaseContext) {
-    let stored_person = world.hired().await;
+    let stored_person = world.hire().await;
     let second_result =
         world.try_save(joins(Employee { email: "new@example.com".to_owned(), ..stored_person })).await;
     assert!(matches!(second_result, Err(CommitError::Taken(Unique::Id))), "{second_result:?}");
@@ -229,7 +236,7 @@ async fn version_increases_by_one_per_write(world: CaseContext) {
     let organization = make.organization(tenant.organization);
     let (department, attribute) = (make.department(), make.attribute());
     let (connector, key) = (make.connector(), make.api_key());
-    let employee = world.hired().await;
+    let employee = world.hire().await;
     let invitation = make.invitation(employee.id);
     let observation = make.observation(employee.id);
     for number in 1..=3 {
@@ -278,7 +285,7 @@ async fn batch_of_many_people_is_one_change(world: CaseContext) {
     assert_eq!(people_rows.into_iter().map(|row| row.value).collect::<Vec<_>>(), people);
     assert_eq!(world.events().await, change.events);
     let (top, last) = (people[0].id, people[399].id);
-    assert!(store.reporting(*tenant, top, last).await.unwrap().is_below, "the last is below the first");
+    assert!(store.read_reporting(*tenant, top, last).await.unwrap().is_below, "the last is below the first");
     let role_writes: Vec<_> = people
         .iter()
         .map(|employee| person(Employee { role: Role::Manager, ..employee.clone() }, Version::FIRST))
@@ -296,7 +303,7 @@ async fn side_tables_follow_their_rows(world: CaseContext) {
     let attributes: Vec<_> = (0..3).map(|_| make.attribute()).collect();
     world.save(attributes.iter().map(|attribute| Write::put(&Row::new(attribute.clone()))).collect()).await;
     let [a, b, c] = [attributes[0].id, attributes[1].id, attributes[2].id];
-    let subject = world.hired().await;
+    let subject = world.hire().await;
     let base = make.observation(subject.id);
     let mut row_version = None;
     for tags in [vec![a, b], vec![b, c], vec![], vec![c, b, a], vec![a]] {
@@ -309,7 +316,12 @@ async fn side_tables_follow_their_rows(world: CaseContext) {
             let observation_page = store
                 .page(
                     *tenant,
-                    rows::observations::list(&filter, Viewer::Everything, Sort::up(SortBy::CreatedAt), &FIRST),
+                    rows::observations::list(
+                        &filter,
+                        Viewer::Everything,
+                        Sort::ascending_by(SortBy::CreatedAt),
+                        &FIRST,
+                    ),
                 )
                 .await
                 .unwrap();
@@ -324,7 +336,7 @@ async fn side_tables_follow_their_rows(world: CaseContext) {
         for other in ["north", "south"] {
             let filter = people::Filter { custom: custom(other).filters(), ..people::Filter::default() };
             let employee_page = store
-                .page(*tenant, rows::employees::list(&filter, Sort::up(SortBy::LastName), &FIRST))
+                .page(*tenant, rows::employees::list(&filter, Sort::ascending_by(SortBy::LastName), &FIRST))
                 .await
                 .unwrap();
             assert_eq!(!employee_page.items.is_empty(), other == word, "{word}");

@@ -51,7 +51,7 @@ impl Staff {
     /// Returns a filter with up to three values in each condition.
     fn filter(&self, world: &CaseContext) -> Option<EventFilter> {
         fn some<T: Copy>(world: &CaseContext, from: &[T]) -> Option<Vec<T>> {
-            let count = 1 + world.random.below(3);
+            let count = 1 + world.random.number_below(3);
             world.random.chance(35).then(|| (0..count).map(|_| *world.random.pick(from)).collect())
         }
         let people: Vec<_> = self.people.iter().map(|person| person.id).chain([world.make.id()]).collect();
@@ -99,7 +99,7 @@ async fn subscribers(world: &CaseContext, staff: &Staff) -> Vec<Subscription> {
     let mut subscribers = vec![];
     for _ in 0..40 {
         let value = Subscription { filter: staff.filter(world), ..world.make.subscription() };
-        subscribers.push(world.subscribed(value).await);
+        subscribers.push(world.add_subscription(value).await);
     }
     subscribers
 }
@@ -150,7 +150,7 @@ async fn department_of_an_event_is_that_after_its_change(world: CaseContext) {
     let mut to = vec![];
     for department in [old, new] {
         let filter = EventFilter { department_ids: Some(vec![*department]), ..EventFilter::default() };
-        to.push(world.subscribed(Subscription { filter: Some(filter), ..world.make.subscription() }).await);
+        to.push(world.add_subscription(Subscription { filter: Some(filter), ..world.make.subscription() }).await);
     }
     let Versioned { value, version } = world.employee(staff.people[0].id).await;
     let person_in_new = Employee { department_id: Some(*new), ..value };
@@ -161,7 +161,7 @@ async fn department_of_an_event_is_that_after_its_change(world: CaseContext) {
     let data = serde_json::to_string(&person_in_new).unwrap();
     let department_event = Event { data, ..world.make.event(EventType::EmployeeUpdated) };
     let events = vec![about(EventType::InvitationRevoked), department_event, about(EventType::InvitationCreated)];
-    let writes = vec![Write::put(&Row::expecting(person_in_new.clone(), version))];
+    let writes = vec![Write::put(&Row::at_version(person_in_new.clone(), version))];
     world.commit(ChangeSet { events: events.clone(), ..world.make.change(writes) }).await.unwrap();
     let event_after = about(EventType::SummaryArchived);
     world.commit(ChangeSet { events: vec![event_after.clone()], ..world.make.change(vec![]) }).await.unwrap();
@@ -176,8 +176,8 @@ async fn filter_of_another_tenant_does_not_apply(world: CaseContext) {
     let other = world.in_other_tenant();
     let filter = EventFilter { department_ids: Some(staff.departments.clone()), ..EventFilter::default() };
     let filtered_subscription = Subscription { filter: Some(filter), ..world.make.subscription() };
-    world.subscribed(filtered_subscription.clone()).await;
-    other.subscribed(Subscription { id: world.make.id(), ..filtered_subscription }).await;
+    world.add_subscription(filtered_subscription.clone()).await;
+    other.add_subscription(Subscription { id: world.make.id(), ..filtered_subscription }).await;
     let all = other.subscriber().await;
     let data = json!({"employee_id": staff.people[0].id, "type": "strength"}).to_string();
     let event = Event { data, ..world.make.event(EventType::ObservationCreated) };

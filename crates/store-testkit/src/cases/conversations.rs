@@ -26,7 +26,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// Saves a conversation of two people.
 async fn begun(world: &CaseContext) -> Conversation {
-    let people = vec![world.hired().await.id, world.hired().await.id];
+    let people = vec![world.hire().await.id, world.hire().await.id];
     let it = world.make.conversation(people);
     world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     it
@@ -44,7 +44,8 @@ async fn kept(world: &CaseContext, conversation: &Conversation) -> (Conversation
 
 async fn messages(world: &CaseContext, of: &Conversation) -> Vec<Message> {
     let page = PageRequest { limit: 100, after: None };
-    let list = rows::conversations::messages(of.id, &Default::default(), Sort::up(SortBy::CreatedAt), &page);
+    let list =
+        rows::conversations::messages(of.id, &Default::default(), Sort::ascending_by(SortBy::CreatedAt), &page);
     world.store.page(world.tenant, list).await.unwrap().items
 }
 
@@ -71,10 +72,14 @@ async fn newest_message_time_counts_in_any_save_order(world: CaseContext) {
             .map(|item| item.id)
             .collect::<Vec<_>>()
     };
-    assert_eq!(order(Sort::down(SortBy::ActiveAt)).await, [other.id, it.id], "without messages: since it began");
+    assert_eq!(
+        order(Sort::descending_by(SortBy::ActiveAt)).await,
+        [other.id, it.id],
+        "without messages: since it began"
+    );
     world.save(message(&world, &it, world.make.tick())).await;
-    assert_eq!(order(Sort::down(SortBy::ActiveAt)).await, [it.id, other.id]);
-    assert_eq!(order(Sort::down(SortBy::CreatedAt)).await, [other.id, it.id]);
+    assert_eq!(order(Sort::descending_by(SortBy::ActiveAt)).await, [it.id, other.id]);
+    assert_eq!(order(Sort::descending_by(SortBy::CreatedAt)).await, [other.id, it.id]);
 }
 
 async fn conversation_update_keeps_the_last_message_time(world: CaseContext) {
@@ -84,14 +89,14 @@ async fn conversation_update_keeps_the_last_message_time(world: CaseContext) {
     // This decision is based on a read before the message. Its commit must not undo the time of the message.
     let joins = Joins::parse(&format!("{}={}", it.participant_ids[0], now.millis())).unwrap();
     let renamed_conversation = Conversation { title: "Renamed".to_owned(), joins, ..it.clone() };
-    world.save(vec![Write::put(&Row::expecting(renamed_conversation.clone(), Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(renamed_conversation.clone(), Version::FIRST))]).await;
     assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(now), ..renamed_conversation });
 }
 
 async fn archived_conversation_refuses_messages(world: CaseContext) {
     let it = begun(&world).await;
     let archived_conversation = Conversation { archived_at: Some(world.make.tick()), ..it.clone() };
-    world.save(vec![Write::put(&Row::expecting(archived_conversation.clone(), Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(archived_conversation.clone(), Version::FIRST))]).await;
     let result = world.commit(world.make.change(message(&world, &it, world.make.tick()))).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     assert_eq!((kept(&world, &it).await.0, messages(&world, &it).await), (archived_conversation, vec![]));
@@ -118,7 +123,7 @@ async fn concurrent_messages_fail_for_archived_conversations_only(world: CaseCon
         all.push(begun(&world).await);
     }
     let archived_conversation = Conversation { archived_at: Some(world.make.tick()), ..all[2].clone() };
-    world.save(vec![Write::put(&Row::expecting(archived_conversation, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(archived_conversation, Version::FIRST))]).await;
     let times: Vec<_> = (0..60).map(|_| world.make.tick()).collect();
     let tasks = times.iter().enumerate().map(|(at, time)| {
         let (world, event) = (world.clone(), world.make.event(EventType::ConversationMessageCreated));
@@ -142,7 +147,7 @@ async fn concurrent_messages_fail_for_archived_conversations_only(world: CaseCon
 }
 
 async fn concurrent_new_conversations_are_all_saved(world: CaseContext) {
-    let people = [world.hired().await.id, world.hired().await.id];
+    let people = [world.hire().await.id, world.hire().await.id];
     let all: Vec<_> = (0..40).map(|_| world.make.conversation(people.to_vec())).collect();
     let tasks = all.iter().enumerate().map(|(at, message)| {
         let (world, replay) = (world.clone(), world.make.replay(&format!("begin-{}", at % 35)));
@@ -167,7 +172,7 @@ async fn conversation_of_another_tenant_is_not_changed(world: CaseContext) {
     for other in [world.in_other_tenant(), world.test_environment()] {
         let foreign_result = other.try_save(Write::MessageAdded(it.id, world.make.tick())).await;
         assert!(matches!(foreign_result, Err(CommitError::Stale)), "{foreign_result:?}");
-        let author = other.hired().await.id;
+        let author = other.hire().await.id;
         let message_result = other.try_save(Write::put(&Row::new(world.make.message(it.id, author)))).await;
         assert!(matches!(message_result, Err(CommitError::Missing)), "{message_result:?}");
         let strangers = world.make.conversation(vec![author, it.participant_ids[0]]);

@@ -25,7 +25,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(observation_counts_match_the_list_of_each_viewer),
         Case::new(objective_counts_match_their_list),
         Case::new(counts_are_cut_to_the_largest_groups),
-        Case::new(counts_need_a_slot).within(SlowReads { places: 0, ..usual }),
+        Case::new(counts_need_a_slot).with_limits(SlowReads { places: 0, ..usual }),
     ]
 }
 
@@ -123,7 +123,7 @@ async fn observation_counts_match_the_list_of_each_viewer(world: CaseContext) {
 }
 
 async fn objective_counts_match_their_list(world: CaseContext) {
-    let owner = world.hired().await.id;
+    let owner = world.hire().await.id;
     let confidence = || world.random.maybe(60, objective::Confidence::ALL);
     let new_objective = || objective::Objective { confidence: confidence(), ..world.make.objective(owner) };
     let all: Vec<_> = (0..20).map(|_| new_objective()).collect();

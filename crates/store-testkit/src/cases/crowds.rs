@@ -60,8 +60,8 @@ async fn is_there(world: &CaseContext, observation: &Observation, change: &Chang
 /// Mixes failing change sets into each group of ten: one requires an archived attribute, one is about an unknown
 /// person, one has a taken id.
 async fn failing_change_sets_in_a_group_leave_valid_ones_saved(world: CaseContext) {
-    let (person, make) = (world.hired().await, &world.make);
-    let existing_observation = world.observed(person.id).await;
+    let (person, make) = (world.hire().await, &world.make);
+    let existing_observation = world.observe(person.id).await;
     let (open, archived) = (make.attribute(), make.attribute());
     let archived_attribute = Attribute { archived_at: Some(make.tick()), ..archived };
     world
@@ -105,13 +105,13 @@ async fn failing_change_sets_in_a_group_leave_valid_ones_saved(world: CaseContex
 
 /// Commits retries of three requests among other change sets, all at once and in a new order in each round.
 async fn concurrent_retries_in_a_group_have_one_effect(world: CaseContext) {
-    let (person, make) = (world.hired().await, &world.make);
+    let (person, make) = (world.hire().await, &world.make);
     for round in 0..5 {
         let keys: Vec<_> = (0..30)
             .flat_map(|number| [format!("twin-{round}-{}", number % 3), format!("single-{round}-{number}")])
             .collect();
         let mut crowd: Vec<_> = keys.iter().map(|key| (key, make.observation(person.id))).collect();
-        crowd.sort_by_cached_key(|_| world.random.below(1000));
+        crowd.sort_by_cached_key(|_| world.random.number_below(1000));
         let changes: Vec<_> =
             crowd.iter().map(|(key, observation)| observing(&world, observation, make.replay(key))).collect();
         let results = commit_all(&world, &changes).await;
@@ -131,7 +131,7 @@ async fn concurrent_retries_in_a_group_have_one_effect(world: CaseContext) {
 /// Commits change sets of which every second one has a lease. Each must get exactly the deliveries of its own
 /// events.
 async fn leases_in_a_group_return_only_their_own_deliveries(world: CaseContext) {
-    let (person, make) = (world.hired().await, &world.make);
+    let (person, make) = (world.hire().await, &world.make);
     let subscriptions = [make.subscription(), make.subscription_to(&[EventType::ObservationCreated])];
     world
         .save(subscriptions.each_ref().map(|subscription| Write::put(&Row::new(subscription.clone()))).to_vec())
@@ -147,7 +147,7 @@ async fn leases_in_a_group_return_only_their_own_deliveries(world: CaseContext) 
         .collect();
     let tasks = changes.iter().cloned().map(|change| {
         let world = world.clone();
-        async move { world.committed(change).await }
+        async move { world.commit_for_result(change).await }
     });
     for (change, committed) in changes.iter().zip(at_once(tasks).await) {
         let mut leased_jobs = committed.unwrap().leased;

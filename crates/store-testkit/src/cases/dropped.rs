@@ -58,7 +58,7 @@ async fn dropped_commit_is_complete_or_absent(world: CaseContext) {
     // reuse.
     let others = (0..30).map(|_| {
         let world = world.clone();
-        async move { world.hired().await }
+        async move { world.hire().await }
     });
     at_once(others).await;
     for (number, (person, replay)) in attempts.iter().enumerate() {
@@ -84,8 +84,10 @@ async fn whole(world: &CaseContext, person: &Employee, replay: &IdempotencyRecor
     let filter = audit::Filter { target_id: Some(person.id.to_string()), ..Default::default() };
     let page = PageRequest { limit: 2, after: None };
     // Reads in the reverse order of writing. A commit between two reads then shows as a difference.
-    let log =
-        store.page(*tenant, rows::audit::list(&filter, Sort::down(SortBy::OccurredAt), &page)).await.unwrap();
+    let log = store
+        .page(*tenant, rows::audit::list(&filter, Sort::descending_by(SortBy::OccurredAt), &page))
+        .await
+        .unwrap();
     let replay_row = store.replay(*tenant, &replay.key, replay.created_at).await.unwrap();
     let row = store.row::<Employee>(*tenant, person.id).await.unwrap();
     [row.is_some(), replay_row.is_some()] == [!log.items.is_empty(); 2]
@@ -94,7 +96,7 @@ async fn whole(world: &CaseContext, person: &Employee, replay: &IdempotencyRecor
 async fn dropped_commit_leaves_no_lock(world: CaseContext) {
     let mut people = Vec::new();
     for _ in 0..12 {
-        people.push(world.hired().await);
+        people.push(world.hire().await);
     }
     for round in 0..4 {
         let tasks = people.clone().into_iter().enumerate().map(|(number, person)| {
@@ -102,7 +104,7 @@ async fn dropped_commit_leaves_no_lock(world: CaseContext) {
             async move {
                 let employee_row = world.employee(person.id).await;
                 let state = Employee { first_name: format!("Dropped{round}"), ..employee_row.value };
-                let write = Write::employee(&Row::expecting(state, employee_row.version), None);
+                let write = Write::employee(&Row::at_version(state, employee_row.version), None);
                 dropped_after((number + round) % 5, world.try_save(write)).await;
             }
         });
@@ -113,7 +115,7 @@ async fn dropped_commit_leaves_no_lock(world: CaseContext) {
             eventually("the row can be written", || async {
                 let employee_row = world.employee(person).await;
                 let state = Employee { first_name: "After".to_owned(), ..employee_row.value };
-                world.try_save(Write::employee(&Row::expecting(state, employee_row.version), None)).await.is_ok()
+                world.try_save(Write::employee(&Row::at_version(state, employee_row.version), None)).await.is_ok()
             })
             .await;
         }
@@ -122,7 +124,7 @@ async fn dropped_commit_leaves_no_lock(world: CaseContext) {
 }
 
 async fn dropped_reads_do_not_disturb_running_ones(world: CaseContext) {
-    let person = world.hired().await;
+    let person = world.hire().await;
     let tasks = (0..80).map(|number| {
         let world = world.clone();
         async move {

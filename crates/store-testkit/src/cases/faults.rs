@@ -31,7 +31,7 @@ fn hire(world: &CaseContext) -> (Employee, ChangeSet) {
 }
 
 async fn injected_fault_comes_before_or_after_its_call(world: CaseContext) {
-    let faulty = Faulty::sharing(Arc::clone(&world.store));
+    let faulty = Faulty::from_shared(Arc::clone(&world.store));
     faulty.fail(FaultyCall::Commit, 2, Fault::Before);
     faulty.fail(FaultyCall::Commit, 3, Fault::After);
     let mut stored_people = Vec::new();
@@ -59,7 +59,7 @@ async fn injected_fault_comes_before_or_after_its_call(world: CaseContext) {
 
 /// Injects faults before and after a claim and a record. The worker recovers although it gets no answer.
 async fn queue_worker_recovers_from_injected_faults(world: CaseContext) {
-    let faulty = Faulty::sharing(Arc::clone(&world.store));
+    let faulty = Faulty::from_shared(Arc::clone(&world.store));
     let to = world.subscriber().await;
     let job = world.delivery_at(world.now(), &to);
     world.enqueue(&[job]).await;
@@ -92,10 +92,10 @@ async fn queue_worker_recovers_from_injected_faults(world: CaseContext) {
 }
 
 async fn webhook_call_can_fail_by_injection(world: CaseContext) {
-    let faulty = Faulty::sharing(Arc::clone(&world.store));
+    let faulty = Faulty::from_shared(Arc::clone(&world.store));
     let to = world.subscriber().await;
     let (tenant, now, page) = (world.tenant, world.now(), PageRequest { limit: 9, after: None });
-    let (id, sort) = (world.make.id(), Sort::up(SortBy::CreatedAt));
+    let (id, sort) = (world.make.id(), Sort::ascending_by(SortBy::CreatedAt));
     let which = RedeliveryFilter { since: now, until: now, types: vec![], only_failed: false, now };
     for down in [false, true] {
         faulty.set_down(down);

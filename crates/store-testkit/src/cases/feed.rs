@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(feed_page_reports_whether_more_follows),
         Case::new(poller_continues_after_all_events_were_removed),
         Case::new(feed_belongs_to_one_tenant),
-        Case::new(poll_reads_few_events_and_none_twice).within(SlowReads { feed_scan: 3, ..usual }),
+        Case::new(poll_reads_few_events_and_none_twice).with_limits(SlowReads { feed_scan: 3, ..usual }),
         Case::new(feed_from_now_returns_later_events_only),
         Case::new(feed_from_a_time_is_independent_of_commit_order),
     ]
@@ -45,7 +45,7 @@ async fn poller_sees_each_event_of_concurrent_writers_once(world: CaseContext) {
     let polling = tokio::spawn({
         let mut poller = Poller::new(world.clone());
         async move {
-            poller.until(|events| events.len() >= WRITERS * EACH).await;
+            poller.poll_until(|events| events.len() >= WRITERS * EACH).await;
             poller.events
         }
     });
@@ -151,11 +151,11 @@ async fn empty_feed_page_keeps_its_position(world: CaseContext) {
     // Pollers that waited at the end, or on an empty feed, continue at the new event.
     let second = announce(&world, EventType::EmployeeUpdated).await;
     let mark = announce(&world, EventType::TestPing).await;
-    let mut poller = Poller::at(world.clone(), Some(end));
-    poller.until(|events| events.contains(&mark)).await;
+    let mut poller = Poller::starting_after(world.clone(), Some(end));
+    poller.poll_until(|events| events.contains(&mark)).await;
     assert_eq!(poller.events, [second, mark]);
-    let mut early = Poller::at(world.clone(), nothing.next);
-    early.until(|events| events.len() == 4).await;
+    let mut early = Poller::starting_after(world.clone(), nothing.next);
+    early.poll_until(|events| events.len() == 4).await;
     assert_eq!(early.events[0], first);
 }
 
@@ -180,16 +180,16 @@ async fn poller_continues_after_all_events_were_removed(world: CaseContext) {
     }
     let last = announce(&world, EventType::EmployeeCreated).await;
     let mut poller = Poller::new(world.clone());
-    poller.until(|events| events.len() == 5).await;
+    poller.poll_until(|events| events.len() == 5).await;
     let swept = |events| world.store.sweep(Expiry { events, ..Expiry::NOTHING }, 100);
     assert_eq!(swept(last.created_at).await.unwrap(), 4, "what is from that very instant stays");
     assert_eq!(swept(world.make.tick()).await.unwrap(), 1);
     assert_eq!(read(&world, &[], EVER, None, 10).await.events, []);
     let next = announce(&world, EventType::EmployeeUpdated).await;
-    poller.until(|events| events.len() == 6).await;
+    poller.poll_until(|events| events.len() == 6).await;
     assert_eq!(poller.events.last(), Some(&next));
     let mut newcomer = Poller::new(world.clone());
-    newcomer.until(|events| events == [next.clone()]).await;
+    newcomer.poll_until(|events| events == [next.clone()]).await;
 }
 
 async fn feed_belongs_to_one_tenant(world: CaseContext) {
@@ -228,8 +228,8 @@ async fn poll_reads_few_events_and_none_twice(world: CaseContext) {
     assert_eq!(rest, FeedPage { events: vec![], next: at.clone(), more: false }, "all of them were passed");
     let next = announce(&world, rare).await;
     announce(&world, EventType::TestPing).await;
-    let mut poller = Poller::at(world.clone(), at);
-    poller.until(|events| events.len() == 2).await;
+    let mut poller = Poller::starting_after(world.clone(), at);
+    poller.poll_until(|events| events.len() == 2).await;
     assert_eq!(poller.events.first(), Some(&next));
 }
 
@@ -246,8 +246,8 @@ async fn feed_from_now_returns_later_events_only(world: CaseContext) {
     let first_page = from(&world, &FeedStart::Now, 10).await;
     assert_eq!((&first_page.events, first_page.more, first_page.next.is_some()), (&vec![], false, true));
     let first = announce(&world, EventType::EmployeeUpdated).await;
-    let mut poller = Poller::at(world.clone(), first_page.next);
-    poller.until(|events| !events.is_empty()).await;
+    let mut poller = Poller::starting_after(world.clone(), first_page.next);
+    poller.poll_until(|events| !events.is_empty()).await;
     assert_eq!(poller.events, [first]);
     assert_eq!(
         from(&world.in_other_tenant(), &FeedStart::Now, 10).await.next,

@@ -107,12 +107,12 @@ async fn observation_list_matches_random_filters(world: CaseContext) {
             manager_id: random.maybe(30, &people[..8]),
             kind: random.maybe(40, &[Type::Strength, Type::Opportunity]),
             archived: *random.pick(&ARCHIVED),
-            attribute_ids: (0..random.below(4)).filter_map(|_| random.maybe(40, &tags)).collect(),
+            attribute_ids: (0..random.number_below(4)).filter_map(|_| random.maybe(40, &tags)).collect(),
             observation_date: bounds(&world, 20, day),
             created_at: bounds(&world, 15, instant),
             updated_at: bounds(&world, 15, instant),
             metadata: metadata_filter(&world),
-            external_id: random.chance(10).then(|| format!("crm-{}", random.below(300))),
+            external_id: random.chance(10).then(|| format!("crm-{}", random.number_below(300))),
         };
         observation_filter(&world, &all, number, filter).await;
     }
@@ -130,7 +130,7 @@ async fn observation_list_matches_filters_for_each_viewer(world: CaseContext) {
             archived: *random.pick(&ARCHIVED),
             attribute_ids: random.maybe(20, &all.attributes).map(|tag| tag.id).into_iter().collect(),
             metadata: metadata_filter(&world),
-            external_id: random.chance(10).then(|| format!("crm-{}", random.below(400))),
+            external_id: random.chance(10).then(|| format!("crm-{}", random.number_below(400))),
             ..observation::Filter::default()
         };
         let person = *random.pick(&people);
@@ -251,14 +251,14 @@ async fn employee_list_matches_random_filters(world: CaseContext) {
         let filter = people::Filter {
             ids,
             email: random.maybe(10, &emails),
-            roles: (0..random.below(3))
+            roles: (0..random.number_below(3))
                 .map(|_| *random.pick(&[Role::Employee, Role::Manager, Role::OrgAdmin]))
                 .collect(),
             manager_id: random.maybe(25, &managers),
             department_id: random.maybe(25, &homes),
             status: *random.pick(&statuses),
             custom: fields.into_iter().flatten().flat_map(|field| field.filters()).collect(),
-            external_id: random.chance(10).then(|| format!("hr-{}", random.below(150))),
+            external_id: random.chance(10).then(|| format!("hr-{}", random.number_below(150))),
             job_title: random.maybe(20, &["Engineer".to_owned(), "Nurse".to_owned(), "none".to_owned()]),
             updated_at: bounds(&world, 15, instant),
         };
@@ -289,7 +289,9 @@ async fn department_and_attribute_lists_match_random_filters(world: CaseContext)
         let filter = attribute::Filter {
             name: random.maybe(20, &attribute_names),
             category: random.maybe(40, &["Craft".to_owned(), "craft".to_owned(), "none".to_owned()]),
-            tones: (0..random.below(3)).map(|_| *random.pick(&[Tone::Positive, Tone::Constructive])).collect(),
+            tones: (0..random.number_below(3))
+                .map(|_| *random.pick(&[Tone::Positive, Tone::Constructive]))
+                .collect(),
             archived: *random.pick(&ARCHIVED),
             updated_at: bounds(&world, 20, instant),
         };
@@ -333,7 +335,7 @@ async fn audit_log_matches_random_filters(world: CaseContext) {
         let filter = audit::Filter {
             target_id: random.maybe(40, &targets),
             actor_id: random.maybe(40, &actors),
-            actions: (0..random.below(3)).map(|_| random.pick(&actions).clone()).collect(),
+            actions: (0..random.number_below(3)).map(|_| random.pick(&actions).clone()).collect(),
             occurred_at: bounds(&world, 30, instant),
         };
         let shows = |audit_entry: &AuditEntry| {

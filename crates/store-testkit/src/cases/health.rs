@@ -45,13 +45,13 @@ async fn stored(world: &CaseContext, subscription: &Subscription) -> Versioned<S
 fn after(before: &Subscription, delta: HealthDelta) -> Subscription {
     let subscription = before.after_delivery(delta.last_status, delta.last_at);
     let failing_due = before.failing_due.or_else(|| delta.fails_from(before.streak));
-    Subscription { streak: delta.after(before.streak), failing_due, ..subscription }
+    Subscription { streak: delta.apply_to(before.streak), failing_due, ..subscription }
 }
 
 /// Returns the delta of one to four random attempts, which are not ordered by end time.
 fn some(world: &CaseContext) -> HealthDelta {
     let one = || {
-        let time = world.now().plus_seconds(100 - i64::try_from(world.random.below(200)).unwrap());
+        let time = world.now().plus_seconds(100 - i64::try_from(world.random.number_below(200)).unwrap());
         let outcome = *world.random.pick(&[FAILED, FAILED, AttemptOutcome::Acknowledged]);
         let status = if outcome == FAILED {
             *world.random.pick(&[Status::Failed, Status::Dropped])
@@ -59,9 +59,9 @@ fn some(world: &CaseContext) -> HealthDelta {
             Status::Success
         };
         let delta = HealthDelta::from_attempt(outcome, status, world.random.chance(80), time);
-        if delta.streak.failures > 0 && world.random.chance(30) { delta.failing() } else { delta }
+        if delta.streak.failures > 0 && world.random.chance(30) { delta.mark_failing() } else { delta }
     };
-    (0..world.random.below(4)).fold(one(), |delta, _| delta.and(one()))
+    (0..world.random.number_below(4)).fold(one(), |delta, _| delta.and(one()))
 }
 
 async fn health_deltas_add_up_by_the_domain_rule(world: CaseContext) {
@@ -204,7 +204,7 @@ async fn health_delta_does_not_change_the_version(world: CaseContext) {
         ..subscription
     };
     let to = world.make.subscription();
-    world.subscribed(without_health(to.clone())).await;
+    world.add_subscription(without_health(to.clone())).await;
     assert_eq!(stored(&world, &to).await, Versioned { value: to.clone(), version: Version::FIRST }, "not written");
     let delta = failed(&world);
     recorded(&world, vec![(world.queue(&to), delta)]).await;
@@ -215,7 +215,7 @@ async fn health_delta_does_not_change_the_version(world: CaseContext) {
     );
     // Saves a value without health, then one with invented health. Neither changes the recorded health.
     for (number, value) in (1..).zip([to.clone(), without_health(to.clone())]) {
-        world.save(vec![Write::put(&Row::expecting(value, Version(number)))]).await;
+        world.save(vec![Write::put(&Row::at_version(value, Version(number)))]).await;
         assert_eq!(
             stored(&world, &to).await,
             Versioned { value: expected_subscription.clone(), version: Version(number + 1) }
@@ -232,21 +232,21 @@ async fn failure_streak_of_one_subscription_can_be_reset(world: CaseContext) {
     world.save(vec![Write::StreakReset(world.make.id())]).await;
     assert_eq!(stored(&world, &to).await.value, after(&to, delta));
     let value = Subscription { active: false, ..to.clone() };
-    world.save(vec![Write::put(&Row::expecting(value.clone(), Version::FIRST)), Write::StreakReset(to.id)]).await;
+    world.save(vec![Write::put(&Row::at_version(value.clone(), Version::FIRST)), Write::StreakReset(to.id)]).await;
     let reset = Subscription { streak: Streak::default(), ..after(&value, delta) };
     assert_eq!(stored(&world, &to).await, Versioned { value: reset, version: Version(2) });
     assert_eq!(stored(&world, &other).await.value, after(&other, delta));
     let next = failed(&world);
     assert_eq!(recorded(&world, vec![(world.queue(&to), next)]).await, [(world.queue(&to), next.streak)]);
     // Recording does not reactivate a paused subscription, so only the other one gets a delivery.
-    world.happened(&[EventType::EmployeeCreated]).await;
+    world.commit_events(&[EventType::EmployeeCreated]).await;
     assert_eq!(Worker::new(&world).all(world.now()).await.len(), 1);
 }
 
 async fn due_report_of_a_failing_subscription_is_taken_once(world: CaseContext) {
     let others = world.in_other_tenant();
     let (to, other, idle) = (world.subscriber().await, others.subscriber().await, world.subscriber().await);
-    let (first, second) = (failed(&world).failing(), failed(&world).failing());
+    let (first, second) = (failed(&world).mark_failing(), failed(&world).mark_failing());
     let health =
         vec![(world.queue(&to), first), (others.queue(&other), second), (world.queue(&idle), failed(&world))];
     recorded(&world, health).await;
@@ -273,10 +273,10 @@ async fn due_report_of_a_failing_subscription_is_taken_once(world: CaseContext) 
     }
     assert_eq!(stored(&world, &to).await.version, Version::FIRST);
     // A further failure is reported only after a success.
-    recorded(&world, vec![(world.queue(&to), failed(&world).failing())]).await;
+    recorded(&world, vec![(world.queue(&to), failed(&world).mark_failing())]).await;
     assert_eq!(due().await, expected_reports[1..]);
     let good = HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
     recorded(&world, vec![(world.queue(&to), good)]).await;
-    recorded(&world, vec![(world.queue(&to), failed(&world).failing())]).await;
+    recorded(&world, vec![(world.queue(&to), failed(&world).mark_failing())]).await;
     assert_eq!(due().await.len(), 2);
 }

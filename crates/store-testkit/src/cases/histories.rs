@@ -84,7 +84,7 @@ impl Recorder {
         let Versioned { value, version } = self.read().await;
         let renamed_person = Employee { first_name: name.to_owned(), ..value };
         let began = self.tick();
-        let result = self.world.try_save(Write::employee(&Row::expecting(renamed_person, version), None)).await;
+        let result = self.world.try_save(Write::employee(&Row::at_version(renamed_person, version), None)).await;
         let is_written = result.is_ok();
         match result {
             Ok(()) => self.note(began, Effect::Written(version.next(), name.to_owned())),
@@ -145,7 +145,7 @@ fn assert_times(calls: &[Call], begun: &BTreeMap<Version, u64>) {
 
 async fn concurrent_calls_of_a_resource_have_one_order(world: CaseContext) {
     for _ in 0..ROUNDS {
-        let person = world.hired().await;
+        let person = world.hire().await;
         let count = Arc::new(AtomicU64::new(0));
         let tasks = (0..WRITERS + READERS).map(|number| {
             let (world, count) = (world.clone(), Arc::clone(&count));

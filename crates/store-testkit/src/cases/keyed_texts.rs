@@ -53,7 +53,7 @@ async fn mailbox_is_unique_and_found_in_each_spelling(world: CaseContext) {
             let person_id = store.id_by(*tenant, rows::employees::BY_EMAIL, key.clone()).await.unwrap();
             assert_eq!(person_id, Some(*holder), "{spelling}");
             let filter = Filter { email: Some(key), status: StatusFilter::All, ..Filter::default() };
-            let list = lists::employees(&world, filter).walk(Sort::up(SortBy::LastName), 10).await;
+            let list = lists::employees(&world, filter).walk(Sort::ascending_by(SortBy::LastName), 10).await;
             assert_eq!(list.iter().map(|person| person.id).collect::<Vec<_>>(), [*holder], "{spelling}");
             let another = joins(Employee { email: (*spelling).to_owned(), ..make.employee() });
             let result = world.try_save(another).await;
@@ -94,14 +94,14 @@ async fn twin_keeps_its_key_until_its_text_changes(world: CaseContext) {
     let twin = world.add_employee(twin).await;
     assert_eq!(world.employee(twin.id).await.value, twin);
     let changed_twin = Employee { first_name: "Changed".to_owned(), ..twin };
-    world.save(vec![Write::employee(&Row::expecting(changed_twin.clone(), Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::at_version(changed_twin.clone(), Version::FIRST), None)]).await;
     let twins = async || store.page(*tenant, rows::employees::twins(10)).await.unwrap().items;
     assert_eq!(twins().await, std::slice::from_ref(&changed_twin), "another change keeps the key");
     let by_email =
         async |email: &str| store.id_by(*tenant, rows::employees::BY_EMAIL, address_key(email)).await.unwrap();
     assert_eq!(by_email(&changed_twin.email).await, Some(holder.id));
     let separate_person = Employee { email: "bo@example.com".to_owned(), is_twin: false, ..changed_twin };
-    world.save(vec![Write::employee(&Row::expecting(separate_person.clone(), Version(2)), None)]).await;
+    world.save(vec![Write::employee(&Row::at_version(separate_person.clone(), Version(2)), None)]).await;
     assert_eq!((twins().await, by_email("bo@example.com").await), (vec![], Some(separate_person.id)));
 }
 
@@ -121,7 +121,7 @@ async fn departments_with_a_twin_are_listed_once_by_name(world: CaseContext) {
     let twins = world.store.page(world.tenant, rows::departments::twins(10)).await.unwrap().items;
     assert_eq!(twins, [all[0].clone()]);
     let filter = department::Filter { archived: Archived::All, ..department::Filter::default() };
-    for sort in [Sort::up(SortBy::Name), Sort::down(SortBy::Name)] {
+    for sort in [Sort::ascending_by(SortBy::Name), Sort::descending_by(SortBy::Name)] {
         for limit in [1, 2, 10] {
             lists::departments(&world, filter.clone()).must_show(sort, limit, &all, |_| true, "all").await;
         }

@@ -62,7 +62,7 @@ async fn rotated_key_is_not_found_by_the_secret_before_the_previous(world: CaseC
         let next = KeyHash(world.make.bytes32());
         key = ApiKey { hash: next, previous: Some((key.hash, overlap_end)), ..key };
         hashes.push(next);
-        world.save(vec![Write::put(&Row::expecting(key.clone(), Version(version)))]).await;
+        world.save(vec![Write::put(&Row::at_version(key.clone(), Version(version)))]).await;
     }
     let record = KeyRecord { organization: world.tenant.organization, key, holder: None };
     assert_eq!(found(&world, hashes[0]).await, None);
@@ -97,11 +97,11 @@ async fn bound_person_is_read_in_the_environment_of_the_key(world: CaseContext) 
 }
 
 async fn key_lookup_returns_the_current_state_of_its_person(world: CaseContext) {
-    let person = world.hired().await;
+    let person = world.hire().await;
     let key = ApiKey { employee_id: Some(person.id), ..world.make.api_key() };
     keep(&world, &key).await;
     let former_employee = Employee { status: Status::Deactivated, role: Role::OrgAdmin, ..person.clone() };
-    world.save(vec![Write::employee(&Row::expecting(former_employee, Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::at_version(former_employee, Version::FIRST), None)]).await;
     let record = found(&world, key.hash).await.unwrap();
     let facts = record.holder.map(|holder| (holder.id, holder.role, holder.status));
     assert_eq!(facts, Some((person.id, Role::OrgAdmin, Status::Deactivated)));
@@ -130,7 +130,7 @@ async fn key_use_does_not_change_the_version(world: CaseContext) {
     assert_eq!(row_after_use.value.last_used_at, Some(use_time), "the last use stays the last");
     // Recording a use does not change the version, so an earlier decision is not stale.
     let renamed_key = ApiKey { name: "Renamed".to_owned(), ..used_key };
-    world.save(vec![Write::put(&Row::expecting(renamed_key, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(renamed_key, Version::FIRST))]).await;
     assert_eq!(
         store.row::<ApiKey>(Tenant::live(organization), used.id).await.unwrap().unwrap().version,
         Version(2)
@@ -156,8 +156,11 @@ async fn key_belongs_to_its_organization(world: CaseContext) {
     assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), stored_key);
     assert_eq!(store.row::<ApiKey>(Tenant::live(other), key.id).await.unwrap(), None);
     let owned_key = stored_key.clone().map(|key| (Tenant::live(tenant.organization), key));
-    assert_eq!(store.owned(rows::api_keys::BY_ID, key.id).await.unwrap(), owned_key);
-    assert_eq!(store.owned(rows::api_keys::BY_ID, make.id::<candor_domain::id::KeyKind>()).await.unwrap(), None);
+    assert_eq!(store.row_in_any_tenant(rows::api_keys::BY_ID, key.id).await.unwrap(), owned_key);
+    assert_eq!(
+        store.row_in_any_tenant(rows::api_keys::BY_ID, make.id::<candor_domain::id::KeyKind>()).await.unwrap(),
+        None
+    );
     store.touch_keys(&[(other, key.id, make.tick())]).await.unwrap();
     assert_eq!(store.row::<ApiKey>(*tenant, key.id).await.unwrap(), stored_key, "another organization's touch");
 }

@@ -24,7 +24,7 @@ use candor_port_storage::error::Read;
 use candor_tables::rows;
 
 use crate::world::CaseContext;
-use crate::{sorted, walk};
+use crate::{sort_entries, walk};
 
 type Reading<T> = Pin<Box<dyn Future<Output = Read<Page<T>>> + Send>>;
 
@@ -60,7 +60,7 @@ impl<T: Sortable + Clone + PartialEq + std::fmt::Debug> List<T> {
         what: &str,
     ) {
         let expected_rows: Vec<T> = all.iter().filter(|row| wanted(row)).cloned().collect();
-        let sorted_rows = sorted(expected_rows, sort, self.id);
+        let sorted_rows = sort_entries(expected_rows, sort, self.id);
         let listed_rows = self.walk(sort, limit).await;
         let ids =
             |entries: &[T]| entries.iter().map(|entry| u128::from_be_bytes((self.id)(entry))).collect::<Vec<_>>();

@@ -29,7 +29,7 @@ const DAY_SECONDS: i64 = 86_400;
 
 /// Returns all log entries of a subscription, the oldest first.
 pub(super) async fn entries(world: &CaseContext, of: &Subscription) -> Vec<Delivery> {
-    lists::deliveries(world, of.id, DeliveryFilter::default()).walk(Sort::up(SortBy::CreatedAt), 9).await
+    lists::deliveries(world, of.id, DeliveryFilter::default()).walk(Sort::ascending_by(SortBy::CreatedAt), 9).await
 }
 
 /// Creates an attempt that began at this time.
@@ -79,7 +79,7 @@ async fn delivery_attempt_round_trips(world: CaseContext) {
             ..plain()
         },
     ];
-    world.logged(&to, &table).await;
+    world.log_deliveries(&to, &table).await;
     for wanted in &table {
         assert_eq!(store.delivery(*tenant, to.id, wanted.id).await.unwrap().as_ref(), Some(wanted));
     }
@@ -91,7 +91,7 @@ async fn attempt_without_stored_time_uses_the_time_of_its_id(world: CaseContext)
     let to = world.subscriber().await;
     let late = world.now().plus_seconds(77);
     let one = Delivery { attempted_at: late, ..entry(&world, &to, world.make.tick()) };
-    world.logged(&to, std::slice::from_ref(&one)).await;
+    world.log_deliveries(&to, std::slice::from_ref(&one)).await;
     world.spoil("UPDATE deliveries SET attempted_at = NULL, failure = NULL").await;
     let expected_delivery = Delivery { attempted_at: one.logged_at(), failure: None, ..one };
     assert_eq!(entries(&world, &to).await, [expected_delivery]);
@@ -102,7 +102,7 @@ async fn population(world: &CaseContext, to: &Subscription, size: usize) -> (Vec
     let start = world.now();
     let events: Vec<_> = (0..12).map(|_| world.make.id()).collect();
     let one = || {
-        let attempt_time = start.plus_seconds(i64::try_from(world.random.below(60)).unwrap() * 3_600);
+        let attempt_time = start.plus_seconds(i64::try_from(world.random.number_below(60)).unwrap() * 3_600);
         Delivery {
             event_id: *world.random.pick(&events),
             event_type: *world.random.pick(&KINDS),
@@ -111,7 +111,7 @@ async fn population(world: &CaseContext, to: &Subscription, size: usize) -> (Vec
         }
     };
     let all: Vec<_> = (0..size).map(|_| one()).collect();
-    world.logged(to, &all).await;
+    world.log_deliveries(to, &all).await;
     (all, events)
 }
 
@@ -147,9 +147,9 @@ async fn attempts_of_one_instant_are_all_listed(world: CaseContext) {
     let all: Vec<_> = (0..30)
         .map(|_| Delivery { status: *world.random.pick(&STATUSES), ..entry(&world, &to, attempt_time) })
         .collect();
-    world.logged(&to, &all).await;
+    world.log_deliveries(&to, &all).await;
     let list = lists::deliveries(&world, to.id, DeliveryFilter::default());
-    for sort in [Sort::up(SortBy::CreatedAt), Sort::down(SortBy::CreatedAt)] {
+    for sort in [Sort::ascending_by(SortBy::CreatedAt), Sort::descending_by(SortBy::CreatedAt)] {
         for limit in [1, 7, 29, 30, 31] {
             list.must_show(sort, limit, &all, |_| true, "one moment").await;
         }
@@ -162,7 +162,7 @@ async fn delivery_log_belongs_to_one_subscription(world: CaseContext) {
     for it in &worlds {
         let to = it.subscriber().await;
         let one = entry(it, &to, it.make.tick());
-        it.logged(&to, std::slice::from_ref(&one)).await;
+        it.log_deliveries(&to, std::slice::from_ref(&one)).await;
         logs.push((it, to, one));
     }
     for (number, (at, _, _)) in logs.iter().enumerate() {
@@ -233,7 +233,7 @@ async fn delivery_log_removes_only_expired_attempts(world: CaseContext) {
         let to = it.subscriber().await;
         let all: Vec<_> = (0..40).map(|_| entry(it, &to, *it.random.pick(&instants))).collect();
         let all = [all, instants.iter().map(|at| entry(it, &to, *at)).collect()].concat();
-        it.logged(&to, &all).await;
+        it.log_deliveries(&to, &all).await;
         logs.push((it, to, all));
     }
     // The last bound is midnight, so that the store removes every older entry.
@@ -258,14 +258,14 @@ async fn delivery_log_retention_handles_any_gap_of_days(world: CaseContext) {
                 Delivery { status: *world.random.pick(&STATUSES), ..entry(&world, &to, attempt_time) }
             })
             .collect();
-        world.logged(&to, &some).await;
+        world.log_deliveries(&to, &some).await;
         all.extend(some);
         let oldest_kept = now.plus_seconds(-30 * DAY_SECONDS);
         kept(&world, now, oldest_kept).await;
         must_have_kept(&world, &to, &all, oldest_kept).await;
         let later_entries: Vec<_> =
             (0..5).map(|days| entry(&world, &to, now.plus_seconds(days * DAY_SECONDS))).collect();
-        world.logged(&to, &later_entries).await;
+        world.log_deliveries(&to, &later_entries).await;
         all.extend(later_entries);
         must_have_kept(&world, &to, &all, oldest_kept).await;
     }

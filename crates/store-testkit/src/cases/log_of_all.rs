@@ -22,7 +22,7 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(log_of_all_matches_filters),
         Case::new(log_of_all_belongs_to_one_tenant),
         Case::new(log_figures_match_the_attempts),
-        Case::new(only_filters_without_an_index_need_a_slot).within(SlowReads { places: 0, ..usual }),
+        Case::new(only_filters_without_an_index_need_a_slot).with_limits(SlowReads { places: 0, ..usual }),
     ]
 }
 
@@ -34,7 +34,7 @@ async fn population(world: &CaseContext, subscriptions: usize, size: usize) -> V
     for _ in 0..subscriptions {
         let to = world.subscriber().await;
         let one = || {
-            let attempt_time = start.plus_seconds(i64::try_from(world.random.below(30)).unwrap() * 3_600);
+            let attempt_time = start.plus_seconds(i64::try_from(world.random.number_below(30)).unwrap() * 3_600);
             let waiting_millis = *world.random.pick(&[0, 0, 0, 4_000]);
             Delivery {
                 status: *world.random.pick(&STATUSES),
@@ -45,7 +45,7 @@ async fn population(world: &CaseContext, subscriptions: usize, size: usize) -> V
             }
         };
         let some: Vec<_> = (0..size).map(|_| one()).collect();
-        world.logged(&to, &some).await;
+        world.log_deliveries(&to, &some).await;
         all.extend(some);
     }
     all
@@ -59,7 +59,7 @@ async fn log_of_all_matches_filters(world: CaseContext) {
         for webhook_id in [None, Some(ids[0]), Some(ids[2])] {
             for event_type in [None, Some(EventType::TestPing)] {
                 for event_id in [None, Some(all[3].event_id)] {
-                    let hours = i64::try_from(world.random.below(30)).unwrap();
+                    let hours = i64::try_from(world.random.number_below(30)).unwrap();
                     let attempted_at = Bounds {
                         gte: world.random.chance(50).then(|| now.plus_seconds(3_600 * (hours / 2))),
                         lte: world.random.chance(50).then(|| now.plus_seconds(3_600 * hours)),
@@ -94,7 +94,7 @@ async fn log_of_all_belongs_to_one_tenant(world: CaseContext) {
     let ids: Vec<_> = logs.iter().map(|log| log[0].subscription_id).collect();
     for (place, log) in worlds.iter().zip(&logs) {
         let list = lists::all_deliveries(place, &ids, AllDeliveriesFilter::default());
-        list.must_show(Sort::down(SortBy::AttemptedAt), 2, log, |_| true, "own log").await;
+        list.must_show(Sort::descending_by(SortBy::AttemptedAt), 2, log, |_| true, "own log").await;
     }
     let other = world.store.log_figures(worlds[1].tenant, ids[0], (Timestamp::from_millis(0), world.now())).await;
     assert_eq!(other.unwrap(), LogFigures::default());
@@ -125,7 +125,7 @@ async fn log_figures_match_the_attempts(world: CaseContext) {
         late,
         good(time(7_200)),
     ];
-    world.logged(&to, &all).await;
+    world.log_deliveries(&to, &all).await;
     let (first, second) = (world.delivery_at(time(1), &to), world.delivery_at(time(2), &to));
     world.enqueue(&[first, second]).await;
     let mut figures = world.store.log_figures(world.tenant, to.id, (time(0), time(7_200))).await.unwrap();
@@ -153,7 +153,7 @@ async fn only_filters_without_an_index_need_a_slot(world: CaseContext) {
     let to = world.subscriber().await;
     let read = async |filter: &AllDeliveriesFilter| {
         let page = PageRequest { limit: 10, after: None };
-        let list = rows::deliveries::list_all(filter, &[to.id], Sort::down(SortBy::AttemptedAt), &page);
+        let list = rows::deliveries::list_all(filter, &[to.id], Sort::descending_by(SortBy::AttemptedAt), &page);
         world.store.page(world.tenant, list).await.map(drop)
     };
     let attempted_at = Bounds { gte: Some(world.now()), lte: None };

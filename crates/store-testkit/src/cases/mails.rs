@@ -36,7 +36,7 @@ pub(crate) fn cases() -> Vec<Case> {
 impl CaseContext {
     /// Saves an invitation of a new person, whose email is due now.
     async fn invited(&self) -> Invitation {
-        let person = self.hired().await;
+        let person = self.hire().await;
         let it = self.make.invitation(person.id).by_mail(self.make.bytes32().to_vec(), self.now());
         self.save(vec![Write::put(&Row::new(it.clone()))]).await;
         it
@@ -95,7 +95,7 @@ async fn mails_to_a_recipient_are_counted_up_to_the_limit(world: CaseContext) {
 }
 
 async fn mail_is_queued_with_its_invitation_or_not_at_all(world: CaseContext) {
-    let person = world.hired().await;
+    let person = world.hire().await;
     let it = world.make.invitation(person.id).by_mail(vec![1, 2, 3], world.now());
     let new = || Write::put(&Row::new(it.clone()));
     let requires = vec![Require::EmployeeUnchanged(person.id, Version::FIRST.next())];
@@ -237,7 +237,7 @@ async fn mail_result_is_recorded_only_for_the_unchanged_invitation(world: CaseCo
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
     let first_result = world.attempted(mail, Ok(()), now).await;
     let invitation = world.invitation(mail).await;
-    world.save(vec![Write::put(&Row::expecting(invitation.value.revoke(now), invitation.version))]).await;
+    world.save(vec![Write::put(&Row::at_version(invitation.value.revoke(now), invitation.version))]).await;
     let revoked_invitation = world.invitation(mail).await;
     assert_eq!(worker.records_mails(&world, vec![(mail, first_result)]).await, [mail]);
     assert_eq!(world.invitation(mail).await, revoked_invitation);
@@ -267,7 +267,7 @@ async fn mail_of_a_revoked_or_accepted_invitation_is_not_due(world: CaseContext)
     let now = world.now();
     for after in [one.revoke(now), other.accept(now).unwrap()] {
         let invitation = world.invitation((world.tenant, after.id)).await;
-        world.save(vec![Write::put(&Row::expecting(after, invitation.version))]).await;
+        world.save(vec![Write::put(&Row::at_version(after, invitation.version))]).await;
     }
     assert_eq!(Worker::new(&world).mails(&world, END, 9).await, []);
     assert_eq!(world.store.mail_queue_state(END).await.unwrap(), QueueState::default());

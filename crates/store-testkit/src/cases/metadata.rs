@@ -63,7 +63,7 @@ macro_rules! described {
 
             fn list(metadata: Vec<[u8; 16]>, external_id: Option<String>) -> TypedListing<Self> {
                 let filter = $module::Filter { metadata, external_id, ..$filter };
-                rows::$rows::list(&filter, Viewer::Everything, Sort::up(SortBy::CreatedAt), &FIRST)
+                rows::$rows::list(&filter, Viewer::Everything, Sort::ascending_by(SortBy::CreatedAt), &FIRST)
             }
         }
     };
@@ -119,7 +119,7 @@ async fn listed<T: Described>(world: &CaseContext, metadata: &Metadata, external
 
 async fn metadata_and_external_ids_round_trip(world: CaseContext) {
     async fn round_trip<T: Described>(world: &CaseContext) {
-        let person = world.hired().await;
+        let person = world.hire().await;
         let keys = TEXTS.iter().enumerate().map(|(at, text)| (format!("{text}{at}"), (*text).to_owned()));
         for text in TEXTS {
             let resource = with(T::new(world, person.id), Metadata(keys.clone().collect()), Some(text));
@@ -139,7 +139,7 @@ async fn metadata_and_external_ids_round_trip(world: CaseContext) {
 
 async fn metadata_filter_follows_every_update(world: CaseContext) {
     async fn follows<T: Described>(world: &CaseContext) {
-        let base = T::new(world, world.hired().await.id);
+        let base = T::new(world, world.hire().await.id);
         let mut version = None;
         for metadata in [cycle("h1"), cycle("h2"), Metadata::default(), cycle("h1"), cycle("h1")] {
             let value = with(base.clone(), metadata.clone(), None);
@@ -160,7 +160,7 @@ async fn metadata_filter_follows_every_update(world: CaseContext) {
 
 async fn one_of_concurrent_uses_of_an_external_id_wins(world: CaseContext) {
     async fn one_wins<T: Described>(world: &CaseContext) {
-        let person = world.hired().await.id;
+        let person = world.hire().await.id;
         for round in 0..4 {
             let external_id = format!("crm-{round}");
             let tasks = (0..6).map(|_| {
@@ -190,18 +190,18 @@ async fn one_of_concurrent_uses_of_an_external_id_wins(world: CaseContext) {
 
 async fn update_to_a_taken_external_id_is_refused(world: CaseContext) {
     async fn is_refused<T: Described>(world: &CaseContext) {
-        let person = world.hired().await.id;
+        let person = world.hire().await.id;
         let [holder, other] = [Some("crm-1"), None].map(|own| with(T::new(world, person), cycle("h1"), own));
         world.save([&holder, &other].map(|row| Write::put(&Row::new(row.clone()))).to_vec()).await;
         let stolen = with(other.clone(), cycle("h1"), Some("crm-1"));
-        let result = world.try_save(Write::put(&Row::expecting(stolen, Version::FIRST))).await;
+        let result = world.try_save(Write::put(&Row::at_version(stolen, Version::FIRST))).await;
         assert!(matches!(&result, Err(CommitError::Taken(unique)) if *unique == T::UNIQUE), "{result:?}");
         // The holder keeps its own, and another row may have it after the holder gives it up.
-        world.save(vec![Write::put(&Row::expecting(holder.clone(), Version::FIRST))]).await;
+        world.save(vec![Write::put(&Row::at_version(holder.clone(), Version::FIRST))]).await;
         let resource_without_id = with(holder, cycle("h1"), None);
-        world.save(vec![Write::put(&Row::expecting(resource_without_id, Version::FIRST.next()))]).await;
+        world.save(vec![Write::put(&Row::at_version(resource_without_id, Version::FIRST.next()))]).await;
         let resource_with_id = with(other, cycle("h1"), Some("crm-1"));
-        world.save(vec![Write::put(&Row::expecting(resource_with_id, Version::FIRST))]).await;
+        world.save(vec![Write::put(&Row::at_version(resource_with_id, Version::FIRST))]).await;
     }
     is_refused::<Observation>(&world).await;
     is_refused::<Objective>(&world).await;
@@ -213,7 +213,7 @@ async fn external_id_belongs_to_one_tenant(world: CaseContext) {
     async fn belongs<T: Described>(world: &CaseContext) {
         let mut resources = vec![];
         for other in [world, &world.in_other_tenant(), &world.test_environment()] {
-            let person = other.hired().await.id;
+            let person = other.hire().await.id;
             let resource = with(T::new(other, person), cycle("h1"), Some("crm-1"));
             other.save(vec![Write::put(&Row::new(resource.clone()))]).await;
             assert_eq!(listed::<T>(other, &cycle("h1"), Some("crm-1")).await, std::slice::from_ref(&resource));

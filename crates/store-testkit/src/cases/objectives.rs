@@ -136,7 +136,7 @@ async fn objective_list_matches_filters_and_visibility(world: CaseContext) {
             last_check_in_at: bounds(&world, instant(&world), instant(&world)),
             parent_id: random.maybe(20, &PARENTS),
             metadata: metadata_filter(&world),
-            external_id: random.chance(10).then(|| format!("crm-{}", random.below(250))),
+            external_id: random.chance(10).then(|| format!("crm-{}", random.number_below(250))),
         };
         // The first people have large subtrees; the last ones have no reports.
         let viewer = random.maybe(60, &people).map_or(Viewer::Everything, Viewer::Person);
@@ -166,7 +166,7 @@ async fn due_objectives_are_found_in_every_tenant(world: CaseContext) {
     let today = Date::from_epoch_days(20_000);
     let mut expected_objectives = Vec::new();
     for it in [world.clone(), world.in_other_tenant(), world.test_environment()] {
-        let owner = it.hired().await;
+        let owner = it.hire().await;
         for (days, status, held_back) in [
             (0, Status::Approved, false),
             (-1, Status::Approved, false),
@@ -198,7 +198,7 @@ async fn due_objectives_are_found_in_every_tenant(world: CaseContext) {
     // A started objective is no longer due.
     let (tenant, seen) = first[0].clone();
     let active_objective = Objective { status: Status::InProgress, ..seen.value };
-    let change = world.make.change(vec![Write::put(&Row::expecting(active_objective, seen.version))]);
+    let change = world.make.change(vec![Write::put(&Row::at_version(active_objective, seen.version))]);
     world.store.commit(tenant, change).await.unwrap();
     assert_eq!(
         world.store.due(rows::objectives::STARTS_ON, today, 100).await.unwrap().len(),
@@ -234,7 +234,7 @@ async fn org_admins(world: &CaseContext, most: u16) -> Vec<EmployeeId> {
 
 async fn notification_is_saved_with_its_change_or_not_at_all(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
-    let person = world.hired().await;
+    let person = world.hire().await;
     let full = Notification {
         kind: notification::Type::ObjectiveRejected,
         title: "'sent' back".to_owned(),
@@ -242,7 +242,7 @@ async fn notification_is_saved_with_its_change_or_not_at_all(world: CaseContext)
         ..make.notification(person.id)
     };
     let other = make.notification(person.id);
-    let stale = vec![Write::employee(&Row::expecting(person.clone(), Version(5)), None)];
+    let stale = vec![Write::employee(&Row::at_version(person.clone(), Version(5)), None)];
     let result = world.commit(telling(&world, vec![full.clone()], stale)).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     assert_eq!(store.row::<Notification>(*tenant, full.id).await.unwrap(), None);
@@ -252,7 +252,7 @@ async fn notification_is_saved_with_its_change_or_not_at_all(world: CaseContext)
         assert_eq!(stored_row, Some(Versioned { value: it, version: Version::FIRST }));
     }
     let read = full.read(make.tick()).unwrap();
-    world.save(vec![Write::put(&Row::expecting(read.clone(), Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(read.clone(), Version::FIRST))]).await;
     let full_row = store.row::<Notification>(*tenant, full.id).await.unwrap();
     assert_eq!(full_row, Some(Versioned { value: read, version: Version(2) }));
     let nobody = vec![make.notification(make.id())];
@@ -267,7 +267,7 @@ async fn notification_list_matches_filters_in_every_order(world: CaseContext) {
         .map(|_| Notification {
             created_at: instant(&world),
             read_at: world.random.chance(40).then(|| instant(&world)),
-            ..world.make.notification(people[world.random.below(2)].id)
+            ..world.make.notification(people[world.random.number_below(2)].id)
         })
         .collect();
     world.commit(telling(&world, all.clone(), vec![])).await.unwrap();
@@ -288,7 +288,7 @@ async fn notification_list_matches_filters_in_every_order(world: CaseContext) {
 
 async fn read_all_marks_all_notifications_of_one_person(world: CaseContext) {
     let CaseContext { make, .. } = &world;
-    let (one, two) = (world.hired().await, world.hired().await);
+    let (one, two) = (world.hire().await, world.hire().await);
     let first_time = make.tick();
     let read = Notification { read_at: Some(first_time), ..make.notification(one.id) };
     let all = vec![make.notification(one.id), make.notification(two.id), read.clone(), make.notification(one.id)];
@@ -296,18 +296,22 @@ async fn read_all_marks_all_notifications_of_one_person(world: CaseContext) {
     let read_time = make.tick();
     let stale = vec![
         Write::NotificationsRead(one.id, read_time),
-        Write::employee(&Row::expecting(one.clone(), Version(5)), None),
+        Write::employee(&Row::at_version(one.clone(), Version(5)), None),
     ];
     assert!(matches!(world.commit(make.change(stale)).await, Err(CommitError::Stale)));
     let list = lists::notifications(&world, notification::Filter::default());
-    let sort = Sort::up(SortBy::CreatedAt);
-    assert_eq!(list.walk(sort, 9).await, crate::sorted(all.clone(), sort, list.id), "nothing of a stale change");
+    let sort = Sort::ascending_by(SortBy::CreatedAt);
+    assert_eq!(
+        list.walk(sort, 9).await,
+        crate::sort_entries(all.clone(), sort, list.id),
+        "nothing of a stale change"
+    );
     world.save(vec![Write::NotificationsRead(one.id, read_time)]).await;
     let notices_after = all.into_iter().map(|notice| {
         let is_sent_to_one = notice.recipient_id == one.id;
         Notification { read_at: notice.read_at.or(is_sent_to_one.then_some(read_time)), ..notice }
     });
-    let sorted_notices = crate::sorted(notices_after.collect(), sort, list.id);
+    let sorted_notices = crate::sort_entries(notices_after.collect(), sort, list.id);
     assert_eq!(list.walk(sort, 9).await, sorted_notices);
     let unread = notification::Filter { unread: Some(true), ..Default::default() };
     let unread_notices = lists::notifications(&world, unread).walk(sort, 9).await;
@@ -320,12 +324,12 @@ async fn read_all_marks_all_notifications_of_one_person(world: CaseContext) {
 
 async fn read_all_marks_the_oldest_thousand(world: CaseContext) {
     let CaseContext { make, .. } = &world;
-    let person = world.hired().await;
+    let person = world.hire().await;
     let most = usize::from(MAX_READ_AT_ONCE);
     let filter = notification::Filter { recipient_id: Some(person.id), unread: Some(true) };
-    let (unread, sort) = (lists::notifications(&world, filter), Sort::up(SortBy::CreatedAt));
+    let (unread, sort) = (lists::notifications(&world, filter), Sort::ascending_by(SortBy::CreatedAt));
     let all = (0..most + 3).map(|_| make.notification(person.id)).collect();
-    let all = crate::sorted(all, sort, unread.id);
+    let all = crate::sort_entries(all, sort, unread.id);
     for piece in all.chunks(100) {
         world.commit(telling(&world, piece.to_vec(), vec![])).await.unwrap();
     }
@@ -336,7 +340,7 @@ async fn read_all_marks_the_oldest_thousand(world: CaseContext) {
 }
 
 async fn objectives_and_notifications_belong_to_one_tenant(world: CaseContext) {
-    let owner = world.hired().await;
+    let owner = world.hire().await;
     let (objective, notice) = (world.make.objective(owner.id), world.make.notification(owner.id));
     let writes = vec![Write::put(&Row::new(objective.clone()))];
     world.commit(telling(&world, vec![notice.clone()], writes)).await.unwrap();
@@ -344,15 +348,15 @@ async fn objectives_and_notifications_belong_to_one_tenant(world: CaseContext) {
         let (store, tenant) = (&other.store, other.tenant);
         assert_eq!(store.row::<Objective>(tenant, objective.id).await.unwrap(), None);
         assert_eq!(store.row::<Notification>(tenant, notice.id).await.unwrap(), None);
-        let sort = Sort::up(SortBy::CreatedAt);
+        let sort = Sort::ascending_by(SortBy::CreatedAt);
         for viewer in [Viewer::Everything, Viewer::Person(owner.id)] {
             assert_eq!(lists::objectives(&other, everything(), viewer).walk(sort, 9).await, []);
         }
         assert_eq!(lists::notifications(&other, notification::Filter::default()).walk(sort, 9).await, []);
         other.save(vec![Write::NotificationsRead(owner.id, other.make.tick())]).await;
         for write in [
-            Write::put(&Row::expecting(objective.clone(), Version::FIRST)),
-            Write::put(&Row::expecting(notice.clone(), Version::FIRST)),
+            Write::put(&Row::at_version(objective.clone(), Version::FIRST)),
+            Write::put(&Row::at_version(notice.clone(), Version::FIRST)),
             Write::put(&Row::new(other.make.objective(owner.id))),
         ] {
             let result = other.try_save(write).await;

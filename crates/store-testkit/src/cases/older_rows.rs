@@ -32,12 +32,12 @@ async fn older_subscription_sends_all_its_types(world: CaseContext) {
     let stored_row = read().await;
     assert_eq!(stored_row.value, older);
     let paused_webhook = Subscription { active: false, ..older };
-    world.save(vec![Write::put(&Row::expecting(paused_webhook.clone(), stored_row.version))]).await;
+    world.save(vec![Write::put(&Row::at_version(paused_webhook.clone(), stored_row.version))]).await;
     assert_eq!(read().await.value, paused_webhook, "another change chooses no types");
 }
 
 async fn older_summary_and_objective_have_no_changes_to_approve(world: CaseContext) {
-    let person = world.hired().await;
+    let person = world.hire().await;
     let summary = Summary {
         edited_by: Some(person.id),
         editor_ids: vec![person.id, world.make.id()],

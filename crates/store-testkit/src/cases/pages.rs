@@ -180,7 +180,7 @@ async fn list_continues_behind_a_removed_position(world: CaseContext) {
     let all = Population::new(&world, 5, 60).await;
     let list = lists::observations(&world, observation::Filter { archived: Archived::All, ..Default::default() });
     for (_, sort) in Observation::sorts() {
-        let sorted_rows = crate::sorted(all.observations.clone(), sort, list.id);
+        let sorted_rows = crate::sort_entries(all.observations.clone(), sort, list.id);
         let removed_row = &sorted_rows[30];
         // An unused id that differs from an existing one in one bit.
         let id = (u128::from_be_bytes(removed_row.id.to_bytes()) ^ 1).to_be_bytes();

@@ -81,13 +81,13 @@ impl Population {
 
 /// Returns one of [`INSTANTS`] timestamps.
 pub(super) fn instant(world: &CaseContext) -> Timestamp {
-    let number = i64::try_from(world.random.below(6)).unwrap_or_default() % INSTANTS;
+    let number = i64::try_from(world.random.number_below(6)).unwrap_or_default() % INSTANTS;
     Timestamp::from_millis(1_700_000_000_000 + number * 1000)
 }
 
 /// Returns one of five days.
 pub(super) fn day(world: &CaseContext) -> Date {
-    Date::from_epoch_days(19_000 + i32::try_from(world.random.below(5)).unwrap_or_default())
+    Date::from_epoch_days(19_000 + i32::try_from(world.random.number_below(5)).unwrap_or_default())
 }
 
 /// Returns metadata with up to two keys of a few values.

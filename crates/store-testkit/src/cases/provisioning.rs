@@ -62,7 +62,7 @@ async fn linked(world: &CaseContext, connector: ConnectorId, change: impl FnOnce
 async fn link_round_trips_and_is_found_by_its_keys(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (connector, other) = (connector(&world).await, connector(&world).await);
-    let person = world.hired().await;
+    let person = world.hire().await;
     let removed_link = ScimLink {
         manager_ref: Some("Boss@Example.com".to_owned()),
         deactivated_at: Some(make.tick()),
@@ -92,7 +92,7 @@ async fn link_round_trips_and_is_found_by_its_keys(world: CaseContext) {
     assert_eq!(waiting("x").await, []);
     // A later link of the person replaces the first one, also with another connector.
     let other_link = ScimLink { manager_ref: None, removed_at: None, ..link(&world, person.id, other) };
-    world.save(vec![Write::put(&Row::expecting(other_link, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(other_link, Version::FIRST))]).await;
     assert_eq!(by_name(connector).await.unwrap(), None);
     assert_eq!(waiting("boss@example.com").await, []);
 }
@@ -139,7 +139,7 @@ async fn taken_link_value_refuses_the_person_as_well(world: CaseContext) {
 async fn provider_sees_its_own_and_unmanaged_people(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (connector, other) = (connector(&world).await, connector(&world).await);
-    let boss = world.hired().await;
+    let boss = world.hire().await;
     let mine = linked(&world, connector, |_| ()).await;
     linked(&world, connector, |link| link.removed_at = Some(link.linked_at)).await;
     linked(&world, other, |_| ()).await;
@@ -149,7 +149,7 @@ async fn provider_sees_its_own_and_unmanaged_people(world: CaseContext) {
     let report = world.hired_below(boss.id).await;
     let elsewhere = world.in_other_tenant();
     linked(&elsewhere, self::connector(&elsewhere).await, |_| ()).await;
-    elsewhere.hired().await;
+    elsewhere.hire().await;
     let all = [boss.id, mine.id, former_employee.id, report.id];
     let query = VisiblePeople { connector, active: None, manager: None, start: PeopleStart::Skip(0), limit: 100 };
     let page = async |query: VisiblePeople| store.visible_people(*tenant, &query).await.unwrap();
@@ -184,9 +184,9 @@ async fn provider_sees_its_own_and_unmanaged_people(world: CaseContext) {
     assert_eq!(visible_people.iter().map(|person| person.id).collect::<Vec<_>>(), all);
     assert!(people.len() > all.len(), "a removed link hides its person");
     // The keyset lists have the same people.
-    let links = store.entries(*tenant, scim_users::linked(connector, None, 10)).await.unwrap();
+    let links = store.entries(*tenant, scim_users::list_linked(connector, None, 10)).await.unwrap();
     assert_eq!(links.into_iter().map(|row| row.value.id).collect::<Vec<_>>(), [mine.id]);
-    let people = store.entries(*tenant, scim_users::unmanaged(Some(boss.id), 10)).await.unwrap();
+    let people = store.entries(*tenant, scim_users::list_unmanaged(Some(boss.id), 10)).await.unwrap();
     assert_eq!(people.into_iter().map(|row| row.value.id).collect::<Vec<_>>(), [former_employee.id, report.id]);
 }
 
@@ -200,7 +200,7 @@ async fn linked_people_are_counted_at_a_time_and_now(world: CaseContext) {
     let start = make.tick();
     let end = async |id: EmployeeId, at: Timestamp| {
         let Versioned { value, version } = store.row::<ScimLink>(*tenant, id).await.unwrap().unwrap();
-        world.save(vec![Write::put(&Row::expecting(ScimLink { removed_at: Some(at), ..value }, version))]).await;
+        world.save(vec![Write::put(&Row::at_version(ScimLink { removed_at: Some(at), ..value }, version))]).await;
     };
     end(people[2], make.tick()).await;
     end(people[3], start).await;
@@ -221,8 +221,8 @@ async fn brake_count_round_trips_and_has_a_version(world: CaseContext) {
     count.resumed_at = Some(make.tick());
     count.minutes = BTreeMap::from([(-1, 2), (29_000_000, u32::MAX)]);
     (count.people, count.counted_at) = (u32::MAX, Some(make.tick()));
-    world.save(vec![Write::put(&Row::expecting(count.clone(), Version::FIRST))]).await;
-    let stale = world.try_save(Write::put(&Row::expecting(count.clone(), Version::FIRST))).await;
+    world.save(vec![Write::put(&Row::at_version(count.clone(), Version::FIRST))]).await;
+    let stale = world.try_save(Write::put(&Row::at_version(count.clone(), Version::FIRST))).await;
     assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
     let stored_row = store.row::<BrakeCount>(*tenant, count.id).await.unwrap();
     assert_eq!(stored_row, Some(Versioned { value: count.clone(), version: Version(2) }));
@@ -262,15 +262,15 @@ async fn open_issue_is_unique_and_counts_occurrences(world: CaseContext) {
     };
     let row = store.row::<SyncIssue>(*tenant, pending.id).await.unwrap();
     assert_eq!(row, Some(Versioned { value: expected_issue.clone(), version: Version(3) }));
-    let resolved_issue = expected_issue.resolved(make.tick()).unwrap();
-    world.save(vec![Write::put(&Row::expecting(resolved_issue.clone(), Version(3)))]).await;
+    let resolved_issue = expected_issue.resolve(make.tick()).unwrap();
+    world.save(vec![Write::put(&Row::at_version(resolved_issue.clone(), Version(3)))]).await;
     assert!(!store.repeat_issue(*tenant, pending.id, "Again.", occurrence_time).await.unwrap(), "it is resolved");
     assert!(
         !store.repeat_issue(world.in_other_tenant().tenant, cycle.id, "Again.", occurrence_time).await.unwrap()
     );
     world.save(vec![Write::put(&Row::new(twin.clone()))]).await;
     let list = async |filter| {
-        let sort = Sort::down(SortBy::OccurredAt);
+        let sort = Sort::descending_by(SortBy::OccurredAt);
         let listing = sync_issues::list(connector, &filter, sort, &PAGE);
         let rows = store.entries(*tenant, listing).await.unwrap();
         rows.into_iter().map(|row| row.value).collect::<Vec<_>>()
@@ -312,7 +312,7 @@ async fn request_log_keeps_the_newest(world: CaseContext) {
     store.log_requests(*tenant, connector, &[]).await.unwrap();
     let list = async |connector| {
         let page = PageRequest { limit: 1_000, after: None };
-        let listing = scim_requests::list(connector, Sort::up(SortBy::OccurredAt), &page);
+        let listing = scim_requests::list(connector, Sort::ascending_by(SortBy::OccurredAt), &page);
         let rows = store.entries(*tenant, listing).await.unwrap();
         rows.into_iter().map(|row| row.value).collect::<Vec<_>>()
     };
@@ -333,7 +333,7 @@ async fn figures_count_one_connector_of_one_tenant(world: CaseContext) {
     linked(&world, connector, |link| link.updated_at = changed_at).await;
     linked(&world, connector, |link| link.updated_at = EARLIER).await;
     let open = issue(&world, connector, IssueKind::ManagerPending);
-    let closed_issue = issue(&world, connector, IssueKind::LastAdmin).resolved(make.tick()).unwrap();
+    let closed_issue = issue(&world, connector, IssueKind::LastAdmin).resolve(make.tick()).unwrap();
     world.save(vec![Write::put(&Row::new(open)), Write::put(&Row::new(closed_issue))]).await;
     let requests = ["first", "newest"]
         .map(|agent| ScimRequest { user_agent: Some(agent.to_owned()), ..request(&world, connector) });

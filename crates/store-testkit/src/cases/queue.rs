@@ -14,7 +14,7 @@ use candor_port_storage::{ChangeSet, CommitError, Committed, Row, Version, Write
 
 use crate::Case;
 use crate::fixtures::joins;
-use crate::worker::{BAD, END, LEASE_SECONDS, MANY, Worker, in_order, settled, walk};
+use crate::worker::{BAD, END, LEASE_SECONDS, MANY, Worker, attempt_effect, in_order, walk};
 use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -62,7 +62,7 @@ async fn event_is_queued_for_active_subscriptions_to_its_type(world: CaseContext
     let kinds: Vec<_> = EventType::ALL.to_vec();
     let mut expected_jobs = vec![];
     for (it, subscriptions) in worlds.iter().zip(&subscriptions) {
-        let events = it.happened(&kinds).await;
+        let events = it.commit_events(&kinds).await;
         for to in subscriptions {
             expected_jobs
                 .extend(events.iter().filter(|event| to.wants(event.kind)).map(|event| it.delivery_of(event, to)));
@@ -75,7 +75,7 @@ async fn event_is_queued_for_active_subscriptions_to_its_type(world: CaseContext
 }
 
 async fn changed_subscription_applies_to_later_events(world: CaseContext) {
-    let to = world.subscribed(world.make.subscription_to(&[CREATED])).await;
+    let to = world.add_subscription(world.make.subscription_to(&[CREATED])).await;
     let steps = [
         (world.make.subscription_to(&[CREATED]).event_types, true, vec![CREATED]),
         (world.make.subscription_to(&[UPDATED]).event_types, true, vec![UPDATED]),
@@ -85,18 +85,18 @@ async fn changed_subscription_applies_to_later_events(world: CaseContext) {
     let mut expected_jobs = vec![];
     for (number, (event_types, active, kinds)) in (1..).zip(steps) {
         let value = Subscription { effective_event_types: event_types, active, ..to.clone() };
-        world.save(vec![Write::put(&Row::expecting(value, Version(number)))]).await;
-        let events = world.happened(&[CREATED, UPDATED]).await;
+        world.save(vec![Write::put(&Row::at_version(value, Version(number)))]).await;
+        let events = world.commit_events(&[CREATED, UPDATED]).await;
         let matching_events = events.iter().filter(|event| kinds.contains(&event.kind));
         expected_jobs.extend(matching_events.map(|event| world.delivery_of(event, &to)));
     }
     world.save(vec![Write::WebhookRemoved(to.id, Version(5))]).await;
-    world.happened(&[CREATED, UPDATED]).await;
+    world.commit_events(&[CREATED, UPDATED]).await;
     let jobs: Vec<_> = Worker::new(&world).all(END).await;
     // Stores may delete these deliveries with their subscription; in other stores the workers drop them.
     assert!(jobs.iter().all(|delivery| expected_jobs.contains(delivery)), "{jobs:?}");
-    let other = world.subscribed(world.make.subscription_to(&[CREATED])).await;
-    let events = world.happened(&[UPDATED, CREATED]).await;
+    let other = world.add_subscription(world.make.subscription_to(&[CREATED])).await;
+    let events = world.commit_events(&[UPDATED, CREATED]).await;
     assert_eq!(Worker::new(&world).oldest(END, MANY).await, [world.delivery_of(&events[1], &other)]);
 }
 
@@ -105,7 +105,7 @@ async fn subscription_event_is_not_queued_for_its_subject(world: CaseContext) {
     for (number, active) in (1..).zip([false, true]) {
         let value = Subscription { active, ..ended.clone() };
         let event = world.make.event(EventType::WebhookDisabled);
-        let writes = vec![Write::put(&Row::expecting(value, Version(number)))];
+        let writes = vec![Write::put(&Row::at_version(value, Version(number)))];
         let change = ChangeSet { events: vec![event.clone()], ..world.make.change(writes) };
         world.store.commit(world.tenant, change).await.unwrap();
         let jobs = Worker::new(&world).oldest(END, MANY).await;
@@ -120,8 +120,8 @@ fn announcing(world: &CaseContext, writes: Vec<Write>) -> (Event, ChangeSet) {
 
 async fn refused_change_queues_no_delivery(world: CaseContext) {
     let to = world.subscriber().await;
-    let person = world.hired().await;
-    let stale = Write::employee(&Row::expecting(person.clone(), Version(7)), None);
+    let person = world.hire().await;
+    let stale = Write::employee(&Row::at_version(person.clone(), Version(7)), None);
     let conflicting_write = joins(Employee { email: person.email.clone(), ..world.make.employee() });
     let worker = Worker::new(&world);
     for write in [stale, conflicting_write, Write::WebhookRemoved(to.id, Version(7))] {
@@ -161,7 +161,7 @@ async fn concurrent_retries_queue_an_event_once(world: CaseContext) {
 
 async fn delivery_is_due_at_the_time_of_its_event(world: CaseContext) {
     let to = world.subscriber().await;
-    let [first, second] = <[Event; 2]>::try_from(world.happened(&[CREATED, UPDATED]).await).unwrap();
+    let [first, second] = <[Event; 2]>::try_from(world.commit_events(&[CREATED, UPDATED]).await).unwrap();
     assert!(first.created_at < second.created_at);
     let worker = Worker::new(&world);
     assert_eq!(worker.all(just_before(first.created_at)).await, []);
@@ -174,7 +174,8 @@ fn keys(jobs: &[Job]) -> BTreeSet<(WebhookId, EventId)> {
 }
 
 async fn delivery_queued_under_a_lease_belongs_to_its_worker(world: CaseContext) {
-    let (to, other) = (world.subscriber().await, world.subscribed(world.make.subscription_to(&[UPDATED])).await);
+    let (to, other) =
+        (world.subscriber().await, world.add_subscription(world.make.subscription_to(&[UPDATED])).await);
     let (mine, others) = (Worker::new(&world), Worker::new(&world));
     let events = [world.make.event(CREATED), world.make.event(UPDATED)];
     let leased_events = [world.delivery_at(world.now(), &to), world.delivery_at(world.now(), &other)];
@@ -185,7 +186,7 @@ async fn delivery_queued_under_a_lease_belongs_to_its_worker(world: CaseContext)
         lease: Some(lease),
         ..world.make.change(vec![Write::Enqueue(leased_events.to_vec())])
     };
-    let Committed { leased } = world.committed(change).await.unwrap();
+    let Committed { leased } = world.commit_for_result(change).await.unwrap();
     let [created, updated] = [0, 1].map(|index| world.delivery_of(&events[index], &to));
     let jobs = in_order(vec![
         created,
@@ -214,19 +215,19 @@ async fn change_without_a_lease_leases_no_delivery(world: CaseContext) {
     let to = world.subscriber().await;
     let enqueue = Write::Enqueue(vec![world.delivery_at(world.now(), &to)]);
     let (_, change) = announcing(&world, vec![enqueue]);
-    assert_eq!(world.committed(change).await.unwrap(), Committed::default());
+    assert_eq!(world.commit_for_result(change).await.unwrap(), Committed::default());
     let mine = Worker::new(&world);
     let quiet = ChangeSet { lease: Some(mine.lease(world.now())), ..world.make.change(vec![]) };
-    assert_eq!(world.committed(quiet).await.unwrap(), Committed::default(), "nothing happened");
+    assert_eq!(world.commit_for_result(quiet).await.unwrap(), Committed::default(), "nothing happened");
     assert_eq!(Worker::new(&world).all(world.now()).await.len(), 2);
 }
 
 async fn queued_delivery_is_not_replaced(world: CaseContext) {
     let to = world.subscriber().await;
-    let [event, other] = <[Event; 2]>::try_from(world.happened(&[CREATED, UPDATED]).await).unwrap();
+    let [event, other] = <[Event; 2]>::try_from(world.commit_events(&[CREATED, UPDATED]).await).unwrap();
     let (mine, late) = (Worker::new(&world), world.now().plus_seconds(1_000));
     let jobs = mine.all(world.now()).await;
-    let retry_result = settled(&jobs[0], world.make.id(), BAD, Some(late));
+    let retry_result = attempt_effect(&jobs[0], world.make.id(), BAD, Some(late));
     mine.keeps(vec![(jobs[0], AttemptResult::Settled(Box::new(retry_result)))]).await;
     // The first event waits for its second attempt, the second is leased, and the third is new.
     let replay = |event: &Event| Job {
@@ -238,7 +239,7 @@ async fn queued_delivery_is_not_replaced(world: CaseContext) {
     let repeated_jobs = vec![replay(&event), replay(&other), new, Job { origin: DeliveryOrigin::Test, ..new }];
     let lease = Some(Worker::new(&world).lease(world.now()));
     let change = ChangeSet { lease, ..world.make.change(vec![Write::Enqueue(repeated_jobs)]) };
-    assert_eq!(world.committed(change).await.unwrap().leased, [(to.id, new.event_id)]);
+    assert_eq!(world.commit_for_result(change).await.unwrap().leased, [(to.id, new.event_id)]);
     mine.keeps(vec![(jobs[1], AttemptResult::Gone)]).await;
     let second = Job { attempt: 2, ..world.delivery_of(&event, &to) };
     assert_eq!(mine.all(just_before(late)).await, [new]);
@@ -247,19 +248,21 @@ async fn queued_delivery_is_not_replaced(world: CaseContext) {
 
 async fn reserved_attempt_id_is_stored_or_refused(world: CaseContext) {
     let to = world.subscriber().await;
-    let event = world.happened(&[CREATED]).await.remove(0);
+    let event = world.commit_events(&[CREATED]).await.remove(0);
     let (queued, new) = (world.delivery_of(&event, &to), world.delivery_at(world.now(), &to));
     let lease = Some(Worker::new(&world).lease(world.now()));
     for lease in [None, lease] {
-        for asked in [vec![queued.promised(world.make.id())], vec![new, queued.promised(world.make.id())]] {
+        for asked in
+            [vec![queued.with_delivery_id(world.make.id())], vec![new, queued.with_delivery_id(world.make.id())]]
+        {
             let change = ChangeSet { lease, ..world.make.change(vec![Write::Enqueue(asked)]) };
-            assert!(matches!(world.committed(change).await, Err(CommitError::Stale)));
+            assert!(matches!(world.commit_for_result(change).await, Err(CommitError::Stale)));
         }
     }
     let mine = Worker::new(&world);
     assert_eq!(mine.all(world.now()).await, [queued], "nothing was saved");
     mine.keeps(vec![(queued, AttemptResult::Gone)]).await;
-    let job_with_id = queued.promised(world.make.id());
+    let job_with_id = queued.with_delivery_id(world.make.id());
     world.enqueue(&[new, job_with_id]).await;
     assert_eq!(mine.all(world.now()).await, in_order(vec![new, job_with_id]));
 }
@@ -268,7 +271,7 @@ async fn one_of_concurrent_reservations_of_an_attempt_wins(world: CaseContext) {
     let to = world.subscriber().await;
     for _ in 0..5 {
         let job = world.delivery_at(world.now(), &to);
-        let promises: Vec<_> = (0..10).map(|_| job.promised(world.make.id())).collect();
+        let promises: Vec<_> = (0..10).map(|_| job.with_delivery_id(world.make.id())).collect();
         let tasks = promises.clone().into_iter().map(|promise| {
             let world = world.clone();
             async move { world.try_save(Write::Enqueue(vec![promise])).await }
@@ -285,12 +288,12 @@ async fn one_of_concurrent_reservations_of_an_attempt_wins(world: CaseContext) {
 }
 
 async fn queued_delivery_round_trips(world: CaseContext) {
-    let paused_webhook = world.subscribed(Subscription { active: false, ..world.make.subscription() }).await;
+    let paused_webhook = world.add_subscription(Subscription { active: false, ..world.make.subscription() }).await;
     let due_time = world.now().plus_seconds(60);
     let mut jobs = vec![];
     for (number, origin) in (1_u16..).zip(DeliveryOrigin::ALL) {
         let job = Job { origin: *origin, attempt: number * 100, ..world.delivery_at(due_time, &paused_webhook) };
-        jobs.extend([job, world.delivery_at(due_time, &paused_webhook).promised(world.make.id())]);
+        jobs.extend([job, world.delivery_at(due_time, &paused_webhook).with_delivery_id(world.make.id())]);
     }
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
@@ -304,7 +307,7 @@ async fn many_events_for_many_subscriptions_are_one_change(world: CaseContext) {
     for _ in 0..12 {
         subscriptions.push(world.subscriber().await);
     }
-    let events = world.happened(&[UPDATED; 400]).await;
+    let events = world.commit_events(&[UPDATED; 400]).await;
     let mut jobs = vec![];
     for to in &subscriptions {
         jobs.extend(events.iter().map(|event| world.delivery_of(event, to)));

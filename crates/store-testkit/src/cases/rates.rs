@@ -59,14 +59,14 @@ async fn one_of_concurrent_workers_gets_the_rate_lease(world: CaseContext) {
 }
 
 async fn rate_lease_does_not_change_the_subscription(world: CaseContext) {
-    let to = world.subscribed(Subscription { max_per_second: Some(5), ..world.make.subscription() }).await;
+    let to = world.add_subscription(Subscription { max_per_second: Some(5), ..world.make.subscription() }).await;
     let (now, worker) = (world.now(), world.make.worker());
     let lease = Lease { worker, until: now.plus_seconds(10) };
     world.store.lease_rate(world.queue(&to), lease, now).await.unwrap();
     let subscription_row = world.store.row::<Subscription>(world.tenant, to.id).await.unwrap();
     assert_eq!(subscription_row, Some(Versioned { value: to.clone(), version: Version::FIRST }));
     let unlimited_webhook = Subscription { max_per_second: None, ..to.clone() };
-    world.save(vec![Write::put(&Row::expecting(unlimited_webhook, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(unlimited_webhook, Version::FIRST))]).await;
     let other = Lease { worker: world.make.worker(), until: now.plus_seconds(10) };
     let lease_of_other = world.store.lease_rate(world.queue(&to), other, now).await.unwrap();
     assert_eq!(lease_of_other, RateLease::HeldElsewhere { until: lease.until }, "a change keeps the lease");
@@ -79,8 +79,8 @@ async fn queue_walk_takes_fewer_deliveries_from_limited_queues(world: CaseContex
     }
     let foreign = world.in_other_tenant();
     let far = foreign.subscriber().await;
-    world.happened(&[EventType::EmployeeCreated; 9]).await;
-    foreign.happened(&[EventType::EmployeeCreated; 9]).await;
+    world.commit_events(&[EventType::EmployeeCreated; 9]).await;
+    foreign.commit_events(&[EventType::EmployeeCreated; 9]).await;
     let limited_queues = vec![
         (world.queue(&subscriptions[0]), 2),
         (world.queue(&subscriptions[2]), 1),

@@ -9,7 +9,7 @@ use candor_port_storage::queue::{AttemptResult, RecordOutcome};
 use super::log::entries;
 use super::queue::just_before;
 use crate::Case;
-use crate::worker::{BAD, END, GOOD, LEASE_SECONDS, Worker, in_order, settled};
+use crate::worker::{BAD, END, GOOD, LEASE_SECONDS, Worker, attempt_effect, in_order};
 use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -35,7 +35,7 @@ struct ClaimedQueue {
 
 async fn claimed(world: &CaseContext, count: usize) -> ClaimedQueue {
     let to = world.subscriber().await;
-    world.happened(&vec![EventType::EmployeeCreated; count]).await;
+    world.commit_events(&vec![EventType::EmployeeCreated; count]).await;
     let worker = Worker::new(world);
     let jobs = worker.all(world.now()).await;
     assert_eq!(jobs.len(), count);
@@ -48,7 +48,7 @@ fn attempt(
     answered: AttemptResponse,
     retry_at: Option<Timestamp>,
 ) -> (Delivery, AttemptResult) {
-    let result = settled(job, world.attempt_at(world.make.tick()), answered, retry_at);
+    let result = attempt_effect(job, world.attempt_at(world.make.tick()), answered, retry_at);
     (result.entry.clone(), AttemptResult::Settled(Box::new(result)))
 }
 
@@ -64,7 +64,7 @@ async fn finished_delivery_leaves_the_queue_and_is_logged(world: CaseContext) {
 
 async fn failed_delivery_is_due_again_with_the_next_number(world: CaseContext) {
     let to = world.subscriber().await;
-    let job = world.delivery_at(world.now(), &to).promised(world.make.id());
+    let job = world.delivery_at(world.now(), &to).with_delivery_id(world.make.id());
     world.enqueue(&[job]).await;
     let (mut wanted, mut log) = (job, vec![]);
     for number in 1..=7 {
@@ -87,7 +87,7 @@ async fn failed_delivery_is_due_again_with_the_next_number(world: CaseContext) {
 async fn unattempted_delivery_is_requeued_parked_or_removed(world: CaseContext) {
     let to = world.subscriber().await;
     let now = world.now();
-    let jobs = in_order((0..3).map(|_| world.delivery_at(now, &to).promised(world.make.id())).collect());
+    let jobs = in_order((0..3).map(|_| world.delivery_at(now, &to).with_delivery_id(world.make.id())).collect());
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
     assert_eq!(worker.all(now).await, jobs);
@@ -110,7 +110,7 @@ async fn unattempted_delivery_is_requeued_parked_or_removed(world: CaseContext) 
 async fn released_delivery_keeps_its_due_time(world: CaseContext) {
     let to = world.subscriber().await;
     let due = world.now();
-    let jobs = in_order((0..2).map(|_| world.delivery_at(due, &to).promised(world.make.id())).collect());
+    let jobs = in_order((0..2).map(|_| world.delivery_at(due, &to).with_delivery_id(world.make.id())).collect());
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
     assert_eq!(worker.all(due).await, jobs);
@@ -183,7 +183,7 @@ async fn failed_record_saves_nothing(world: CaseContext) {
     worker.keeps(vec![(jobs[0], result)]).await;
     let (_, good) = attempt(&world, &jobs[1], GOOD, None);
     // The second entry repeats the id of a logged attempt, so recording fails.
-    let repeated_result = settled(&jobs[2], entry.id, GOOD, None);
+    let repeated_result = attempt_effect(&jobs[2], entry.id, GOOD, None);
     let batch = vec![(jobs[1], good), (jobs[2], AttemptResult::Settled(Box::new(repeated_result)))];
     let queue = world.queue(&to);
     let delta = super::health::failed(&world);
@@ -216,8 +216,8 @@ async fn repeated_record_saves_nothing(world: CaseContext) {
 async fn large_batch_is_recorded_at_once(world: CaseContext) {
     let (here, there) = (world.clone(), world.in_other_tenant());
     let (one, other) = (here.subscriber().await, there.subscriber().await);
-    here.happened(&[EventType::EmployeeCreated; 300]).await;
-    there.happened(&[EventType::EmployeeUpdated; 300]).await;
+    here.commit_events(&[EventType::EmployeeCreated; 300]).await;
+    there.commit_events(&[EventType::EmployeeUpdated; 300]).await;
     let worker = Worker::new(&world);
     let jobs = worker.all(world.now()).await;
     let (mut log, mut results) = (vec![], vec![]);

@@ -13,7 +13,7 @@ use candor_port_storage::{ChangeSet, Row, Version, Write};
 use super::log::entry;
 use super::queue::just_before;
 use crate::Case;
-use crate::worker::{BAD, END, LEASE_SECONDS, Worker, settled};
+use crate::worker::{BAD, END, LEASE_SECONDS, Worker, attempt_effect};
 use crate::world::{CaseContext, EVER};
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -34,7 +34,7 @@ async fn events_are_read_by_tenant_and_id(world: CaseContext) {
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut all = vec![];
     for owner in &worlds {
-        let events = owner.happened(&[EventType::EmployeeCreated; 90]).await;
+        let events = owner.commit_events(&[EventType::EmployeeCreated; 90]).await;
         all.extend(events.into_iter().map(|event| (owner.tenant, event)));
     }
     let in_order = |mut some: Vec<(_, Event)>| {
@@ -82,13 +82,13 @@ fn ids<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<EventId> {
 async fn replay_window_includes_its_start_and_excludes_its_end(world: CaseContext) {
     let mut events = vec![];
     for number in 0..20 {
-        events.extend(world.happened(&[KINDS[number % 3]]).await);
+        events.extend(world.commit_events(&[KINDS[number % 3]]).await);
         world.make.clock.advance_seconds(600);
     }
-    world.in_other_tenant().happened(&KINDS).await;
-    world.test_environment().happened(&KINDS).await;
+    world.in_other_tenant().commit_events(&KINDS).await;
+    world.test_environment().commit_events(&KINDS).await;
     // The store ignores creation time and topics of the subscription; the caller checks them.
-    let to = world.subscribed(world.make.subscription_to(&[EventType::SummaryShared])).await;
+    let to = world.add_subscription(world.make.subscription_to(&[EventType::SummaryShared])).await;
     for most in [1, 3, 100] {
         assert_eq!(again(&world, &to, &any(), most).await, ids(&events));
         let (since, until) = (events[4].created_at, events[12].created_at);
@@ -121,8 +121,9 @@ async fn replay_window_includes_its_start_and_excludes_its_end(world: CaseContex
 }
 
 async fn queued_event_is_not_replayed(world: CaseContext) {
-    let (to, other) = (world.subscriber().await, world.subscribed(world.make.subscription_to(&KINDS[..1])).await);
-    let events = world.happened(&KINDS).await;
+    let (to, other) =
+        (world.subscriber().await, world.add_subscription(world.make.subscription_to(&KINDS[..1])).await);
+    let events = world.commit_events(&KINDS).await;
     assert_eq!(again(&world, &to, &any(), 9).await, []);
     assert_eq!(
         again(&world, &other, &any(), 9).await,
@@ -139,12 +140,12 @@ async fn queued_event_is_not_replayed(world: CaseContext) {
 
 async fn event_that_waits_for_a_retry_is_replayed(world: CaseContext) {
     let to = world.subscriber().await;
-    let events = world.happened(&[KINDS[0]; 7]).await;
+    let events = world.commit_events(&[KINDS[0]; 7]).await;
     let worker = Worker::new(&world);
     let jobs = worker.all(world.now()).await;
     let retry_time = world.now().plus_seconds(3_600);
     let fails = |job: &Job, retry_at| {
-        (*job, AttemptResult::Settled(Box::new(settled(job, world.make.id(), BAD, Some(retry_at)))))
+        (*job, AttemptResult::Settled(Box::new(attempt_effect(job, world.make.id(), BAD, Some(retry_at)))))
     };
     worker.keeps(jobs[..5].iter().map(|job| fails(job, retry_time)).collect()).await;
     // The second delivery is parked after its failure, the third is leased, and the fourth is due. The last two
@@ -198,12 +199,12 @@ async fn attempts(world: &CaseContext, to: &Subscription, event: &Event, statuse
             ..entry(world, to, world.make.tick())
         })
         .collect();
-    world.logged(to, &some).await;
+    world.log_deliveries(to, &some).await;
 }
 
 async fn only_events_never_acknowledged_count_as_failed(world: CaseContext) {
     use Status::{Dropped, Failed, Success};
-    let events = world.happened(&[KINDS[0]; 10]).await;
+    let events = world.commit_events(&[KINDS[0]; 10]).await;
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let table: [(&[Status], bool); 8] = [
         (&[], false),
@@ -239,9 +240,10 @@ async fn replay_of_random_histories_matches_a_model(world: CaseContext) {
     let (mut events, mut log, mut queued) = (vec![], vec![], BTreeSet::new());
     for number in 0..150 {
         let event = world.make.event(*world.random.pick(&KINDS));
-        for _ in 0..world.random.below(4) {
+        for _ in 0..world.random.number_below(4) {
             let status = *world.random.pick(&[Status::Failed, Status::Failed, Status::Dropped, Status::Success]);
-            let attempt_time = world.now().plus_seconds(i64::try_from(world.random.below(100_000)).unwrap());
+            let attempt_time =
+                world.now().plus_seconds(i64::try_from(world.random.number_below(100_000)).unwrap());
             let one = entry(&world, &to, attempt_time);
             log.push(Delivery { event_id: event.id, event_type: event.kind, status, ..one });
         }
@@ -250,9 +252,9 @@ async fn replay_of_random_histories_matches_a_model(world: CaseContext) {
     }
     // The subscription is paused during the events, so that they are not queued.
     let paused_webhook = Subscription { active: false, ..to.clone() };
-    world.save(vec![Write::put(&Row::expecting(paused_webhook, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(paused_webhook, Version::FIRST))]).await;
     world.commit(ChangeSet { events: events.clone(), ..world.make.change(vec![]) }).await.unwrap();
-    world.logged(&to, &log).await;
+    world.log_deliveries(&to, &log).await;
     for event in events.iter().filter(|_| world.random.chance(20)) {
         world.enqueue(&[world.delivery_of(event, &to)]).await;
         queued.insert(event.id);

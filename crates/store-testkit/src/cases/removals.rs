@@ -32,12 +32,12 @@ fn without_members(row: &Observation) -> Write {
 }
 
 async fn row_is_removed_only_with_its_version(world: CaseContext) {
-    let person = world.hired().await;
+    let person = world.hire().await;
     let observation_to_remove = Observation { metadata: metadata(&world), ..world.make.observation(person.id) };
     world.save(vec![Write::put(&Row::new(observation_to_remove.clone()))]).await;
-    let changed_observation = world.observed(person.id).await;
+    let changed_observation = world.observe(person.id).await;
     let newer = Observation { observation: "Restored.".to_owned(), ..changed_observation.clone() };
-    world.save(vec![Write::put(&Row::expecting(newer, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(newer, Version::FIRST))]).await;
 
     let values = Observation::TABLE.members[1];
     let digests: Vec<[u8; 16]> = observation_to_remove.metadata.digests();
@@ -78,14 +78,14 @@ async fn row_is_removed_only_with_its_version(world: CaseContext) {
 }
 
 async fn piece_fails_while_one_of_its_people_is_held(world: CaseContext) {
-    let (person, other) = (world.hired().await, world.hired().await);
-    let row = world.observed(person.id).await;
+    let (person, other) = (world.hire().await, world.hire().await);
+    let row = world.observe(person.id).await;
     let values = vec![SqlValue::Id(row.id.to_bytes())];
     let delete = ErasureChange::Delete { table: Observation::TABLE.name, by: ID, values };
     let piece = [ErasureChange::RequireUnheld { people: vec![other.id, person.id] }, delete];
     let hold = Some(Hold { reason: "Lawsuit".to_owned(), held_at: world.make.tick() });
     let held_person = Employee { hold, ..person.clone() };
-    world.save(vec![Write::employee(&Row::expecting(held_person.clone(), Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::at_version(held_person.clone(), Version::FIRST), None)]).await;
     world.store.apply_erasure(world.tenant, &piece).await.unwrap_err();
     let commit_result = world.commit(world.make.change(vec![Write::Erase(piece.to_vec())])).await;
     assert!(matches!(commit_result, Err(CommitError::Storage(_))), "{commit_result:?}");
@@ -94,7 +94,7 @@ async fn piece_fails_while_one_of_its_people_is_held(world: CaseContext) {
         "nothing of it was saved"
     );
     let unheld = Employee { hold: None, ..held_person };
-    world.save(vec![Write::employee(&Row::expecting(unheld, Version(2)), None)]).await;
+    world.save(vec![Write::employee(&Row::at_version(unheld, Version(2)), None)]).await;
     world.store.apply_erasure(world.tenant, &piece).await.unwrap();
     assert!(world.store.row::<Observation>(world.tenant, row.id).await.unwrap().is_none());
 }

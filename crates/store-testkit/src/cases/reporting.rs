@@ -69,7 +69,7 @@ impl Model {
                 let mut people_below = BTreeSet::new();
                 for id in ids {
                     // `id` cannot become the manager of a person above, so this check reads the closure.
-                    if world.store.reporting(world.tenant, manager, id).await.unwrap().is_below {
+                    if world.store.read_reporting(world.tenant, manager, id).await.unwrap().is_below {
                         people_below.insert(id);
                     }
                 }
@@ -148,7 +148,7 @@ async fn closure_follows_moves_of_subtrees(world: CaseContext) {
     world.save(observations.into_iter().map(|observation| Write::put(&Row::new(observation))).collect()).await;
     for manager in &ids {
         let filter = observation::Filter { manager_id: Some(*manager), ..observation::Filter::default() };
-        let sort = Sort::down(SortBy::ObservationDate);
+        let sort = Sort::descending_by(SortBy::ObservationDate);
         let listed_rows = walk(
             sort,
             10,
@@ -181,7 +181,7 @@ async fn move_decided_on_an_older_tree_is_stale(world: CaseContext) {
             let state = Employee { manager_id: Some(manager), ..person.value };
             world
                 .try_save(Write::employee(
-                    &Row::expecting(state, person.version),
+                    &Row::at_version(state, person.version),
                     Some(ReportingLineChange { seen: Some(seen) }),
                 ))
                 .await
@@ -213,7 +213,7 @@ async fn move_decided_on_an_older_tree_is_stale(world: CaseContext) {
 /// half, committed at once, must not both succeed.
 async fn lines_beyond_the_greatest_depth_are_stale(world: CaseContext) {
     let chain = async |length: u32| {
-        let mut ids = vec![world.hired().await.id];
+        let mut ids = vec![world.hire().await.id];
         for _ in 1..length {
             ids.push(world.hired_below(ids[ids.len() - 1]).await.id);
         }
@@ -225,7 +225,7 @@ async fn lines_beyond_the_greatest_depth_are_stale(world: CaseContext) {
         let person = world.employee(lower[0]).await;
         let state = Employee { manager_id: Some(bottom), ..person.value };
         let lines = ReportingLineChange { seen: Some(world.tree().await) };
-        world.try_save(Write::employee(&Row::expecting(state, person.version), Some(lines))).await
+        world.try_save(Write::employee(&Row::at_version(state, person.version), Some(lines))).await
     };
     let hire_below = |manager: EmployeeId| {
         let newcomer = Employee { manager_id: Some(manager), ..world.make.employee() };
@@ -280,7 +280,7 @@ async fn one_change_set_may_change_several_lines(world: CaseContext) {
         let person = world.employee(*id).await;
         let state = Employee { manager_id, ..person.value };
         writes.push(Write::employee(
-            &Row::expecting(state, person.version),
+            &Row::at_version(state, person.version),
             Some(ReportingLineChange { seen: Some(tree) }),
         ));
         manager_id = Some(*id);
@@ -295,16 +295,16 @@ async fn one_change_set_may_change_several_lines(world: CaseContext) {
 }
 
 async fn deactivated_manager_still_connects_their_reports(world: CaseContext) {
-    let top = world.hired().await;
+    let top = world.hire().await;
     let middle = world.hired_below(top.id).await;
     let bottom = world.hired_below(middle.id).await;
-    let observation_of_bottom = world.observed(bottom.id).await;
+    let observation_of_bottom = world.observe(bottom.id).await;
     let former_manager =
         Employee { status: Status::Deactivated, deactivated_at: Some(world.make.tick()), ..middle };
-    world.save(vec![Write::employee(&Row::expecting(former_manager, Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::at_version(former_manager, Version::FIRST), None)]).await;
     let filter = observation::Filter { manager_id: Some(top.id), ..observation::Filter::default() };
     let page = PageRequest { limit: 10, after: None };
-    let sort = Sort::down(SortBy::CreatedAt);
+    let sort = Sort::descending_by(SortBy::CreatedAt);
     let observation_page = world
         .store
         .page(world.tenant, rows::observations::list(&filter, Viewer::Everything, sort, &page))
@@ -321,9 +321,9 @@ async fn other_changes_leave_the_tree_unchanged(world: CaseContext) {
     for id in &ids {
         let person = world.employee(*id).await;
         let state = Employee { first_name: "Other".to_owned(), ..person.value };
-        world.save(vec![Write::employee(&Row::expecting(state, person.version), None)]).await;
+        world.save(vec![Write::employee(&Row::at_version(state, person.version), None)]).await;
     }
-    world.hired().await;
+    world.hire().await;
     assert_eq!(world.tree().await, tree);
     let model = Model::stored(&world, &ids).await;
     model.must_be_the_closure(&world, "after other changes").await;
@@ -342,7 +342,7 @@ async fn reports_are_listed_in_order_and_bounded(world: CaseContext) {
             job_title: None,
             status: *random.pick(&statuses),
             // One of the three managers has no reports.
-            manager_id: Some(managers[random.below(2)]),
+            manager_id: Some(managers[random.number_below(2)]),
             ..make.employee()
         });
     }

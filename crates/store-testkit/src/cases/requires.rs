@@ -102,22 +102,22 @@ async fn department_is_vacant_when_all_members_left(world: CaseContext) {
         (1..).zip([Status::PendingInvite, Status::Active, Status::Deactivated, Status::Active])
     {
         let value = Employee { status, ..member.clone() };
-        world.save(vec![Write::employee(&Row::expecting(value, Version(version)), None)]).await;
+        world.save(vec![Write::employee(&Row::at_version(value, Version(version)), None)]).await;
         let has_left = status == Status::Deactivated;
         assert_eq!(holds(&world, vacant).await, has_left, "{status:?}");
         assert_eq!(has_members(&world, &department).await, !has_left, "{status:?}");
     }
     let former_member = Employee { department_id: None, ..member };
-    world.save(vec![Write::employee(&Row::expecting(former_member, Version(5)), None)]).await;
+    world.save(vec![Write::employee(&Row::at_version(former_member, Version(5)), None)]).await;
     assert!(holds(&world, vacant).await, "the only member left the department");
 }
 
 async fn employee_is_unchanged_until_the_next_write(world: CaseContext) {
-    let person = world.hired().await;
+    let person = world.hire().await;
     let unchanged_employee = Require::EmployeeUnchanged(person.id, Version::FIRST);
     assert!(holds(&world, unchanged_employee).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await, "a version to come");
-    world.save(vec![Write::employee(&Row::expecting(person.clone(), Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::at_version(person.clone(), Version::FIRST), None)]).await;
     assert!(!holds(&world, unchanged_employee).await);
     assert!(holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await);
     assert!(!holds(&world, Require::EmployeeUnchanged(world.make.id(), Version::FIRST)).await, "absent");
@@ -129,7 +129,7 @@ async fn employee_is_unchanged_until_the_next_write(world: CaseContext) {
 
 async fn tree_version_counts_moves_but_not_hires(world: CaseContext) {
     let tree_version = world.tree().await;
-    let (one, two) = (world.hired().await, world.hired().await);
+    let (one, two) = (world.hire().await, world.hire().await);
     let third = world.hired_below(two.id).await;
     assert_eq!(world.tree().await, tree_version, "a new person changes no line");
     assert!(world.moves(one.id, Some(third.id)).await);
@@ -140,12 +140,12 @@ async fn tree_version_counts_moves_but_not_hires(world: CaseContext) {
 }
 
 async fn hire_and_move_in_one_change_set_count_once(world: CaseContext) {
-    let (boss, one) = (world.hired().await, world.hired().await);
+    let (boss, one) = (world.hire().await, world.hire().await);
     let tree = world.tree().await;
     let change = |seen| {
         let state = Employee { manager_id: Some(boss.id), ..one.clone() };
         let move_write = Write::employee(
-            &Row::expecting(state, Version::FIRST),
+            &Row::at_version(state, Version::FIRST),
             Some(ReportingLineChange { seen: Some(seen) }),
         );
         let new = joins(Employee { manager_id: Some(one.id), ..world.make.employee() });
@@ -177,7 +177,7 @@ async fn subscription_is_allowed_below_the_limit(world: CaseContext) {
             assert!(!holds(data_set, Require::SubscriptionsBelow(count as u32)).await, "{count}");
             let active = count != 1;
             let one_type = data_set.make.subscription_to(&[EventType::EmployeeCreated]);
-            data_set.subscribed(Subscription { active, ..one_type }).await;
+            data_set.add_subscription(Subscription { active, ..one_type }).await;
         }
         let subscribers = data_set.store.subscribers(data_set.tenant).await.unwrap();
         let kinds = [EventType::EmployeeCreated, EventType::EmployeeUpdated];
@@ -207,7 +207,7 @@ async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: CaseC
 
 async fn key_is_allowed_below_the_bound_of_valid_ones(world: CaseContext) {
     let now = world.make.tick();
-    let holders = [None, Some(world.hired().await.id), Some(world.hired().await.id)];
+    let holders = [None, Some(world.hire().await.id), Some(world.hire().await.id)];
     let keys = |holder| ValidKeys { holder, at: now };
     assert!(!holds(&world, Require::KeysBelow(keys(None), 9)).await, "the organization does not exist");
     let world = founded(world).await;
@@ -254,7 +254,7 @@ async fn concurrent_creation_of_the_last_key_succeeds_once(world: CaseContext) {
 /// Returns the change sets of one round in random order.
 fn shuffled(world: &CaseContext, mut changes: Vec<ChangeSet>) -> Vec<ChangeSet> {
     for at in (1..changes.len()).rev() {
-        changes.swap(at, world.random.below(at + 1));
+        changes.swap(at, world.random.number_below(at + 1));
     }
     changes
 }
@@ -275,13 +275,13 @@ async fn department_being_archived_gets_no_members(world: CaseContext) {
     for round in 0..ROUNDS {
         let department = make.department();
         world.save(vec![Write::put(&Row::new(department.clone()))]).await;
-        let mover = world.hired().await;
-        let close = Write::put(&Row::expecting(archived(&department, &world), Version::FIRST));
+        let mover = world.hire().await;
+        let close = Write::put(&Row::at_version(archived(&department, &world), Version::FIRST));
         let open = vec![Require::open::<Department>(department.id)];
         let own_department = Some(department.id);
         let join = joins(Employee { department_id: own_department, ..make.employee() });
         let enter = Write::employee(
-            &Row::expecting(Employee { department_id: own_department, ..mover }, Version::FIRST),
+            &Row::at_version(Employee { department_id: own_department, ..mover }, Version::FIRST),
             None,
         );
         let mut changes = vec![
@@ -304,14 +304,14 @@ async fn department_being_archived_gets_no_members(world: CaseContext) {
 
 async fn archived_attribute_cannot_be_used(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
-    let subject = world.hired().await;
+    let subject = world.hire().await;
     for round in 0..ROUNDS {
         let attribute = make.attribute();
         world.save(vec![Write::put(&Row::new(attribute.clone()))]).await;
         let archived_attribute = Attribute { archived_at: Some(make.tick()), ..attribute.clone() };
         let observation = Observation { attribute_ids: vec![attribute.id], ..make.observation(subject.id) };
         let changes = vec![
-            make.change(vec![Write::put(&Row::expecting(archived_attribute, Version::FIRST))]),
+            make.change(vec![Write::put(&Row::at_version(archived_attribute, Version::FIRST))]),
             ChangeSet {
                 requires: vec![Require::open::<Attribute>(attribute.id)],
                 ..make.change(vec![Write::put(&Row::new(observation.clone()))])
@@ -333,13 +333,13 @@ async fn archived_attribute_cannot_be_used(world: CaseContext) {
 async fn decision_based_on_a_changed_person_is_refused(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     for round in 0..ROUNDS {
-        let (one, two) = (world.hired().await, world.hired().await);
+        let (one, two) = (world.hire().await, world.hire().await);
         // Each decision requires that the other person is unchanged, so at most one of the two succeeds.
         let change = |person: &Employee, other: &Employee| {
             let value = Employee { first_name: "Changed".to_owned(), ..person.clone() };
             ChangeSet {
                 requires: vec![Require::EmployeeUnchanged(other.id, Version::FIRST)],
-                ..make.change(vec![Write::employee(&Row::expecting(value, Version::FIRST), None)])
+                ..make.change(vec![Write::employee(&Row::at_version(value, Version::FIRST), None)])
             }
         };
         let tasks = shuffled(&world, vec![change(&one, &two), change(&two, &one)]).into_iter().map(|change| {

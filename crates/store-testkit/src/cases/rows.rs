@@ -144,7 +144,7 @@ async fn settings_connectors_and_audit_entries_round_trip(world: CaseContext) {
     assert_eq!(connector_row, Some(Versioned { value: connector, version }));
     assert_eq!(world.events().await, [event]);
     let filter = audit::Filter { target_id: Some("org_1".to_owned()), ..Default::default() };
-    assert_eq!(lists::audit_log(&world, filter).walk(Sort::up(SortBy::OccurredAt), 9).await, [entry]);
+    assert_eq!(lists::audit_log(&world, filter).walk(Sort::ascending_by(SortBy::OccurredAt), 9).await, [entry]);
 }
 
 fn ids<K: Kind>(ids: impl IntoIterator<Item = Id<K>>) -> Vec<Id<K>> {
@@ -187,11 +187,11 @@ async fn rows_are_read_by_several_ids(world: CaseContext) {
 
 async fn newest_invitation_is_returned(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
-    let person = world.hired().await;
+    let person = world.hire().await;
     assert_eq!(store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap(), None);
     let older = make.invitation(person.id);
     let newer = make.invitation(person.id);
-    let others = make.invitation(world.hired().await.id);
+    let others = make.invitation(world.hire().await.id);
     // The write order of the rows differs from the order of their ids.
     for it in [&newer, &others, &older] {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
@@ -199,11 +199,11 @@ async fn newest_invitation_is_returned(world: CaseContext) {
     let version = Version::FIRST;
     let newest_invitation = store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap();
     assert_eq!(newest_invitation, Some(Versioned { value: newer.clone(), version }));
-    let by_token = store.owned(rows::invitations::BY_TOKEN, older.token_hash).await.unwrap();
+    let by_token = store.row_in_any_tenant(rows::invitations::BY_TOKEN, older.token_hash).await.unwrap();
     assert_eq!(by_token, Some((*tenant, Versioned { value: older, version })));
-    assert_eq!(store.owned(rows::invitations::BY_TOKEN, make.bytes32()).await.unwrap(), None);
+    assert_eq!(store.row_in_any_tenant(rows::invitations::BY_TOKEN, make.bytes32()).await.unwrap(), None);
     let accepted_invitation = Invitation { accepted_at: Some(make.tick()), ..newer };
-    world.save(vec![Write::put(&Row::expecting(accepted_invitation.clone(), version))]).await;
+    world.save(vec![Write::put(&Row::at_version(accepted_invitation.clone(), version))]).await;
     let invitation_after = store.first(*tenant, rows::invitations::newest(person.id)).await.unwrap();
     assert_eq!(invitation_after, Some(Versioned { value: accepted_invitation, version: Version(2) }));
 }
@@ -244,8 +244,8 @@ pub(super) fn name_of_result<T: std::fmt::Debug>(result: Read<T>) -> (&'static s
 async fn corrupt_row_names_its_column(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (attribute, connector, key) = (make.attribute(), make.connector(), make.api_key());
-    let person = world.hired().await;
-    let observation = world.observed(person.id).await;
+    let person = world.hire().await;
+    let observation = world.observe(person.id).await;
     world
         .save(vec![
             Write::put(&Row::new(make.organization(tenant.organization))),
@@ -283,8 +283,8 @@ async fn corrupt_row_names_its_column(world: CaseContext) {
 
 async fn corrupt_row_fails_its_list(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
-    let person = world.hired().await;
-    world.observed(person.id).await;
+    let person = world.hire().await;
+    world.observe(person.id).await;
     let change = ChangeSet { events: vec![make.event(EventType::EmployeeCreated)], ..make.change(vec![]) };
     world.commit(change).await.unwrap();
     world.events().await;
@@ -293,7 +293,7 @@ async fn corrupt_row_fails_its_list(world: CaseContext) {
     world.spoil("UPDATE audit_entries SET actor_type = 'spoilt'").await;
     world.spoil("UPDATE events SET type = 'spoilt'").await;
     let page = PageRequest { limit: 10, after: None };
-    let (created, occurred) = (Sort::up(SortBy::CreatedAt), Sort::down(SortBy::OccurredAt));
+    let (created, occurred) = (Sort::ascending_by(SortBy::CreatedAt), Sort::descending_by(SortBy::OccurredAt));
     let filter = observation::Filter::default();
     let observations =
         store.page(*tenant, rows::observations::list(&filter, Viewer::Everything, created, &page)).await;

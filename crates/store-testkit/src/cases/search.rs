@@ -93,7 +93,7 @@ async fn pending_tables(world: &CaseContext) -> Vec<(Tenant, String)> {
 }
 
 async fn written_row_is_pending_until_indexed(world: CaseContext) {
-    let person = world.hired().await.id;
+    let person = world.hire().await.id;
     let (one, other) = (written(&world, person).await, written(&world, person).await);
     let mut all = vec![pending(&one, Version::FIRST), pending(&other, Version::FIRST)];
     all.sort_by_key(|block| block.id);
@@ -111,11 +111,11 @@ async fn written_row_is_pending_until_indexed(world: CaseContext) {
 }
 
 async fn row_changed_during_indexing_stays_pending(world: CaseContext) {
-    let person = world.hired().await.id;
+    let person = world.hire().await.id;
     let (one, other) = (written(&world, person).await, written(&world, person).await);
     let pending_rows = [&one, &other].map(|document| pending(document, Version::FIRST)).to_vec();
     let changed_observation = Observation { observation: "Lost it.".to_owned(), ..one.clone() };
-    world.save(vec![Write::put(&Row::expecting(changed_observation.clone(), Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(changed_observation.clone(), Version::FIRST))]).await;
     assert!(change(&world, IndexChange { indexed: pending_rows.clone(), ..with(&segment(1, 2)) }).await);
     assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
     assert!(
@@ -126,7 +126,7 @@ async fn row_changed_during_indexing_stays_pending(world: CaseContext) {
 
     // A row without searchable words is not queued for indexing.
     let archived_observation = Observation { archived_at: Some(world.make.tick()), ..other };
-    world.save(vec![Write::put(&Row::expecting(archived_observation, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(archived_observation, Version::FIRST))]).await;
     assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
 }
 
@@ -138,9 +138,9 @@ async fn segment_round_trips(world: CaseContext) {
     let ranges = [
         wanted(&large, KeyRange::whole("own01234")),
         wanted(&small, KeyRange::whole("calm")),
-        wanted(&large, KeyRange::beginning("own012")),
+        wanted(&large, KeyRange::with_prefix("own012")),
         wanted(&large, KeyRange::whole("aaa")),
-        wanted(&large, KeyRange::beginning("zzz")),
+        wanted(&large, KeyRange::with_prefix("zzz")),
         wanted(&large, KeyRange::whole("calm")),
     ];
     let blocks = world.store.index_blocks(world.tenant, &ranges).await.unwrap();
@@ -192,7 +192,7 @@ async fn replaced_segment_is_readable_until_removed(world: CaseContext) {
 
 async fn search_index_belongs_to_one_tenant(world: CaseContext) {
     let own = segment(1, 50);
-    let mine = written(&world, world.hired().await.id).await;
+    let mine = written(&world, world.hire().await.id).await;
     assert!(change(&world, with(&own)).await);
     for other in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(state(&other).await, IndexState::default());
@@ -215,7 +215,7 @@ async fn emptied_data_set_has_no_search_index(world: CaseContext) {
     let (world, other) = (world.test_environment(), world);
     let mut kept_contents = BTreeMap::new();
     for it in [&world, &other] {
-        written(it, it.hired().await.id).await;
+        written(it, it.hire().await.id).await;
         assert!(change(it, with(&segment(1, 200))).await);
         kept_contents.insert(it.tenant, state(it).await);
     }
@@ -230,7 +230,7 @@ async fn emptied_data_set_has_no_search_index(world: CaseContext) {
 }
 
 async fn search_backlog_is_indexed_once(world: CaseContext) {
-    let person = world.hired().await.id;
+    let person = world.hire().await.id;
     let mut all = vec![];
     for _ in 0..5 {
         all.push(written(&world, person).await.id.to_bytes());

@@ -24,8 +24,8 @@ use crate::world::{CaseContext, EVER};
 pub(crate) fn cases() -> Vec<Case> {
     let usual = SlowReads::with_places(2);
     vec![
-        Case::new(only_unindexed_lists_need_a_slot).within(SlowReads { places: 0, ..usual }),
-        Case::new(slow_read_ends_at_its_deadline).within(SlowReads { deadline: Duration::ZERO, ..usual }),
+        Case::new(only_unindexed_lists_need_a_slot).with_limits(SlowReads { places: 0, ..usual }),
+        Case::new(slow_read_ends_at_its_deadline).with_limits(SlowReads { deadline: Duration::ZERO, ..usual }),
         Case::new(slow_read_succeeds_within_its_deadline),
     ]
 }
@@ -38,7 +38,7 @@ type ListResult = (&'static str, Result<(), StorageError>, &'static [&'static st
 
 /// Reads one unindexed list of every kind.
 async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Vec<ListResult> {
-    let (tenant, by_time) = (*tenant, Sort::down(SortBy::CreatedAt));
+    let (tenant, by_time) = (*tenant, Sort::descending_by(SortBy::CreatedAt));
     let typed_filter = observation::Filter { kind: Some(Type::Strength), ..Default::default() };
     let change_filter = observation::Filter { updated_at: CHANGED, ..Default::default() };
     let admins = people::Filter { roles: vec![Role::OrgAdmin], ..Default::default() };
@@ -56,8 +56,8 @@ async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Ve
         Params::new(vec![("filter[period_start][gte]".to_owned(), "2026-01-01".to_owned())]),
     );
     let period = period_request.unwrap().filter;
-    let by_name = Sort::up(SortBy::Name);
-    let (late, of_log) = (Sort::down(SortBy::PeriodEnd), Sort::down(SortBy::OccurredAt));
+    let by_name = Sort::ascending_by(SortBy::Name);
+    let (late, of_log) = (Sort::descending_by(SortBy::PeriodEnd), Sort::descending_by(SortBy::OccurredAt));
     let observations = |filter| rows::observations::list(filter, Viewer::Everything, by_time, &PAGE);
     vec![
         ("type", store.page(tenant, observations(&typed_filter)).await.map(drop), &["filter[type]"]),
@@ -106,9 +106,9 @@ async fn quick_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> V
         ..Default::default()
     };
     let by_actor = audit::Filter { actor_id: Some("key_1".to_owned()), ..Default::default() };
-    let (all, of_log) = (FeedFilter::default(), Sort::down(SortBy::OccurredAt));
-    let by_change = Sort::up(SortBy::UpdatedAt);
-    let by_day = Sort::down(SortBy::ObservationDate);
+    let (all, of_log) = (FeedFilter::default(), Sort::descending_by(SortBy::OccurredAt));
+    let by_change = Sort::ascending_by(SortBy::UpdatedAt);
+    let by_day = Sort::descending_by(SortBy::ObservationDate);
     vec![
         (
             "of one",

@@ -8,7 +8,7 @@ use candor_port_storage::queue::AttemptResult;
 use candor_port_storage::{CommitError, ExpediteDelivery, Write};
 
 use crate::Case;
-use crate::worker::{BAD, END, GOOD, LEASE_SECONDS, Worker, settled};
+use crate::worker::{BAD, END, GOOD, LEASE_SECONDS, Worker, attempt_effect};
 use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
@@ -28,18 +28,18 @@ fn sooner(to: &Subscription, event_id: EventId, promised: Option<(u16, DeliveryI
 }
 
 async fn queued(world: &CaseContext, to: &Subscription, event: EventId) -> Option<Job> {
-    world.store.queued(world.tenant, to.id, event).await.unwrap()
+    world.store.queued_delivery(world.tenant, to.id, event).await.unwrap()
 }
 
 fn fails(job: &Job, world: &CaseContext, retry_at: Timestamp) -> (Job, AttemptResult) {
     let id = job.delivery_id.unwrap_or_else(|| world.make.id());
-    (*job, AttemptResult::Settled(Box::new(settled(job, id, BAD, Some(retry_at)))))
+    (*job, AttemptResult::Settled(Box::new(attempt_effect(job, id, BAD, Some(retry_at)))))
 }
 
 /// Creates a subscription with failed events, whose next attempts are due in a day.
 async fn failed(world: &CaseContext, count: usize) -> (Subscription, Vec<Job>) {
     let to = world.subscriber().await;
-    world.happened(&vec![EventType::EmployeeCreated; count]).await;
+    world.commit_events(&vec![EventType::EmployeeCreated; count]).await;
     let worker = Worker::new(world);
     let jobs = worker.all(world.now()).await;
     let tomorrow = world.now().plus_seconds(86_400);
@@ -121,7 +121,7 @@ async fn retry_requested_during_a_successful_attempt_is_dropped(world: CaseConte
     world
         .save(vec![Write::BringForward(vec![sooner(&to, jobs[0].event_id, announced_attempt)], world.now())])
         .await;
-    let success_result = settled(&leased_jobs[0], world.make.id(), GOOD, None);
+    let success_result = attempt_effect(&leased_jobs[0], world.make.id(), GOOD, None);
     worker.keeps(vec![(leased_jobs[0], AttemptResult::Settled(Box::new(success_result)))]).await;
     assert_eq!(queued(&world, &to, jobs[0].event_id).await, None);
     assert_eq!(worker.all(END).await, []);

@@ -105,7 +105,7 @@ async fn summary_list_matches_filters_and_visibility(world: CaseContext) {
             included_observation_id: random.maybe(15, &all.observations),
             updated_at: Bounds { gte: start, lte: None },
             metadata: metadata_filter(&world),
-            external_id: random.chance(10).then(|| format!("crm-{}", random.below(300))),
+            external_id: random.chance(10).then(|| format!("crm-{}", random.number_below(300))),
         };
         // The first people have large subtrees; the last ones have no reports.
         let viewer = random.maybe(60, &people).map_or(Viewer::Everything, Viewer::Person);
@@ -136,7 +136,7 @@ async fn summary_list_is_walked_in_every_order(world: CaseContext) {
 
 async fn summary_round_trips(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
-    let (person, author) = (world.hired().await, world.hired().await);
+    let (person, author) = (world.hire().await, world.hire().await);
     let time = |millis| Some(Timestamp::from_millis(millis));
     let feedback = EmployeeFeedback {
         comment: Some("\tThanks\n".to_owned()),
@@ -165,9 +165,9 @@ async fn summary_round_trips(world: CaseContext) {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
         let summary_row = store.row::<Summary>(*tenant, it.id).await.unwrap();
         assert_eq!(summary_row, Some(Versioned { value: it.clone(), version: Version::FIRST }), "no. {number}");
-        world.save(vec![Write::put(&Row::expecting(it.clone(), Version::FIRST))]).await;
+        world.save(vec![Write::put(&Row::at_version(it.clone(), Version::FIRST))]).await;
         assert_eq!(store.row::<Summary>(*tenant, it.id).await.unwrap().unwrap().version, Version(2));
-        let stale = world.try_save(Write::put(&Row::expecting(it, Version::FIRST))).await;
+        let stale = world.try_save(Write::put(&Row::at_version(it, Version::FIRST))).await;
         assert!(matches!(stale, Err(CommitError::Stale)), "{stale:?}");
     }
     for it in [make.summary(make.id()), Summary { author_id: Some(make.id()), ..make.summary(person.id) }] {
@@ -200,7 +200,7 @@ async fn linked(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
             external_id: None,
         };
         for viewer in [Viewer::Everything, Viewer::Person(one.value.owner_id)] {
-            let list = rows::objectives::list(&filter, viewer, Sort::down(SortBy::CreatedAt), &page);
+            let list = rows::objectives::list(&filter, viewer, Sort::descending_by(SortBy::CreatedAt), &page);
             let list_entry = store.page(*tenant, list).await.unwrap().items.into_iter().find(|item| item.id == id);
             assert_eq!(list_entry.as_ref(), Some(&one.value));
         }
@@ -210,7 +210,7 @@ async fn linked(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
 
 async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
     let CaseContext { make, .. } = &world;
-    let person = world.hired().await;
+    let person = world.hire().await;
     let [goal, other] = [make.objective(person.id), make.objective(person.id)];
     world.save([&goal, &other].map(|objective| Write::put(&Row::new(objective.clone()))).into()).await;
     assert_eq!(linked(&world, goal.id).await, []);
@@ -223,12 +223,12 @@ async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
     assert_eq!(linked(&world, goal.id).await, [first.id, second.id], "in the order of their ids");
     assert_eq!(linked(&world, other.id).await, [second.id]);
     let archived_summary = Summary { status: Status::Archived, ..first };
-    world.save(vec![Write::put(&Row::expecting(archived_summary, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(archived_summary, Version::FIRST))]).await;
     let summary_without = Summary { included_objective_ids: vec![other.id], ..second.clone() };
-    world.save(vec![Write::put(&Row::expecting(summary_without, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(summary_without, Version::FIRST))]).await;
     assert_eq!((linked(&world, goal.id).await, linked(&world, other.id).await), (vec![], vec![second.id]));
     let elsewhere = world.in_other_tenant();
-    let stranger = elsewhere.hired().await;
+    let stranger = elsewhere.hire().await;
     let foreign = Summary { included_objective_ids: vec![other.id], ..make.summary(stranger.id) };
     elsewhere.save(vec![Write::put(&Row::new(foreign))]).await;
     assert_eq!(linked(&world, other.id).await, [second.id], "another tenant's summaries are not its own");
@@ -241,7 +241,7 @@ async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
 
 async fn archived_observation_is_left_out_of_open_summaries_only(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
-    let person = world.hired().await;
+    let person = world.hire().await;
     let [kept, gone] = [make.observation(person.id), make.observation(person.id)];
     world.save([&kept, &gone].map(|objective| Write::put(&Row::new(objective.clone()))).into()).await;
     let all: Vec<_> = Status::ALL
@@ -260,12 +260,12 @@ async fn archived_observation_is_left_out_of_open_summaries_only(world: CaseCont
     let summaries_of_person =
         lists::summaries(&world, Filter { employee_id: Some(person.id), ..everything }, Viewer::Everything);
     for (write, hidden) in [
-        (Row::expecting(archived_observation.clone(), Version::FIRST), vec![gone.id]),
-        (Row::expecting(gone.clone(), Version(2)), vec![]),
+        (Row::at_version(archived_observation.clone(), Version::FIRST), vec![gone.id]),
+        (Row::at_version(gone.clone(), Version(2)), vec![]),
     ] {
         world.save(vec![Write::put(&write)]).await;
         let expected_summaries: Vec<_> =
-            all.iter().map(|summary| summary.clone().showing(hidden.clone())).collect();
+            all.iter().map(|summary| summary.clone().with_archived_observations(hidden.clone())).collect();
         for it in &expected_summaries {
             let summary_row = store.row::<Summary>(*tenant, it.id).await.unwrap();
             assert_eq!(
@@ -275,15 +275,15 @@ async fn archived_observation_is_left_out_of_open_summaries_only(world: CaseCont
                 it.status
             );
         }
-        let sort = Sort::up(SortBy::CreatedAt);
+        let sort = Sort::ascending_by(SortBy::CreatedAt);
         for list in [&everybodys, &summaries_of_person] {
-            assert_eq!(list.walk(sort, 2).await, crate::sorted(expected_summaries.clone(), sort, list.id));
+            assert_eq!(list.walk(sort, 2).await, crate::sort_entries(expected_summaries.clone(), sort, list.id));
         }
     }
 }
 
 async fn summaries_belong_to_one_tenant(world: CaseContext) {
-    let person = world.hired().await;
+    let person = world.hire().await;
     let summary = Summary { included_objective_ids: vec![world.make.id()], ..world.make.summary(person.id) };
     world.save(vec![Write::put(&Row::new(summary.clone()))]).await;
     for other in [world.in_other_tenant(), world.test_environment()] {
@@ -293,11 +293,11 @@ async fn summaries_belong_to_one_tenant(world: CaseContext) {
         for filter in [Filter::default(), including] {
             for viewer in [Viewer::Everything, Viewer::Person(person.id)] {
                 let list = lists::summaries(&other, filter.clone(), viewer);
-                assert_eq!(list.walk(Sort::up(SortBy::CreatedAt), 9).await, []);
+                assert_eq!(list.walk(Sort::ascending_by(SortBy::CreatedAt), 9).await, []);
             }
         }
         for write in [
-            Write::put(&Row::expecting(summary.clone(), Version::FIRST)),
+            Write::put(&Row::at_version(summary.clone(), Version::FIRST)),
             Write::put(&Row::new(other.make.summary(person.id))),
         ] {
             let result = other.try_save(write).await;

@@ -43,10 +43,10 @@ struct Teams {
 
 impl Teams {
     async fn new(world: CaseContext) -> Self {
-        let top = world.hired().await.id;
+        let top = world.hire().await.id;
         let middle = world.hired_below(top).await.id;
         let low = world.hired_below(middle).await.id;
-        let (other, loner) = (world.hired().await.id, world.hired().await.id);
+        let (other, loner) = (world.hire().await.id, world.hire().await.id);
         let new_report = |_| Employee { manager_id: Some(low), ..world.make.employee() };
         let crowd: Vec<Employee> = (0..CROWD).map(new_report).collect();
         for some in crowd.chunks(100) {
@@ -61,7 +61,7 @@ impl Teams {
     }
 
     async fn speaks_of(&self, person: EmployeeId) {
-        self.world.observed(person).await;
+        self.world.observe(person).await;
         self.world.save(vec![Write::put(&Row::new(self.world.make.objective(person)))]).await;
     }
 
@@ -69,7 +69,8 @@ impl Teams {
     async fn shown(&self, manager: EmployeeId) -> BTreeSet<EmployeeId> {
         let CaseContext { store, tenant, .. } = &self.world;
         let page = PageRequest { limit: 100, after: None };
-        let (by_date, by_time) = (Sort::down(SortBy::ObservationDate), Sort::down(SortBy::CreatedAt));
+        let (by_date, by_time) =
+            (Sort::descending_by(SortBy::ObservationDate), Sort::descending_by(SortBy::CreatedAt));
         let filter = observation::Filter { manager_id: Some(manager), ..observation::Filter::default() };
         let observations = store
             .page(*tenant, rows::observations::list(&filter, Viewer::Everything, by_date, &page))
@@ -170,11 +171,11 @@ async fn team_list_shows_no_trace_of_a_refused_move(world: CaseContext) {
     let moved_person = Employee { manager_id: Some(low), ..loner.value.clone() };
     let writes = vec![
         Write::employee(
-            &Row::expecting(moved_person, loner.version),
+            &Row::at_version(moved_person, loner.version),
             Some(ReportingLineChange { seen: Some(tree) }),
         ),
         // No row has this version, so the store refuses the whole change set.
-        Write::employee(&Row::expecting(other.value.clone(), loner.version.next().next()), None),
+        Write::employee(&Row::at_version(other.value.clone(), loner.version.next().next()), None),
     ];
     world.commit(world.make.change(writes)).await.unwrap_err();
     teams.must_show(&[], "refused").await;

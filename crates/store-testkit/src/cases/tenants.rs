@@ -117,7 +117,7 @@ impl Full {
             ),
             ("reports", !store.direct_reports(tenant, &people, 9).await.unwrap().is_empty()),
             ("people below", !store.people_below(tenant, it.manager.id).await.unwrap().is_empty()),
-            ("line", store.reporting(tenant, it.manager.id, it.person.id).await.unwrap().is_below),
+            ("line", store.read_reporting(tenant, it.manager.id, it.person.id).await.unwrap().is_below),
             ("invitation", store.first(tenant, rows::invitations::newest(it.person.id)).await.unwrap().is_some()),
             ("observation", store.row::<Observation>(tenant, it.observation.id).await.unwrap().is_some()),
             ("replay", store.replay(tenant, &it.replay.key, it.replay.created_at).await.unwrap().is_some()),
@@ -134,8 +134,8 @@ impl Full {
         let about = observation::Filter { employee_id: Some(it.person.id), ..any() };
         let team_filter = observation::Filter { manager_id: Some(it.manager.id), ..any() };
         let attribute_filter = observation::Filter { attribute_ids: vec![it.attribute.id], ..any() };
-        let (name, date) = (Sort::up(SortBy::LastName), Sort::down(SortBy::ObservationDate));
-        let (created, occurred) = (Sort::up(SortBy::CreatedAt), Sort::up(SortBy::OccurredAt));
+        let (name, date) = (Sort::ascending_by(SortBy::LastName), Sort::descending_by(SortBy::ObservationDate));
+        let (created, occurred) = (Sort::ascending_by(SortBy::CreatedAt), Sort::ascending_by(SortBy::OccurredAt));
         let departments = department::Filter { archived: Archived::All, ..Default::default() };
         let attributes = attribute::Filter { archived: Archived::All, ..Default::default() };
         vec![
@@ -159,8 +159,12 @@ async fn read_finds_no_row_of_another_tenant(world: CaseContext) {
     assert!(full.found(&world).await.iter().all(|(_, found)| *found), "{:?}", full.found(&world).await);
     let list_counts = full.listed(&world).await;
     assert!(list_counts.iter().all(|(_, count)| *count > 0), "{list_counts:?}");
-    let (tenant, kept) =
-        world.store.owned(rows::invitations::BY_TOKEN, full.invitation.token_hash).await.unwrap().unwrap();
+    let (tenant, kept) = world
+        .store
+        .row_in_any_tenant(rows::invitations::BY_TOKEN, full.invitation.token_hash)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!((tenant, kept.value), (world.tenant, full.invitation.clone()), "a token tells whose it is");
     for other in [world.in_other_tenant(), world.test_environment()] {
         let rows_of_other: Vec<_> = full.found(&other).await.into_iter().filter(|(_, found)| *found).collect();
@@ -190,10 +194,11 @@ async fn equal_ids_in_two_tenants_are_two_resources(world: CaseContext) {
     assert!(world.employee(full.person.id).await.value.first_name.starts_with("First"));
     // A move in one tenant leaves the others unchanged.
     assert!(world.moves(full.person.id, None).await);
-    let is_below = world.store.reporting(world.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
+    let is_below =
+        world.store.read_reporting(world.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
     let test = world.test_environment();
     let is_below_in_test =
-        test.store.reporting(test.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
+        test.store.read_reporting(test.tenant, full.manager.id, full.person.id).await.unwrap().is_below;
     assert_eq!((is_below, is_below_in_test), (false, true));
 }
 
@@ -202,12 +207,15 @@ async fn write_changes_no_row_of_another_tenant(world: CaseContext) {
     let version = Version::FIRST;
     for other in [world.in_other_tenant(), world.test_environment()] {
         let writes = [
-            Write::employee(&Row::expecting(Employee { manager_id: None, ..full.manager.clone() }, version), None),
-            Write::put(&Row::expecting(full.observation.clone(), version)),
-            Write::put(&Row::expecting(full.department.clone(), version)),
-            Write::put(&Row::expecting(full.attribute.clone(), version)),
-            Write::put(&Row::expecting(full.connector.clone(), version)),
-            Write::put(&Row::expecting(full.invitation.clone(), version)),
+            Write::employee(
+                &Row::at_version(Employee { manager_id: None, ..full.manager.clone() }, version),
+                None,
+            ),
+            Write::put(&Row::at_version(full.observation.clone(), version)),
+            Write::put(&Row::at_version(full.department.clone(), version)),
+            Write::put(&Row::at_version(full.attribute.clone(), version)),
+            Write::put(&Row::at_version(full.connector.clone(), version)),
+            Write::put(&Row::at_version(full.invitation.clone(), version)),
         ];
         for write in writes {
             let result = other.try_save(write.clone()).await;
@@ -225,7 +233,7 @@ async fn reference_to_a_row_of_another_tenant_is_missing(world: CaseContext) {
     let full = Full::new(&world).await;
     for other in [world.in_other_tenant(), world.test_environment()] {
         let make = &other.make;
-        let own = other.hired().await;
+        let own = other.hire().await;
         let moved_person = Employee { manager_id: Some(full.manager.id), ..own.clone() };
         let tree = other.tree().await;
         let writes = [
@@ -233,7 +241,7 @@ async fn reference_to_a_row_of_another_tenant_is_missing(world: CaseContext) {
             (
                 "new manager",
                 Write::employee(
-                    &Row::expecting(moved_person, Version::FIRST),
+                    &Row::at_version(moved_person, Version::FIRST),
                     Some(ReportingLineChange { seen: Some(tree) }),
                 ),
             ),

@@ -67,7 +67,7 @@ async fn replay_is_reported_before_any_other_conflict(world: CaseContext) {
     let archived_department =
         candor_domain::catalog::Department { archived_at: Some(world.make.tick()), ..department.clone() };
     world.save(vec![Write::put(&Row::new(archived_department))]).await;
-    let change = Write::employee(&Row::expecting(person.clone(), Version::FIRST), None);
+    let change = Write::employee(&Row::at_version(person.clone(), Version::FIRST), None);
     world.commit(once(&world, change.clone(), &updated)).await.unwrap();
 
     let same_address = Employee { id: world.make.id(), ..person.clone() };

@@ -3,7 +3,7 @@
 use candor_domain::catalog::{Attribute, Department};
 use candor_domain::id::EmployeeId;
 use candor_domain::people::{Employee, Status};
-use candor_domain::text::folded;
+use candor_domain::text::fold_case;
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Write};
 use candor_tables::rows;
 
@@ -39,7 +39,7 @@ async fn one_of(world: &CaseContext, writes: Vec<Write>, unique: Unique) {
 
 /// Returns case variants of a text.
 fn spellings(text: &str) -> Vec<String> {
-    vec![text.to_owned(), text.to_uppercase(), folded(text), text.to_owned()]
+    vec![text.to_owned(), text.to_uppercase(), fold_case(text), text.to_owned()]
 }
 
 async fn one_of_concurrent_uses_of_an_address_wins(world: CaseContext) {
@@ -53,8 +53,8 @@ async fn one_of_concurrent_uses_of_an_address_wins(world: CaseContext) {
     for round in 0..8 {
         let mut writes = Vec::new();
         for email in spellings(&format!("Changed{round}@Example.com")) {
-            let person = world.hired().await;
-            writes.push(Write::employee(&Row::expecting(Employee { email, ..person }, Version::FIRST), None));
+            let person = world.hire().await;
+            writes.push(Write::employee(&Row::at_version(Employee { email, ..person }, Version::FIRST), None));
         }
         one_of(&world, writes, Unique::EmployeeEmail).await;
     }
@@ -86,7 +86,7 @@ async fn update_to_a_taken_unique_value_is_refused(world: CaseContext) {
     let former_employee =
         Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
     let holder = world.add_employee(Employee { external_id: Some("hr-1".to_owned()), ..former_employee }).await;
-    let other = world.hired().await;
+    let other = world.hire().await;
     let archived_department = Department { archived_at: Some(make.tick()), ..make.department() };
     let department = make.department();
     let (archived_attribute, attribute) =
@@ -100,19 +100,19 @@ async fn update_to_a_taken_unique_value_is_refused(world: CaseContext) {
         ])
         .await;
     let version = Version::FIRST;
-    let person = |employee: Employee| Write::employee(&Row::expecting(employee, version), None);
+    let person = |employee: Employee| Write::employee(&Row::at_version(employee, version), None);
     let table = [
         (person(Employee { email: holder.email.to_uppercase(), ..other.clone() }), Unique::EmployeeEmail),
         (person(Employee { external_id: holder.external_id.clone(), ..other }), Unique::EmployeeExternalId),
         (
-            Write::put(&Row::expecting(
+            Write::put(&Row::at_version(
                 Department { name: archived_department.name.to_uppercase(), ..department },
                 version,
             )),
             Unique::DepartmentName,
         ),
         (
-            Write::put(&Row::expecting(
+            Write::put(&Row::at_version(
                 Attribute { name: archived_attribute.name.to_uppercase(), ..attribute },
                 version,
             )),
@@ -128,10 +128,10 @@ async fn update_to_a_taken_unique_value_is_refused(world: CaseContext) {
 async fn row_does_not_conflict_with_its_own_unique_values(world: CaseContext) {
     let it = world.add_employee(Employee { external_id: Some("hr-1".to_owned()), ..world.make.employee() }).await;
     let louder = Employee { email: it.email.to_uppercase(), ..it.clone() };
-    world.save(vec![Write::employee(&Row::expecting(louder.clone(), Version::FIRST), None)]).await;
+    world.save(vec![Write::employee(&Row::at_version(louder.clone(), Version::FIRST), None)]).await;
     assert_eq!(world.employee(it.id).await.value, louder);
     let person_with_other_email = Employee { email: "away@example.com".to_owned(), external_id: None, ..louder };
-    world.save(vec![Write::employee(&Row::expecting(person_with_other_email, Version(2)), None)]).await;
+    world.save(vec![Write::employee(&Row::at_version(person_with_other_email, Version(2)), None)]).await;
     let heir = Employee { email: it.email, external_id: it.external_id, ..world.make.employee() };
     world.add_employee(heir).await;
 }
@@ -159,7 +159,7 @@ async fn unique_value_is_found_case_insensitively(world: CaseContext) {
     let attribute = Attribute { name: "Élan".to_owned(), ..make.attribute() };
     world.save(vec![Write::put(&Row::new(department.clone())), Write::put(&Row::new(attribute.clone()))]).await;
     let none: Option<EmployeeId> = None;
-    assert_eq!(store.id_by(*tenant, rows::employees::BY_EMAIL, folded(&email)).await.unwrap(), Some(it.id));
+    assert_eq!(store.id_by(*tenant, rows::employees::BY_EMAIL, fold_case(&email)).await.unwrap(), Some(it.id));
     assert_eq!(
         store.id_by(*tenant, rows::employees::BY_EMAIL, "nobody@example.com".to_owned()).await.unwrap(),
         none

@@ -80,7 +80,7 @@ async fn retention_keeps_the_audit_log(world: CaseContext) {
     world.commit(ChangeSet { replay: Some(last.clone()), ..world.make.change(vec![]) }).await.unwrap();
     let log = || async {
         super::lists::audit_log(&world, candor_domain::audit::Filter::default())
-            .walk(candor_domain::page::Sort::down(candor_domain::page::SortBy::OccurredAt), 100)
+            .walk(candor_domain::page::Sort::descending_by(candor_domain::page::SortBy::OccurredAt), 100)
             .await
     };
     let log_before = log().await;
@@ -100,7 +100,7 @@ async fn retention_keeps_the_audit_log(world: CaseContext) {
 async fn retention_removes_notifications_by_age_and_read_time(world: CaseContext) {
     let mut remaining_notices = vec![];
     for world in [world.clone(), world.in_other_tenant(), world.test_environment()] {
-        let person = world.hired().await.id;
+        let person = world.hire().await.id;
         let time = |seconds| Timestamp::from_millis(1_700_000_000_000).plus_seconds(seconds);
         let table = [
             // Columns: age in seconds, time of reading, expected removal.
@@ -129,9 +129,9 @@ async fn retention_removes_notifications_by_age_and_read_time(world: CaseContext
         swept += world.store.sweep(expiry, 2).await.unwrap();
     }
     assert_eq!(swept, 9, "two of a kind at once, and never one twice");
-    let sort = Sort::up(SortBy::CreatedAt);
+    let sort = Sort::ascending_by(SortBy::CreatedAt);
     for (world, wanted, _) in remaining_notices {
         let list = super::lists::notifications(&world, Filter::default());
-        assert_eq!(list.walk(sort, 9).await, crate::sorted(wanted, sort, list.id));
+        assert_eq!(list.walk(sort, 9).await, crate::sort_entries(wanted, sort, list.id));
     }
 }

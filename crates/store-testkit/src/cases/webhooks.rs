@@ -92,7 +92,7 @@ fn variants(world: &CaseContext) -> Vec<Subscription> {
 
 async fn subscription_round_trips(world: CaseContext) {
     for value in variants(&world) {
-        world.subscribed(value.clone()).await;
+        world.add_subscription(value.clone()).await;
         assert_eq!(stored(&world, &value).await, Some(Versioned { value, version: Version::FIRST }));
     }
     assert_eq!(stored(&world, &world.make.subscription()).await, None);
@@ -104,19 +104,19 @@ async fn subscription_update_requires_the_seen_version(world: CaseContext) {
     assert!(matches!(second_result, Err(CommitError::Taken(Unique::Id))), "{second_result:?}");
     for (number, value) in (1..).zip(variants(&world)) {
         let value = Subscription { id: first.id, ..value };
-        world.save(vec![Write::put(&Row::expecting(value.clone(), Version(number)))]).await;
-        let late = world.try_save(Write::put(&Row::expecting(first.clone(), Version(number)))).await;
+        world.save(vec![Write::put(&Row::at_version(value.clone(), Version(number)))]).await;
+        let late = world.try_save(Write::put(&Row::at_version(first.clone(), Version(number)))).await;
         assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
         assert_eq!(stored(&world, &first).await, Some(Versioned { value, version: Version(number + 1) }));
     }
-    let nobody = world.try_save(Write::put(&Row::expecting(world.make.subscription(), Version::FIRST))).await;
+    let nobody = world.try_save(Write::put(&Row::at_version(world.make.subscription(), Version::FIRST))).await;
     assert!(matches!(nobody, Err(CommitError::Stale)), "{nobody:?}");
 }
 
 async fn removed_subscription_loses_its_queue_but_not_its_log(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
-    world.logged(&to, &[entry(&world, &to, world.make.tick())]).await;
-    world.happened(&[EventType::EmployeeCreated; 4]).await;
+    world.log_deliveries(&to, &[entry(&world, &to, world.make.tick())]).await;
+    world.commit_events(&[EventType::EmployeeCreated; 4]).await;
     let worker = Worker::new(&world);
     let jobs = worker.all(world.now()).await;
     // Each subscription has four deliveries: one due, one scheduled, one parked and one leased.
@@ -124,7 +124,7 @@ async fn removed_subscription_loses_its_queue_but_not_its_log(world: CaseContext
     let some = jobs.chunks(4).flat_map(|of_one| of_one.iter().copied().zip(results.clone()));
     worker.keeps(some.collect()).await;
     let change = Subscription { description: Some("newer".to_owned()), ..to.clone() };
-    world.save(vec![Write::put(&Row::expecting(change, Version::FIRST))]).await;
+    world.save(vec![Write::put(&Row::at_version(change, Version::FIRST))]).await;
     let late = world.try_save(Write::WebhookRemoved(to.id, Version::FIRST)).await;
     assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
     assert!(stored(&world, &to).await.is_some());
@@ -157,16 +157,16 @@ async fn subscription_belongs_to_one_tenant(world: CaseContext) {
     for others in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(stored(&others, &mine).await, None);
         let list = lists::webhooks(&others, webhook::Filter::default());
-        assert_eq!(list.walk(Sort::up(SortBy::CreatedAt), 9).await, []);
+        assert_eq!(list.walk(Sort::ascending_by(SortBy::CreatedAt), 9).await, []);
         for write in [
-            Write::put(&Row::expecting(mine.clone(), Version::FIRST)),
+            Write::put(&Row::at_version(mine.clone(), Version::FIRST)),
             Write::WebhookRemoved(mine.id, Version::FIRST),
         ] {
             let result = others.try_save(write).await;
             assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
         }
         let theirs = Subscription { url: "https://theirs.example.com/".to_owned(), ..mine.clone() };
-        others.subscribed(theirs.clone()).await;
+        others.add_subscription(theirs.clone()).await;
         assert_eq!(stored(&others, &mine).await.map(|row| row.value), Some(theirs));
     }
     assert_eq!(stored(&world, &mine).await, Some(Versioned { value: mine, version: Version::FIRST }));
@@ -174,7 +174,7 @@ async fn subscription_belongs_to_one_tenant(world: CaseContext) {
 
 async fn subscription_list_matches_filters_in_every_order(world: CaseContext) {
     let start = world.now();
-    let random_time = |_: &CaseContext| start.plus_seconds(i64::try_from(world.random.below(20)).unwrap());
+    let random_time = |_: &CaseContext| start.plus_seconds(i64::try_from(world.random.number_below(20)).unwrap());
     let mut all = vec![];
     for it in variants(&world).into_iter().cycle().take(60) {
         let value = Subscription {
@@ -183,7 +183,7 @@ async fn subscription_list_matches_filters_in_every_order(world: CaseContext) {
             updated_at: random_time(&world),
             ..it
         };
-        all.push(world.subscribed(value).await);
+        all.push(world.add_subscription(value).await);
     }
     for number in 0..24 {
         let (a, b) = (random_time(&world), random_time(&world));
@@ -209,7 +209,7 @@ async fn subscriptions_of_all_tenants_are_walked(world: CaseContext) {
         let it = world.random.pick(&worlds);
         let value = Subscription { active: number % 3 > 0, ..it.make.subscription() };
         let delta = health::failed(&world);
-        it.subscribed(value.clone()).await;
+        it.add_subscription(value.clone()).await;
         world.store.record(it.make.worker(), vec![], vec![(it.queue(&value), delta)]).await.unwrap();
         expected_ids.push((it.tenant, stored(it, &value).await.unwrap()));
     }
@@ -249,7 +249,7 @@ async fn corrupt_subscription_names_its_column(world: CaseContext) {
                 "{value}"
             );
             assert_eq!(name_of_result(world.store.every_webhook(None, 9).await), expected_place, "{value}");
-            let sort = Sort::up(SortBy::CreatedAt);
+            let sort = Sort::ascending_by(SortBy::CreatedAt);
             let list = world
                 .store
                 .page(world.tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page))
@@ -264,7 +264,7 @@ async fn corrupt_subscription_names_its_column(world: CaseContext) {
 async fn corrupt_attempt_names_its_column(world: CaseContext) {
     let to = world.subscriber().await;
     let one = entry(&world, &to, world.make.tick());
-    world.logged(&to, std::slice::from_ref(&one)).await;
+    world.log_deliveries(&to, std::slice::from_ref(&one)).await;
     let page = PageRequest { limit: 9, after: None };
     let table = [
         ("event_type", "'employee.created'", "'spoilt'"),
@@ -277,7 +277,7 @@ async fn corrupt_attempt_names_its_column(world: CaseContext) {
         world.spoil(&format!("UPDATE deliveries SET {column} = {wrong}")).await;
         let expected_place = ("deliveries", column);
         assert_eq!(name_of_result(world.store.delivery(world.tenant, to.id, one.id).await), expected_place);
-        let (filter, sort) = (DeliveryFilter::default(), Sort::up(SortBy::CreatedAt));
+        let (filter, sort) = (DeliveryFilter::default(), Sort::ascending_by(SortBy::CreatedAt));
         assert_eq!(
             name_of_result(
                 world.store.page(world.tenant, rows::deliveries::list(to.id, &filter, sort, &page)).await

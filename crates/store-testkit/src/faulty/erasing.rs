@@ -12,21 +12,21 @@ use super::{Faulty, FaultyCall};
 #[async_trait]
 impl<S: Storage + ?Sized> Erasing for Faulty<S> {
     async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()> {
-        self.through(FaultyCall::Upkeep, self.store.apply_erasure(tenant, changes)).await
+        self.run_call(FaultyCall::Upkeep, self.store.apply_erasure(tenant, changes)).await
     }
     async fn erased_rows(&self, tenant: Tenant, removal: RemovalId) -> Read<Vec<ErasedRow>> {
-        self.through(FaultyCall::List, self.store.erased_rows(tenant, removal)).await
+        self.run_call(FaultyCall::List, self.store.erased_rows(tenant, removal)).await
     }
     async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>> {
-        self.through(FaultyCall::List, self.store.members_among(tenant, members, ids)).await
+        self.run_call(FaultyCall::List, self.store.members_among(tenant, members, ids)).await
     }
     async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
-        self.through(FaultyCall::List, self.store.stored_answers(tenant, after, most)).await
+        self.run_call(FaultyCall::List, self.store.stored_answers(tenant, after, most)).await
     }
     fn tables_to_rewrite(&self) -> &'static [&'static str] {
         self.store.tables_to_rewrite()
     }
     async fn scrub_files(&self) -> Read<()> {
-        self.through(FaultyCall::Upkeep, self.store.scrub_files()).await
+        self.run_call(FaultyCall::Upkeep, self.store.scrub_files()).await
     }
 }

@@ -14,18 +14,18 @@ use super::{Faulty, FaultyCall};
 #[async_trait]
 impl<S: Storage + ?Sized> Provisioning for Faulty<S> {
     async fn visible_people(&self, tenant: Tenant, query: &VisiblePeople) -> Read<PeoplePage> {
-        self.through(FaultyCall::List, self.store.visible_people(tenant, query)).await
+        self.run_call(FaultyCall::List, self.store.visible_people(tenant, query)).await
     }
     async fn linked_people(&self, tenant: Tenant, connector: ConnectorId, since: Timestamp) -> Read<LinkedPeople> {
-        self.through(FaultyCall::Get, self.store.linked_people(tenant, connector, since)).await
+        self.run_call(FaultyCall::Get, self.store.linked_people(tenant, connector, since)).await
     }
     async fn connector_figures(&self, tenant: Tenant, connector: ConnectorId) -> Read<ConnectorFigures> {
-        self.through(FaultyCall::Get, self.store.connector_figures(tenant, connector)).await
+        self.run_call(FaultyCall::Get, self.store.connector_figures(tenant, connector)).await
     }
     async fn repeat_issue(&self, tenant: Tenant, id: SyncIssueId, message: &str, at: Timestamp) -> Read<bool> {
-        self.through(FaultyCall::Commit, self.store.repeat_issue(tenant, id, message, at)).await
+        self.run_call(FaultyCall::Commit, self.store.repeat_issue(tenant, id, message, at)).await
     }
     async fn log_requests(&self, tenant: Tenant, connector: ConnectorId, requests: &[ScimRequest]) -> Read<()> {
-        self.through(FaultyCall::Upkeep, self.store.log_requests(tenant, connector, requests)).await
+        self.run_call(FaultyCall::Upkeep, self.store.log_requests(tenant, connector, requests)).await
     }
 }

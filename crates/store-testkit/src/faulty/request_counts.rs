@@ -12,9 +12,9 @@ use super::{Faulty, FaultyCall};
 #[async_trait]
 impl<S: Storage + ?Sized> RequestCounts for Faulty<S> {
     async fn add_request_counts(&self, tenant: Tenant, counts: &[RequestCount], oldest: i64) -> Read<()> {
-        self.through(FaultyCall::Upkeep, self.store.add_request_counts(tenant, counts, oldest)).await
+        self.run_call(FaultyCall::Upkeep, self.store.add_request_counts(tenant, counts, oldest)).await
     }
     async fn request_counts(&self, tenant: Tenant, since: i64) -> Read<Vec<RequestCount>> {
-        self.through(FaultyCall::List, self.store.request_counts(tenant, since)).await
+        self.run_call(FaultyCall::List, self.store.request_counts(tenant, since)).await
     }
 }

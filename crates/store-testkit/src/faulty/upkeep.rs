@@ -38,7 +38,7 @@ impl<S: Storage + ?Sized> Faulty<S> {
 impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
         let set = self.plan().waiting;
-        let mut state = self.through(FaultyCall::List, self.store.index_state(tenant, table, most)).await?;
+        let mut state = self.run_call(FaultyCall::List, self.store.index_state(tenant, table, most)).await?;
         let made_up = (0..u128::from(set.unwrap_or(0).min(most)))
             .map(|id| PendingRow { id: id.to_be_bytes(), version: Version::FIRST });
         state.pending.extend(made_up);
@@ -46,19 +46,19 @@ impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
         Ok(state)
     }
     async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
-        self.through(FaultyCall::List, self.store.index_blocks(tenant, wanted)).await
+        self.run_call(FaultyCall::List, self.store.index_blocks(tenant, wanted)).await
     }
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>> {
-        self.through(FaultyCall::List, self.store.index_chunks(tenant, wanted)).await
+        self.run_call(FaultyCall::List, self.store.index_chunks(tenant, wanted)).await
     }
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
-        self.through(FaultyCall::Upkeep, self.store.change_index(tenant, table, change)).await
+        self.run_call(FaultyCall::Upkeep, self.store.change_index(tenant, table, change)).await
     }
     async fn next_pending(&self, after: Option<&(Tenant, String)>) -> Read<Option<(Tenant, String)>> {
-        self.through(FaultyCall::Upkeep, self.store.next_pending(after)).await
+        self.run_call(FaultyCall::Upkeep, self.store.next_pending(after)).await
     }
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
-        self.through(FaultyCall::Upkeep, self.store.remove_replaced(before, most)).await
+        self.run_call(FaultyCall::Upkeep, self.store.remove_replaced(before, most)).await
     }
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<UnindexedTable>> {
         let set = self.plan().backlog.clone();
@@ -66,33 +66,33 @@ impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
             set.iter().filter(|backlog| tenant.is_none_or(|tenant| backlog.tenant == tenant)).cloned().collect();
         let answer =
             async { if set.is_some() { Ok(of_tenant) } else { self.store.index_backlog(tenant, most).await } };
-        self.through(FaultyCall::Upkeep, answer).await
+        self.run_call(FaultyCall::Upkeep, answer).await
     }
 }
 
 #[async_trait]
 impl<S: Storage + ?Sized> Upkeep for Faulty<S> {
     async fn master_keys(&self) -> Read<Vec<MasterKey>> {
-        self.through(FaultyCall::Itself, self.store.master_keys()).await
+        self.run_call(FaultyCall::Itself, self.store.master_keys()).await
     }
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()> {
-        self.through(FaultyCall::Itself, self.store.add_master_key(key, seen)).await
+        self.run_call(FaultyCall::Itself, self.store.add_master_key(key, seen)).await
     }
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
-        self.through(FaultyCall::Itself, self.store.replace_master_keys(key)).await
+        self.run_call(FaultyCall::Itself, self.store.replace_master_keys(key)).await
     }
     async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied {
-        self.through(FaultyCall::Itself, self.store.empty(tenant, table, most)).await
+        self.run_call(FaultyCall::Itself, self.store.empty(tenant, table, most)).await
     }
     async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece> {
-        self.through(FaultyCall::Upkeep, self.store.measure(tenant, table, after)).await
+        self.run_call(FaultyCall::Upkeep, self.store.measure(tenant, table, after)).await
     }
     async fn time(&self) -> Read<Option<Timestamp>> {
         let set = self.plan().time;
-        self.through(FaultyCall::Itself, async { if set.is_some() { Ok(set) } else { self.store.time().await } })
+        self.run_call(FaultyCall::Itself, async { if set.is_some() { Ok(set) } else { self.store.time().await } })
             .await
     }
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
-        self.through(FaultyCall::Itself, self.store.probe_write(at)).await
+        self.run_call(FaultyCall::Itself, self.store.probe_write(at)).await
     }
 }

@@ -21,20 +21,20 @@ use super::{Faulty, FaultyCall};
 #[async_trait]
 impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
     async fn subscribers(&self, tenant: Tenant) -> Read<Subscribers> {
-        self.through(FaultyCall::Batch, self.store.subscribers(tenant)).await
+        self.run_call(FaultyCall::Batch, self.store.subscribers(tenant)).await
     }
     async fn every_webhook(
         &self,
         after: Option<QueueKey>,
         most: u16,
     ) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
-        self.through(FaultyCall::Batch, self.store.every_webhook(after, most)).await
+        self.run_call(FaultyCall::Batch, self.store.every_webhook(after, most)).await
     }
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
-        self.through(FaultyCall::Get, self.store.delivery(tenant, webhook, id)).await
+        self.run_call(FaultyCall::Get, self.store.delivery(tenant, webhook, id)).await
     }
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>> {
-        self.through(FaultyCall::Batch, self.store.events_by_id(wanted)).await
+        self.run_call(FaultyCall::Batch, self.store.events_by_id(wanted)).await
     }
     async fn log_figures(
         &self,
@@ -42,10 +42,10 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
         webhook: WebhookId,
         range: (Timestamp, Timestamp),
     ) -> Read<LogFigures> {
-        self.through(FaultyCall::Get, self.store.log_figures(tenant, webhook, range)).await
+        self.run_call(FaultyCall::Get, self.store.log_figures(tenant, webhook, range)).await
     }
-    async fn queued(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
-        self.through(FaultyCall::Get, self.store.queued(tenant, webhook, event)).await
+    async fn queued_delivery(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
+        self.run_call(FaultyCall::Get, self.store.queued_delivery(tenant, webhook, event)).await
     }
     async fn to_deliver_again(
         &self,
@@ -55,7 +55,7 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
         after: Option<EventId>,
         most: u16,
     ) -> Read<Vec<EventToRedeliver>> {
-        self.through(FaultyCall::Batch, self.store.to_deliver_again(tenant, webhook, which, after, most)).await
+        self.run_call(FaultyCall::Batch, self.store.to_deliver_again(tenant, webhook, which, after, most)).await
     }
 }
 
@@ -65,7 +65,7 @@ impl<S: Storage + ?Sized> Queue for Faulty<S> {
         self.store.batch()
     }
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<ClaimedJobs> {
-        self.through(FaultyCall::Claim, self.store.claim(lease, now, claim)).await
+        self.run_call(FaultyCall::Claim, self.store.claim(lease, now, claim)).await
     }
     async fn record(
         &self,
@@ -73,37 +73,37 @@ impl<S: Storage + ?Sized> Queue for Faulty<S> {
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<RecordOutcome> {
-        self.through(FaultyCall::Record, self.store.record(worker, results, health)).await
+        self.run_call(FaultyCall::Record, self.store.record(worker, results, health)).await
     }
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease> {
-        self.through(FaultyCall::Claim, self.store.lease_rate(queue, lease, now)).await
+        self.run_call(FaultyCall::Claim, self.store.lease_rate(queue, lease, now)).await
     }
     async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()> {
-        self.through(FaultyCall::Upkeep, self.store.correct_times(now, lease)).await
+        self.run_call(FaultyCall::Upkeep, self.store.correct_times(now, lease)).await
     }
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
-        self.through(FaultyCall::Upkeep, self.store.queue_state(now)).await
+        self.run_call(FaultyCall::Upkeep, self.store.queue_state(now)).await
     }
     async fn keep_log(&self, now: Timestamp, before: Timestamp, most: u32) -> Read<u64> {
-        self.through(FaultyCall::Upkeep, self.store.keep_log(now, before, most)).await
+        self.run_call(FaultyCall::Upkeep, self.store.keep_log(now, before, most)).await
     }
 }
 
 #[async_trait]
 impl<S: Storage + ?Sized> MailQueue for Faulty<S> {
     async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16, except: &[Tenant]) -> Read<Vec<MailKey>> {
-        self.through(FaultyCall::Claim, self.store.claim_mails(lease, now, most, except)).await
+        self.run_call(FaultyCall::Claim, self.store.claim_mails(lease, now, most, except)).await
     }
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>> {
-        self.through(FaultyCall::Record, self.store.record_mails(worker, results)).await
+        self.run_call(FaultyCall::Record, self.store.record_mails(worker, results)).await
     }
     async fn count_mail(&self, counter: MailCounter, day: Date, most: u32) -> Read<bool> {
-        self.through(FaultyCall::Upkeep, self.store.count_mail(counter, day, most)).await
+        self.run_call(FaultyCall::Upkeep, self.store.count_mail(counter, day, most)).await
     }
     async fn counted_mails(&self, counter: MailCounter, day: Date) -> Read<u32> {
-        self.through(FaultyCall::Get, self.store.counted_mails(counter, day)).await
+        self.run_call(FaultyCall::Get, self.store.counted_mails(counter, day)).await
     }
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
-        self.through(FaultyCall::Upkeep, self.store.mail_queue_state(now)).await
+        self.run_call(FaultyCall::Upkeep, self.store.mail_queue_state(now)).await
     }
 }

@@ -116,8 +116,8 @@ fn unfiltered_list_has_an_index_for_every_order() {
 fn provider_lists_have_an_index() {
     let none: [(&str, Vec<String>); 0] = [];
     let connector = Id::from_bytes([3; 16]);
-    assert!(is_answered(&rows::scim_users::linked(connector, None, 100)));
-    assert!(is_answered(&rows::scim_users::unmanaged(None, 100)));
+    assert!(is_answered(&rows::scim_users::list_linked(connector, None, 100)));
+    assert!(is_answered(&rows::scim_users::list_unmanaged(None, 100)));
     assert!(is_answered(&rows::sync_issues::open_refusals(connector)));
     assert!(is_answered(&rows::scim_users::waiting_for(vec!["con_1:ada".to_owned()], 100)));
     assert_eq!(slow::<ScimRequest>(|sort| rows::scim_requests::list(connector, sort, &PAGE)), none);
@@ -156,9 +156,9 @@ fn default_assignment_list_is_one_run_and_any_other_many() {
         let list = rows::assignments::list(&filter, Viewer::Everything, sort, &PAGE);
         list.parts()[0].runs.as_ref().map_or(1, |(_, statuses)| statuses.len())
     };
-    let newest = Sort::down(SortBy::CreatedAt);
+    let newest = Sort::descending_by(SortBy::CreatedAt);
     assert_eq!(runs(assignment::Filter::default(), newest), 1);
-    assert_eq!(runs(assignment::Filter::default(), Sort::down(SortBy::DueBy)), 3);
+    assert_eq!(runs(assignment::Filter::default(), Sort::descending_by(SortBy::DueBy)), 3);
     assert_eq!(runs(assignment::Filter { employee_id: Some(someone()), ..Default::default() }, newest), 3);
     let statuses = vec![assignment::Status::Open];
     assert_eq!(runs(assignment::Filter { statuses, ..Default::default() }, newest), 1);
@@ -193,7 +193,7 @@ fn message_and_conversation_filters_have_an_index() {
 
 #[test]
 fn objective_lists_by_check_in_and_parent_have_an_index() {
-    let (by_end, by_check_in) = (Sort::down(SortBy::PeriodEnd), Sort::up(SortBy::CheckedInAt));
+    let (by_end, by_check_in) = (Sort::descending_by(SortBy::PeriodEnd), Sort::ascending_by(SortBy::CheckedInAt));
     let (at_risk, none) = (("filter[confidence]", "at_risk"), ("filter[confidence]", "none"));
     let check_in_filter = ("filter[last_check_in_at][lte]", "2026-03-01T00:00:00Z");
     let parent = ("filter[parent_id]", "obj_00000000000000000000000001");
@@ -215,7 +215,7 @@ fn objective_lists_by_check_in_and_parent_have_an_index() {
     }
     assert_eq!(slow::<CheckIn>(|sort| rows::check_ins::list(Id::from_bytes([7; 16]), sort, &PAGE)), []);
     assert!(is_answered(&rows::check_ins::of_person(someone(), &PAGE)));
-    assert!(is_answered(&rows::objectives::supporting(Id::from_bytes([7; 16]), 100)));
+    assert!(is_answered(&rows::objectives::list_supporting(Id::from_bytes([7; 16]), 100)));
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn filter_without_an_index_is_named() {
         Employee::sorts().count()
     );
     let query = [("filter[period_start][gte]", "2026-01-01"), ("filter[updated_at][lte]", "2026-01-01T00:00:00Z")];
-    let lists = objectives(&query, Viewer::Everything, Sort::up(SortBy::PeriodEnd));
+    let lists = objectives(&query, Viewer::Everything, Sort::ascending_by(SortBy::PeriodEnd));
     assert_eq!(unanswered_parameters(&lists), ["filter[period_start]", "filter[updated_at]"]);
 }
 
@@ -303,7 +303,9 @@ fn summary_list_of_a_person_leaves_out_empty_parts() {
     let [me, other] = [1, 2].map(|byte| EmployeeId::from_bytes([byte; 16]));
     let all = summary::Filter::default();
     let parts = |filter: summary::Filter| {
-        rows::summaries::list(&filter, Viewer::Person(me), Sort::down(SortBy::CreatedAt), &PAGE).parts().len()
+        rows::summaries::list(&filter, Viewer::Person(me), Sort::descending_by(SortBy::CreatedAt), &PAGE)
+            .parts()
+            .len()
     };
     assert_eq!(parts(all.clone()), 3);
     assert_eq!(parts(summary::Filter { statuses: vec![summary::Status::Draft], ..all.clone() }), 2);
@@ -319,7 +321,7 @@ fn observation_list_of_a_viewer_has_an_index_by_day() {
     assert_eq!(slow, ["-created_at", "created_at", "-updated_at", "updated_at"]);
     // In these orders the rows of one person are gathered and sorted; no part scans the rows of the whole
     // tenant.
-    for part in list(Sort::down(SortBy::CreatedAt)).parts() {
+    for part in list(Sort::descending_by(SortBy::CreatedAt)).parts() {
         let is_team = part.conditions.iter().any(|condition| matches!(condition, Condition::Within(..)));
         assert!(is_team || crate::plan::is_of_few(part), "{part:?}");
     }
@@ -330,7 +332,7 @@ fn observation_list_of_a_viewer_leaves_out_empty_parts() {
     let [me, other] = [1, 2].map(|byte| EmployeeId::from_bytes([byte; 16]));
     let parts = |employee_id| {
         let filter = observation::Filter { employee_id, ..observation::Filter::default() };
-        rows::observations::list(&filter, Viewer::Person(me), Sort::down(SortBy::ObservationDate), &PAGE)
+        rows::observations::list(&filter, Viewer::Person(me), Sort::descending_by(SortBy::ObservationDate), &PAGE)
             .parts()
             .len()
     };
@@ -340,7 +342,7 @@ fn observation_list_of_a_viewer_leaves_out_empty_parts() {
 #[test]
 fn filter_value_given_twice_is_one_run() {
     let filter = audit::Filter { actions: vec!["a".to_owned(), "a".to_owned()], ..Default::default() };
-    let listing = rows::audit::list(&filter, Sort::up(SortBy::OccurredAt), &PAGE);
+    let listing = rows::audit::list(&filter, Sort::ascending_by(SortBy::OccurredAt), &PAGE);
     assert_eq!(listing.parts()[0].runs.as_ref().map(|(_, values)| values.len()), Some(1));
 }
 
@@ -362,7 +364,7 @@ fn delivery_log_by_type_or_event_has_an_index_but_not_by_both() {
 fn log_of_all_has_an_index_by_status_and_subscription() {
     let slow = |filter: AllDeliveriesFilter| {
         let existing = [webhook(), WebhookId::from_bytes([3; 16])];
-        let sort = Sort::down(SortBy::AttemptedAt);
+        let sort = Sort::descending_by(SortBy::AttemptedAt);
         unanswered_parameters(rows::deliveries::list_all(&filter, &existing, sort, &PAGE).parts())
     };
     let none = AllDeliveriesFilter::default();
@@ -377,7 +379,7 @@ fn log_of_all_has_an_index_by_status_and_subscription() {
 fn filter_on_another_table_is_named_only_if_alone() {
     let manager = observation::Filter { manager_id: Some(someone()), ..Default::default() };
     let list = |filter: &observation::Filter| {
-        rows::observations::list(filter, Viewer::Everything, Sort::up(SortBy::CreatedAt), &PAGE)
+        rows::observations::list(filter, Viewer::Everything, Sort::ascending_by(SortBy::CreatedAt), &PAGE)
     };
     assert!(is_answered(&list(&manager)));
     assert_eq!(unanswered_parameters(list(&manager).parts()), ["filter[manager_id]"]);
@@ -386,8 +388,8 @@ fn filter_on_another_table_is_named_only_if_alone() {
     assert_eq!(unanswered_parameters(list(&attribute_filter).parts()), ["filter[attribute_id]"]);
     let both = observation::Filter { updated_at: CHANGED, ..manager };
     assert_eq!(unanswered_parameters(list(&both).parts()), ["filter[updated_at]"]);
-    let listings =
-        objectives(&[("filter[scope]", "manager")], Viewer::Person(someone()), Sort::up(SortBy::PeriodEnd));
+    let by_end = Sort::ascending_by(SortBy::PeriodEnd);
+    let listings = objectives(&[("filter[scope]", "manager")], Viewer::Person(someone()), by_end);
     assert_eq!(unanswered_parameters(&listings), [""; 0], "whose objectives somebody sees is no filter of theirs");
 }
 

@@ -12,7 +12,7 @@ use crate::flat::SqlValue;
 
 pub use checksum::Checksum;
 pub use positions::DistinctPositions;
-pub use row::{bytes, fetched};
+pub use row::{bytes, fetch_cell};
 pub use tables::{CopyTable, tables};
 
 /// A row: the cells of [`CopyTable::columns`] in order.

@@ -6,7 +6,7 @@ use crate::flat::{CellReader, SqlValue, Type};
 ///
 /// # Errors
 /// A message about the invalid stored value.
-pub fn fetched(row: &mut dyn CellReader, kind: Type) -> Result<SqlValue, String> {
+pub fn fetch_cell(row: &mut dyn CellReader, kind: Type) -> Result<SqlValue, String> {
     let cell = match kind {
         Type::Id => row.id()?.map(SqlValue::Id),
         Type::Text => row.text()?.map(SqlValue::Text),

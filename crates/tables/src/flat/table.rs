@@ -69,14 +69,14 @@ pub struct Index {
 impl Index {
     /// Creates an index on these columns.
     #[must_use]
-    pub const fn on(columns: &'static [&'static str]) -> Self {
+    pub const fn of_columns(columns: &'static [&'static str]) -> Self {
         Self { columns, unique: false, firsts: false, of_few: false }
     }
 
     /// Creates an index on columns that are unique within a tenant.
     #[must_use]
     pub const fn unique(columns: &'static [&'static str]) -> Self {
-        Self { unique: true, ..Self::on(columns) }
+        Self { unique: true, ..Self::of_columns(columns) }
     }
 
     /// Marks the index as one that finds the first row of each person.
@@ -101,7 +101,7 @@ impl Table {
 
     /// Creates a table with only a name, as the base of a declaration.
     #[must_use]
-    pub const fn named(name: &'static str) -> Self {
+    pub const fn with_name(name: &'static str) -> Self {
         Self {
             name,
             columns: &[],

@@ -67,12 +67,12 @@ stored! {
     }
     table Table {
         indexes: &[
-            Index::on(&["created_at", "id"]),
-            Index::on(&["updated_at", "id"]),
-            Index::on(&["employee_id", "created_at", "id"]),
+            Index::of_columns(&["created_at", "id"]),
+            Index::of_columns(&["updated_at", "id"]),
+            Index::of_columns(&["employee_id", "created_at", "id"]),
         ],
         of_organization: true,
-        ..Table::named("api_keys")
+        ..Table::with_name("api_keys")
     };
 }
 
@@ -91,7 +91,7 @@ pub const PREVIOUS_EXPIRING_DUE: LookupColumn<ApiKey> = LookupColumn::column("pr
 /// List of `GET /api-keys` (§4.5).
 #[must_use]
 pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> TypedListing<ApiKey> {
-    Listing::changed::<ApiKey>(changed, sort, page).alone()
+    Listing::list_by_update_time::<ApiKey>(changed, sort, page).into_list()
 }
 
 /// List of the keys that act for a person, of both data sets.
@@ -99,5 +99,5 @@ pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> Typed
 pub fn list_for_person(person: EmployeeId, page: &PageRequest) -> TypedListing<ApiKey> {
     let mut keys = Listing::new::<ApiKey>(ApiKey::DEFAULT, page);
     keys.is(column("employee_id", Type::Id), Some(person));
-    keys.alone()
+    keys.into_list()
 }

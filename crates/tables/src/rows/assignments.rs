@@ -35,14 +35,14 @@ stored! {
         reviewer_ids: IdsColumn,
         required_submissions: Int,
         status: OneOfColumn,
-        submissions: Json = submitted(&assignment.submissions),
+        submissions: Json = submitted_columns(&assignment.submissions),
         created_at: Time,
         updated_at: Time,
         metadata: Json,
         external_id: Option<TextColumn>,
     }
     derived { due_by: DateColumn = assignment.due_by() }
-    let submissions = joined(submissions, &reviewer_ids)?;
+    let submissions = join_submissions(submissions, &reviewer_ids)?;
     fields {
         submitted_count: submissions.iter().filter(|one| one.status == SubmissionStatus::Submitted).count(),
         submissions,
@@ -50,17 +50,17 @@ stored! {
     table Table {
         members: &[PEOPLE, METADATA],
         indexes: &[
-            Index::on(&["created_at", "id"]),
-            Index::on(&["status", "created_at", "id"]),
-            Index::on(&["status", "due_by", "id"]),
-            Index::on(&["status", "updated_at", "id"]),
-            Index::on(&["employee_id", "status", "created_at", "id"]).to_few(),
-            Index::on(&["requester_id", "status", "created_at", "id"]).to_few(),
+            Index::of_columns(&["created_at", "id"]),
+            Index::of_columns(&["status", "created_at", "id"]),
+            Index::of_columns(&["status", "due_by", "id"]),
+            Index::of_columns(&["status", "updated_at", "id"]),
+            Index::of_columns(&["employee_id", "status", "created_at", "id"]).to_few(),
+            Index::of_columns(&["requester_id", "status", "created_at", "id"]).to_few(),
             Index::unique(&["external_id"]),
         ],
         parameters: &[("due_by", "due_date"), ("person", "reviewer_id"), METADATA_FILTER],
         shares_commits: true,
-        ..Table::named("assignments")
+        ..Table::with_name("assignments")
     };
     also {
         fn members(&self) -> Vec<Vec<[u8; 16]>> {
@@ -100,7 +100,7 @@ struct SubmittedColumn {
     at: i64,
 }
 
-fn submitted(all: &[Submission]) -> Vec<SubmittedColumn> {
+fn submitted_columns(all: &[Submission]) -> Vec<SubmittedColumn> {
     let one = |submission: &Submission| {
         Some(SubmittedColumn {
             reviewer: submission.reviewer_id.to_string(),
@@ -112,7 +112,10 @@ fn submitted(all: &[Submission]) -> Vec<SubmittedColumn> {
 }
 
 /// Returns one submission per reviewer: the stored one, or else a pending one.
-fn joined(stored: Vec<SubmittedColumn>, reviewers: &[EmployeeId]) -> Result<Vec<Submission>, CorruptRow> {
+fn join_submissions(
+    stored: Vec<SubmittedColumn>,
+    reviewers: &[EmployeeId],
+) -> Result<Vec<Submission>, CorruptRow> {
     let corrupt = || CorruptRow {
         table: "assignments",
         column: "submissions",
@@ -146,11 +149,14 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     }
     it.is(column("employee_id", Type::Id), filter.employee_id);
     it.is(column("requester_id", Type::Id), filter.requester_id);
-    it.tagged(PEOPLE, filter.reviewer_id.map(|reviewer_id| reviewer_id.to_bytes()));
-    it.tagged(PEOPLE, viewer.person().into_iter().flat_map(|person| [person.to_bytes(), as_requester(person)]));
-    it.within(sort_column(SortBy::DueBy), Assignment::due_within(filter.due_date), SqlValue::Date);
-    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
-    it.keyed(METADATA, &filter.metadata);
+    it.restrict_to_tags(PEOPLE, filter.reviewer_id.map(|reviewer_id| reviewer_id.to_bytes()));
+    it.restrict_to_tags(
+        PEOPLE,
+        viewer.person().into_iter().flat_map(|person| [person.to_bytes(), as_requester(person)]),
+    );
+    it.restrict_to_bounds(sort_column(SortBy::DueBy), Assignment::due_within(filter.due_date), SqlValue::Date);
+    it.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.restrict_to_digests(METADATA, &filter.metadata);
     it.is(EXTERNAL_ID, filter.external_id.clone());
-    it.alone()
+    it.into_list()
 }

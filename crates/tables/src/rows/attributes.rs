@@ -32,12 +32,12 @@ stored! {
     table Table {
         indexes: &[
             Index::unique(&["name_key"]),
-            Index::on(&["archived", "name_key", "id"]),
-            Index::on(&["archived", "created_at", "id"]),
-            Index::on(&["archived", "updated_at", "id"]),
-            Index::on(&["twin", "id"]),
+            Index::of_columns(&["archived", "name_key", "id"]),
+            Index::of_columns(&["archived", "created_at", "id"]),
+            Index::of_columns(&["archived", "updated_at", "id"]),
+            Index::of_columns(&["twin", "id"]),
         ],
-        ..Table::named("attributes")
+        ..Table::with_name("attributes")
     };
 }
 
@@ -48,18 +48,18 @@ pub const BY_NAME: LookupColumn<Attribute> = LookupColumn::column("name_key", Ty
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Attribute> {
     let mut it = Listing::new::<Attribute>(sort, page);
-    it.archived(filter.archived);
+    it.restrict_to_archived(filter.archived);
     it.is(NAME_KEY, filter.name.clone());
     it.is(column("category", Type::Text), filter.category.clone());
     it.words(column("tone", Type::Text), filter.tones.iter().map(|tone| tone.word()));
-    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
-    it.alone()
+    it.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.into_list()
 }
 
 /// List of the attributes whose name another one has, ordered by id.
 #[must_use]
 pub fn twins(most: u16) -> TypedListing<Attribute> {
-    let mut it = Listing::ordered::<Attribute>(ID, false, most);
+    let mut it = Listing::new_ordered::<Attribute>(ID, false, most);
     it.is(TWIN, Some(SqlValue::Flag(true)));
-    it.alone()
+    it.into_list()
 }

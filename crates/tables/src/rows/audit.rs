@@ -44,12 +44,12 @@ stored! {
     table Table {
         versioned: false,
         indexes: &[
-            Index::on(&["occurred_at", "id"]),
-            Index::on(&["target_id", "occurred_at", "id"]),
-            Index::on(&["actor_id", "occurred_at", "id"]),
-            Index::on(&["action", "occurred_at", "id"]),
+            Index::of_columns(&["occurred_at", "id"]),
+            Index::of_columns(&["target_id", "occurred_at", "id"]),
+            Index::of_columns(&["actor_id", "occurred_at", "id"]),
+            Index::of_columns(&["action", "occurred_at", "id"]),
         ],
-        ..Table::named("audit_entries")
+        ..Table::with_name("audit_entries")
     };
 }
 
@@ -76,6 +76,6 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Aud
         // An index contains the entries of each action ordered by time.
         it.runs = Some((action, actions));
     }
-    it.within(OCCURRED_AT, filter.occurred_at, SqlValue::Time);
-    it.alone()
+    it.restrict_to_bounds(OCCURRED_AT, filter.occurred_at, SqlValue::Time);
+    it.into_list()
 }

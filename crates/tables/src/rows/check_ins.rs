@@ -49,13 +49,13 @@ stored! {
     }
     table Table {
         indexes: &[
-            Index::on(&["objective_id", "created_at", "id"]),
-            Index::on(&["owner_id", "created_at", "id"]),
-            Index::on(&["author_id", "created_at", "id"]),
+            Index::of_columns(&["objective_id", "created_at", "id"]),
+            Index::of_columns(&["owner_id", "created_at", "id"]),
+            Index::of_columns(&["author_id", "created_at", "id"]),
         ],
         versioned: false,
         shares_commits: true,
-        ..Table::named("check_ins")
+        ..Table::with_name("check_ins")
     };
 }
 
@@ -64,7 +64,7 @@ stored! {
 pub fn list(objective: ObjectiveId, sort: Sort, page: &PageRequest) -> TypedListing<CheckIn> {
     let mut it = Listing::new::<CheckIn>(sort, page);
     it.is(OBJECTIVE, Some(objective));
-    it.alone()
+    it.into_list()
 }
 
 /// List of the check-ins that a person wrote, and of those on the person's objectives.
@@ -80,7 +80,7 @@ pub fn of_person(person: EmployeeId, page: &PageRequest) -> TypedListing<CheckIn
 /// List of the check-ins on the objectives of a person.
 #[must_use]
 pub fn about(person: EmployeeId, page: &PageRequest) -> TypedListing<CheckIn> {
-    on_objectives_of(person, page).alone()
+    on_objectives_of(person, page).into_list()
 }
 
 fn on_objectives_of(person: EmployeeId, page: &PageRequest) -> Listing {

@@ -38,13 +38,13 @@ stored! {
         brake: Brake { percent: brake_percent, at_least: brake_at_least },
     }
     table Table {
-        indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
-        ..Table::named("connectors")
+        indexes: &[Index::of_columns(&["created_at", "id"]), Index::of_columns(&["updated_at", "id"])],
+        ..Table::with_name("connectors")
     };
 }
 
 /// List of `GET /connectors` (decision G).
 #[must_use]
 pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> TypedListing<Connector> {
-    Listing::changed::<Connector>(changed, sort, page).alone()
+    Listing::list_by_update_time::<Connector>(changed, sort, page).into_list()
 }

@@ -65,14 +65,14 @@ stored! {
     table Table {
         members: &[PARTICIPANTS],
         indexes: &[
-            Index::on(&["archived", "active_at", "id"]),
-            Index::on(&["archived", "created_at", "id"]),
-            Index::on(&["archived", "updated_at", "id"]),
-            Index::on(&["about_id", "about_type", "archived", "active_at", "id"]).to_few(),
+            Index::of_columns(&["archived", "active_at", "id"]),
+            Index::of_columns(&["archived", "created_at", "id"]),
+            Index::of_columns(&["archived", "updated_at", "id"]),
+            Index::of_columns(&["about_id", "about_type", "archived", "active_at", "id"]).to_few(),
         ],
         parameters: &[("about_type", "about_id")],
         shares_commits: true,
-        ..Table::named("conversations")
+        ..Table::with_name("conversations")
     };
     also {
         fn members(&self) -> Vec<Vec<[u8; 16]>> {
@@ -92,13 +92,13 @@ stored! {
     }
     table Table {
         indexes: &[
-            Index::on(&["conversation_id", "created_at", "id"]),
-            Index::on(&["conversation_id", "author_id", "created_at", "id"]),
-            Index::on(&["author_id", "created_at", "id"]),
+            Index::of_columns(&["conversation_id", "created_at", "id"]),
+            Index::of_columns(&["conversation_id", "author_id", "created_at", "id"]),
+            Index::of_columns(&["author_id", "created_at", "id"]),
         ],
         versioned: false,
         shares_commits: true,
-        ..Table::named("messages")
+        ..Table::with_name("messages")
     };
 }
 
@@ -106,16 +106,16 @@ stored! {
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Conversation> {
     let mut it = Listing::new::<Conversation>(sort, page);
-    it.archived(filter.archived);
+    it.restrict_to_archived(filter.archived);
     it.is(column("about_id", Type::Id), filter.about.map(|reference| SqlValue::Id(reference.to_bytes())));
     it.is(column("about_type", Type::Text), filter.about.map(|reference| reference.kind().word().to_owned()));
     let viewer = viewer.person();
     let other = filter.participant_id.filter(|participant| Some(*participant) != viewer);
     for person in viewer.into_iter().chain(other) {
-        it.tagged(PARTICIPANTS, [person.to_bytes()]);
+        it.restrict_to_tags(PARTICIPANTS, [person.to_bytes()]);
     }
-    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
-    it.alone()
+    it.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.into_list()
 }
 
 /// List of the messages of a conversation, for `GET /conversations/{id}/messages` (decision G).
@@ -129,8 +129,8 @@ pub fn messages(
     let mut it = Listing::new::<Message>(sort, page);
     it.is(column("conversation_id", Type::Id), Some(conversation));
     it.is(column("author_id", Type::Id), filter.author_id);
-    it.within(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
-    it.alone()
+    it.restrict_to_bounds(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
+    it.into_list()
 }
 
 /// List of the messages of a person in all conversations.
@@ -138,5 +138,5 @@ pub fn messages(
 pub fn messages_of(author: EmployeeId, page: &PageRequest) -> TypedListing<Message> {
     let mut messages = Listing::new::<Message>(Message::DEFAULT, page);
     messages.is(column("author_id", Type::Id), Some(author));
-    messages.alone()
+    messages.into_list()
 }

@@ -39,15 +39,15 @@ stored! {
         versioned: false,
         indexes: &[
             Index::unique(&["webhook_id", "status", "created_at", "id"]),
-            Index::on(&["webhook_id", "status", "event_type", "created_at", "id"]),
-            Index::on(&["webhook_id", "status", "event_id", "created_at", "id"]),
-            Index::on(&["webhook_id", "status", "attempted_at", "id", "response_duration_ms", "failure"]),
-            Index::on(&["status", "attempted_at", "id"]),
+            Index::of_columns(&["webhook_id", "status", "event_type", "created_at", "id"]),
+            Index::of_columns(&["webhook_id", "status", "event_id", "created_at", "id"]),
+            Index::of_columns(&["webhook_id", "status", "attempted_at", "id", "response_duration_ms", "failure"]),
+            Index::of_columns(&["status", "attempted_at", "id"]),
         ],
         parameters: &[("webhook_id", "subscription_id")],
         // A list over all subscriptions skips the entries of deleted ones.
         looked_at: &["webhook_id"],
-        ..Table::named("deliveries")
+        ..Table::with_name("deliveries")
     };
 }
 
@@ -69,7 +69,7 @@ pub fn list(
     it.runs(STATUS, statuses(filter));
     it.is(column("event_type", Type::Text), filter.event_type.map(|event_type| event_type.word().to_owned()));
     it.is(column("event_id", Type::Id), filter.event_id);
-    it.alone()
+    it.into_list()
 }
 
 /// List of `GET /deliveries` over the existing subscriptions of the tenant (§4.4).
@@ -93,8 +93,8 @@ pub fn list_all(
     it.runs(STATUS, statuses(log));
     it.is(column("event_type", Type::Text), log.event_type.map(|event_type| event_type.word().to_owned()));
     it.is(column("event_id", Type::Id), log.event_id);
-    it.within(ATTEMPTED_AT, *attempted_at, SqlValue::Time);
-    it.alone()
+    it.restrict_to_bounds(ATTEMPTED_AT, *attempted_at, SqlValue::Time);
+    it.into_list()
 }
 
 /// Returns the words of the selected statuses.
@@ -127,5 +127,5 @@ pub const JOB_TABLE: &Table = &Table {
     ],
     versioned: false,
     indexes: &[Index::unique(&["webhook_id", "event_id"])],
-    ..Table::named("delivery_jobs")
+    ..Table::with_name("delivery_jobs")
 };

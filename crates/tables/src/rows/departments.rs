@@ -29,13 +29,13 @@ stored! {
     table Table {
         indexes: &[
             Index::unique(&["name_key"]),
-            Index::on(&["archived", "name_key", "id"]),
-            Index::on(&["archived", "created_at", "id"]),
-            Index::on(&["archived", "updated_at", "id"]),
-            Index::on(&["twin", "id"]),
+            Index::of_columns(&["archived", "name_key", "id"]),
+            Index::of_columns(&["archived", "created_at", "id"]),
+            Index::of_columns(&["archived", "updated_at", "id"]),
+            Index::of_columns(&["twin", "id"]),
         ],
         held_open: true,
-        ..Table::named("departments")
+        ..Table::with_name("departments")
     };
 }
 
@@ -46,16 +46,16 @@ pub const BY_NAME: LookupColumn<Department> = LookupColumn::column("name_key", T
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Department> {
     let mut it = Listing::new::<Department>(sort, page);
-    it.archived(filter.archived);
+    it.restrict_to_archived(filter.archived);
     it.is(NAME_KEY, filter.name.clone());
-    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
-    it.alone()
+    it.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.into_list()
 }
 
 /// List of the departments whose name another one has, ordered by id.
 #[must_use]
 pub fn twins(most: u16) -> TypedListing<Department> {
-    let mut it = Listing::ordered::<Department>(ID, false, most);
+    let mut it = Listing::new_ordered::<Department>(ID, false, most);
     it.is(TWIN, Some(SqlValue::Flag(true)));
-    it.alone()
+    it.into_list()
 }

@@ -7,7 +7,7 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::people::{Employee, Filter, Hold, Role, Status};
 use candor_domain::search::Searchable;
-use candor_domain::text::folded;
+use candor_domain::text::fold_case;
 use candor_domain::time::Timestamp;
 
 use super::{EXTERNAL_ID, TWIN, column};
@@ -49,8 +49,8 @@ stored! {
     derived {
         left_at: Option<Time> = person.left_at(),
         email_key: TextColumn = person.email_key(),
-        first_name_key: TextColumn = folded(&person.first_name),
-        last_name_key: TextColumn = folded(&person.last_name),
+        first_name_key: TextColumn = fold_case(&person.first_name),
+        last_name_key: TextColumn = fold_case(&person.last_name),
     }
     fields {
         is_hris_managed: connector_id.is_some(),
@@ -62,21 +62,21 @@ stored! {
         indexes: &[
             Index::unique(&["email_key"]),
             Index::unique(&["external_id"]),
-            Index::on(&["status", "last_name_key", "id"]),
-            Index::on(&["status", "first_name_key", "id"]),
-            Index::on(&["status", "created_at", "id"]),
-            Index::on(&["status", "updated_at", "id"]),
-            Index::on(&["manager_id", "status", "last_name_key", "first_name_key", "id"]),
-            Index::on(&["department_id", "status", "last_name_key", "id"]),
-            Index::on(&["job_title", "status", "last_name_key", "id"]),
-            Index::on(&["connector_id", "id"]),
-            Index::on(&["hris_source", "id"]),
-            Index::on(&["role", "status", "id"]),
-            Index::on(&["left_at", "id"]),
-            Index::on(&["twin", "id"]),
+            Index::of_columns(&["status", "last_name_key", "id"]),
+            Index::of_columns(&["status", "first_name_key", "id"]),
+            Index::of_columns(&["status", "created_at", "id"]),
+            Index::of_columns(&["status", "updated_at", "id"]),
+            Index::of_columns(&["manager_id", "status", "last_name_key", "first_name_key", "id"]),
+            Index::of_columns(&["department_id", "status", "last_name_key", "id"]),
+            Index::of_columns(&["job_title", "status", "last_name_key", "id"]),
+            Index::of_columns(&["connector_id", "id"]),
+            Index::of_columns(&["hris_source", "id"]),
+            Index::of_columns(&["role", "status", "id"]),
+            Index::of_columns(&["left_at", "id"]),
+            Index::of_columns(&["twin", "id"]),
         ],
         parameters: &[("digest", "custom_fields.…")],
-        ..Table::named("employees")
+        ..Table::with_name("employees")
     };
     also {
         fn is_searched(&self) -> bool {
@@ -111,8 +111,8 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Emp
     it.is(DEPARTMENT_ID, filter.department_id);
     it.words(ROLE, filter.roles.iter().map(|role| role.word()));
     let digests: Vec<_> = filter.custom.iter().map(|value| value.digest).collect();
-    it.keyed(TAGS, &digests);
-    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.restrict_to_digests(TAGS, &digests);
+    it.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
     if !filter.ids.is_empty() {
         // So few rows are looked up by id, and the runs by status are a condition.
         if let Some((column, values)) = it.runs.take() {
@@ -120,25 +120,26 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Emp
         }
         it.conditions.push(Condition::Among(filter.ids.iter().map(|id| id.to_bytes()).collect()));
     }
-    it.alone()
+    it.into_list()
 }
 
 /// List of the members of a department who have not left.
 #[must_use]
 pub fn members_of(department: DepartmentId, most: u16) -> TypedListing<Employee> {
-    let mut it = Listing::new::<Employee>(Sort::up(SortBy::LastName), &PageRequest { limit: most, after: None });
+    let mut it =
+        Listing::new::<Employee>(Sort::ascending_by(SortBy::LastName), &PageRequest { limit: most, after: None });
     it.runs(STATUS, present());
     it.is(DEPARTMENT_ID, Some(department));
-    it.alone()
+    it.into_list()
 }
 
 /// List of the active org admins, ordered by id.
 #[must_use]
 pub fn org_admins(most: u16) -> TypedListing<Employee> {
-    let mut it = Listing::ordered::<Employee>(ID, false, most);
+    let mut it = Listing::new_ordered::<Employee>(ID, false, most);
     it.runs(STATUS, [Status::Active.word()]);
     it.is(ROLE, Some(Role::OrgAdmin.word().to_owned()));
-    it.alone()
+    it.into_list()
 }
 
 /// List of the people who were deactivated until this time and are not erased, the longest ago first, after this
@@ -146,25 +147,25 @@ pub fn org_admins(most: u16) -> TypedListing<Employee> {
 #[must_use]
 pub fn left_until(last: Timestamp, after: Option<(Timestamp, EmployeeId)>, limit: u16) -> TypedListing<Employee> {
     let left_at = column("left_at", Type::Time);
-    let mut it = Listing::ordered::<Employee>(left_at, false, limit);
-    it.within(left_at, Bounds { gte: None, lte: Some(last) }, SqlValue::Time);
+    let mut it = Listing::new_ordered::<Employee>(left_at, false, limit);
+    it.restrict_to_bounds(left_at, Bounds { gte: None, lte: Some(last) }, SqlValue::Time);
     it.after = after.map(|(time, person)| (SqlValue::Time(time), person.to_bytes()));
-    it.alone()
+    it.into_list()
 }
 
 /// List of the people whose mailbox another person has, ordered by id.
 #[must_use]
 pub fn twins(most: u16) -> TypedListing<Employee> {
-    let mut it = Listing::ordered::<Employee>(ID, false, most);
+    let mut it = Listing::new_ordered::<Employee>(ID, false, most);
     it.is(TWIN, Some(SqlValue::Flag(true)));
-    it.alone()
+    it.into_list()
 }
 
 /// List of the people managed by a connector, ordered by id, after this one.
 #[must_use]
 pub fn managed_by(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
-    let mut it = Listing::ordered::<Employee>(ID, false, limit);
+    let mut it = Listing::new_ordered::<Employee>(ID, false, limit);
     it.is(column("connector_id", Type::Id), Some(connector));
     it.after = after.map(|position| (position.into(), position.to_bytes()));
-    it.alone()
+    it.into_list()
 }

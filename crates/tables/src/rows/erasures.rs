@@ -33,8 +33,8 @@ stored! {
         requested_by: Requester { kind: requester_type, id: requester_id },
     }
     table Table {
-        indexes: &[Index::on(&["requested_at", "id"])],
-        ..Table::named("erasures")
+        indexes: &[Index::of_columns(&["requested_at", "id"])],
+        ..Table::with_name("erasures")
     };
 }
 
@@ -44,5 +44,5 @@ pub const RUNNING: LookupColumn<Erasure> = LookupColumn::column("running_since",
 /// List of `GET /erasures` (decision H4).
 #[must_use]
 pub fn list(sort: Sort, page: &PageRequest) -> TypedListing<Erasure> {
-    Listing::new::<Erasure>(sort, page).alone()
+    Listing::new::<Erasure>(sort, page).into_list()
 }

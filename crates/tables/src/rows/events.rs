@@ -17,7 +17,7 @@ stored! {
     }
     table Table {
         versioned: false,
-        indexes: &[Index::on(&["position", "id"])],
-        ..Table::named("events")
+        indexes: &[Index::of_columns(&["position", "id"])],
+        ..Table::with_name("events")
     };
 }

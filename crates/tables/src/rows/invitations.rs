@@ -43,12 +43,12 @@ stored! {
     }
     table Table {
         indexes: &[
-            Index::on(&["employee_id", "created_at", "id"]),
-            Index::on(&["accepted_at", "id"]),
-            Index::on(&["domain_hash", "accepted_at", "id"]),
+            Index::of_columns(&["employee_id", "created_at", "id"]),
+            Index::of_columns(&["accepted_at", "id"]),
+            Index::of_columns(&["domain_hash", "accepted_at", "id"]),
         ],
         wakes: Some(BackgroundWorker::Mail),
-        ..Table::named("invitations")
+        ..Table::with_name("invitations")
     };
 }
 
@@ -59,12 +59,12 @@ pub const BY_TOKEN: LookupColumn<Invitation> = LookupColumn::column("token_hash"
 
 /// Returns accepted invitations, of those to this domain if one is given, see `MailCounter::for_domain`.
 #[must_use]
-pub fn accepted(domain: Option<MailCounter>, most: u16) -> TypedListing<Invitation> {
+pub fn list_accepted(domain: Option<MailCounter>, most: u16) -> TypedListing<Invitation> {
     let accepted_at = column("accepted_at", Type::Time);
-    let mut it = Listing::ordered::<Invitation>(accepted_at, false, most);
+    let mut it = Listing::new_ordered::<Invitation>(accepted_at, false, most);
     it.is(column("domain_hash", Type::Bytes), domain.map(|domain| SqlValue::Bytes(domain.0.to_vec())));
-    it.within(accepted_at, Bounds { gte: Some(Timestamp::from_millis(0)), lte: None }, SqlValue::Time);
-    it.alone()
+    it.restrict_to_bounds(accepted_at, Bounds { gte: Some(Timestamp::from_millis(0)), lte: None }, SqlValue::Time);
+    it.into_list()
 }
 
 /// List of the invitations of a person, the oldest ones first.
@@ -72,13 +72,13 @@ pub fn accepted(domain: Option<MailCounter>, most: u16) -> TypedListing<Invitati
 pub fn list_for_person(employee: EmployeeId, page: &PageRequest) -> TypedListing<Invitation> {
     let mut it = Listing::ordered_after::<Invitation>(sort_column(SortBy::CreatedAt), page);
     it.is(column("employee_id", Type::Id), Some(employee));
-    it.alone()
+    it.into_list()
 }
 
 /// Returns the newest invitation of a person.
 #[must_use]
 pub fn newest(employee: EmployeeId) -> TypedListing<Invitation> {
-    let mut it = Listing::ordered::<Invitation>(sort_column(SortBy::CreatedAt), true, 1);
+    let mut it = Listing::new_ordered::<Invitation>(sort_column(SortBy::CreatedAt), true, 1);
     it.is(column("employee_id", Type::Id), Some(employee));
-    it.alone()
+    it.into_list()
 }

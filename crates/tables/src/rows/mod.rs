@@ -7,7 +7,7 @@ macro_rules! readers {
             const READERS: &'static $crate::flat::Table = &$crate::flat::Table {
                 columns: READER_COLUMNS,
                 versioned: false,
-                ..$crate::flat::Table::named(<$resource as $crate::flat::Stored>::TABLE.name)
+                ..$crate::flat::Table::with_name(<$resource as $crate::flat::Stored>::TABLE.name)
             };
 
             fn read_readers(

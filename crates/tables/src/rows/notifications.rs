@@ -26,8 +26,8 @@ stored! {
     derived { unread: FlagColumn = notification.read_at.is_none() }
     fields { target: Target { kind: target_type, id: target_id } }
     table Table {
-        indexes: &[Index::on(&["recipient_id", "unread", "created_at", "id"]), Index::on(&["unread", "created_at", "id"])],
-        ..Table::named("notifications")
+        indexes: &[Index::of_columns(&["recipient_id", "unread", "created_at", "id"]), Index::of_columns(&["unread", "created_at", "id"])],
+        ..Table::with_name("notifications")
     };
 }
 
@@ -38,5 +38,5 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Not
     let values = filter.unread.map_or(vec![true, false], |value| vec![value]);
     it.runs = Some((column("unread", Type::Flag), values.into_iter().map(SqlValue::Flag).collect()));
     it.is(column("recipient_id", Type::Id), filter.recipient_id);
-    it.alone()
+    it.into_list()
 }

@@ -108,18 +108,18 @@ stored! {
     table Table {
         members: &[METADATA],
         indexes: &[
-            Index::on(&["shelf", "period_end", "id"]),
-            Index::on(&["scope_status", "period_end", "id"]),
-            Index::on(&["shelf", "created_at", "id"]),
-            Index::on(&["scope_status", "created_at", "id"]),
-            Index::on(&["shelf", "updated_at", "id"]),
-            Index::on(&["scope_status", "updated_at", "id"]),
-            Index::on(&["owner_id", "scope_status", "period_end", "id"]).to_few(),
-            Index::on(&["parent_id", "scope_status", "period_end", "id"]).to_few(),
-            Index::on(&["shelf", "confidence_key", "period_end", "id"]),
-            Index::on(&["scope_status", "confidence_key", "period_end", "id"]),
-            Index::on(&["shelf", "checked_in_at", "id"]),
-            Index::on(&["scope_status", "checked_in_at", "id"]),
+            Index::of_columns(&["shelf", "period_end", "id"]),
+            Index::of_columns(&["scope_status", "period_end", "id"]),
+            Index::of_columns(&["shelf", "created_at", "id"]),
+            Index::of_columns(&["scope_status", "created_at", "id"]),
+            Index::of_columns(&["shelf", "updated_at", "id"]),
+            Index::of_columns(&["scope_status", "updated_at", "id"]),
+            Index::of_columns(&["owner_id", "scope_status", "period_end", "id"]).to_few(),
+            Index::of_columns(&["parent_id", "scope_status", "period_end", "id"]).to_few(),
+            Index::of_columns(&["shelf", "confidence_key", "period_end", "id"]),
+            Index::of_columns(&["scope_status", "confidence_key", "period_end", "id"]),
+            Index::of_columns(&["shelf", "checked_in_at", "id"]),
+            Index::of_columns(&["scope_status", "checked_in_at", "id"]),
             Index::unique(&["external_id"]),
         ],
         parameters: &[
@@ -129,7 +129,7 @@ stored! {
             METADATA_FILTER,
         ],
         shares_commits: true,
-        ..Table::named("objectives")
+        ..Table::with_name("objectives")
     };
     also {
         fn is_searched(&self) -> bool {
@@ -215,11 +215,11 @@ fn part(filter: &Filter, scopes: &[Scope], sort: Sort, page: &PageRequest) -> Li
             SqlValue::Time(Timestamp::from_millis(0)),
         ));
     }
-    it.within(column("period_start", Type::Date), filter.period_start, SqlValue::Date);
-    it.within(sort_column(SortBy::PeriodEnd), filter.period_end, SqlValue::Date);
-    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
-    it.within(CHECKED_IN_AT, filter.last_check_in_at, SqlValue::Time);
-    it.keyed(METADATA, &filter.metadata);
+    it.restrict_to_bounds(column("period_start", Type::Date), filter.period_start, SqlValue::Date);
+    it.restrict_to_bounds(sort_column(SortBy::PeriodEnd), filter.period_end, SqlValue::Date);
+    it.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.restrict_to_bounds(CHECKED_IN_AT, filter.last_check_in_at, SqlValue::Time);
+    it.restrict_to_digests(METADATA, &filter.metadata);
     it.is(EXTERNAL_ID, filter.external_id.clone());
     it
 }
@@ -254,12 +254,12 @@ fn seen_parts(filter: &Filter, viewer: Viewer, list: impl Fn(&[Scope]) -> Listin
 
 /// List of the objectives of any status that support this one.
 #[must_use]
-pub fn supporting(parent: ObjectiveId, limit: u16) -> TypedListing<Objective> {
-    let mut children = Listing::ordered::<Objective>(sort_column(SortBy::PeriodEnd), false, limit);
+pub fn list_supporting(parent: ObjectiveId, limit: u16) -> TypedListing<Objective> {
+    let mut children = Listing::new_ordered::<Objective>(sort_column(SortBy::PeriodEnd), false, limit);
     let pairs = Scope::ALL.iter().flat_map(|scope| Status::ALL.iter().map(|status| scope_status(*scope, *status)));
     children.runs = Some((column("scope_status", Type::Text), pairs.map(SqlValue::Text).collect()));
     children.is(PARENT, Some(parent));
-    children.alone()
+    children.into_list()
 }
 
 /// Returns the runs of a list of objectives, see [`Listing::runs`]. If the list contains all objectives of a

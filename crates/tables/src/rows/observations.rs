@@ -46,19 +46,19 @@ stored! {
     table Table {
         members: &[TAGS, METADATA],
         indexes: &[
-            Index::on(&["archived", "observation_date", "id", "employee_id"]),
-            Index::on(&["archived", "type", "observation_date", "id", "employee_id"]),
-            Index::on(&["archived", "created_at", "id", "employee_id"]),
-            Index::on(&["archived", "updated_at", "id", "employee_id"]),
-            Index::on(&["employee_id", "archived", "observation_date", "id"]).to_firsts().to_few(),
-            Index::on(&["author_id", "archived", "observation_date", "id"]).to_few(),
-            Index::on(&["requester_id", "archived", "observation_date", "id"]).to_few(),
+            Index::of_columns(&["archived", "observation_date", "id", "employee_id"]),
+            Index::of_columns(&["archived", "type", "observation_date", "id", "employee_id"]),
+            Index::of_columns(&["archived", "created_at", "id", "employee_id"]),
+            Index::of_columns(&["archived", "updated_at", "id", "employee_id"]),
+            Index::of_columns(&["employee_id", "archived", "observation_date", "id"]).to_firsts().to_few(),
+            Index::of_columns(&["author_id", "archived", "observation_date", "id"]).to_few(),
+            Index::of_columns(&["requester_id", "archived", "observation_date", "id"]).to_few(),
             Index::unique(&["external_id"]),
         ],
         parameters: &[METADATA_FILTER],
         looked_at: &["requester_id", "visibility"],
         shares_commits: true,
-        ..Table::named("observations")
+        ..Table::with_name("observations")
     };
     also {
         fn is_searched(&self) -> bool {
@@ -131,7 +131,7 @@ fn list_part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Opt
     let (requester, visibility) = (column("requester_id", Type::Id), column("visibility", Type::Text));
     let mut list = Listing::new::<Observation>(sort, page);
     let mut employee = filter.employee_id;
-    list.archived(filter.archived);
+    list.restrict_to_archived(filter.archived);
     match part {
         Part::Everything => {}
         Part::AboutReports(person) => list.conditions.push(Condition::Within(about, person)),
@@ -158,11 +158,11 @@ fn list_part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Opt
     list.is(about, employee);
     list.conditions.extend(filter.manager_id.map(|manager| Condition::Within(about, manager)));
     list.words(column("type", Type::Text), filter.kind.iter().map(|kind| kind.word()));
-    list.tagged(TAGS, filter.attribute_ids.iter().map(|attribute| attribute.to_bytes()));
-    list.keyed(METADATA, &filter.metadata);
+    list.restrict_to_tags(TAGS, filter.attribute_ids.iter().map(|attribute| attribute.to_bytes()));
+    list.restrict_to_digests(METADATA, &filter.metadata);
     list.is(EXTERNAL_ID, filter.external_id.clone());
-    list.within(OBSERVATION_DATE, filter.observation_date, SqlValue::Date);
-    list.within(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
-    list.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    list.restrict_to_bounds(OBSERVATION_DATE, filter.observation_date, SqlValue::Date);
+    list.restrict_to_bounds(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
+    list.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
     Some(list)
 }

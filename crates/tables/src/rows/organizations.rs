@@ -22,7 +22,7 @@ stored! {
         visible_custom_fields: Option<Json>,
     }
     table Table {
-        ..Table::named("organizations")
+        ..Table::with_name("organizations")
     };
 }
 

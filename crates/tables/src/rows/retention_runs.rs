@@ -22,13 +22,13 @@ stored! {
         index_clean_at: Option<Time>,
     }
     table Table {
-        indexes: &[Index::on(&["started_at", "id"])],
-        ..Table::named("retention_runs")
+        indexes: &[Index::of_columns(&["started_at", "id"])],
+        ..Table::with_name("retention_runs")
     };
 }
 
 /// List of `GET /retention/runs` (decision H5).
 #[must_use]
 pub fn list(sort: Sort, page: &PageRequest) -> TypedListing<RetentionRun> {
-    Listing::new::<RetentionRun>(sort, page).alone()
+    Listing::new::<RetentionRun>(sort, page).into_list()
 }

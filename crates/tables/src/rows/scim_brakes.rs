@@ -15,5 +15,5 @@ stored! {
         people: Int,
         counted_at: Option<Time>,
     }
-    table Table::named("scim_brakes");
+    table Table::with_name("scim_brakes");
 }

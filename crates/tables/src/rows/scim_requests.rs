@@ -24,8 +24,8 @@ stored! {
     }
     table Table {
         versioned: false,
-        indexes: &[Index::on(&["connector_id", "occurred_at", "id"])],
-        ..Table::named("scim_requests")
+        indexes: &[Index::of_columns(&["connector_id", "occurred_at", "id"])],
+        ..Table::with_name("scim_requests")
     };
 }
 
@@ -34,5 +34,5 @@ stored! {
 pub fn list(connector: ConnectorId, sort: Sort, page: &PageRequest) -> TypedListing<ScimRequest> {
     let mut requests = Listing::new::<ScimRequest>(sort, page);
     requests.is(column("connector_id", Type::Id), Some(connector));
-    requests.alone()
+    requests.into_list()
 }

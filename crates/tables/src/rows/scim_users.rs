@@ -36,11 +36,11 @@ stored! {
         indexes: &[
             Index::unique(&["user_name_key"]),
             Index::unique(&["external_key"]),
-            Index::on(&["manager_key", "id"]),
-            Index::on(&["connector_id", "removed", "id"]),
-            Index::on(&["connector_id", "updated_at"]),
+            Index::of_columns(&["manager_key", "id"]),
+            Index::of_columns(&["connector_id", "removed", "id"]),
+            Index::of_columns(&["connector_id", "updated_at"]),
         ],
-        ..Table::named("scim_users")
+        ..Table::with_name("scim_users")
     };
 }
 
@@ -53,26 +53,26 @@ const MANAGER_KEY: Column = column("manager_key", Type::Text);
 /// List of the links that wait for a manager with one of these [`ScimLink::manager_key`]s, ordered by id.
 #[must_use]
 pub fn waiting_for(keys: Vec<String>, limit: u16) -> TypedListing<ScimLink> {
-    let mut links = Listing::ordered::<ScimLink>(ID, false, limit);
+    let mut links = Listing::new_ordered::<ScimLink>(ID, false, limit);
     links.runs = Some((MANAGER_KEY, keys.into_iter().map(SqlValue::Text).collect()));
-    links.alone()
+    links.into_list()
 }
 
 /// List of the links of a connector that were not removed, ordered by id, after this person.
 #[must_use]
-pub fn linked(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<ScimLink> {
-    let mut links = Listing::ordered::<ScimLink>(ID, false, limit);
+pub fn list_linked(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<ScimLink> {
+    let mut links = Listing::new_ordered::<ScimLink>(ID, false, limit);
     links.is(column("connector_id", Type::Id), Some(connector));
     links.conditions.push(Condition::Is(column("removed", Type::Flag), SqlValue::Flag(false)));
     links.after = after.map(|position| (position.into(), position.to_bytes()));
-    links.alone()
+    links.into_list()
 }
 
 /// List of the people without a connector, ordered by id, after this person.
 #[must_use]
-pub fn unmanaged(after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
-    let mut people = Listing::ordered::<Employee>(ID, false, limit);
+pub fn list_unmanaged(after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
+    let mut people = Listing::new_ordered::<Employee>(ID, false, limit);
     people.is(column("hris_source", Type::Text), Some(MANUAL.to_owned()));
     people.after = after.map(|position| (position.into(), position.to_bytes()));
-    people.alone()
+    people.into_list()
 }

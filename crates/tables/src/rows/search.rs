@@ -17,10 +17,10 @@ use crate::listing::{Condition, Listing, STATUS, TypedListing, sort_column};
 use crate::read::ID;
 
 /// Order of the checked hits: newest first.
-const NEWEST: Sort = Sort::down(SortBy::CreatedAt);
+const NEWEST: Sort = Sort::descending_by(SortBy::CreatedAt);
 
 /// Returns the condition for people below a manager, if there is one.
-fn below(column: Column, manager: Option<EmployeeId>) -> Option<Condition> {
+fn people_below(column: Column, manager: Option<EmployeeId>) -> Option<Condition> {
     manager.map(|manager| Condition::Within(column, manager))
 }
 
@@ -30,12 +30,12 @@ fn page(among: &[[u8; 16]]) -> PageRequest {
 }
 
 /// Restricts a list to the rows with these ids. They are looked up by id, so runs become conditions.
-fn among<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<T> {
+fn restrict_to_ids<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<T> {
     let narrowed_list = |mut listing: Listing| {
         if let Some((column, values)) = listing.runs.take() {
             listing.one_of(column, values);
         }
-        listing.within(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
+        listing.restrict_to_bounds(sort_column(SortBy::CreatedAt), filter.created_at, SqlValue::Time);
         listing.conditions.push(Condition::Among(ids.to_vec()));
         listing
     };
@@ -48,7 +48,7 @@ pub fn observations(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedL
     let Filter { employee_id, manager_id, kind, status: _, created_at: _ } = *filter;
     let observation_filter =
         observation::Filter { employee_id, manager_id, kind, ..observation::Filter::default() };
-    among(observations::list(&observation_filter, viewer, NEWEST, &page(ids)), filter, ids)
+    restrict_to_ids(observations::list(&observation_filter, viewer, NEWEST, &page(ids)), filter, ids)
 }
 
 /// Returns the objectives of every scope that the viewer may see.
@@ -74,9 +74,9 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
     };
     let mut list = objectives::list(&objective_filter, viewer, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
-        it.conditions.extend(below(column("owner_id", Type::Id), filter.manager_id));
+        it.conditions.extend(people_below(column("owner_id", Type::Id), filter.manager_id));
     }
-    among(TypedListing::<Objective>::from_parts(list), filter, ids)
+    restrict_to_ids(TypedListing::<Objective>::from_parts(list), filter, ids)
 }
 
 /// Returns the people with the requested status, by default those who have not left.
@@ -93,9 +93,9 @@ pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
             it.runs(STATUS, employees::present());
         }
         it.is(ID, filter.employee_id);
-        it.conditions.extend(below(ID, filter.manager_id));
+        it.conditions.extend(people_below(ID, filter.manager_id));
     }
-    among(TypedListing::<Employee>::from_parts(list), filter, ids)
+    restrict_to_ids(TypedListing::<Employee>::from_parts(list), filter, ids)
 }
 
 /// Returns the summaries that the viewer may see.
@@ -106,5 +106,5 @@ pub fn summaries(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedList
     }
     let Filter { employee_id, manager_id, .. } = *filter;
     let summary_filter = summary::Filter { employee_id, manager_id, ..summary::Filter::default() };
-    among(summaries::list(&summary_filter, viewer, NEWEST, &page(ids)), filter, ids)
+    restrict_to_ids(summaries::list(&summary_filter, viewer, NEWEST, &page(ids)), filter, ids)
 }

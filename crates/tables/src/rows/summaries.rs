@@ -79,18 +79,18 @@ stored! {
             submitted_at,
         }),
     }
-    finish showing(archived_observation_ids);
+    finish with_archived_observations(archived_observation_ids);
     table Table {
         members: &[INCLUDES, METADATA],
         indexes: &[
-            Index::on(&["archived", "created_at", "id", "employee_id"]),
-            Index::on(&["archived", "updated_at", "id", "employee_id"]),
-            Index::on(&["stage", "created_at", "id"]),
-            Index::on(&["stage", "updated_at", "id"]),
-            Index::on(&["employee_id", "stage", "created_at", "id"]),
-            Index::on(&["employee_id", "stage", "updated_at", "id"]),
-            Index::on(&["author_id", "stage", "created_at", "id"]),
-            Index::on(&["author_id", "stage", "updated_at", "id"]),
+            Index::of_columns(&["archived", "created_at", "id", "employee_id"]),
+            Index::of_columns(&["archived", "updated_at", "id", "employee_id"]),
+            Index::of_columns(&["stage", "created_at", "id"]),
+            Index::of_columns(&["stage", "updated_at", "id"]),
+            Index::of_columns(&["employee_id", "stage", "created_at", "id"]),
+            Index::of_columns(&["employee_id", "stage", "updated_at", "id"]),
+            Index::of_columns(&["author_id", "stage", "created_at", "id"]),
+            Index::of_columns(&["author_id", "stage", "updated_at", "id"]),
             Index::unique(&["external_id"]),
         ],
         parameters: &[
@@ -100,7 +100,7 @@ stored! {
             METADATA_FILTER,
         ],
         shares_commits: true,
-        ..Table::named("summaries")
+        ..Table::with_name("summaries")
     };
     also {
         fn is_searched(&self) -> bool {
@@ -187,16 +187,16 @@ fn part(filter: &Filter, part: Part, sort: Sort, page: &PageRequest) -> Option<L
     it.is(about, employee);
     it.is(by, author);
     it.conditions.extend(filter.manager_id.map(|manager_id| Condition::Within(about, manager_id)));
-    it.tagged(
+    it.restrict_to_tags(
         INCLUDES,
         filter.included_objective_id.iter().map(|included_objective_id| included_objective_id.to_bytes()),
     );
-    it.tagged(
+    it.restrict_to_tags(
         INCLUDES,
         filter.included_observation_id.iter().map(|included_observation_id| included_observation_id.to_bytes()),
     );
-    it.within(UPDATED_AT, filter.updated_at, SqlValue::Time);
-    it.keyed(METADATA, &filter.metadata);
+    it.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
+    it.restrict_to_digests(METADATA, &filter.metadata);
     it.is(EXTERNAL_ID, filter.external_id.clone());
     Some(it)
 }

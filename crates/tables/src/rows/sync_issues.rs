@@ -37,12 +37,12 @@ stored! {
     table Table {
         indexes: &[
             Index::unique(&["open_key"]),
-            Index::on(&["resolved", "connector_id", "occurred_at", "id"]),
-            Index::on(&["resolved", "connector_id", "kind", "occurred_at", "id"]),
-            Index::on(&["employee_id", "id"]),
-            Index::on(&["resolved", "employee_id", "id"]),
+            Index::of_columns(&["resolved", "connector_id", "occurred_at", "id"]),
+            Index::of_columns(&["resolved", "connector_id", "kind", "occurred_at", "id"]),
+            Index::of_columns(&["employee_id", "id"]),
+            Index::of_columns(&["resolved", "employee_id", "id"]),
         ],
-        ..Table::named("sync_issues")
+        ..Table::with_name("sync_issues")
     };
 }
 
@@ -52,29 +52,29 @@ pub const BY_OPEN_KEY: LookupColumn<SyncIssue> = LookupColumn::column("open_key"
 /// List of the issues about a person in the order of their ids. The position of a page counts by its id only.
 #[must_use]
 pub fn about(person: EmployeeId, page: &PageRequest) -> TypedListing<SyncIssue> {
-    let mut it = Listing::ordered::<SyncIssue>(ID, false, page.limit);
+    let mut it = Listing::new_ordered::<SyncIssue>(ID, false, page.limit);
     it.is(EMPLOYEE_ID, Some(person));
     it.after = page.after.as_ref().map(|position| (SqlValue::Id(position.id), position.id));
-    it.alone()
+    it.into_list()
 }
 
 /// List of open issues about a person, with an index of the open ones.
 #[must_use]
 pub fn open_about(person: EmployeeId, limit: u16) -> TypedListing<SyncIssue> {
-    let mut it = Listing::ordered::<SyncIssue>(ID, false, limit);
+    let mut it = Listing::new_ordered::<SyncIssue>(ID, false, limit);
     it.runs = Some((RESOLVED, vec![SqlValue::Flag(false)]));
     it.is(EMPLOYEE_ID, Some(person));
-    it.alone()
+    it.into_list()
 }
 
 /// List of the newest resolved issues about an adoption of a person.
 #[must_use]
 pub fn confirmed_adoptions(person: EmployeeId, limit: u16) -> TypedListing<SyncIssue> {
-    let mut it = Listing::ordered::<SyncIssue>(ID, true, limit);
+    let mut it = Listing::new_ordered::<SyncIssue>(ID, true, limit);
     it.runs = Some((RESOLVED, vec![SqlValue::Flag(true)]));
     it.is(EMPLOYEE_ID, Some(person));
     it.words(column("kind", Type::Text), [IssueKind::AdoptionUnconfirmed.word()]);
-    it.alone()
+    it.into_list()
 }
 
 /// List of `GET /connectors/{id}/sync-issues`.
@@ -94,7 +94,7 @@ pub fn list(
     issues.runs = Some((RESOLVED, values.iter().map(|value| SqlValue::Flag(*value)).collect()));
     issues.is(CONNECTOR_ID, Some(connector));
     issues.words(column("kind", Type::Text), filter.kind.map(StringEnum::word));
-    issues.alone()
+    issues.into_list()
 }
 
 /// List of the open issues of refused requests, at most one of each kind.
@@ -102,7 +102,7 @@ pub fn list(
 pub fn open_refusals(connector: ConnectorId) -> TypedListing<SyncIssue> {
     let kinds = IssueKind::ALL.iter().filter(|kind| kind.is_refusal());
     let parts = kinds.map(|kind| {
-        let mut issues = Listing::ordered::<SyncIssue>(OCCURRED_AT, false, 1);
+        let mut issues = Listing::new_ordered::<SyncIssue>(OCCURRED_AT, false, 1);
         issues.runs = Some((RESOLVED, vec![SqlValue::Flag(false)]));
         issues.is(CONNECTOR_ID, Some(connector));
         issues.words(column("kind", Type::Text), [kind.word()]);

@@ -197,9 +197,9 @@ stored! {
         failing_due,
     }
     table Table {
-        indexes: &[Index::on(&["created_at", "id"]), Index::on(&["updated_at", "id"])],
+        indexes: &[Index::of_columns(&["created_at", "id"]), Index::of_columns(&["updated_at", "id"])],
         wakes: Some(BackgroundWorker::Delivery),
-        ..Table::named("webhooks")
+        ..Table::with_name("webhooks")
     };
 }
 
@@ -233,7 +233,7 @@ columns_read! {
 
 /// Partial view of `webhooks` that [`read_event_receiver`] reads.
 pub const EVENT_RECEIVER_TABLE: &Table =
-    &Table { columns: RECEIVER_COLUMNS, ..Table::named(Subscription::TABLE.name) };
+    &Table { columns: RECEIVER_COLUMNS, ..Table::with_name(Subscription::TABLE.name) };
 
 fn seals(secrets: &[SealedSecret]) -> Vec<SealedColumn> {
     let seal = |sealed_secret: &SealedSecret| SealedColumn {
@@ -260,5 +260,5 @@ pub const FAILING_DUE: LookupColumn<Subscription> = LookupColumn::column("failin
 /// List of `GET /webhooks` (§4.4).
 #[must_use]
 pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Subscription> {
-    Listing::changed::<Subscription>(filter.updated_at, sort, page).alone()
+    Listing::list_by_update_time::<Subscription>(filter.updated_at, sort, page).into_list()
 }

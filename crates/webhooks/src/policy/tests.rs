@@ -158,7 +158,7 @@ fn ipv4_address_embedded_in_ipv6_is_forbidden() {
 
 #[test]
 fn trusted_network_ends_at_its_first_and_last_address() {
-    let policy = Policy::trusting(["10.1.2.200/24", "fd00:1::/64"].map(|network| network.parse().unwrap()));
+    let policy = Policy::new_trusting(["10.1.2.200/24", "fd00:1::/64"].map(|network| network.parse().unwrap()));
     for (text, wanted) in [
         ("10.1.1.255", false),
         ("10.1.2.0", true),
@@ -192,7 +192,7 @@ fn trusted_network_names_an_organization_or_none() {
     for wrong in ["", "=10.0.0.0/8", "org_1=10.0.0.0/8", "localhost", &format!("{ORGANIZATION}="), "10.0.0.0/33"] {
         assert_eq!(parse_network(wrong), Err(InvalidTrustedNetwork), "{wrong}");
     }
-    let policy = Policy::trusting([of_one.parse().unwrap()]);
+    let policy = Policy::new_trusting([of_one.parse().unwrap()]);
     let other = OrganizationId::from_ulid(Ulid(2));
     assert!(policy.has_trusted(ORGANIZATION) && !policy.has_trusted(other));
     assert!(policy.allows(ORGANIZATION, at("10.1.2.3")) && !policy.allows(other, at("10.1.2.3")));

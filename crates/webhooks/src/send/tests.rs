@@ -23,7 +23,7 @@ async fn closed_connection(address: SocketAddr) -> Connection {
 async fn connections_beyond_the_limit_are_closed_undrained() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let resolver = Resolver::new(HostNames::default(), Policy::trusting(vec!["127.0.0.0/8".parse().unwrap()]));
+    let resolver = Resolver::new(HostNames::default(), Policy::new_trusting(vec!["127.0.0.0/8".parse().unwrap()]));
     let (pool, tls) = (Pool::default(), Tls(tls::connector(&[]).unwrap()));
     let inner = Inner { resolver: resolver.unwrap(), pool, drains: Drains::new(4), tls };
     let sender = Sender { inner: Arc::new(inner) };

@@ -60,7 +60,7 @@ async fn row_of_an_export_has_the_type_of_its_resource() {
     }
     assert_eq!(row_types, std::slice::from_ref(&email));
     let batch = client.changes(ChangesOptions::new()).next().await.unwrap();
-    let changed_row = batch.upserts.iter().find(|row| row.row_type == "employee").unwrap().typed().unwrap();
+    let changed_row = batch.upserts.iter().find(|row| row.row_type == "employee").unwrap().to_typed().unwrap();
     assert!(matches!(&changed_row, ExportRow::Employee(row) if row.data.email == email), "{changed_row:?}");
     let later_row: ExportRow =
         serde_json::from_value(json!({"type": "badge", "data": {"id": "bdg_1", "n": 1}})).unwrap();

@@ -61,7 +61,7 @@ fn word(number: u32) -> String {
     const FIRST: &[u8] = b"bdfgklmnprstvz";
     const SECOND: &[u8] = b"aeiou";
     // Two random digits before the number itself: words of similar frequency start differently.
-    let mut rest = Random::seeded(u64::from(number)).next() % 4_900 + 4_900 * u64::from(number + 1);
+    let mut rest = Random::from_seed(u64::from(number)).next() % 4_900 + 4_900 * u64::from(number + 1);
     let mut text = String::new();
     while rest > 0 {
         text.push(char::from(FIRST[(rest % 14) as usize]));
@@ -75,7 +75,7 @@ fn word(number: u32) -> String {
 pub(crate) fn load(database: &Database, vocabulary: &Vocabulary, tenant: [u8; 16], count: u32) -> Result {
     const LEFT: &str = "((SELECT count(*) FROM search_backlog) + (SELECT count(*) FROM search_pending))";
     database.begin_load()?;
-    let (store, mut random) = (database.store(), Random::seeded(5));
+    let (store, mut random) = (database.store(), Random::from_seed(5));
     let tenant = store.bytes(tenant);
     let mut rows = vec![];
     for number in 0..count {

@@ -58,7 +58,7 @@ fn wide_moves(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
     let ends = [q?, p?];
     let round = |number: usize| {
         let body = json!({"manager_id": ends[number % 2]});
-        let (took, waits) = beside(address, &writes, SEED + number as u64, || {
+        let (took, waits) = measure_beside(address, &writes, SEED + number as u64, || {
             wait(BEFORE)?;
             let took = seconds(|| tenant.send("PATCH", &moved_path, &body).map(drop))?;
             wait(AFTER)?;
@@ -69,10 +69,10 @@ fn wide_moves(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
     let rounds = (0..data.options.rounds()).map(round).collect::<Result<Vec<(f64, Sample)>>>()?;
     let figures = [
         format!("the move takes {:.0} ms", 1_000.0 * typical(&rounds, |(took, _)| *took)),
-        format!("99% within {:.0} ms", typical(&rounds, |(_, waits)| waits.within(0.99))),
+        format!("99% within {:.0} ms", typical(&rounds, |(_, waits)| waits.milliseconds_within(0.99))),
     ];
-    let longest = (typical(&rounds, |(_, waits)| waits.within(1.0)), "ms");
-    let what = format!("Longest wait of another writer beside a move of {} people", grouped(BELOW.into()));
+    let longest = (typical(&rounds, |(_, waits)| waits.milliseconds_within(1.0)), "ms");
+    let what = format!("Longest wait of another writer beside a move of {} people", group_thousands(BELOW.into()));
     Ok(Line::new(what, instance.store, figures, longest, Limit::AtMost(MAX_WAIT_MILLIS)))
 }
 
@@ -102,7 +102,7 @@ fn personal_data(instance: &Instance) -> Result<Line> {
     Ok(Line::new(
         format!(
             "Memory of {READS} reads of a person's data after {} large changes, above idle",
-            grouped(CHANGES.into())
+            group_thousands(CHANGES.into())
         ),
         instance.store,
         [format!("{FIELDS} custom fields of {FIELD_CHARS} Han signs in each change"), String::new()],

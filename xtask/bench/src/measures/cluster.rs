@@ -46,7 +46,7 @@ pub(crate) fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Line>> {
         contender(service, processes, Traffic::creates_about(people), TENANTS, 0)
     });
     let comparison =
-        Comparison::run(Store::Postgres, &contenders, options.rounds(), options.turn())?.against("one server");
+        Comparison::run(Store::Postgres, &contenders, options.rounds(), options.turn())?.with_label("one server");
     let cost = |sample: &Sample| sample.cost.unwrap_or(f64::NAN);
     let ratio = comparison.median_of_pairs(|cluster, one| cost(cluster) / cost(one));
     let what = format!("Create in {TENANTS} organizations: processor time of the databases of a cluster");

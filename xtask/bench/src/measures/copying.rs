@@ -9,7 +9,7 @@ const MIN_SPEED: f64 = 0.5;
 /// Measures one copy in each direction, since a copy takes minutes. Returns no lines unless PostgreSQL is the instance
 /// and SQLite is there.
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
-    let Some(sqlite) = data.on(Store::Sqlite).filter(|_| instance.store == Store::Postgres) else {
+    let Some(sqlite) = data.instance_on(Store::Sqlite).filter(|_| instance.store == Store::Postgres) else {
         return Ok(vec![]);
     };
     let source = sqlite.copy_of_file("copied")?;
@@ -21,7 +21,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let to_postgres = copy(&source.database, &target.database)?;
     let bare = bare_seconds(&target.database, &bare.database)?;
     let to_sqlite = copy(&target.database, &second_database.database)?;
-    let rows = grouped(f64::from(data.size.observations));
+    let rows = group_thousands(f64::from(data.size.observations));
     let line = |to, figures, ratio, limit| {
         let what = format!("`candor copy` of {rows} observations and all else, comparison included");
         Line::new(what, to, figures, (ratio, "×"), limit)

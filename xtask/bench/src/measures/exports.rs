@@ -22,13 +22,13 @@ const SEED: u64 = 80_000;
 const PATH: &str = "/v1/exports?resources=observations";
 
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
-    let mut lines = alone(data, instance)?;
+    let mut lines = measure_alone(data, instance)?;
     lines.push(beside_exports(data, instance)?);
     Ok(lines)
 }
 
 /// Measures the seconds and the memory of exports without other requests.
-fn alone(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+fn measure_alone(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     // The first export fills the page caches of the store, as any read would.
     export_all(&instance.another_client()?, data)?;
     let idle = instance.service.own_bytes()?;
@@ -43,7 +43,7 @@ fn alone(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let rate = format!("{export_time:.1} s, {}", per_second(f64::from(data.size.observations) / export_time));
     let bare = typical(&rounds, |(_, bare)| *bare);
     let speed = Line::new(
-        format!("Export of {} observations", grouped(data.size.observations.into())),
+        format!("Export of {} observations", group_thousands(data.size.observations.into())),
         instance.store,
         [rate, format!("`COPY` of the same rows {bare:.1} s")],
         (typical(&rounds, |(exported, bare)| bare / exported), "×"),

@@ -19,14 +19,14 @@ pub(crate) use writes::RETRIED;
 
 use crate::Result;
 use crate::api::{Api, Person};
-use crate::burst::{Sample, Shape, beside, burst};
+use crate::burst::{Sample, Shape, burst, measure_beside};
 use crate::comparison::{Comparison, Contender, typical};
 use crate::data_set::{CLIENTS, DataSet};
 use crate::database::Database;
 use crate::instance::Instance;
 use crate::options::Options;
 use crate::receiver::{Arrival, Receiver};
-use crate::report::{Limit, Line, grouped, per_second};
+use crate::report::{Limit, Line, group_thousands, per_second};
 use crate::service::{MEGABYTE, wait};
 use crate::store::Store;
 use crate::traffic::{OBSERVATIONS, Traffic};
@@ -42,7 +42,7 @@ const MEASURES: [(&str, Measure); 18] = [
     ("list", reads::list),
     ("copy", copying::run),
     ("create", writes::usual),
-    ("create-tagged", writes::tagged),
+    ("create-tagged", writes::measure_tagged),
     ("create-retry", writes::retries),
     ("create-dry-run", writes::dry_runs),
     ("webhooks-rate", webhooks::rate),
@@ -66,15 +66,15 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The measures that the options select.
-pub(crate) fn selected(options: &Options) -> impl Iterator<Item = &'static (&'static str, Measure)> {
+pub(crate) fn select_measures(options: &Options) -> impl Iterator<Item = &'static (&'static str, Measure)> {
     MEASURES.iter().filter(|(name, _)| options.selects(name))
 }
 
 /// Runs the selected measures. An interrupted run leaves the lines that it has printed.
 pub(crate) fn run(data: &DataSet<'_>) -> Result<Vec<Line>> {
     let (mut lines, mut failed) = (vec![], vec![]);
-    for (name, measure) in selected(data.options) {
-        for instance in data.measured() {
+    for (name, measure) in select_measures(data.options) {
+        for instance in data.measured_instances() {
             let start = Instant::now();
             let measured = match measure(data, instance) {
                 Ok(measured) => measured,

@@ -36,7 +36,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
         Ok(data.compare(instance, &contenders)?.cost(what, at_most))
     };
     let look_up = move |random: &mut Random| {
-        format!("{USERS}?filter=userName%20eq%20%22person-{}@example.com%22", random.between(0, count))
+        format!("{USERS}?filter=userName%20eq%20%22person-{}@example.com%22", random.number_between(0, count))
     };
     let paths = linked_ids.iter().map(|id| format!("/v1/employees/{id}")).collect();
     let (look_ups, gets) = (Traffic::get(&token, look_up), Traffic::read_any(&api.key, paths));
@@ -51,7 +51,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
         |random| json!({"first_name": name(random)}),
     );
     let look_up =
-        format!("SCIM look-up by `userName` among {} people, against a GET", grouped((2 * count).into()));
+        format!("SCIM look-up by `userName` among {} people, against a GET", group_thousands((2 * count).into()));
     let create = "Create over SCIM against `POST /employees`";
     let patch = "PATCH of a name over SCIM against `PATCH /employees/{id}`";
     Ok(vec![

@@ -22,7 +22,7 @@ pub(super) fn usual(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
     Creates { what, tags: 2, seeds: 0, at_least: [0.7, 1.0] }.measure(data, instance)
 }
 
-pub(super) fn tagged(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
+pub(super) fn measure_tagged(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let what = "Create with three of the organization's twenty attributes";
     Creates { what, tags: 3, seeds: 9_000, at_least: [0.7, 0.8] }.measure(data, instance)
 }
@@ -51,7 +51,7 @@ pub(super) fn retries(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
     let creates = instance.creates(data.size);
     burst(instance.service.address, &creates.each_once(RETRIED), Shape::for_requests(RETRIED as usize, 0))?;
     let contenders = [
-        instance.contender(creates.repeated(RETRIED), CLIENTS, 0),
+        instance.contender(creates.repeat_first(RETRIED), CLIENTS, 0),
         instance.contender(creates, CLIENTS, RETRY_SEEDS),
     ];
     let comparison = data.compare(instance, &contenders)?;

@@ -49,7 +49,7 @@ impl Call {
         if idempotency_key.is_some() && method != ApiMethod::Post {
             return usage("--idempotency-key is for POST: repetitions of other methods have no second effect");
         }
-        let (path, mut parameters) = divided(&path)?;
+        let (path, mut parameters) = split_path(&path)?;
         parameters.extend(field::parameters(query)?);
         let mut body = None;
         if !has_body {
@@ -112,7 +112,7 @@ impl fmt::Display for Call {
 }
 
 /// Splits the argument PATH into the path below `/v1` and the query parameters behind `?`.
-fn divided(path: &str) -> Result<(String, Vec<(String, String)>), RemoteFailure> {
+fn split_path(path: &str) -> Result<(String, Vec<(String, String)>), RemoteFailure> {
     let (place, query) = path.split_once('?').unwrap_or((path, ""));
     let place = place.trim_start_matches('/');
     let place = place.strip_prefix("v1/").unwrap_or(place);
@@ -165,12 +165,12 @@ mod tests {
     #[test]
     fn path_is_accepted_with_and_without_version() {
         for path in ["employees", "/employees", "/v1/employees", "v1/employees"] {
-            assert_eq!(divided(path).unwrap(), ("employees".to_owned(), vec![]), "{path}");
+            assert_eq!(split_path(path).unwrap(), ("employees".to_owned(), vec![]), "{path}");
         }
-        let (place, query) = divided("/v1/employees/emp_1?filter[a]=x%20y&limit=5").unwrap();
+        let (place, query) = split_path("/v1/employees/emp_1?filter[a]=x%20y&limit=5").unwrap();
         assert_eq!((place.as_str(), query), ("employees/emp_1", pairs(&[("filter[a]", "x y"), ("limit", "5")])));
         for path in ["", "/", "v1/", "https://a.example/v1/employees", "employees#x", "a b", "a\nb"] {
-            assert!(divided(path).unwrap_err().to_string().contains("below /v1"), "{path:?}");
+            assert!(split_path(path).unwrap_err().to_string().contains("below /v1"), "{path:?}");
         }
     }
 

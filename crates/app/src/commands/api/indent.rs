@@ -4,7 +4,7 @@ use serde::de::IgnoredAny;
 
 /// Returns a JSON text with one line for each member and element, or `None` if the text is not JSON. Numbers and the
 /// order of members stay as they arrived, which a JSON value of `serde_json` would not keep.
-pub(super) fn indented(text: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn indent_json(text: &[u8]) -> Option<Vec<u8>> {
     serde_json::from_slice::<IgnoredAny>(text).ok()?;
     let mut result = Vec::with_capacity(text.len() * 2);
     let (mut depth, mut is_in_text, mut is_escaped) = (0_usize, false, false);
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     fn text(json: &str) -> Option<String> {
-        indented(json.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap())
+        indent_json(json.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
     #[test]

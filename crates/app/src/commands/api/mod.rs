@@ -31,9 +31,9 @@ pub(crate) async fn run(api: Api, output: Output) -> Result<(), Error> {
         call.check_pages()?;
     }
     let candor = Account::find(account)?.client(AGENT)?;
-    let api_response = if paginate { pages::joined(&candor, &call).await } else { send(&candor, &call).await };
+    let api_response = if paginate { pages::join_pages(&candor, &call).await } else { send(&candor, &call).await };
     match api_response {
-        Ok(api_response) => printer.received(&api_response),
+        Ok(api_response) => printer.print_response(&api_response),
         Err(failure) => {
             if let Some(response) = failure.response() {
                 printer.refusal(response)?;
@@ -44,6 +44,7 @@ pub(crate) async fn run(api: Api, output: Output) -> Result<(), Error> {
 }
 
 async fn send(candor: &Candor, call: &Call) -> Result<Received, RemoteFailure> {
-    let response = call.request(candor, None).send().await.map_err(RemoteFailure::calling(call.to_string()))?;
+    let response =
+        call.request(candor, None).send().await.map_err(RemoteFailure::naming_request(call.to_string()))?;
     Ok(Received { head: Some((response.status, response.headers)), body: response.data.into() })
 }

@@ -21,7 +21,7 @@ struct Page {
 ///
 /// # Errors
 /// [`RemoteFailure::Call`] if a page cannot be read; [`RemoteFailure::NoList`] if a response is no page of a list.
-pub(super) async fn joined(candor: &Candor, call: &Call) -> Result<Received, RemoteFailure> {
+pub(super) async fn join_pages(candor: &Candor, call: &Call) -> Result<Received, RemoteFailure> {
     let mut whole = page(candor, call, None).await?;
     while let Some(cursor) = whole.next_cursor.take_if(|_| whole.has_more) {
         let next = page(candor, call, Some(&cursor)).await?;
@@ -33,6 +33,7 @@ pub(super) async fn joined(candor: &Candor, call: &Call) -> Result<Received, Rem
 }
 
 async fn page(candor: &Candor, call: &Call, cursor: Option<&str>) -> Result<Page, RemoteFailure> {
-    let response = call.request(candor, cursor).send().await.map_err(RemoteFailure::calling(call.to_string()))?;
+    let response =
+        call.request(candor, cursor).send().await.map_err(RemoteFailure::naming_request(call.to_string()))?;
     serde_json::from_slice(&response.data).map_err(|_| RemoteFailure::NoList(call.to_string()))
 }

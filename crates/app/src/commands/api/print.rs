@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 
 use candor_client::{ApiError, HeaderMap, StatusCode};
 
-use super::indent::indented;
+use super::indent::indent_json;
 use crate::error::Error;
 use crate::output::{Output, is_steering};
 
@@ -34,11 +34,11 @@ impl Printer {
     ///
     /// # Errors
     /// [`Error::Io`] if the output cannot be written.
-    pub(super) fn received(&self, received: &Received) -> Result<(), Error> {
+    pub(super) fn print_response(&self, received: &Received) -> Result<(), Error> {
         if let Some((status, headers)) = &received.head {
             self.head(*status, headers)?;
         }
-        self.print(&self.formatted(&received.body))
+        self.print(&self.format_body(&received.body))
     }
 
     /// Prints an error response.
@@ -47,7 +47,7 @@ impl Printer {
     /// [`Error::Io`] if the output cannot be written.
     pub(super) fn refusal(&self, error: &ApiError) -> Result<(), Error> {
         self.head(error.status, &error.headers)?;
-        self.print(&self.formatted(&error.body))
+        self.print(&self.format_body(&error.body))
     }
 
     fn head(&self, status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
@@ -63,8 +63,8 @@ impl Printer {
     }
 
     /// Returns the body, indented if it is JSON for a terminal.
-    fn formatted<'a>(&self, body: &'a [u8]) -> Cow<'a, [u8]> {
-        let pretty = if self.is_pretty { indented(body) } else { None };
+    fn format_body<'a>(&self, body: &'a [u8]) -> Cow<'a, [u8]> {
+        let pretty = if self.is_pretty { indent_json(body) } else { None };
         pretty.map_or(Cow::Borrowed(body), Cow::Owned)
     }
 
@@ -73,7 +73,7 @@ impl Printer {
         if text.is_empty() {
             return Ok(());
         }
-        let text = if self.is_terminal { escaped(text) } else { Cow::Borrowed(text) };
+        let text = if self.is_terminal { escape_text(text) } else { Cow::Borrowed(text) };
         let mut stdout = io::stdout().lock();
         let end: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
         let write_result =
@@ -83,7 +83,7 @@ impl Printer {
 }
 
 /// Replaces characters that control terminals or mislead readers by `\u` escapes. Line ends and tabs stay.
-fn escaped(text: &[u8]) -> Cow<'_, [u8]> {
+fn escape_text(text: &[u8]) -> Cow<'_, [u8]> {
     let letters = String::from_utf8_lossy(text);
     let is_unsafe = |letter: char| is_steering(letter) && !matches!(letter, '\n' | '\t');
     if !letters.contains(is_unsafe) {
@@ -112,18 +112,18 @@ mod tests {
     #[test]
     fn json_is_indented_only_for_a_terminal() {
         let body = br#"{"b":[1,{"a":null}],"a":[],"c":1.50}"#;
-        let text = |is_pretty| String::from_utf8(printer(is_pretty).formatted(body).into_owned()).unwrap();
+        let text = |is_pretty| String::from_utf8(printer(is_pretty).format_body(body).into_owned()).unwrap();
         assert_eq!(text(false).as_bytes(), body);
         let indented_text =
             "{\n  \"b\": [\n    1,\n    {\n      \"a\": null\n    }\n  ],\n  \"a\": [],\n  \"c\": 1.50\n}";
         assert_eq!(text(true), indented_text);
-        assert_eq!(*printer(true).formatted(b"<html>"), *b"<html>");
+        assert_eq!(*printer(true).format_body(b"<html>"), *b"<html>");
     }
 
     #[test]
     fn steering_characters_are_escaped_for_a_terminal() {
         let text = "{\n\t\"a\": \"x\u{9b}31m\u{202e}y\u{1b}漢\"\n}";
         let visible_text = "{\n\t\"a\": \"x\\u009b31m\\u202ey\\u001b漢\"\n}";
-        assert_eq!(*escaped(text.as_bytes()), *visible_text.as_bytes());
+        assert_eq!(*escape_text(text.as_bytes()), *visible_text.as_bytes());
     }
 }

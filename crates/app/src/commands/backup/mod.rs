@@ -26,12 +26,12 @@ const PENDING_CHANGES: [&str; 2] = ["-wal", "-journal"];
 /// [`BackupFailure`]; a missing database.
 pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> Result<(), Error> {
     let DatabaseUrl::Sqlite(database) = &config.database else {
-        return Err(BackupFailure::BackupOnServer(config.database.masked()).into());
+        return Err(BackupFailure::BackupOnServer(config.database.mask_password()).into());
     };
     store::expect(config)?;
     let (database, file) = (absolute(database), absolute(&file));
     let target = file.clone();
-    let contents = store::blocking(move || {
+    let contents = store::run_blocking(move || {
         file::expect_none(&target)?;
         let partial_file = Unfinished::new_beside(&target);
         let to_error = |error: &dyn std::fmt::Display| BackupFailure::copy(&database, &target, error);
@@ -51,14 +51,14 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
 /// [`BackupFailure`]; a database in use.
 pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> Result<(), Error> {
     let DatabaseUrl::Sqlite(database) = &config.database else {
-        return Err(BackupFailure::RestoreOnServer(config.database.masked()).into());
+        return Err(BackupFailure::RestoreOnServer(config.database.mask_password()).into());
     };
     let (database, file) = (absolute(database), absolute(&file));
     expect_no_database(&database)?;
     expect_complete(&file)?;
     let _lock = ServingLock::take(&config.database)?;
     let (target, source) = (database.clone(), file.clone());
-    let contents = store::blocking(move || {
+    let contents = store::run_blocking(move || {
         let partial_file = Unfinished::new_beside(&target);
         partial_file.fill_from(&source)?;
         let unusable = |reason: String| BackupFailure::Unusable { file: source.clone(), reason };

@@ -30,7 +30,7 @@ impl Locks {
     /// [`CopyFailure::Same`], [`CopyFailure::InUse`]; [`StoreFailure::NoDatabase`] if the source does not exist.
     pub(super) fn take(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Self, Error> {
         if identity(from) == identity(to) {
-            return Err(CopyFailure::Same(from.masked()).into());
+            return Err(CopyFailure::Same(from.mask_password()).into());
         }
         if let DatabaseUrl::Sqlite(path) = from
             && !path.exists()
@@ -63,23 +63,24 @@ pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
     let (source, pending): (Box<dyn CopyTarget>, _) = match database {
         DatabaseUrl::Sqlite(path) => {
             let path = path.clone();
-            let source = store::blocking(move || SqliteCopy::source(&path)).await?.map_err(unusable(database))?;
+            let source =
+                store::run_blocking(move || SqliteCopy::source(&path)).await?.map_err(unusable(database))?;
             let pending = source.pending().await.map_err(unusable(database))?;
             (Box::new(source), pending)
         }
         DatabaseUrl::Postgres(url) => {
             let source_result = PostgresCopy::source(&options(url.reveal())).await;
-            let source = source_result.map_err(|error| refused(database, &error))?;
-            let pending = source.pending().await.map_err(|error| refused(database, &error))?;
+            let source = source_result.map_err(|error| to_error(database, &error))?;
+            let pending = source.pending().await.map_err(|error| to_error(database, &error))?;
             (Box::new(source), pending)
         }
     };
     if !pending.is_empty() {
-        return Err(CopyFailure::SourceOld { database: database.masked(), pending }.into());
+        return Err(CopyFailure::SourceOld { database: database.mask_password(), pending }.into());
     }
     match source.progress().await.map_err(unusable(database))? {
         None => Ok(source),
-        Some(_) => Err(StoreFailure::UnfinishedCopy(database.masked()).into()),
+        Some(_) => Err(StoreFailure::UnfinishedCopy(database.mask_password()).into()),
     }
 }
 
@@ -92,12 +93,12 @@ pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
     match database {
         DatabaseUrl::Sqlite(path) => {
             let path = path.clone();
-            let target_result = store::blocking(move || SqliteCopy::target(&path)).await?;
+            let target_result = store::run_blocking(move || SqliteCopy::target(&path)).await?;
             Ok(Box::new(target_result.map_err(unusable(database))?))
         }
         DatabaseUrl::Postgres(url) => {
             let target_result = PostgresCopy::target(&options(url.reveal())).await;
-            Ok(Box::new(target_result.map_err(|error| refused(database, &error))?))
+            Ok(Box::new(target_result.map_err(|error| to_error(database, &error))?))
         }
     }
 }
@@ -106,7 +107,7 @@ pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
 pub(super) fn identity(database: &DatabaseUrl) -> String {
     match database {
         DatabaseUrl::Sqlite(path) => format!("sqlite://{}", absolute(path).display()),
-        DatabaseUrl::Postgres(_) => database.masked(),
+        DatabaseUrl::Postgres(_) => database.mask_password(),
     }
 }
 
@@ -120,12 +121,12 @@ fn options(url: &str) -> PostgresOptions {
 }
 
 fn unusable<E: std::fmt::Display>(database: &DatabaseUrl) -> impl Fn(E) -> Error {
-    let database = database.masked();
+    let database = database.mask_password();
     move |reason| CopyFailure::Stopped { database: database.clone(), reason: reason.to_string() }.into()
 }
 
-fn refused(database: &DatabaseUrl, refusal: &CopyRefusal) -> Error {
-    let (database, reason) = (database.masked(), refusal.to_string());
+fn to_error(database: &DatabaseUrl, refusal: &CopyRefusal) -> Error {
+    let (database, reason) = (database.mask_password(), refusal.to_string());
     match refusal {
         CopyRefusal::InUse(_) | CopyRefusal::Locked => CopyFailure::InUse { database, reason }.into(),
         CopyRefusal::Schema(_) | CopyRefusal::Old(_) | CopyRefusal::Spread(_) | CopyRefusal::Failed(_) => {

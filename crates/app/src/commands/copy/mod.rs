@@ -44,7 +44,7 @@ pub(crate) async fn run(
 }
 
 fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> Error {
-    let (from, to) = (from.masked(), to.masked());
+    let (from, to) = (from.mask_password(), to.mask_password());
     let failure = match error {
         CopyError::NotEmpty(table) => CopyFailure::NotEmpty { database: to, table },
         CopyError::Other(other) => CopyFailure::Other { database: to, other },
@@ -67,8 +67,8 @@ fn object(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> Value {
         json!({"name": table.name, "rows": rows, "checksum": checksum})
     });
     json!({
-        "from": from.masked(),
-        "to": to.masked(),
+        "from": from.mask_password(),
+        "to": to.mask_password(),
         "rows": rows(copied),
         "rows_from_before": copied.from_before,
         "tables": tables.collect::<Vec<_>>(),
@@ -82,7 +82,7 @@ fn text(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
         vec![table.name.to_owned(), table.checksum.rows.to_string(), digits]
     }));
     let (from, key) = (
-        from.masked(),
+        from.mask_password(),
         match (from, to) {
             (DatabaseUrl::Sqlite(_), DatabaseUrl::Postgres(_)) => {
                 "set CANDOR_MASTER_KEY to the key ring of the old service, which is in master.key of its data folder unless it \
@@ -100,7 +100,7 @@ fn text(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
          the service there, and nowhere else.",
         table(&lines),
         rows(copied),
-        to.masked()
+        to.mask_password()
     )
 }
 

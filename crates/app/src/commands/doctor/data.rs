@@ -31,10 +31,10 @@ pub(super) async fn look(config: &Config, findings: &mut Vec<Finding>) {
                 look_inside(config, findings).await;
                 findings.push(match store::expect_undamaged(config).await {
                     Ok(()) => Finding::good("integrity", "pages, indexes and references are undamaged"),
-                    Err(error) => Finding::failed("integrity", &error),
+                    Err(error) => Finding::from_error("integrity", &error),
                 });
             } else {
-                findings.push(Finding::warning(
+                findings.push(Finding::warn(
                     "database",
                     format!("there is no database at {}", path.display()),
                     "`candor serve` or `candor migrate` creates one; if one should exist, check CANDOR_DATA_DIR",
@@ -50,16 +50,16 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
     let pending = match store::pending(config).await {
         Ok(pending) => pending,
         Err(error) => {
-            findings.push(Finding::failed("database", &error));
+            findings.push(Finding::from_error("database", &error));
             let others = ["schema", "master key", "clock"];
-            findings.extend(others.map(|name| Finding::skipped(name, "the database does not respond")));
+            findings.extend(others.map(|name| Finding::skip(name, "the database does not respond")));
             return;
         }
     };
-    let name = config.database.masked();
+    let name = config.database.mask_password();
     if let Err(error) = store::expect_known_schema(config).await {
-        findings.push(Finding::failed("schema", &error));
-        findings.push(Finding::skipped("clock", "the schema must be correct first"));
+        findings.push(Finding::from_error("schema", &error));
+        findings.push(Finding::skip("clock", "the schema must be correct first"));
         return;
     }
     let key = master_key(config).await;
@@ -67,13 +67,13 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
         findings.push(Finding::good("database", format!("{name} responds")));
         findings.push(schema(config, &pending));
         findings.push(key);
-        findings.push(Finding::skipped("clock", "the schema must be correct first"));
+        findings.push(Finding::skip("clock", "the schema must be correct first"));
         return;
     }
     let (written, clock, upgrades) = examine_store(config).await;
     findings.push(match written {
         Ok(()) => Finding::good("database", format!("{name} responds and accepts writes")),
-        Err(reason) => Finding::broken(
+        Err(reason) => Finding::report_fault(
             "database",
             format!("{name} responds and accepts no writes: {reason}"),
             "check its disk space, the permissions of this user, and that it is not a read-only copy",
@@ -98,23 +98,27 @@ async fn replica(config: &Config) -> Option<Finding> {
             ));
         }
         Ok(Some(Err(reason))) => reason,
-        Err(error) => return Some(Finding::failed("replica", &error)),
+        Err(error) => return Some(Finding::from_error("replica", &error)),
     };
     let says = format!("the primary serves its reads: {reason}");
-    Some(Finding::broken("replica", says, "set CANDOR_DATABASE_REPLICA_URL to the same database on its standby"))
+    Some(Finding::report_fault(
+        "replica",
+        says,
+        "set CANDOR_DATABASE_REPLICA_URL to the same database on its standby",
+    ))
 }
 
 fn schema(config: &Config, pending: &[String]) -> Finding {
     let says = format!("missing migrations: {}", pending.join(", "));
     match config.database {
-        DatabaseUrl::Sqlite(_) => Finding::warning(
+        DatabaseUrl::Sqlite(_) => Finding::warn(
             "schema",
             says,
             "start the service or run `candor migrate` \
              to apply them",
         ),
         DatabaseUrl::Postgres(_) => {
-            Finding::broken("schema", says, "run `candor migrate`; the service does not start before that")
+            Finding::report_fault("schema", says, "run `candor migrate`; the service does not start before that")
         }
     }
 }
@@ -123,7 +127,7 @@ async fn master_key(config: &Config) -> Finding {
     match wiring::examine_master_key(config).await {
         Ok(true) => Finding::good("master key", "matches the database"),
         Ok(false) => Finding::good("master key", "no key exists yet; the first start creates one"),
-        Err(error) => Finding::failed("master key", &error),
+        Err(error) => Finding::from_error("master key", &error),
     }
 }
 
@@ -134,7 +138,7 @@ async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Fin
     let store = match store::open(config).await {
         Ok(store) => store,
         Err(error) => {
-            let clock = Finding::skipped("clock", "the database cannot be opened");
+            let clock = Finding::skip("clock", "the database cannot be opened");
             return (Err(error.to_string()), clock, vec![]);
         }
     };
@@ -142,15 +146,15 @@ async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Fin
     let probe_result = store.probe_write(now).await.map_err(|error| error.to_string());
     let clock = match clock_difference(&*store, &clock).await {
         Ok(None) => Finding::good("clock", "the embedded database uses the clock of this machine"),
-        Ok(Some(millis)) => judged(millis),
-        Err(error) => Finding::skipped("clock", error.to_string()),
+        Ok(Some(millis)) => judge_difference(millis),
+        Err(error) => Finding::skip("clock", error.to_string()),
     };
     let mut findings = upgrades::look(&*store, config.organization_max_keys, now).await;
     findings.extend(twins::look(&*store).await);
     (probe_result, clock, findings)
 }
 
-fn judged(millis: i64) -> Finding {
+fn judge_difference(millis: i64) -> Finding {
     let (apart, way) = (millis.unsigned_abs(), if millis < 0 { "behind" } else { "ahead of" });
     let says = format!(
         "the clock of this machine is {}.{:03} s {way} the clock of the database",
@@ -160,8 +164,8 @@ fn judged(millis: i64) -> Finding {
     let remedy = "synchronize the clocks of both machines, with chrony or systemd-timesyncd";
     match apart {
         0..=CLOCK_MILLIS => Finding::good("clock", says),
-        it if it <= CLOCK_BROKEN_MILLIS => Finding::warning("clock", says, remedy),
-        _ => Finding::broken("clock", format!("{says}; retention is suspended"), remedy),
+        it if it <= CLOCK_BROKEN_MILLIS => Finding::warn("clock", says, remedy),
+        _ => Finding::report_fault("clock", format!("{says}; retention is suspended"), remedy),
     }
 }
 
@@ -170,10 +174,10 @@ fn folders(config: &Config, database: &Path) -> Vec<Finding> {
     let existing_folder = nearest(database);
     if let Some(folder) = database.parent().filter(|folder| folder.exists() && !folder.is_dir()) {
         let says = format!("{} is not a folder", folder.display());
-        return vec![Finding::broken("folder", says, "move it, or set CANDOR_DATA_DIR to another folder")];
+        return vec![Finding::report_fault("folder", says, "move it, or set CANDOR_DATA_DIR to another folder")];
     }
     if let Err(error) = access(&existing_folder, Access::WRITE_OK | Access::EXEC_OK) {
-        return vec![Finding::broken(
+        return vec![Finding::report_fault(
             "folder",
             format!("this user cannot write to {}: {error}", existing_folder.display()),
             "run candor as the user that owns it, or give it to this user with `chown`",
@@ -185,7 +189,7 @@ fn folders(config: &Config, database: &Path) -> Vec<Finding> {
     }
     let warning = |folder: PathBuf| {
         let says = format!("other users can read {}", folder.display());
-        Finding::warning("folder", says, format!("chmod 700 {}", folder.display()))
+        Finding::warn("folder", says, format!("chmod 700 {}", folder.display()))
     };
     open.into_iter().map(warning).collect()
 }
@@ -195,13 +199,13 @@ fn room(database: &Path) -> Finding {
     let folder = nearest(database);
     let room = match statvfs(&folder) {
         Ok(it) => it.f_bavail.saturating_mul(it.f_frsize),
-        Err(error) => return Finding::skipped("disk", format!("{}: {error}", folder.display())),
+        Err(error) => return Finding::skip("disk", format!("{}: {error}", folder.display())),
     };
     let says = format!("{} MiB free for {}", room / 1024 / 1024, folder.display());
     let remedy = "free disk space there, or move the data folder to a larger disk";
     match room {
-        0..ROOM_NEEDED => Finding::broken("disk", says, remedy),
-        ROOM_NEEDED..ROOM_WANTED => Finding::warning("disk", says, remedy),
+        0..ROOM_NEEDED => Finding::report_fault("disk", says, remedy),
+        ROOM_NEEDED..ROOM_WANTED => Finding::warn("disk", says, remedy),
         _ => Finding::good("disk", says),
     }
 }
@@ -225,9 +229,12 @@ mod tests {
             (-3_600_000, State::Warning),
             (3_600_001, State::Broken),
         ] {
-            assert_eq!(judged(millis).state, state, "{millis}");
+            assert_eq!(judge_difference(millis).state, state, "{millis}");
         }
-        assert_eq!(judged(-1_250).says, "the clock of this machine is 1.250 s behind the clock of the database");
+        assert_eq!(
+            judge_difference(-1_250).says,
+            "the clock of this machine is 1.250 s behind the clock of the database"
+        );
     }
 
     #[test]

@@ -16,19 +16,19 @@ const CHECK: &str = "erasures";
 pub(super) async fn look(config: &Config, ledger: &Path) -> Finding {
     match missing(config, ledger).await {
         Ok((0, all)) => Finding::good(CHECK, format!("the database has all {all} erasures of the ledger")),
-        Ok((missing, all)) => Finding::warning(
+        Ok((missing, all)) => Finding::warn(
             CHECK,
             format!("the database does not have {missing} of {all} erasures of the ledger"),
             format!("stop the service and run `candor erasure apply {}`", ledger.display()),
         ),
-        Err(error) => Finding::failed(CHECK, &error),
+        Err(error) => Finding::from_error(CHECK, &error),
     }
 }
 
 /// Warns of a restored database to which no ledger has been applied.
 pub(super) fn look_for_restore(config: &Config) -> Option<Finding> {
     let mark = restored::find(config)?;
-    Some(Finding::warning(
+    Some(Finding::warn(
         CHECK,
         "the database was restored, and no ledger of erasures has been applied since",
         format!(

@@ -43,23 +43,23 @@ impl Finding {
         Self { check, state: State::Good, says: says.into(), remedy: None }
     }
 
-    pub(super) fn warning(check: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn warn(check: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { check, state: State::Warning, says: says.into(), remedy: Some(remedy.into()) }
     }
 
-    pub(super) fn broken(check: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn report_fault(check: &'static str, says: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { check, state: State::Broken, says: says.into(), remedy: Some(remedy.into()) }
     }
 
-    pub(super) fn skipped(check: &'static str, why: impl Into<String>) -> Self {
+    pub(super) fn skip(check: &'static str, why: impl Into<String>) -> Self {
         Self { check, state: State::Skipped, says: why.into(), remedy: None }
     }
 
     /// Creates a finding from an error. The text after the first semicolon of its message is the remedy.
-    pub(super) fn failed(check: &'static str, error: &dyn Error) -> Self {
+    pub(super) fn from_error(check: &'static str, error: &dyn Error) -> Self {
         let line = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         match line.split_once("; ") {
-            Some((says, remedy)) => Self::broken(check, says, remedy),
+            Some((says, remedy)) => Self::report_fault(check, says, remedy),
             None => Self { check, state: State::Broken, says: line, remedy: None },
         }
     }

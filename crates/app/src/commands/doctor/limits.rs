@@ -25,7 +25,7 @@ pub(super) async fn look(config: &Config) -> Option<Finding> {
         Ok(()) => Finding::good(CHECK, format!("{place} counts quotas for all instances")),
         Err(error) => {
             let says = format!("{place} does not count quotas, so each instance counts alone: {error}");
-            Finding::broken(CHECK, says, remedy(&error))
+            Finding::report_fault(CHECK, says, remedy(&error))
         }
     })
 }

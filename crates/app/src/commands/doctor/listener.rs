@@ -17,18 +17,18 @@ pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
         Ok(_) => Finding::good(check, format!("{address} is free")),
         Err(error) if error.kind() == ErrorKind::AddrInUse => match neighbour(address).await {
             Some(None) => Finding::good(check, format!("a Candor service listens on {address} and is ready")),
-            Some(Some(reason)) => Finding::warning(
+            Some(Some(reason)) => Finding::warn(
                 check,
                 format!("a Candor service listens on {address} and is not ready: {reason}"),
                 "wait a moment, and check its log",
             ),
-            None => Finding::broken(
+            None => Finding::report_fault(
                 check,
                 format!("another program uses {address}"),
                 format!("stop that program (`ss -ltnp` names it), or set {variable} to another address"),
             ),
         },
-        Err(error) => Finding::broken(
+        Err(error) => Finding::report_fault(
             check,
             format!("cannot listen on {address}: {error}"),
             format!("set {variable} to an address of this machine that this user may use"),

@@ -14,23 +14,23 @@ pub(super) async fn look(config: &Config) -> Option<Finding> {
     let server = format!("{}:{}", smtp.server.host, smtp.server.port);
     Some(match wiring::mail_transport(config) {
         Ok(transport) => match transport?.check().await {
-            Ok(()) if config.public_url.is_none() => Finding::warning(
+            Ok(()) if config.public_url.is_none() => Finding::warn(
                 CHECK,
                 format!("{server} accepts this machine, but invitation links use a local address"),
                 "set CANDOR_PUBLIC_URL to the public URL of the service",
             ),
             Ok(()) => Finding::good(CHECK, format!("{server} accepts this machine")),
             Err(failure) => {
-                let (says, remedy) = told(failure);
-                Finding::broken(CHECK, format!("{server} {says}"), remedy)
+                let (says, remedy) = explain_failure(failure);
+                Finding::report_fault(CHECK, format!("{server} {says}"), remedy)
             }
         },
-        Err(error) => Finding::failed(CHECK, &error),
+        Err(error) => Finding::from_error(CHECK, &error),
     })
 }
 
 /// Returns problem and remedy of a failure.
-const fn told(failure: MailFailure) -> (&'static str, &'static str) {
+const fn explain_failure(failure: MailFailure) -> (&'static str, &'static str) {
     match failure {
         MailFailure::Tls => (
             "fails the TLS handshake",

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::config::{Config, Setting, SettingError};
 use crate::error::{CommandFailure, Error};
-use crate::output::{Output, counted, table};
+use crate::output::{Output, count_noun, table};
 use crate::wiring::{self, OpenFile};
 use finding::{Finding, State};
 
@@ -50,7 +50,7 @@ pub(crate) async fn run(config: &Config, ledger: Option<&Path>, output: Output) 
 /// Returns a warning for every file with secrets that other users can read.
 fn open_files(config: &Config) -> impl Iterator<Item = Finding> {
     let warning = |file: OpenFile| {
-        Finding::warning("secrets", format!("other users can read {}", file.path.display()), file.remedy)
+        Finding::warn("secrets", format!("other users can read {}", file.path.display()), file.remedy)
     };
     wiring::open_files(config).into_iter().map(warning)
 }
@@ -60,8 +60,9 @@ fn open_files(config: &Config) -> impl Iterator<Item = Finding> {
 /// # Errors
 /// Those of [`run`].
 pub(crate) fn without_settings(problems: &[SettingError], output: Output) -> Result<(), Error> {
-    let mut findings: Vec<Finding> = problems.iter().map(|problem| Finding::failed("settings", problem)).collect();
-    findings.push(Finding::skipped("everything else", "the settings must be correct first"));
+    let mut findings: Vec<Finding> =
+        problems.iter().map(|problem| Finding::from_error("settings", problem)).collect();
+    findings.push(Finding::skip("everything else", "the settings must be correct first"));
     report(&findings, output)
 }
 
@@ -71,7 +72,7 @@ fn report(findings: &[Finding], output: Output) -> Result<(), Error> {
     let rows: Vec<Vec<String>> = findings.iter().flat_map(Finding::lines).collect();
     let sum = match (broken, warnings) {
         (0, 0) => "No problems found.".to_owned(),
-        _ => format!("{}, {}.", counted(broken, "problem"), counted(warnings, "warning")),
+        _ => format!("{}, {}.", count_noun(broken, "problem"), count_noun(warnings, "warning")),
     };
     let object = json!({
         "broken": broken, "warnings": warnings,

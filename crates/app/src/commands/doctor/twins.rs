@@ -11,23 +11,23 @@ use super::finding::Finding;
 pub(super) async fn look(store: &dyn Storage) -> Vec<Finding> {
     let twins = match find_twins(store).await {
         Ok(twins) => twins,
-        Err(error) => return vec![Finding::failed("twins", &error)],
+        Err(error) => return vec![Finding::from_error("twins", &error)],
     };
-    let people = finding(
+    let people = list_twins(
         "mailboxes",
         &twins.people,
         "people have an address of a mailbox that another person has, and are not found by it",
         "`GET /v1/employees?filter[email]=` with the address finds the other person: give one of them another \
          `email`, or erase the duplicate; then restart the service",
     );
-    let departments = finding(
+    let departments = list_twins(
         "department names",
         &twins.departments,
         "departments differ from another one only in the spelling of the name, and are not found by it",
         "`GET /v1/departments?filter[name]=` with the name finds the other one: rename one of them, then restart \
          the service",
     );
-    let attributes = finding(
+    let attributes = list_twins(
         "attribute names",
         &twins.attributes,
         "attributes differ from another one only in the spelling of the name, and are not found by it",
@@ -37,7 +37,7 @@ pub(super) async fn look(store: &dyn Storage) -> Vec<Finding> {
     [people, departments, attributes].into_iter().flatten().collect()
 }
 
-fn finding<K: Kind>(check: &'static str, ids: &[Id<K>], what: &str, remedy: &'static str) -> Option<Finding> {
+fn list_twins<K: Kind>(check: &'static str, ids: &[Id<K>], what: &str, remedy: &'static str) -> Option<Finding> {
     let id_list = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    (!ids.is_empty()).then(|| Finding::warning(check, format!("{} {what}: {id_list}", ids.len()), remedy))
+    (!ids.is_empty()).then(|| Finding::warn(check, format!("{} {what}: {id_list}", ids.len()), remedy))
 }

@@ -28,18 +28,18 @@ impl Check {
         Self { name, what: what.into(), remedy, concerned: BTreeSet::new() }
     }
 
-    fn finding(&self) -> Option<Finding> {
+    fn to_finding(&self) -> Option<Finding> {
         let first = self.concerned.first()?;
         let says = format!("{} organizations, such as {first}, {}", self.concerned.len(), self.what);
-        Some(Finding::warning(self.name, says, self.remedy))
+        Some(Finding::warn(self.name, says, self.remedy))
     }
 }
 
 /// Warns of organizations that an upgrade left as they were. `max_keys` is the most valid keys of an organization.
 pub(super) async fn look(store: &dyn Storage, max_keys: u32, at: Timestamp) -> Vec<Finding> {
     match checks(store, max_keys, at).await {
-        Ok(checks) => checks.iter().filter_map(Check::finding).collect(),
-        Err(error) => vec![Finding::failed("upgrades", &error)],
+        Ok(checks) => checks.iter().filter_map(Check::to_finding).collect(),
+        Err(error) => vec![Finding::from_error("upgrades", &error)],
     }
 }
 

@@ -70,7 +70,7 @@ pub(super) fn read(record: &csv::StringRecord, columns: &[String]) -> (Value, St
     };
     let members = columns.iter().zip(record).map(|(name, text)| (name.clone(), value(text)));
     let mut text = String::new();
-    line(&mut text, record.iter().map(quoted));
+    line(&mut text, record.iter().map(quote));
     (members.collect(), text)
 }
 
@@ -93,10 +93,10 @@ fn cell(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => value.to_string(),
     };
-    quoted(&text)
+    quote(&text)
 }
 
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     if text.contains([',', '"', '\r', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

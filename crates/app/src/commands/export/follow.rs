@@ -20,7 +20,7 @@ pub(super) async fn run(candor: &Candor, folder: &Path, mut manifest: Manifest, 
     let mut files = ExportFiles::open(folder, &manifest, false)?;
     let mut changes = candor.changes(ChangesOptions::new().cursor(manifest.cursor.clone()));
     loop {
-        let batch = changes.next().await.map_err(RemoteFailure::calling("follow the events"))?;
+        let batch = changes.next().await.map_err(RemoteFailure::naming_request("follow the events"))?;
         for row in &batch.upserts {
             files.append(row.row_type, &row.data)?;
         }

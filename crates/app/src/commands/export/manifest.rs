@@ -59,15 +59,15 @@ impl Manifest {
     /// [`Error::Io`]; [`ExportFailure::DamagedFile`].
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(MANIFEST);
-        read::<Self>(&path)?.map(|manifest| manifest.checked(&path)).transpose()
+        read::<Self>(&path)?.map(|manifest| manifest.check_names(&path)).transpose()
     }
 
     /// Returns the manifest if its files have the names that this command gives them, so that it writes nowhere else.
-    fn checked(self, path: &Path) -> Result<Self, Error> {
+    fn check_names(self, path: &Path) -> Result<Self, Error> {
         let is_own = |(word, entry): (&String, &FileEntry)| {
             let format = if word == REMOVED { ExportFormat::Ndjson } else { self.format };
             let is_known = word == REMOVED || ExportedResource::from_word(word).is_ok();
-            is_known && entry.file == format!("{word}.{}", format.ending())
+            is_known && entry.file == format!("{word}.{}", format.file_ending())
         };
         match self.files.iter().all(is_own) {
             true => Ok(self),
@@ -117,7 +117,7 @@ impl UnfinishedExport {
     /// Creates the state of an export without rows.
     pub(super) fn new(resources: &[ExportedResource], format: ExportFormat) -> Self {
         let file = |resource: &ExportedResource| {
-            let file = format!("{}.{}", resource.word(), format.ending());
+            let file = format!("{}.{}", resource.word(), format.file_ending());
             (resource.word().to_owned(), FileEntry { file, ..FileEntry::default() })
         };
         let files = resources.iter().map(file).collect();
@@ -126,10 +126,12 @@ impl UnfinishedExport {
     }
 
     /// Creates the state in which the files of a complete export are written anew, with a file for the removed ids.
-    pub(super) fn rewriting(complete: &Manifest) -> Self {
+    pub(super) fn begin_rewrite(complete: &Manifest) -> Self {
         let mut manifest = complete.clone();
-        let removal_file =
-            FileEntry { file: format!("{REMOVED}.{}", ExportFormat::Ndjson.ending()), ..FileEntry::default() };
+        let removal_file = FileEntry {
+            file: format!("{REMOVED}.{}", ExportFormat::Ndjson.file_ending()),
+            ..FileEntry::default()
+        };
         manifest.files.entry(REMOVED.to_owned()).or_insert(removal_file);
         for entry in manifest.files.values_mut() {
             (entry.rows, entry.bytes) = (0, 0);
@@ -144,7 +146,7 @@ impl UnfinishedExport {
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(UNFINISHED);
         let Some(partial_export) = read::<Self>(&path)? else { return Ok(None) };
-        Ok(Some(Self { manifest: partial_export.manifest.checked(&path)?, ..partial_export }))
+        Ok(Some(Self { manifest: partial_export.manifest.check_names(&path)?, ..partial_export }))
     }
 
     /// Replaces the stored state.

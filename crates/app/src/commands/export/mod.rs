@@ -155,7 +155,7 @@ async fn export(
             .resources(unfinished.manifest.resources().map(|resource| resource.word().to_owned()))
             .cursor(unfinished.cursor.clone());
         let mut lines = candor.export(options);
-        let to_error = |error| RemoteFailure::calling("export")(error);
+        let to_error = |error| RemoteFailure::naming_request("export")(error);
         while let Some(text) = lines.next_text().await.map_err(to_error)? {
             let line: Line<'_> = serde_json::from_slice(&text).map_err(ExportFailure::unreadable)?;
             if let Some(row) = line.data {

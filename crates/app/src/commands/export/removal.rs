@@ -28,7 +28,7 @@ pub(super) fn rewrite(
     removals: &[Removal],
     folds: bool,
 ) -> Result<(), Error> {
-    let mut partial_export = UnfinishedExport::rewriting(manifest);
+    let mut partial_export = UnfinishedExport::begin_rewrite(manifest);
     let mut files = ExportFiles::open(folder, &partial_export.manifest, true)?;
     let mut removed_rows = Removed::read(folder, manifest)?;
     let mut resources: Vec<_> = manifest.resources().collect();

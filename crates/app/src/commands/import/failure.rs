@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::outcome::ImportOutcome;
 use crate::error::{CommandFailure, FAILURE};
-use crate::output::counted;
+use crate::output::count_noun;
 
 /// Failure of an import.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +38,7 @@ pub(super) enum ImportFailure {
         outcome: ImportOutcome,
     },
     /// Some rows were rejected.
-    #[error("{} {}; correct the failed rows and import the file again: imported rows are skipped", counted(*.failed, "row"), if *.dry_run { "would fail" } else { "failed" })]
+    #[error("{} {}; correct the failed rows and import the file again: imported rows are skipped", count_noun(*.failed, "row"), if *.dry_run { "would fail" } else { "failed" })]
     RowsFailed {
         /// Number of rejected rows.
         failed: usize,

@@ -67,7 +67,7 @@ async fn carried_out(import: Import, progress: &Progress) -> Result<usize, Error
 async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> {
     let account = Account::find(import.account.clone())?;
     let connection = Connection::new(&import, &account)?;
-    let Split { parts, duplicates, .. } = divided(import.file, import.ignore_columns).await?;
+    let Split { parts, duplicates, .. } = read_parts(import.file, import.ignore_columns).await?;
     progress.begin(&parts, duplicates);
     for (number, part) in parts.iter().enumerate() {
         let answer =
@@ -78,12 +78,12 @@ async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> 
             })?;
         progress.record_answer(number, part, answer);
     }
-    Ok(progress.failed())
+    Ok(progress.count_failed())
 }
 
 /// Reads and divides the file on a thread of its own: standard input may be slow, and a signal must be seen
 /// meanwhile.
-async fn divided(file: PathBuf, ignored: Vec<String>) -> Result<Split, Error> {
+async fn read_parts(file: PathBuf, ignored: Vec<String>) -> Result<Split, Error> {
     let work = spawn_blocking(move || {
         let bytes = read(&file)?;
         let mut parts = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&file, error))?;

@@ -56,7 +56,7 @@ impl Progress {
     }
 
     /// Records that a part is being sent.
-    pub(super) fn sending(&self, part: usize) {
+    pub(super) fn record_sending(&self, part: usize) {
         let mut state = self.state();
         state.tally.mark(part, PartState::Unanswered);
         state.asked = Some(Instant::now());
@@ -98,7 +98,7 @@ impl Progress {
     }
 
     /// Returns the number of failed rows.
-    pub(super) fn failed(&self) -> usize {
+    pub(super) fn count_failed(&self) -> usize {
         self.state().tally.errors.len()
     }
 

@@ -95,7 +95,7 @@ impl Connection {
     pub(super) async fn send(&self, part: &Part, number: usize, progress: &Progress) -> Result<Value, String> {
         let (mut attempts, mut waits, mut was_open) = (0, 0, false);
         loop {
-            progress.sending(number);
+            progress.record_sending(number);
             let came = self.attempt(part, number).await;
             if !matches!(came, SendResult::Answer(_)) {
                 let is_open = matches!(&came, SendResult::Again(failure) if failure.is_open);
@@ -137,17 +137,17 @@ impl Connection {
             Ok(_) | Err(ClientError::Unreadable(_)) => {
                 SendResult::Refused("the response is not from a Candor service".to_owned())
             }
-            Err(error) => judged(&error),
+            Err(error) => judge_failure(&error),
         }
     }
 }
 
 /// Decides if a failed attempt is repeated.
-fn judged(error: &ClientError) -> SendResult {
+fn judge_failure(error: &ClientError) -> SendResult {
     let wait = error.retry_after().map(|time| time.min(LONGEST_WAIT));
     let reason = error.api().map_or_else(|| error.to_string(), reason);
     if error.is_certificate_rejected() {
-        return SendResult::Refused(untrusted(&reason));
+        return SendResult::Refused(explain_untrusted(&reason));
     }
     let status = error.api().map(|error| error.status);
     match status {
@@ -168,7 +168,7 @@ fn reason(error: &ApiError) -> String {
 }
 
 /// Returns the error message for a rejected certificate, with the remedy.
-fn untrusted(reason: &str) -> String {
+fn explain_untrusted(reason: &str) -> String {
     format!(
         "its certificate is not accepted: {reason}; add the authority that issued it to those of this machine, or name \
          a file with it in SSL_CERT_FILE"

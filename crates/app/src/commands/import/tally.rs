@@ -99,7 +99,7 @@ impl Tally {
         self.errors.sort_by_key(|error| error["row_number"].as_u64());
         self.plan.sort_by_key(|plan| plan["row_number"].as_u64());
         for mut warning in take_rows(&mut answer["warnings"]) {
-            warning["message"] = json!(part.renumbered(warning["message"].as_str().unwrap_or_default()));
+            warning["message"] = json!(part.renumber_rows(warning["message"].as_str().unwrap_or_default()));
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
             }

@@ -5,7 +5,7 @@ use candor_service::usecases::{check_ins, objectives};
 use candor_service::{RequestContext, Services};
 use serde_json::{Value, json};
 
-use super::{GOALS, body_of, defect, done, object};
+use super::{GOALS, body_of, defect, expect_reply, object};
 use crate::error::Error;
 
 /// Titles of the sample objective with key results, of the one that the others support, and of one with neither.
@@ -74,5 +74,5 @@ async fn check_in(
 ) -> Result<(), Error> {
     let id = objective.parse().map_err(|_| defect("an answer has no good id"))?;
     let reply = check_ins::create(services, context, Family::Employees, id, object(body)).await;
-    done(reply, "check in on a sample objective").map(drop)
+    expect_reply(reply, "check in on a sample objective").map(drop)
 }

@@ -56,7 +56,7 @@ const EXPIRES_AT: Field<Checked<Timestamp>> =
     Field::with_about("expires_at", rule::datetime(), "It must be in the future.");
 const ENABLED: Field<Checked<bool>> = Field::with_about(
     "enabled",
-    rule::rule(enabled, || Shape::Flag),
+    rule::rule(parse_enabled, || Shape::Flag),
     "`true` enables a key that is off because its person was deactivated and came back. It cannot be `false`: revoke \
      the key instead.",
 );
@@ -101,7 +101,7 @@ pub struct Patch {
 }
 
 /// Accepts `true` alone: a key ends by its revocation.
-fn enabled(value: &Value) -> Result<bool, ValueError> {
+fn parse_enabled(value: &Value) -> Result<bool, ValueError> {
     if rule::flag().parse(value)? {
         Ok(true)
     } else {
@@ -205,7 +205,7 @@ impl Update<Patch> {
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn against(&self, stored: &ApiKey, now: Timestamp) -> Result<Patch, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &ApiKey, now: Timestamp) -> Result<Patch, ValidationErrors> {
         let (patch, mut fields) = self.compare(stored);
         let new_end = patch.expires_at.filter(|end| *end != stored.expires_at).flatten();
         if let Some(flaw) = new_end.and_then(|end| is_end(end, now).err()) {
@@ -307,7 +307,7 @@ mod tests {
             (&plain, r#"["*"]"#, true),
         ] {
             let body = serde_json::from_str(&format!(r#"{{"scopes": {scopes}}}"#)).unwrap();
-            assert_eq!(Patch::parse(body).against(stored, NOW).is_ok(), accepted, "{scopes}");
+            assert_eq!(Patch::parse(body).resolve_with(stored, NOW).is_ok(), accepted, "{scopes}");
         }
     }
 }

@@ -35,7 +35,7 @@ impl ApiKey {
         let lasts = self.expires_at.is_none_or(|end| at < end);
         let ends = lasts && (own || self.previous.is_some_and(|(_, until)| at < until));
         let events = if ends { vec![EventType::ApiKeyExpiring] } else { vec![] };
-        Some(Decision::changed(self, state, "api_key.announce_end", events))
+        Some(Decision::for_change(self, state, "api_key.announce_end", events))
     }
 }
 

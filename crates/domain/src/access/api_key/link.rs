@@ -194,7 +194,7 @@ impl ApiKey {
         let link_end = draft.expires_at.map_or(code_end, |end| end.min(code_end));
         let decision = Self::create(id, draft, code, granter, references, at)?;
         let state = Self { link_expires_at: Some(link_end), expiring_due: None, ..decision.state };
-        Ok(Decision::created(state, "api_key.create_link", vec![]))
+        Ok(Decision::for_creation(state, "api_key.create_link", vec![]))
     }
 }
 
@@ -229,7 +229,7 @@ impl KeyRecord {
             updated_at: at.strictly_after(key.updated_at),
             ..key.clone()
         };
-        Ok(Decision::changed(key, state, "api_key.open_link", vec![]))
+        Ok(Decision::for_change(key, state, "api_key.open_link", vec![]))
     }
 }
 

@@ -111,7 +111,7 @@ mod tests {
             Ok(None),
             "not by another change"
         );
-        let error = Patch::parse(body(r#"{"enabled": false}"#)).against(&disabled_key, NOW).unwrap_err();
+        let error = Patch::parse(body(r#"{"enabled": false}"#)).resolve_with(&disabled_key, NOW).unwrap_err();
         assert_eq!(codes(&error), [("enabled", Code::NotPossible)]);
     }
 

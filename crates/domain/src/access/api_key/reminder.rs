@@ -24,7 +24,7 @@ impl ApiKey {
         self.remind_at.filter(|due| *due <= at)?;
         let state = Self { remind_at: next(self.expires_at, at), ..self.clone() };
         let notices = self.expires_at.filter(|end| *end > at).map(|end| self.expiry_notice(end, at));
-        let decision = Decision::changed(self, state, "api_key.remind", vec![]);
+        let decision = Decision::for_change(self, state, "api_key.remind", vec![]);
         Some(Decision { notices: notices.into_iter().collect(), ..decision })
     }
 

@@ -361,7 +361,7 @@ fn draft_with_bad_fields_names_each_of_them() {
 fn past_end_is_accepted_only_if_unchanged() {
     let past = Timestamp::from_millis(NOW.millis() - 1);
     let stored_key = ApiKey { expires_at: Some(past), ..key() };
-    let patch = |text: &str| Patch::parse(body(text)).against(&stored_key, NOW);
+    let patch = |text: &str| Patch::parse(body(text)).resolve_with(&stored_key, NOW);
     assert_eq!(patch(&format!(r#"{{"expires_at":"{past}"}}"#)).unwrap().expires_at, Some(Some(past)));
     assert_eq!(patch(r#"{"expires_at":null}"#).unwrap().expires_at, Some(None));
     let other = Timestamp::from_millis(past.millis() - 1);

@@ -60,7 +60,7 @@ impl Planner<'_> {
         rejection: &RowRejection,
     ) -> Result<(), RowRejection> {
         let judge = RowContext { file: self.file, known: self.known, options: self.options };
-        let mut rest = row.without(&self.file.columns, |column| rejection.is_about(column));
+        let mut rest = row.without_columns(&self.file.columns, |column| rejection.is_about(column));
         if rejection.is_about("email") {
             (rest.email, rest.email_key) = (stored.email.clone(), address_key(&stored.email));
         }

@@ -11,7 +11,7 @@ use crate::catalog::{Department, department};
 use crate::id::DepartmentId;
 use crate::people::Employee;
 use crate::problem::{ValidationErrors, ValueError};
-use crate::text::{bounded, name_key, single_line};
+use crate::text::{check_length, name_key, single_line};
 
 /// The department that a row names.
 pub(super) enum DepartmentCell<'a> {
@@ -35,7 +35,7 @@ impl<'a> Planner<'a> {
         };
         let name = cell.trim();
         let wrong = |flaw| RowRejection::from_problems(&ValidationErrors::one("department_name", flaw));
-        bounded(name, 1..=department::NAME_CHARS).map_err(wrong)?;
+        check_length(name, 1..=department::NAME_CHARS).map_err(wrong)?;
         let Some(department) = self.departments_by_name.get(&name_key(name)) else {
             if !self.options.is_admin {
                 return Err(RowRejection::denied_department(name));

@@ -36,14 +36,15 @@ fn patched_status_moves_only_between_approved_and_in_progress() {
 fn patched_period_is_checked_with_its_stored_half() {
     let objective_before = objective(Proposed, false);
     let next_day = objective_before.period_end.next();
-    let problems =
-        Patch::parse(body(&format!(r#"{{"period_start":"{next_day}"}}"#))).against(&objective_before).unwrap_err();
+    let problems = Patch::parse(body(&format!(r#"{{"period_start":"{next_day}"}}"#)))
+        .resolve_with(&objective_before)
+        .unwrap_err();
     assert_eq!(
         (problems.as_slice()[0].field.as_str(), problems.as_slice()[0].code),
         ("period_end", Code::OutOfRange)
     );
     let both = format!(r#"{{"period_start":"{next_day}","period_end":"{next_day}"}}"#);
-    assert!(Patch::parse(body(&both)).against(&objective_before).is_ok(), "one day is a period");
+    assert!(Patch::parse(body(&both)).resolve_with(&objective_before).is_ok(), "one day is a period");
 }
 
 #[test]
@@ -51,7 +52,7 @@ fn patch_of_a_finished_objective_keeps_only_its_status() {
     let text = r#"{"title":null,"period_end":"0001-01-01","status":"approved","whatever":1}"#;
     for status in [Completed, Missed, Archived] {
         let objective_before = objective(status, false);
-        let patch = Patch::parse(body(text)).against(&objective_before).unwrap();
+        let patch = Patch::parse(body(text)).resolve_with(&objective_before).unwrap();
         assert_eq!(patch, Patch { status: Some(Approved), ..Patch::default() });
         assert!(
             matches!(
@@ -61,13 +62,13 @@ fn patch_of_a_finished_objective_keeps_only_its_status() {
             "{status:?}"
         );
     }
-    assert!(Patch::parse(body(text)).against(&objective(InProgress, false)).is_err());
+    assert!(Patch::parse(body(text)).resolve_with(&objective(InProgress, false)).is_err());
 }
 
 #[test]
 fn metadata_and_external_id_are_edits_of_an_objective() {
     let objective_before = objective(Approved, false);
-    let patch = |text: &str| Patch::parse(body(text)).against(&objective_before).unwrap();
+    let patch = |text: &str| Patch::parse(body(text)).resolve_with(&objective_before).unwrap();
     let mut holders = ExternalIdHolders::default();
     let other = ObjectiveId::from_ulid(ulid::Ulid(9));
     holders.add("crm-7", other, true);
@@ -87,7 +88,7 @@ fn metadata_and_external_id_are_edits_of_an_objective() {
         metadata: Metadata((0..20).map(|key| (key.to_string(), String::new())).collect()),
         ..objective(Approved, false)
     };
-    let error = Patch::parse(body(r#"{"metadata":{"one more":"x"}}"#)).against(&full).unwrap_err();
+    let error = Patch::parse(body(r#"{"metadata":{"one more":"x"}}"#)).resolve_with(&full).unwrap_err();
     assert_eq!((error.as_slice()[0].field.as_str(), error.as_slice()[0].code), ("metadata", Code::TooLong));
 }
 

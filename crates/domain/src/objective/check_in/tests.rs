@@ -4,7 +4,7 @@ use super::super::tests::{NOON, objective};
 use super::super::{Patch, References};
 use super::*;
 use crate::access::AccessLevel;
-use crate::access::tests::{bound, unbound};
+use crate::access::tests::{bound_caller, unbound};
 use crate::event::EventType;
 use crate::json;
 use ulid::Ulid;
@@ -31,7 +31,7 @@ fn measured() -> Objective {
     let plain_objective = Objective { key_results: vec![], ..objective(Status::InProgress, false) };
     let body = r#"{"key_results":[{"title":"a","target":10},{"title":"b","start":100,"target":0,"weight":2},
                                   {"title":"c","metric":"boolean"}]}"#;
-    let patch = Patch::parse(object(body)).against(&plain_objective).unwrap();
+    let patch = Patch::parse(object(body)).resolve_with(&plain_objective).unwrap();
     let references = References { key_result_ids: vec![kr(1), kr(2), kr(3)], ..References::default() };
     plain_objective.update(&patch, &references, false, NOON).unwrap().unwrap().state
 }
@@ -100,13 +100,13 @@ fn stated_progress_counts_only_without_key_results() {
     let (quiet, _) = stated.check_in(id(2), draft(r#"{"confidence":"on_track"}"#), true, NOON).unwrap();
     assert_eq!((stated.progress, quiet.progress), (Some(40), Some(40)));
     let body = r#"{"key_results":[{"title":"a","target":10}]}"#;
-    let patch = Patch::parse(object(body)).against(&quiet).unwrap();
+    let patch = Patch::parse(object(body)).resolve_with(&quiet).unwrap();
     let references = References { key_result_ids: vec![kr(1)], ..References::default() };
     let with = quiet.update(&patch, &references, false, NOON).unwrap().unwrap().state;
     assert_eq!(with.progress, Some(0));
     let error = with.check_in(id(3), draft(r#"{"progress":50}"#), true, NOON);
     assert_eq!(codes(error), [("progress".to_owned(), Code::NotPossible)]);
-    let none = Patch::parse(object(r#"{"key_results":[]}"#)).against(&with).unwrap();
+    let none = Patch::parse(object(r#"{"key_results":[]}"#)).resolve_with(&with).unwrap();
     let plain_again = with.update(&none, &References::default(), false, NOON).unwrap().unwrap().state;
     assert_eq!(plain_again.progress, Some(40), "as stated last");
 }
@@ -120,7 +120,7 @@ fn current_value_stays_when_other_members_change() {
         kr(1),
         kr(2)
     );
-    let patch = Patch::parse(object(&body)).against(&stored).unwrap();
+    let patch = Patch::parse(object(&body)).resolve_with(&stored).unwrap();
     let state = stored.update(&patch, &References::default(), false, NOON).unwrap().unwrap().state;
     assert_eq!((state.key_results[0].current.to_string(), state.key_results[0].progress), ("5".to_owned(), 25));
     assert_eq!(state.key_results[1].current.to_string(), "50", "the start, as no check-in named it");
@@ -204,11 +204,14 @@ fn author_is_a_known_person_and_that_of_a_bound_key() {
     assert_eq!(decision.state.author_id, Some(author));
     let error = objective_before.check_in(id(1), draft_with_author.clone(), false, NOON);
     assert_eq!(codes(error), [("author_id".to_owned(), Code::NotFoundInOrganization)]);
-    let other = bound(EmployeeId::from_ulid(Ulid(8)), false);
+    let other = bound_caller(EmployeeId::from_ulid(Ulid(8)), false);
     assert_eq!(draft_with_author.clone().written_by(&other), Err(PermissionDenied::OtherPerson));
-    assert_eq!(draft_with_author.clone().written_by(&bound(author, false)).as_ref(), Ok(&draft_with_author));
+    assert_eq!(
+        draft_with_author.clone().written_by(&bound_caller(author, false)).as_ref(),
+        Ok(&draft_with_author)
+    );
     let silent = draft(r#"{"progress":1}"#);
-    let own = silent.clone().written_by(&bound(author, false)).unwrap();
+    let own = silent.clone().written_by(&bound_caller(author, false)).unwrap();
     assert_eq!(own.author().and_then(|author| author.id), Some(author));
     let none = silent.written_by(&unbound(AccessLevel::Standard)).unwrap();
     assert_eq!(none.author(), None);

@@ -46,7 +46,7 @@ fn patch(stored: &Objective, key_results: &str) -> Result<Json, (u16, Vec<(Strin
         codes(problems).into_iter().map(|(field, code)| (field.to_owned(), code)).collect::<Vec<_>>()
     };
     let update = Patch::parse(object(&format!(r#"{{"key_results":{key_results}}}"#)));
-    let patch = update.against(stored).map_err(|problems| (400, codes_of(&problems)))?;
+    let patch = update.resolve_with(stored).map_err(|problems| (400, codes_of(&problems)))?;
     let new = u128::try_from(patch.new_key_results()).unwrap();
     let new_ids = (0..new).map(|number| KeyResultId::from_ulid(Ulid(100 + number))).collect();
     let references = References { key_result_ids: new_ids, ..References::default() };
@@ -153,7 +153,7 @@ fn list_of_an_update_keeps_adds_reorders_and_removes() {
     // A list as GET shows it changes nothing.
     let results_before = serde_json::to_string(&objective_before.key_results).unwrap();
     let update = Patch::parse(object(&format!(r#"{{"key_results":{results_before}}}"#)));
-    let same = update.against(&objective_before).unwrap();
+    let same = update.resolve_with(&objective_before).unwrap();
     assert_eq!(objective_before.update(&same, &References::default(), false, NOON), Ok(None));
 }
 
@@ -194,7 +194,7 @@ fn wrong_key_result_of_an_update_names_its_place() {
 fn key_results_are_approved_content() {
     let objective_before = create(r#"[{"title":"a","target":10}]"#).unwrap();
     assert_eq!(objective_before.status, Status::Approved);
-    let patch = Patch::parse(object(r#"{"key_results":[]}"#)).against(&objective_before).unwrap();
+    let patch = Patch::parse(object(r#"{"key_results":[]}"#)).resolve_with(&objective_before).unwrap();
     for needs_approval in [true, false] {
         let update =
             objective_before.update(&patch, &References::default(), needs_approval, NOON).unwrap().unwrap();

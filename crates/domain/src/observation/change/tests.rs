@@ -129,11 +129,11 @@ fn archived_observation_refuses_every_update() {
     ));
     let Ok(Value::Object(wrong)) = serde_json::from_str(r#"{"observation":null,"whatever":1}"#) else { panic!() };
     assert_eq!(
-        Patch::parse(wrong.clone()).against(&archived_observation),
+        Patch::parse(wrong.clone()).resolve_with(&archived_observation),
         Ok(Patch::default()),
         "what it says is not looked at"
     );
-    assert!(Patch::parse(wrong).against(&observation()).is_err());
+    assert!(Patch::parse(wrong).resolve_with(&observation()).is_err());
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn metadata_is_merged_and_bounded_after_the_merge() {
     let observation_before = Observation { metadata: Metadata(metadata(0..20)), ..observation() };
     let update = |text: &str| {
         let Ok(Value::Object(body)) = serde_json::from_str(text) else { panic!("{text}") };
-        Patch::parse(body).against(&observation_before)
+        Patch::parse(body).resolve_with(&observation_before)
     };
     let patch = update(r#"{"metadata":{"0":null,"1":"y","new":""}}"#).unwrap();
     let observation_after = observation_before.update(&patch, &References::default(), NOW).unwrap().unwrap();

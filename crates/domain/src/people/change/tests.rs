@@ -10,7 +10,7 @@ const NOW: Timestamp = Timestamp::from_millis(2_000);
 
 fn patch(body: &str, stored: &Employee) -> Patch {
     let Ok(Value::Object(members)) = serde_json::from_str(body) else { panic!("{body}") };
-    Patch::parse(members).against(stored).unwrap()
+    Patch::parse(members).resolve_with(stored).unwrap()
 }
 
 fn refused(result: Result<Option<Decision<Employee>>, DomainError>) -> Vec<(String, Code)> {
@@ -237,14 +237,14 @@ fn custom_field_limit_applies_to_the_result_of_an_update() {
     };
     let full = employee(1);
     let full = Employee {
-        custom_fields: full
-            .custom_fields
-            .merged(&patch(&format!(r#"{{"custom_fields":{{{}}}}}"#, members(0..32, "1")), &full).custom_fields),
+        custom_fields: full.custom_fields.apply_patch(
+            &patch(&format!(r#"{{"custom_fields":{{{}}}}}"#, members(0..32, "1")), &full).custom_fields,
+        ),
         ..full
     };
     let parse = |body: String| {
         let Ok(Value::Object(body)) = serde_json::from_str(&body) else { panic!("{body}") };
-        Patch::parse(body).against(&full).map_err(|problems| {
+        Patch::parse(body).resolve_with(&full).map_err(|problems| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
         })
     };

@@ -94,7 +94,7 @@ impl BrakePatch {
     }
 
     /// Returns the brake with these changes.
-    pub(super) fn applied(self, brake: Brake) -> Brake {
+    pub(super) fn apply_to(self, brake: Brake) -> Brake {
         Brake { percent: self.percent.unwrap_or(brake.percent), at_least: self.at_least.unwrap_or(brake.at_least) }
     }
 }
@@ -118,7 +118,7 @@ impl rule::Rule for MappingRule {
             } else {
                 rule::as_text(value).and_then(|text| scim_path(text).map(|()| Some(text.to_owned())))
             };
-            let mapping_result = crate::text::bounded(key, 1..=MAX_KEY_CHARS).and(path);
+            let mapping_result = crate::text::check_length(key, 1..=MAX_KEY_CHARS).and(path);
             let Some(path) = problems.take(&field, mapping_result) else { continue };
             if patch.insert(key.clone(), path).is_some() {
                 problems.add(field, ValueError::format("given only once"));
@@ -135,7 +135,7 @@ impl rule::Rule for MappingRule {
 /// Checks a path of a SCIM attribute with a single value: a name such as `nickName` or `name.middleName`,
 /// optionally after the URN of its schema and a colon. Attributes that set fields of a person are refused.
 fn scim_path(text: &str) -> Result<(), ValueError> {
-    crate::text::bounded(text, 1..=PATH_CHARS)?;
+    crate::text::check_length(text, 1..=PATH_CHARS)?;
     let example = "a SCIM attribute, such as userType or urn:ietf:params:scim:schemas:core:2.0:User:nickName";
     let is_named = |mapping: &CustomMapping| {
         let parts = [&mapping.path.attribute, &mapping.path.sub];
@@ -151,7 +151,7 @@ fn scim_path(text: &str) -> Result<(), ValueError> {
 
 /// Checks a slug: lower-case letters and digits, with dashes or underscores between them.
 fn slug(text: &str) -> Result<(), ValueError> {
-    crate::text::bounded(text, 1..=SOURCE_CHARS)?;
+    crate::text::check_length(text, 1..=SOURCE_CHARS)?;
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
     let edges = [text.as_bytes().first(), text.as_bytes().last()];
     let has_valid_edges =
@@ -164,7 +164,7 @@ fn slug(text: &str) -> Result<(), ValueError> {
 
 /// Returns the mappings after a patch. They belong to connectors of identity providers, and two custom fields
 /// never have one path.
-fn mapped(
+fn apply_mapping_patch(
     kind: Type,
     stored: &BTreeMap<String, String>,
     patch: &MappingPatch,
@@ -207,7 +207,7 @@ impl Draft {
         let keys = fields.present(&MAPPED_KEYS);
         let changes = read_changes(fields);
         let kind = kind?;
-        let mappings = mapped(kind, &BTreeMap::new(), &changes.custom_field_mappings);
+        let mappings = apply_mapping_patch(kind, &BTreeMap::new(), &changes.custom_field_mappings);
         if let Err(flaw) = &mappings {
             fields.problem(MAPPINGS.name, flaw.clone());
         }
@@ -215,7 +215,7 @@ impl Draft {
             kind,
             hris_source: hris_source?,
             mapped_custom_field_keys: keys.unwrap_or_default(),
-            brake: changes.brake.applied(Brake::default()),
+            brake: changes.brake.apply_to(Brake::default()),
             custom_field_mappings: mappings.unwrap_or_default(),
         })
     }
@@ -253,7 +253,7 @@ impl Update<Patch> {
     ///
     /// # Errors
     /// Returns every field that is invalid or that cannot be changed.
-    pub fn against(&self, stored: &Connector) -> Result<Patch, ValidationErrors> {
+    pub fn resolve_with(&self, stored: &Connector) -> Result<Patch, ValidationErrors> {
         let (patch, mut fields) = self.compare(stored);
         if let Err(flaw) = patch.mappings(stored) {
             fields.problem(MAPPINGS.name, flaw);
@@ -265,7 +265,7 @@ impl Update<Patch> {
 impl Patch {
     /// Returns the mappings of a connector after this update.
     pub(super) fn mappings(&self, stored: &Connector) -> Result<BTreeMap<String, String>, ValueError> {
-        mapped(stored.kind, &stored.custom_field_mappings, &self.custom_field_mappings)
+        apply_mapping_patch(stored.kind, &stored.custom_field_mappings, &self.custom_field_mappings)
     }
 }
 
@@ -361,17 +361,17 @@ mod tests {
         assert_eq!(connector_before.brake, Brake::default());
         let text = r#"{"people": 7, "user_agent": null, "hris_source": "okta", "brake": {"percent": 50},
                        "custom_field_mappings": {"badge": null, "grade": "userType"}}"#;
-        let patch = Patch::parse(body(text)).against(&connector_before).unwrap();
+        let patch = Patch::parse(body(text)).resolve_with(&connector_before).unwrap();
         let connector_after = connector_before.update(&patch, AT).unwrap().state;
         assert_eq!(connector_after.brake, Brake { percent: 50, at_least: 20 });
         let grade = BTreeMap::from([("grade".to_owned(), "userType".to_owned())]);
         assert_eq!(connector_after.custom_field_mappings, grade);
         let same = Patch::parse(body(&serde_json::to_string(&connector_after).unwrap()))
-            .against(&connector_after)
+            .resolve_with(&connector_after)
             .unwrap();
         assert_eq!(connector_after.update(&same, AT), None, "a connector that is sent back changes nothing");
         let other =
-            Patch::parse(body(r#"{"hris_source": "entra", "status": "paused"}"#)).against(&connector_after);
+            Patch::parse(body(r#"{"hris_source": "entra", "status": "paused"}"#)).resolve_with(&connector_after);
         assert_eq!(flaws(&other.unwrap_err()), [("status", Code::ReadOnly), ("hris_source", Code::ReadOnly)]);
     }
 }

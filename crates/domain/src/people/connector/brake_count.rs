@@ -62,7 +62,7 @@ impl BrakeCount {
     }
 
     /// Returns the count without an earlier deactivation of the same person, so that each person counts once.
-    fn without(mut self, deactivated_at: Timestamp, connector: &Connector) -> Self {
+    fn without_deactivation(mut self, deactivated_at: Timestamp, connector: &Connector) -> Self {
         let is_counted = connector.resumed_at.is_none_or(|resumed_at| deactivated_at > resumed_at);
         if let Some(people) = self.minutes.get_mut(&minute(deactivated_at)).filter(|_| is_counted) {
             *people = people.saturating_sub(1);
@@ -84,7 +84,7 @@ impl Connector {
     ) -> BrakeAnswer {
         let mut count = stored.within_period(self, at);
         if let Some(earlier) = earlier {
-            count = count.without(earlier, self);
+            count = count.without_deactivation(earlier, self);
         }
         if let Some(people) = people {
             (count.people, count.counted_at) = (u32::try_from(people.base()).unwrap_or(u32::MAX), Some(at));

@@ -122,14 +122,14 @@ impl SyncIssue {
 
     /// Returns the issue after one more occurrence.
     #[must_use]
-    pub fn repeated(&self, message: String, at: Timestamp) -> Self {
+    pub fn record_occurrence(&self, message: String, at: Timestamp) -> Self {
         let occurred_at = at.max(self.occurred_at);
         Self { message, count: self.count.saturating_add(1), occurred_at, ..self.clone() }
     }
 
     /// Returns the resolved issue, or `None` if it was resolved before.
     #[must_use]
-    pub fn resolved(&self, at: Timestamp) -> Option<Self> {
+    pub fn resolve(&self, at: Timestamp) -> Option<Self> {
         self.resolved_at.is_none().then(|| Self { resolved_at: Some(at.max(self.occurred_at)), ..self.clone() })
     }
 
@@ -154,7 +154,7 @@ impl SyncIssue {
     /// Returns the issue after its confirmation was used, or `None` if it confirms nothing. It does not confirm the next
     /// request.
     #[must_use]
-    pub fn used(&self) -> Option<Self> {
+    pub fn consume_confirmation(&self) -> Option<Self> {
         let confirms = self.kind == IssueKind::AdoptionUnconfirmed && self.resolved_at.is_some();
         let is_used = self.message.ends_with(USED);
         (confirms && !is_used).then(|| Self { message: format!("{}{USED}", self.message), ..self.clone() })
@@ -292,7 +292,7 @@ mod tests {
             assert_ne!(issue.open_key(), key(other.clone()), "{other:?}");
         }
         assert_ne!(issue.open_key(), Some(SyncIssue::occurrence_key(ConnectorId::from_ulid(Ulid(9)), &draft())));
-        assert_eq!(issue.resolved(time).unwrap().open_key(), None);
+        assert_eq!(issue.resolve(time).unwrap().open_key(), None);
     }
 
     #[test]
@@ -300,11 +300,11 @@ mod tests {
         let [at, later] = [5, 9].map(Timestamp::from_millis);
         let connector = ConnectorId::from_ulid(Ulid(1));
         let issue = SyncIssue::open(SyncIssueId::from_ulid(Ulid(2)), connector, draft(), at);
-        let second_issue = issue.repeated("Still unknown.".to_owned(), later);
+        let second_issue = issue.record_occurrence("Still unknown.".to_owned(), later);
         assert_eq!((second_issue.count, second_issue.first_occurred_at, second_issue.occurred_at), (2, at, later));
         assert_eq!(second_issue.message, "Still unknown.");
-        let resolved_issue = second_issue.resolved(at).unwrap();
+        let resolved_issue = second_issue.resolve(at).unwrap();
         assert_eq!(resolved_issue.resolved_at, Some(later));
-        assert_eq!(resolved_issue.resolved(later), None);
+        assert_eq!(resolved_issue.resolve(later), None);
     }
 }

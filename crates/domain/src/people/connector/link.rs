@@ -73,7 +73,7 @@ impl ScimLink {
     /// Returns the link as it is after a release or removal of the person: it no longer belongs to an account, and
     /// waits for no manager.
     #[must_use]
-    pub fn ended(&self, at: Timestamp) -> Self {
+    pub fn end(&self, at: Timestamp) -> Self {
         let ended_at = at.strictly_after(self.updated_at);
         Self {
             manager_ref: None,
@@ -120,8 +120,8 @@ mod tests {
             deactivated_at: None,
             removed_at: None,
         };
-        let ended_link = link.ended(Timestamp::from_millis(9));
+        let ended_link = link.end(Timestamp::from_millis(9));
         assert_eq!(ended_link.removed_at, Some(Timestamp::from_millis(9)));
-        assert_eq!(ended_link.ended(Timestamp::from_millis(12)).removed_at, ended_link.removed_at);
+        assert_eq!(ended_link.end(Timestamp::from_millis(12)).removed_at, ended_link.removed_at);
     }
 }

@@ -72,14 +72,14 @@ impl Connector {
     #[must_use]
     pub fn update(&self, patch: &Patch, at: Timestamp) -> Option<Decision<Self>> {
         let mut state = self.clone();
-        state.brake = patch.brake.applied(self.brake);
+        state.brake = patch.brake.apply_to(self.brake);
         // `Update::against` has checked the mappings.
         state.custom_field_mappings = patch.mappings(self).unwrap_or_else(|_| self.custom_field_mappings.clone());
         if state == *self {
             return None;
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        Some(Decision::changed(self, state, "connector.update", vec![EventType::ConnectorUpdated]))
+        Some(Decision::for_change(self, state, "connector.update", vec![EventType::ConnectorUpdated]))
     }
 
     /// Returns the fields of a person that the connector manages beside those of every connector.
@@ -136,7 +136,7 @@ impl Connector {
             target: self.target(),
         };
         let events = vec![EventType::ConnectorUpdated, EventType::ConnectorPaused];
-        Some(Decision { notices: vec![notice], ..Decision::changed(self, state, "connector.pause", events) })
+        Some(Decision { notices: vec![notice], ..Decision::for_change(self, state, "connector.pause", events) })
     }
 
     /// Resumes a paused connector. The period of the brake starts again.
@@ -150,7 +150,7 @@ impl Connector {
         let resumed_at = at.max(paused_at);
         let updated_at = resumed_at.strictly_after(self.updated_at);
         let state = Self { paused_at: None, resumed_at: Some(resumed_at), updated_at, ..self.clone() };
-        Ok(Decision::changed(self, state, "connector.resume", vec![EventType::ConnectorUpdated]))
+        Ok(Decision::for_change(self, state, "connector.resume", vec![EventType::ConnectorUpdated]))
     }
 
     /// Returns the notice to org admins about a new issue of a refused request. `None` if another refusal is open,

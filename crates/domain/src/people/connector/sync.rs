@@ -30,7 +30,7 @@ impl StringEnum for Status {
 impl Status {
     /// Returns the status of a connector with this newest sync, or without any.
     #[must_use]
-    pub fn following(last: Option<&Sync>) -> Self {
+    pub fn from_last_sync(last: Option<&Sync>) -> Self {
         match last.map(|sync| sync.status) {
             None => Self::Pending,
             Some(SyncStatus::Succeeded | SyncStatus::Partial) => Self::Active,
@@ -67,15 +67,15 @@ pub struct Sync {
 
 impl Connector {
     /// Records the result of a sync. Org admins get a notice when syncs begin to fail.
-    pub fn synced(&self, sync: Sync, at: Timestamp) -> Decision<Self> {
-        let was = Status::following(self.last_sync.as_ref());
-        let fails = Status::following(Some(&sync)) == Status::Failing && was != Status::Failing;
+    pub fn record_sync(&self, sync: Sync, at: Timestamp) -> Decision<Self> {
+        let was = Status::from_last_sync(self.last_sync.as_ref());
+        let fails = Status::from_last_sync(Some(&sync)) == Status::Failing && was != Status::Failing;
         let sync = Sync { message: sync.message.as_deref().map(excerpt), ..sync };
         let notices = fails.then(|| self.failure_notice(&sync)).into_iter().collect();
         let state = Self { last_sync: Some(sync), updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         let mut events = vec![EventType::ConnectorUpdated];
         events.extend(fails.then_some(EventType::ConnectorSyncFailed));
-        Decision { notices, ..Decision::changed(self, state, "connector.sync", events) }
+        Decision { notices, ..Decision::for_change(self, state, "connector.sync", events) }
     }
 
     fn failure_notice(&self, sync: &Sync) -> Notice {
@@ -104,7 +104,7 @@ mod tests {
         let time = Timestamp::from_millis(9_000);
         let draft = Draft::parse(serde_json::from_str(CSV_FEED).unwrap()).unwrap();
         let mut connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, time).state;
-        assert_eq!(Status::following(connector.last_sync.as_ref()), Status::Pending);
+        assert_eq!(Status::from_last_sync(connector.last_sync.as_ref()), Status::Pending);
         let table = [
             // result, notices, connector status
             (Failed, 1, Status::Failing),
@@ -116,12 +116,12 @@ mod tests {
         ];
         for (number, (status, notices, then)) in table.into_iter().enumerate() {
             let message = Some("Row 2".to_owned());
-            let decision = connector.synced(Sync { at: time, status, message }, time);
+            let decision = connector.record_sync(Sync { at: time, status, message }, time);
             assert_eq!(decision.notices.len(), notices, "{number}");
             assert_eq!(decision.events.contains(&EventType::ConnectorSyncFailed), notices == 1, "{number}");
             assert!(decision.state.updated_at > connector.updated_at, "{number}");
             connector = decision.state;
-            assert_eq!(Status::following(connector.last_sync.as_ref()), then, "{number}");
+            assert_eq!(Status::from_last_sync(connector.last_sync.as_ref()), then, "{number}");
         }
     }
 
@@ -131,7 +131,7 @@ mod tests {
         let draft = Draft::parse(serde_json::from_str(CSV_FEED).unwrap()).unwrap();
         let connector = Connector::create(ConnectorId::from_ulid(Ulid(1)), draft, time).state;
         let long = Sync { at: time, status: SyncStatus::Failed, message: Some("é".repeat(10_000)) };
-        let decision = connector.synced(long, time);
+        let decision = connector.record_sync(long, time);
         let message = decision.state.last_sync.and_then(|sync| sync.message).unwrap();
         assert!(message.chars().count() < 300 && message.ends_with('…'), "{message}");
         assert_eq!(decision.notices[0].body, message);

@@ -44,7 +44,7 @@ pub struct ScimRequest {
 impl ScimRequest {
     /// Returns the entry as it is stored: with long texts truncated, and without names of people.
     #[must_use]
-    pub fn bounded(self) -> Self {
+    pub fn truncate_texts(self) -> Self {
         let truncate = |text: String| match text.char_indices().nth(TEXT_CHARS) {
             Some((end, _)) => text[..end].to_owned(),
             None => text,
@@ -125,13 +125,13 @@ mod tests {
             ("/scim/v2/Users/".to_owned(), "/scim/v2/Users/".to_owned()),
             ("/scim/v2/Schemas".to_owned(), "/scim/v2/Schemas".to_owned()),
         ] {
-            assert_eq!(request(path).bounded().path, stored);
+            assert_eq!(request(path).truncate_texts().path, stored);
         }
     }
 
     #[test]
     fn long_texts_of_a_request_are_truncated() {
-        let bounded_request = request("é".repeat(TEXT_CHARS + 1)).bounded();
+        let bounded_request = request("é".repeat(TEXT_CHARS + 1)).truncate_texts();
         assert_eq!(bounded_request.path.chars().count(), TEXT_CHARS);
         assert_eq!(bounded_request.user_agent.as_deref(), Some("short"));
     }

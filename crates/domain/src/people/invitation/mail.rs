@@ -144,7 +144,7 @@ pub struct MailView {
 impl InvitationMail {
     /// Creates a mail that is due at `at`.
     #[must_use]
-    pub const fn queued(sealed_token: Vec<u8>, at: Timestamp) -> Self {
+    pub const fn new_queued(sealed_token: Vec<u8>, at: Timestamp) -> Self {
         Self {
             status: MailStatus::Queued,
             sealed_token: Some(sealed_token),
@@ -170,7 +170,7 @@ impl InvitationMail {
 
     /// Postpones the mail to `due_at` without an attempt. It fails if the invitation expires first.
     #[must_use]
-    pub(super) fn delayed(self, due_at: Timestamp, expires_at: Timestamp) -> Self {
+    pub(super) fn postpone(self, due_at: Timestamp, expires_at: Timestamp) -> Self {
         let late = Self { failure: Some(MailFailure::OrganizationLimit), ..self };
         if due_at >= expires_at {
             return late.with_final_status(MailStatus::Failed);
@@ -180,13 +180,13 @@ impl InvitationMail {
 
     /// Cancels the mail if it is queued.
     #[must_use]
-    pub(super) fn canceled(&self) -> Self {
+    pub(super) fn cancel(&self) -> Self {
         if self.status == MailStatus::Queued { self.with_final_status(MailStatus::Canceled) } else { self.clone() }
     }
 
     /// Marks the mail as failed if it is queued, because the invitation has expired.
     #[must_use]
-    pub(super) fn expired(&self) -> Self {
+    pub(super) fn expire(&self) -> Self {
         if self.status != MailStatus::Queued {
             return self.clone();
         }
@@ -196,7 +196,7 @@ impl InvitationMail {
     /// Records an attempt that ended at `at`; no attempt follows from `expires_at` on. A server may have accepted
     /// the mail while it was being canceled: the mail then counts as sent.
     #[must_use]
-    pub(super) fn attempted(
+    pub(super) fn record_attempt(
         &self,
         outcome: Result<(), MailFailure>,
         at: Timestamp,
@@ -254,7 +254,7 @@ mod tests {
     const END: Timestamp = START.plus_seconds(super::super::VALID_SECONDS);
 
     fn queued() -> InvitationMail {
-        InvitationMail::queued(vec![1, 2, 3], START)
+        InvitationMail::new_queued(vec![1, 2, 3], START)
     }
 
     #[test]
@@ -265,7 +265,7 @@ mod tests {
             assert!(due_at < END, "{due_at}");
             waits.push((due_at.millis() - at.millis()) / 60_000);
             at = due_at;
-            mail = mail.attempted(Err(MailFailure::Deferred), at, END);
+            mail = mail.record_attempt(Err(MailFailure::Deferred), at, END);
         }
         assert_eq!(waits[..9], [0, 1, 5, 15, 60, 240, 720, 1440, 1440]);
         assert_eq!((mail.attempts, waits.len()), (20, 20));
@@ -287,13 +287,13 @@ mod tests {
         ];
         for (status, wanted) in table {
             let mail = if status == Queued { queued() } else { queued().with_final_status(status) };
-            let mail_after = |outcome| mail.attempted(outcome, START, END);
+            let mail_after = |outcome| mail.record_attempt(outcome, START, END);
             let all = [
                 mail_after(Ok(())),
                 mail_after(Err(failure)),
                 mail_after(Err(never)),
-                mail.canceled(),
-                mail.expired(),
+                mail.cancel(),
+                mail.expire(),
             ];
             assert_eq!(all.clone().map(|mail| mail.status), wanted, "{status:?}");
             for mail in all {
@@ -310,7 +310,7 @@ mod tests {
     #[test]
     fn attempt_is_counted_and_shown_with_its_failure() {
         let attempt_time = START.plus_seconds(5);
-        let mail = queued().attempted(Err(MailFailure::Busy), attempt_time, END);
+        let mail = queued().record_attempt(Err(MailFailure::Busy), attempt_time, END);
         assert_eq!(
             mail.view(),
             MailView {
@@ -321,7 +321,7 @@ mod tests {
                 failure: Some("busy"),
             }
         );
-        let sent_mail = mail.attempted(Ok(()), attempt_time.plus_seconds(60), END);
+        let sent_mail = mail.record_attempt(Ok(()), attempt_time.plus_seconds(60), END);
         assert_eq!((sent_mail.attempts, sent_mail.failure, sent_mail.due_at), (2, None, None));
     }
 }

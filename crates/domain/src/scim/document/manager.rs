@@ -81,7 +81,7 @@ impl UserDocument {
         };
         match manager_value {
             Some(members) => self.set_enterprise("manager", Value::Object(members)),
-            None => *self = std::mem::take(self).without(&[], &["manager"]),
+            None => *self = std::mem::take(self).without_attributes(&[], &["manager"]),
         }
         Ok(())
     }

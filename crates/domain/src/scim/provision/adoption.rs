@@ -11,7 +11,7 @@ impl ProvisioningInput<'_> {
     pub(super) fn require_confirmed_adoption(&self) -> Result<(), Refused> {
         match self.adoption() {
             Some(draft) if self.confirmation().is_none() => {
-                Err(self.identity().refused(draft.kind, draft.message))
+                Err(self.identity().into_refusal(draft.kind, draft.message))
             }
             Some(_) | None => Ok(()),
         }

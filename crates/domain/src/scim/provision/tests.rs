@@ -169,7 +169,7 @@ fn link_of_another_connector_is_replaced_as_a_whole() {
         connector_id: other.id,
         external_id: Some("a-1".to_owned()),
         deactivated_at: Some(AT),
-        ..input(&other, &user, None).decide().unwrap().link.ended(AT)
+        ..input(&other, &user, None).decide().unwrap().link.end(AT)
     };
     let person = Employee { external_id: Some("a-1".to_owned()), ..employee(1) };
     let adoption =
@@ -301,7 +301,7 @@ fn identifiers_of_a_creation_name_one_person_or_are_refused() {
 fn creation_takes_inactive_and_unmanaged_people_only() {
     let (own, other, user) = (hr(5), hr(6), user(""));
     let link = input(&own, &user, None).decide().unwrap().link;
-    let removed_link = link.ended(AT);
+    let removed_link = link.end(AT);
     let active = own.in_charge_of(employee(1));
     let former_employee = active.deactivate(AT).unwrap().state;
     let foreign = other.in_charge_of(employee(1));
@@ -386,7 +386,7 @@ fn adoption_of_an_admin_or_another_address_is_confirmed() {
             let draft = *adoption_input.decide().unwrap_err().issue.unwrap();
             assert_eq!(draft.kind, IssueKind::AdoptionUnconfirmed);
             let open = SyncIssue::open(Id::from_ulid(Ulid(9)), hr.id, draft, AT);
-            let answer = open.resolved(AT).unwrap();
+            let answer = open.resolve(AT).unwrap();
             let elsewhere = SyncIssue { message: answer.message.replace("person1", "person2"), ..answer.clone() };
             let foreign = SyncIssue { connector_id: ConnectorId::from_ulid(Ulid(6)), ..answer.clone() };
             for (issue, is_adopted) in [(open, false), (elsewhere, false), (foreign, false), (answer, true)] {

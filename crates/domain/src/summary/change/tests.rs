@@ -170,7 +170,7 @@ fn summary_update_keeps_ids_that_are_not_shown() {
 
 #[test]
 fn each_change_of_a_summary_fires_an_event() {
-    let patch = |text: &str| Patch::parse(object(text)).against(&summary(Status::PendingReview)).unwrap();
+    let patch = |text: &str| Patch::parse(object(text)).resolve_with(&summary(Status::PendingReview)).unwrap();
     let table = [
         (r#"{"title":"Second half"}"#, Some(1)),
         (r#"{"period_start":"2026-01-01","period_end":"2026-06-30"}"#, Some(1)),
@@ -198,7 +198,7 @@ fn period_is_checked_after_merging_the_update() {
         Summary { period_start: days("2026-01-01"), period_end: days("2026-06-30"), ..summary(Status::Draft) };
     let codes = |text: &str| {
         let problems =
-            Patch::parse(object(text)).against(&summary_before).err().unwrap_or_else(ValidationErrors::none);
+            Patch::parse(object(text)).resolve_with(&summary_before).err().unwrap_or_else(ValidationErrors::none);
         problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect::<Vec<_>>()
     };
     assert_eq!(codes(r#"{"period_start":"2026-06-30"}"#), []);
@@ -211,11 +211,11 @@ fn period_is_checked_after_merging_the_update() {
 fn fixed_summary_refuses_any_update() {
     for status in [Status::Approved, Status::Shared, Status::Archived] {
         let summary_before = summary(status);
-        let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#)).against(&summary_before).unwrap();
+        let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#)).resolve_with(&summary_before).unwrap();
         let error = summary_before.update(&summary_before, patch, &References::default(), None, NOON).unwrap_err();
         assert_eq!(error, DomainError::transition("status", status.word(), "update"));
     }
-    assert!(Patch::parse(object(r#"{"title":null}"#)).against(&summary(Status::PendingReview)).is_err());
+    assert!(Patch::parse(object(r#"{"title":null}"#)).resolve_with(&summary(Status::PendingReview)).is_err());
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn external_id_of_another_summary_is_a_conflict() {
     references.external_ids.add("crm-7", one, true);
     let conflict = DomainError::already_taken("external_id", "crm-7", Some(one));
     assert_eq!(Summary::create(other, draft, &references, NOON).unwrap_err(), conflict);
-    let patch = || Patch::parse(object(r#"{"external_id":"crm-7"}"#)).against(&first_summary).unwrap();
+    let patch = || Patch::parse(object(r#"{"external_id":"crm-7"}"#)).resolve_with(&first_summary).unwrap();
     assert_eq!(
         first_summary.update(&first_summary, patch(), &references, None, NOON),
         Ok(None),

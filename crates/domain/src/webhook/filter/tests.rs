@@ -179,7 +179,7 @@ fn departments_are_read_only_for_filters_that_need_them() {
     assert_eq!(EventFacts::people_to_read(&facts, [&employees]), BTreeSet::new());
     assert_eq!(EventFacts::people_to_read(&facts, [&employees, &departments]), BTreeSet::from([person, absent]));
     let read = BTreeMap::from([(person, Some(own))]);
-    let completed_departments = facts.map(|facts| facts.completed(&read).department);
+    let completed_departments = facts.map(|facts| facts.resolve_department(&read).department);
     let (known, none) = (DepartmentFact::Known(Some(own)), DepartmentFact::Known(None));
     assert_eq!(completed_departments, [known, none, known, facts_with_department.department]);
 }

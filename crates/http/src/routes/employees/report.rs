@@ -3,7 +3,7 @@
 use candor_domain::csv::Report;
 use serde_json::{Value, json};
 
-use crate::schema::shapes::described;
+use crate::schema::shapes::describe;
 use crate::schema::{Schema, answer_of};
 
 /// Schema of an upload's report.
@@ -18,7 +18,7 @@ const EXAMPLE: &str = "email,first_name,last_name,manager_email,department_name,
 
 /// Returns the schema of the request body.
 pub(crate) fn body() -> Value {
-    let schema = described(
+    let schema = describe(
         json!({"type": "string", "minLength": 1}),
         "A CSV file in UTF-8 with commas: a header and at most 10,000 rows, at most 5 MiB.",
     );

@@ -30,7 +30,7 @@ use tracing::Instrument;
 use crate::admission::admission;
 use crate::answer::Answer;
 use crate::api::Api;
-use crate::dispatch::taken;
+use crate::dispatch::take_payload;
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::parsed_body::Target;
@@ -51,18 +51,18 @@ pub(crate) fn is_below(path: &str) -> bool {
 }
 
 /// Creates the response of a failed request in the form of SCIM.
-pub(crate) fn refusing(exchange: &Exchange<'_>, error: ErrorResponse) -> Answer {
+pub(crate) fn refuse_scim(exchange: &Exchange<'_>, error: ErrorResponse) -> Answer {
     let kind = (error.status == StatusCode::BAD_REQUEST).then_some(ScimErrorType::InvalidSyntax);
     let scim =
         ScimError { kind, ..ScimError::with_status(error.status.as_u16(), error.message.clone().into_owned()) };
-    let mut answer = Answer::refusing(exchange.id, error);
+    let mut answer = Answer::refuse(exchange.id, error);
     answer.body = Bytes::from(scim.body().to_string());
     answer.headers.retain(|(name, _)| *name != CONTENT_TYPE);
     answer.headers.push((CONTENT_TYPE, SCIM_JSON));
     answer
 }
 
-fn refused(error: &ScimError) -> Answer {
+fn to_answer(error: &ScimError) -> Answer {
     let mut answer = Answer::with_body(SCIM_JSON, Bytes::from(error.body().to_string()));
     answer.status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     if let Some(seconds) = error.retry_after {
@@ -76,7 +76,7 @@ fn document(body: &serde_json::Value) -> Answer {
 }
 
 fn not_implemented(detail: &str) -> Answer {
-    refused(&ScimError::with_status(501, detail))
+    to_answer(&ScimError::with_status(501, detail))
 }
 
 /// The query parameters of a request. Names are read without case, and unknown ones are ignored.
@@ -221,7 +221,7 @@ impl Api {
             if large_body::is_large(size) { large_body::run(work, tenant, users).await? } else { users.await };
         match result {
             Ok(reply) => Ok(answer_of(exchange, &answered, reply)),
-            Err(ScimFailure::Refused(error)) => Ok(refused(&error)),
+            Err(ScimFailure::Refused(error)) => Ok(to_answer(&error)),
             Err(ScimFailure::Failed(error)) => Err(error.into()),
         }
     }
@@ -231,9 +231,9 @@ impl Api {
         request: &HttpRequest,
         payload: &mut Option<Payload>,
     ) -> Result<Bytes, ErrorResponse> {
-        let bytes = framing::body(request, taken(payload)?, self.settings.body_time).await?;
+        let bytes = framing::body(request, take_payload(payload)?, self.settings.body_time).await?;
         if bytes.is_empty() {
-            return Err(ErrorResponse::malformed("The body is missing; it must be a JSON object."));
+            return Err(ErrorResponse::malformed_request("The body is missing; it must be a JSON object."));
         }
         let headers = request.headers();
         framing::is_type(headers, &["application/scim+json", "application/json"], "")?;
@@ -274,7 +274,7 @@ fn members(body: &[u8], target: Option<&Target>) -> Result<(Object, Option<Finge
     match value {
         Value::Object(members) => Ok((members, fingerprint)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {
-            Err(ErrorResponse::malformed("The body must be a JSON object."))
+            Err(ErrorResponse::malformed_request("The body must be a JSON object."))
         }
     }
 }

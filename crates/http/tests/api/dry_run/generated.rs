@@ -129,15 +129,17 @@ impl Generator {
             "included_observation_ids" => json!([self.id("observations"), self.id("observations")]),
             "included_objective_ids" => json!([self.id("employee-objectives"), self.id("manager-objectives")]),
             "participant_ids" | "reviewer_ids" => json!([self.id("employees"), self.id("invited")]),
-            "custom_fields" => json!({"city": self.random.pick(&["Oslo", "Rome"]), "floor": self.random.below(3)}),
+            "custom_fields" => {
+                json!({"city": self.random.pick(&["Oslo", "Rome"]), "floor": self.random.number_below(3)})
+            }
             "metadata" => {
                 json!({"cycle": self.random.pick(&["h1", "h2"]), "source": self.random.pick(&[Some("form"), None])})
             }
-            "progress" => json!(self.random.below(102)),
+            "progress" => json!(self.random.number_below(102)),
             "confidence" => word(&["on_track", "at_risk", "off_track"]),
             "key_results" => {
-                let result = json!({"title": "Talks", "target": 10.5, "weight": 1 + self.random.below(3)});
-                json!(vec![result; self.random.below(3)])
+                let result = json!({"title": "Talks", "target": 10.5, "weight": 1 + self.random.number_below(3)});
+                json!(vec![result; self.random.number_below(3)])
             }
             "parent_id" => json!(self.id("manager-objectives")),
             "send_invite" | "rotate_secret" | "acknowledged" => json!(self.random.chance(50)),
@@ -155,12 +157,12 @@ impl Generator {
                 let text = self.random.pick(&["Helps.", "Listens.", ""]);
                 let observation =
                     json!({"type": "strength", "observation": text, "attribute_ids": [self.id("attributes")]});
-                json!(vec![observation; 1 + self.random.below(3)])
+                json!(vec![observation; 1 + self.random.number_below(3)])
             }
             "type" => word(&["strength", "opportunity", "csv_feed"]),
             "about" => json!({"type": "employee", "id": self.id("employees")}),
             "hris_source" => word(&["acme", "other"]),
-            "brake" => json!({"percent": 10 + self.random.below(80)}),
+            "brake" => json!({"percent": 10 + self.random.number_below(80)}),
             "employee_ids" => json!([self.id("employees")]),
             "access_level" => word(&["standard", "admin"]),
             _ => word(&["One", "Two", "A longer text than the others."]),
@@ -178,7 +180,7 @@ impl Generator {
         if ids.len() < MAX_IDS {
             ids.push(id);
         } else {
-            ids[self.random.below(MAX_IDS)] = id;
+            ids[self.random.number_below(MAX_IDS)] = id;
         }
     }
 }

@@ -74,7 +74,7 @@ async fn write(world: &TestApi, generator: &RefCell<Generator>, faulty: &Faulty<
         world.clock.advance_millis(PAUSE_MILLIS);
         if random.chance(15) {
             let fault = *random.pick(&[Fault::Before, Fault::After]);
-            faulty.fail(FaultyCall::Commit, 1 + random.below(3), fault);
+            faulty.fail(FaultyCall::Commit, 1 + random.number_below(3), fault);
         }
         let (route, mut trial) = generator.borrow().trial(&routes);
         if let (Method::Patch, Some(body)) = (route.method, &mut trial.body) {
@@ -128,8 +128,8 @@ async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, start: Start, see
                 (reader.read().await, cursor)
             }
             Start::Export => {
-                for _ in 0..random.below(4) {
-                    faulty.fail(FaultyCall::List, 1 + random.below(MOST_READS), Fault::Before);
+                for _ in 0..random.number_below(4) {
+                    faulty.fail(FaultyCall::List, 1 + random.number_below(MOST_READS), Fault::Before);
                 }
                 reader.export().await
             }

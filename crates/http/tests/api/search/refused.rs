@@ -142,7 +142,7 @@ async fn random_search_query_returns_200_or_400() {
     observation(&world, &ada, "Kept calm, \"AND\" (NOT) a* 日本 é.").await;
     let random = Random::new(5);
     for _ in 0..400 {
-        let words: String = (0..1 + random.below(12)).map(|_| *random.pick(&PARTS)).collect();
+        let words: String = (0..1 + random.number_below(12)).map(|_| *random.pick(&PARTS)).collect();
         let response = search(&world, &[("q", &words), ALL]).await;
         assert!(matches!(response.status, 200 | 400), "{words:?}: {}", response.text());
     }

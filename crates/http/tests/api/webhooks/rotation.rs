@@ -60,7 +60,7 @@ async fn overlap_seconds_ends_earlier_secrets() {
     let first = rotated(&world, &webhook).await;
     let signing = async || {
         let now = world.clock.now();
-        stored(&world, &webhook).await.signing(now).count()
+        stored(&world, &webhook).await.signing_secrets(now).count()
     };
     assert_eq!(signing().await, 2);
     for (overlap, wanted) in [(604_800, 3), (60, 4), (0, 1)] {

@@ -69,7 +69,7 @@ impl Breaker {
     }
 
     /// Records a failure of the store. Returns `true` if this opens the breaker.
-    pub(super) fn failed(&self, now: Duration) -> bool {
+    pub(super) fn record_failure(&self, now: Duration) -> bool {
         self.tries_at.fetch_max(millis(now).saturating_add(OPEN_MILLIS), Ordering::AcqRel);
         !self.is_down.swap(true, Ordering::AcqRel)
     }
@@ -103,7 +103,7 @@ mod tests {
     fn failed_store_rests_one_second_until_one_probe_succeeds() {
         let breaker = Breaker::new();
         assert_eq!(breaker.attempt(at(5_000)), Some(Attempt::Usual));
-        assert!(breaker.failed(at(5_000)) && !breaker.failed(at(5_010)), "one change, one line");
+        assert!(breaker.record_failure(at(5_000)) && !breaker.record_failure(at(5_010)), "one change, one line");
         assert_eq!(breaker.attempt(at(6_009)), None);
         assert_eq!(breaker.attempt(at(6_010)), Some(Attempt::Probe));
         assert_eq!(breaker.attempt(at(6_010)), None, "one tries for all");

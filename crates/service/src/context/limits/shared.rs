@@ -42,9 +42,9 @@ impl SharedLimits {
     /// Checks whether the store answers.
     pub(super) async fn connect(&self) {
         metrics::counter!(FAILURES).increment(0);
-        match within(CONNECT, self.store.check()).await {
+        match with_timeout(CONNECT, self.store.check()).await {
             Ok(()) => metrics::gauge!(UP).set(1),
-            Err(error) => self.failed(&error),
+            Err(error) => self.record_store_failure(&error),
         }
     }
 
@@ -58,7 +58,7 @@ impl SharedLimits {
         here: impl Fn() -> RateLimitStatus,
         record: impl Fn(),
     ) -> RateLimitStatus {
-        let Some(attempt) = self.breaker.attempt(self.clock.steady()) else { return self.alone(here) };
+        let Some(attempt) = self.breaker.attempt(self.clock.steady()) else { return self.decide_alone(here) };
         // Counted locally first: the store must not count a request that is refused here.
         let local_count = self.was_alone().then(&here);
         let is_refused = local_count.is_some_and(|answer| !answer.admitted);
@@ -67,11 +67,11 @@ impl SharedLimits {
         }
         // A limit of 0 counts nothing in the store, and still probes it.
         let limit_to_ask = if is_refused { 0 } else { limit };
-        let answer = within(self.budget, self.store.admit(key, class, limit_to_ask)).await;
+        let answer = with_timeout(self.budget, self.store.admit(key, class, limit_to_ask)).await;
         match (answer, local_count) {
             (Ok(shared), local_count) => {
-                self.answered(attempt);
-                self.agreed(shared, local_count, here, record)
+                self.record_response(attempt);
+                self.combine(shared, local_count, here, record)
             }
             (Err(RateLimitStoreError::TooSlow), local_count) if !self.breaker.is_slow(attempt) => {
                 // Counted alone, and the store stays in use: it may have counted this request, or not.
@@ -80,14 +80,14 @@ impl SharedLimits {
                 local_count.unwrap_or_else(here)
             }
             (Err(error), local_count) => {
-                self.failed(&error);
+                self.record_store_failure(&error);
                 self.breaker.decided_alone(self.clock.steady());
                 local_count.unwrap_or_else(here)
             }
         }
     }
 
-    fn alone(&self, here: impl Fn() -> RateLimitStatus) -> RateLimitStatus {
+    fn decide_alone(&self, here: impl Fn() -> RateLimitStatus) -> RateLimitStatus {
         self.breaker.decided_alone(self.clock.steady());
         here()
     }
@@ -98,7 +98,7 @@ impl SharedLimits {
 
     /// Returns the status of the store, or for a minute after an outage the stricter one of store and local
     /// window.
-    fn agreed(
+    fn combine(
         &self,
         shared: RateLimitStatus,
         counted: Option<RateLimitStatus>,
@@ -126,7 +126,7 @@ impl SharedLimits {
         }
     }
 
-    fn answered(&self, attempt: Attempt) {
+    fn record_response(&self, attempt: Attempt) {
         if self.breaker.record_answer(attempt) {
             metrics::gauge!(UP).set(1);
             tracing::info!(
@@ -135,9 +135,9 @@ impl SharedLimits {
         }
     }
 
-    fn failed(&self, error: &RateLimitStoreError) {
+    fn record_store_failure(&self, error: &RateLimitStoreError) {
         metrics::counter!(FAILURES).increment(1);
-        if self.breaker.failed(self.clock.steady()) {
+        if self.breaker.record_failure(self.clock.steady()) {
             metrics::gauge!(UP).set(0);
             tracing::warn!(
                 %error,
@@ -149,7 +149,7 @@ impl SharedLimits {
 }
 
 /// Waits for an answer of the store, at most `budget`.
-async fn within<T>(
+async fn with_timeout<T>(
     budget: Duration,
     asked: impl Future<Output = Result<T, RateLimitStoreError>>,
 ) -> Result<T, RateLimitStoreError> {

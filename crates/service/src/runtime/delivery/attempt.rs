@@ -32,18 +32,18 @@ impl Engine {
         let job = begun.item.job;
         let ready = match self.prepare(begun).await {
             Ok(ready) => ready,
-            Err(result) => return Some(self.refused(job, result).await),
+            Err(result) => return Some(self.finish_unsent(job, result).await),
         };
         match self.permit(begun, ready.receiver.max_per_second).await {
             Ok(SendPermit::Send) => Some(self.request(job, &ready).await),
             Ok(SendPermit::Late) => Some(AttemptEnd::Late),
             // A lease that ended during the call for it is taken by the next attempt.
             Ok(SendPermit::Wait | SendPermit::Lease(_)) => None,
-            Err(result) => Some(self.refused(job, result).await),
+            Err(result) => Some(self.finish_unsent(job, result).await),
         }
     }
 
-    async fn refused(&self, job: Job, result: AttemptResult) -> AttemptEnd {
+    async fn finish_unsent(&self, job: Job, result: AttemptResult) -> AttemptEnd {
         AttemptEnd::Finished(Box::new(self.not_sent(job, result).await), None)
     }
 
@@ -95,7 +95,7 @@ impl Engine {
             finish_attempt(&self.settings, job, (id, url), response, (begun_at, self.services.clock.now()));
         add_cause(&mut finished, &ready.message);
         add_detail(&mut finished, failure_detail);
-        self.metrics.attempted(outcome, duration);
+        self.metrics.count_attempt(outcome, duration);
         log(&finished, outcome);
         AttemptEnd::Finished(Box::new(finished), Some(answer))
     }
@@ -124,7 +124,7 @@ impl Engine {
             Some(message) => Arc::clone(message),
             None => self.message(&begun.item.job).await?,
         };
-        let secrets = receiver.signing(now.wall);
+        let secrets = receiver.signing_secrets(now.wall);
         if secrets.is_empty() {
             self.metrics.secret.increment(1);
             return Err(self.with_dispatcher(|dispatcher, now| dispatcher.without_secret(queue, now)));

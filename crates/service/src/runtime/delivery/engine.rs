@@ -96,8 +96,8 @@ impl Engine {
 
     /// Returns the number of deliveries in memory.
     #[must_use]
-    pub fn held(&self) -> usize {
-        self.with_dispatcher(|dispatcher, _| dispatcher.held())
+    pub fn held_count(&self) -> usize {
+        self.with_dispatcher(|dispatcher, _| dispatcher.held_count())
     }
 
     /// Delivers until `stop`. Then starts no more attempts, releases the waiting deliveries and gives attempts
@@ -238,7 +238,7 @@ impl Engine {
 
     async fn record_until_stopped(&self) {
         loop {
-            match self.with_dispatcher(|dispatcher, now| dispatcher.recording(now)) {
+            match self.with_dispatcher(|dispatcher, now| dispatcher.next_record_step(now)) {
                 NextRecordStep::Now => {
                     if let Err(error) = self.record().await {
                         tracing::warn!(%error, "cannot record delivery results; retrying soon");

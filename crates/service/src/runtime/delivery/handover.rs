@@ -129,13 +129,13 @@ impl PreparedHandOver {
             .map(|event| (event.id, Arc::new(Message::new(self.tenant, event))))
             .collect();
         let waiting =
-            pairs.iter().filter_map(|(webhook, event)| self.waiting(*webhook, *event, &messages)).collect();
+            pairs.iter().filter_map(|(webhook, event)| self.find_waiting(*webhook, *event, &messages)).collect();
         let room = std::mem::take(&mut leased.room);
         self.engine.with_dispatcher(|engine, now| engine.take_in(waiting, leased.ends, room, now));
         self.engine.start_ready_attempts();
     }
 
-    fn waiting(
+    fn find_waiting(
         &self,
         webhook: WebhookId,
         event: EventId,

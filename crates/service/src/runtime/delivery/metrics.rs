@@ -52,7 +52,7 @@ impl Metrics {
     }
 
     /// Counts an attempt that ended.
-    pub(super) fn attempted(&self, outcome: AttemptOutcome, took: Duration) {
+    pub(super) fn count_attempt(&self, outcome: AttemptOutcome, took: Duration) {
         self.attempt_seconds.record(took.as_secs_f64());
         match outcome {
             AttemptOutcome::Acknowledged => self.acknowledged.increment(1),

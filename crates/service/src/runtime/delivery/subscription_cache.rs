@@ -85,7 +85,7 @@ impl Receiver {
     }
 
     /// Returns the secrets that sign at this time (§6.3).
-    pub(super) fn signing(&self, at: Timestamp) -> Vec<Secret> {
+    pub(super) fn signing_secrets(&self, at: Timestamp) -> Vec<Secret> {
         self.secrets
             .iter()
             .filter(|(_, end)| end.is_none_or(|end| at < end))
@@ -119,7 +119,7 @@ impl SubscriptionCache {
     /// # Errors
     /// Errors of the store.
     pub(super) async fn get(&self, services: &Services, queue: QueueKey, now: Now) -> Read<Option<Arc<Receiver>>> {
-        let cached_subscription = self.known(queue, now);
+        let cached_subscription = self.cached_entry(queue, now);
         let look = || async {
             let (tenant, webhook) = queue;
             let subscription = services.store.row::<Subscription>(tenant, webhook).await?;
@@ -133,7 +133,7 @@ impl SubscriptionCache {
         self.lock().remove(&queue);
     }
 
-    fn known(&self, queue: QueueKey, now: Now) -> Arc<CachedSubscription> {
+    fn cached_entry(&self, queue: QueueKey, now: Now) -> Arc<CachedSubscription> {
         let mut all = self.lock();
         if let Some(subscription) = all.get(&queue).filter(|receiver| receiver.is_fresh(now)) {
             return Arc::clone(subscription);

@@ -113,10 +113,10 @@ async fn run(
     }
     let sealed_email = erasure.sealed_email.as_deref().unwrap_or_default();
     let names = erasing::open_names(services, tenant, erasure.id, sealed_email);
-    let ids = job.recorded().await?.into_iter().map(|row| row.id);
+    let ids = job.recorded_rows().await?.into_iter().map(|row| row.id);
     let mentions = Mentions::new(job.person, ids, names.first().map(String::as_str))
         .except(kept_ids.ids.iter().copied())
-        .named(&names);
+        .with_names(&names);
     if !job.scan(&mentions, &names, &kept_ids).await? {
         return Ok(false);
     }
@@ -148,8 +148,8 @@ impl Job<'_> {
         self.removal().apply(changes).await
     }
 
-    async fn recorded(&self) -> Result<Vec<ErasedRow>, Error> {
-        self.removal().recorded().await
+    async fn recorded_rows(&self) -> Result<Vec<ErasedRow>, Error> {
+        self.removal().recorded_rows().await
     }
 
     fn record(&self, kind: &'static str, ids: Vec<[u8; 16]>) -> ErasureChange {
@@ -159,7 +159,8 @@ impl Job<'_> {
     /// Replaces the segments of the index that have words of the person by segments without them. Returns `true`
     /// if there were any.
     async fn clean_index(&self) -> Result<bool, Error> {
-        let ids = self.recorded().await?.into_iter().map(|row| row.id).chain([self.person.to_bytes()]).collect();
+        let ids =
+            self.recorded_rows().await?.into_iter().map(|row| row.id).chain([self.person.to_bytes()]).collect();
         search_index::forget(self.services, self.tenant, &ids).await
     }
 
@@ -186,7 +187,7 @@ impl Job<'_> {
     async fn complete(&self, stored: &Versioned<Erasure>, now: Timestamp) -> Result<bool, Error> {
         let mut counts = self.erasure.counts.clone();
         let mut counts_by_kind: BTreeMap<String, u64> = BTreeMap::new();
-        for row in self.recorded().await? {
+        for row in self.recorded_rows().await? {
             *counts_by_kind.entry(row.kind).or_default() += 1;
         }
         counts.extend(counts_by_kind);

@@ -187,7 +187,7 @@ impl Job<'_> {
     /// Removes title and subject of the conversations about removed resources. No index finds them by many subjects, so all
     /// are read.
     async fn blank_conversations_about_removed(&self, kept: &mut Kept) -> Result<bool, Error> {
-        let removed_ids: HashSet<_> = self.recorded().await?.into_iter().map(|row| row.id).collect();
+        let removed_ids: HashSet<_> = self.recorded_rows().await?.into_iter().map(|row| row.id).collect();
         let mut last_id = [0; 16];
         loop {
             if !(self.goes_on)() {

@@ -7,7 +7,7 @@ use candor_domain::erasure::{Mentions, erased_event_data, former_name};
 use candor_domain::event::Event;
 use candor_domain::people::Connector;
 use candor_domain::people::connector::SyncIssue;
-use candor_domain::text::folded;
+use candor_domain::text::fold_case;
 use candor_port_storage::StorageExt;
 use candor_port_storage::erasing::ErasureChange;
 use candor_tables::flat::{Column, SqlValue, Stored, Type};
@@ -227,7 +227,7 @@ impl Job<'_> {
             let is_theirs = |issue: &SyncIssue| {
                 let user_name = issue.user_name.as_deref().unwrap_or_default();
                 let external_id = issue.external_id.as_deref().unwrap_or_default();
-                let is_name = |name: &String| folded(name) == folded(user_name) || name == external_id;
+                let is_name = |name: &String| fold_case(name) == fold_case(user_name) || name == external_id;
                 mentions.names_person(&issue.message) || mentions.has_email(user_name) || names.iter().any(is_name)
             };
             let theirs = page.iter().filter(|row| is_theirs(&row.value)).map(|row| row.value.id.to_bytes());

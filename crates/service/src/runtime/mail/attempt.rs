@@ -30,7 +30,7 @@ pub(super) struct MailEnding {
 
 impl MailEnding {
     /// Creates the ending of an attempt without any result.
-    pub(super) const fn nothing() -> Self {
+    pub(super) const fn without_result() -> Self {
         Self { result: None, reached: None }
     }
 
@@ -40,7 +40,7 @@ impl MailEnding {
     }
 
     /// Creates the ending of an attempt that tried to hand the mail to the server.
-    pub(super) const fn attempted(result: MailResult, outcome: Result<(), MailFailure>) -> Self {
+    pub(super) const fn from_attempt(result: MailResult, outcome: Result<(), MailFailure>) -> Self {
         let is_reachable = match outcome {
             Ok(()) | Err(MailFailure::Deferred | MailFailure::Refused) => Some(true),
             Err(failure) if failure.is_of_the_server() => Some(false),
@@ -62,10 +62,10 @@ impl MailerShared {
     pub(super) async fn attempt(&self, mail: MailKey) -> MailEnding {
         let ready = match self.look_up(mail).await {
             Ok(Some(ready)) => ready,
-            Ok(None) => return MailEnding::nothing(),
+            Ok(None) => return MailEnding::without_result(),
             Err(error) => {
                 tracing::warn!(%error, "cannot read the data of a mail; retrying soon");
-                return MailEnding::nothing();
+                return MailEnding::without_result();
             }
         };
         let Versioned { value: invitation, version } = &ready.invitation;
@@ -83,15 +83,15 @@ impl MailerShared {
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot count the mails of the day; retrying soon");
-                return MailEnding::nothing();
+                return MailEnding::without_result();
             }
         }
         let start = Instant::now();
         let outcome = self.send(mail, sealed_token, &ready).await;
-        self.metrics.attempted(outcome, start.elapsed());
+        self.metrics.count_attempt(outcome, start.elapsed());
         log(mail, outcome);
         let invitation_after = invitation.mail_attempted(outcome, self.services.clock.now());
-        MailEnding::attempted(changed_invitation(invitation_after), outcome)
+        MailEnding::from_attempt(changed_invitation(invitation_after), outcome)
     }
 
     async fn look_up(&self, (tenant, id): MailKey) -> Read<Option<Ready>> {

@@ -29,7 +29,7 @@ pub async fn give_up_expired(services: &Services) -> Result<usize, Error> {
         let mails = services.store.claim_mails(lease, now.plus_seconds(-VALID_SECONDS), BATCH, &[]).await?;
         let count = mails.len();
         for mail in &mails {
-            if let Some(expired_invitation) = ended(services, *mail).await? {
+            if let Some(expired_invitation) = expire_mail(services, *mail).await? {
                 given_up += usize::from(save(services, *mail, &expired_invitation).await?);
             }
         }
@@ -40,7 +40,7 @@ pub async fn give_up_expired(services: &Services) -> Result<usize, Error> {
     }
 }
 
-async fn ended(services: &Services, (tenant, id): MailKey) -> Result<Option<Versioned<Invitation>>, Error> {
+async fn expire_mail(services: &Services, (tenant, id): MailKey) -> Result<Option<Versioned<Invitation>>, Error> {
     let Some(Versioned { value, version }) = services.store.row::<Invitation>(tenant, id).await? else {
         return Ok(None);
     };

@@ -28,7 +28,7 @@ impl InvitationEmail {
             printable_name(first_name).map_or_else(|| "Hello,".to_owned(), |name| format!("Hello {name},"));
         let name = printable_name(organization).unwrap_or_else(|| "Your organization".to_owned());
         let invites = format!("{name} invites you to join it in Candor.");
-        let end_text = until(expires_at);
+        let end_text = format_expiry(expires_at);
         let text = format!(
             "{greeting}\n\n\
              {invites} To accept, open this link:\n\n\
@@ -72,7 +72,7 @@ fn has_dot_between_letters(name: &str) -> bool {
 }
 
 /// Returns the expiry time to the minute, in a numeric format that does not depend on a locale.
-fn until(expires_at: Timestamp) -> String {
+fn format_expiry(expires_at: Timestamp) -> String {
     let text = expires_at.to_string();
     match (text.get(..10), text.get(11..16)) {
         (Some(day), Some(time)) => format!("{day} {time} UTC"),

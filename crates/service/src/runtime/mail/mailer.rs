@@ -147,12 +147,12 @@ impl Mailer {
             tokio::select! {
                 Some(ended) = self.jobs.join_next() => { self.take_ended(ended); }
                 () = parts.services.mail_queued.notified() => self.look_at = Duration::ZERO,
-                () = until(wake_at) => {}
+                () = wait_until(wake_at) => {}
                 () = &mut stop, if !is_stopping => {
                     parts.permits.close();
                     cut_at = Some(Instant::now() + grace);
                 }
-                () = until(cut_at) => {
+                () = wait_until(cut_at) => {
                     cut_at = None;
                     let mails = self.jobs.len();
                     tracing::warn!(mails, "some mails were not sent before the shutdown; they are attempted again");
@@ -300,13 +300,13 @@ impl MailerShared {
 
     /// Returns the remaining lease that an attempt needs: its result must be recorded before another worker can
     /// claim the mail.
-    fn needed(&self) -> Duration {
+    fn min_remaining_lease(&self) -> Duration {
         self.deadline + RECORDED_WITHIN
     }
 
     /// Returns the lease duration of a mail. On a busy machine, its job may begin half the deadline late.
     fn lease(&self) -> Duration {
-        self.needed() + self.deadline / 2
+        self.min_remaining_lease() + self.deadline / 2
     }
 
     /// Sends a claimed mail once it has a permit. Releases the mail if the mailer stops or the server is paused
@@ -317,14 +317,14 @@ impl MailerShared {
         if permit.is_err() || self.server().is_paused(self.now().steady) {
             return JobEnd { tenant, result: Some((mail, MailResult::Released)), was_attempted: false };
         }
-        if ends.remaining(self.now()) < self.needed() {
+        if ends.remaining(self.now()) < self.min_remaining_lease() {
             return JobEnd { tenant, result: None, was_attempted: false };
         }
         self.show_in_flight();
         let ending = self.attempt(mail).await;
         match ending.reached {
-            Some(true) => self.server().reached(),
-            Some(false) => self.server().failed(self.now().steady),
+            Some(true) => self.server().record_success(),
+            Some(false) => self.server().record_failure(self.now().steady),
             None => {}
         }
         JobEnd { tenant, result: ending.result.map(|result| (mail, result)), was_attempted: true }
@@ -336,7 +336,7 @@ impl MailerShared {
 }
 
 /// Waits until `at`, or forever if it is `None`.
-async fn until(at: Option<Instant>) {
+async fn wait_until(at: Option<Instant>) {
     match at {
         Some(at) => sleep_until(at.into()).await,
         None => std::future::pending().await,

@@ -38,7 +38,7 @@ impl Metrics {
     }
 
     /// Counts an attempt that ended.
-    pub(super) fn attempted(&self, outcome: Result<(), MailFailure>, took: Duration) {
+    pub(super) fn count_attempt(&self, outcome: Result<(), MailFailure>, took: Duration) {
         self.attempt_seconds.record(took.as_secs_f64());
         let counter_of =
             |failure| self.failed.iter().find(|(known, _)| *known == failure).map(|(_, counter)| counter);

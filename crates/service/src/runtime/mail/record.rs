@@ -40,7 +40,7 @@ pub(super) async fn save(
     let draft = AuditDraft { action: "invitation.mail", target, changes: Changes::new(), comment: None };
     let mut change = ChangeSet::new(services.entry_of_system(MAILER, draft, now));
     change.events = invitation_events::events(services, Some(&row_before.value), &changed.value, status, now)?;
-    change.writes = vec![Write::put(&Row::expecting(changed.value.clone(), changed.version))];
+    change.writes = vec![Write::put(&Row::at_version(changed.value.clone(), changed.version))];
     services.commit_unless_stale(tenant, change).await
 }
 

@@ -32,13 +32,13 @@ impl ServerPause {
     }
 
     /// Records that the server answered.
-    pub(super) const fn reached(&mut self) {
+    pub(super) const fn record_success(&mut self) {
         *self = Self { failures: 0, paused_until: Duration::ZERO };
     }
 
     /// Records that the server could not be reached. Failures during a pause do not count, because their attempts
     /// began before it.
-    pub(super) fn failed(&mut self, now: Duration) {
+    pub(super) fn record_failure(&mut self, now: Duration) {
         if !self.is_paused(now) {
             let length = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(self.failures)).min(LONGEST_PAUSE);
             self.paused_until = now + length;
@@ -60,17 +60,17 @@ mod tests {
     fn pauses_double_up_to_a_minute_until_the_server_answers() {
         let (mut pause, mut now) = (ServerPause::default(), Duration::from_secs(100));
         for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
-            pause.failed(now);
-            pause.failed(now);
+            pause.record_failure(now);
+            pause.record_failure(now);
             now += Duration::from_secs(seconds);
             assert!(pause.is_paused(now - Duration::from_millis(1)) && !pause.is_paused(now), "{seconds}");
             assert!(pause.is_unreachable() && pause.paused_until() == now);
         }
-        pause.failed(now);
+        pause.record_failure(now);
         pause.end_early();
         assert!(!pause.is_paused(now) && pause.is_unreachable());
-        pause.reached();
-        pause.failed(now);
+        pause.record_success();
+        pause.record_failure(now);
         assert_eq!(pause.paused_until(), now + FIRST_PAUSE, "counted from the start again");
     }
 }

@@ -61,7 +61,7 @@ pub async fn update(
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let attribute = services.find_stored::<Attribute>(context, id).await?;
-        let patch = context.validate_update(attribute.version, || update.against(&attribute.value))?;
+        let patch = context.validate_update(attribute.version, || update.resolve_with(&attribute.value))?;
         let holder = holder(services, context, rows::attributes::BY_NAME, patch.name.as_deref()).await?;
         let decision = attribute.value.update(patch, holder, at)?;
         Ok((attribute, decision.map(PendingChange::new)))

@@ -62,7 +62,7 @@ pub async fn update(
     let update = parse_patch(body);
     let decide = async |at: Timestamp| {
         let department = services.find_stored::<Department>(context, id).await?;
-        let name = context.validate_update(department.version, || update.against(&department.value))?;
+        let name = context.validate_update(department.version, || update.resolve_with(&department.value))?;
         let holder = holder(services, context, rows::departments::BY_NAME, name.as_deref()).await?;
         let decision = department.value.rename(name, holder, at)?;
         Ok((department, decision.map(PendingChange::new)))

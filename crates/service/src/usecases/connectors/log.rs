@@ -50,7 +50,7 @@ pub async fn resolve_issue(
             return Err(DomainError::NotFound.into());
         }
         context.validate_action(issue_row.version)?;
-        let Some(state) = issue_row.value.resolved(at) else {
+        let Some(state) = issue_row.value.resolve(at) else {
             return Err(DomainError::transition("resolved_at", issue_row.value.resolved_at, "resolve").into());
         };
         let audit = AuditDraft::new(&state, "connector.resolve_issue").with_changes(&issue_row.value, &state);

@@ -14,7 +14,7 @@ use candor_tables::rows;
 
 use crate::change::Attempt;
 use crate::context::error::Error;
-use crate::context::notices::addressed;
+use crate::context::notices::build_notifications;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found, render};
 
@@ -83,7 +83,7 @@ pub async fn count_deactivation(
     let others = match answer {
         BrakeAnswer::Allowed(count) => {
             let row = match version {
-                Some(version) => Row::expecting(count, version),
+                Some(version) => Row::at_version(count, version),
                 None => Row::new(count),
             };
             return Ok(Some(Write::put(&row)));
@@ -113,8 +113,8 @@ async fn pause(
         let audit = context.audit_of_connector(&connector.value, services.id(at), decision.audit, at);
         let mut change = ChangeSet::new(audit);
         change.events = services.events(&decision.events, &render(&decision.state)?, at);
-        change.notices = addressed(services, tenant, &decision.notices, at).await?;
-        change.writes = vec![Write::put(&Row::expecting(decision.state, connector.version))];
+        change.notices = build_notifications(services, tenant, &decision.notices, at).await?;
+        change.writes = vec![Write::put(&Row::at_version(decision.state, connector.version))];
         Ok(Attempt::Commit(tenant, Box::new(change), ()))
     };
     services.retry(plan).await
@@ -144,8 +144,8 @@ pub async fn issue_change(
 ) -> Result<IssueChange, Error> {
     let (tenant, at) = (context.caller.tenant, services.clock.now());
     if let Some(open) = open_issue(services, tenant, connector, &draft).await? {
-        let repeated_issue = open.value.repeated(draft.message, at);
-        let writes = vec![Write::put(&Row::expecting(repeated_issue, open.version))];
+        let repeated_issue = open.value.record_occurrence(draft.message, at);
+        let writes = vec![Write::put(&Row::at_version(repeated_issue, open.version))];
         return Ok(IssueChange { writes, ..IssueChange::default() });
     }
     let issue = SyncIssue::open(services.id(at), connector.id, draft, at);
@@ -176,7 +176,7 @@ async fn new_issue(
     }
     let others = services.store.first(tenant, rows::sync_issues::open_refusals(connector.id)).await?;
     let notice = connector.issue_notice(issue, others.is_some());
-    let notices = addressed(services, tenant, notice.as_slice(), issue.occurred_at).await?;
+    let notices = build_notifications(services, tenant, notice.as_slice(), issue.occurred_at).await?;
     let events = services.events(&[EventType::ConnectorSyncFailed], &render(connector)?, issue.occurred_at);
     Ok(IssueChange { writes, events, notices })
 }

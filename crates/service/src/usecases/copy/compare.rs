@@ -11,7 +11,7 @@ use super::{CopiedTable, CopyError, CopyWatch, Difference};
 ///
 /// # Errors
 /// [`CopyError::Differs`] with all tables that differ.
-pub(super) async fn compared(
+pub(super) async fn compare_tables(
     source: &dyn CopySource,
     target: &dyn CopyTarget,
     tables: &[CopyTable],

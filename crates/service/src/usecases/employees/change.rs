@@ -81,13 +81,14 @@ pub async fn update(
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let employee = services.find_stored::<Employee>(context, id).await?;
-        let patch = context.validate_update(employee.version, || update.against(&employee.value))?;
+        let patch = context.validate_update(employee.version, || update.resolve_with(&employee.value))?;
         let rows_read = wanted_by(&patch, &employee.value).load(services, context.caller.tenant).await?;
         let Some(decision) = employee.value.update(&patch, &rows_read.references, at)? else {
             return Ok((employee, None));
         };
         let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
-        let pending_change = planned(&employee.value, decision, rows_read.tree).with_requirements(other_admin);
+        let pending_change =
+            build_pending_change(&employee.value, decision, rows_read.tree).with_requirements(other_admin);
         Ok((employee, Some(pending_change)))
     };
     services.update(context, decide).await
@@ -109,11 +110,12 @@ pub async fn rehire(
     let update = Rehire::parse(body);
     let decide = async |at: Timestamp| {
         let employee = services.find_stored::<Employee>(context, id).await?;
-        let rehire = context.validate_update(employee.version, || update.against(&employee.value))?;
+        let rehire = context.validate_update(employee.version, || update.resolve_with(&employee.value))?;
         let rows_read = wanted_by(rehire.patch(), &employee.value).load(services, context.caller.tenant).await?;
         let decision = employee.value.rehire(&rehire, &rows_read.references, at)?;
         let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
-        let pending_change = planned(&employee.value, decision, rows_read.tree).with_requirements(other_admin);
+        let pending_change =
+            build_pending_change(&employee.value, decision, rows_read.tree).with_requirements(other_admin);
         Ok((employee, pending_change))
     };
     services.act(context, decide).await
@@ -145,8 +147,9 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
         if let Some(Versioned { value, version }) = invitation {
             let revocation = value.revoke(at);
             let events = invitation_events::events(services, Some(&value), &revocation, status_after, at)?;
-            pending_change =
-                pending_change.with_writes([Write::put(&Row::expecting(revocation, version))]).with_events(events);
+            pending_change = pending_change
+                .with_writes([Write::put(&Row::at_version(revocation, version))])
+                .with_events(events);
         }
         Ok((employee, pending_change))
     };
@@ -163,7 +166,7 @@ pub async fn reactivate(services: &Services, context: &RequestContext, id: Emplo
         context.validate_action(employee.version)?;
         let decision = employee.value.reactivate(at)?;
         let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
-        let pending_change = planned(&employee.value, decision, None).with_requirements(other_admin);
+        let pending_change = build_pending_change(&employee.value, decision, None).with_requirements(other_admin);
         Ok((employee, pending_change))
     };
     services.act(context, decide).await
@@ -208,7 +211,11 @@ pub(crate) async fn other_admin(
 }
 
 /// Creates the change of a record, with the conditions that its references need at commit time.
-fn planned(before: &Employee, decision: Decision<Employee>, tree: Option<Version>) -> PendingChange<Employee> {
+fn build_pending_change(
+    before: &Employee,
+    decision: Decision<Employee>,
+    tree: Option<Version>,
+) -> PendingChange<Employee> {
     let state_after = &decision.state;
     let lines = (before.manager_id != state_after.manager_id).then_some(ReportingLineChange { seen: tree });
     let new_department =
@@ -269,7 +276,7 @@ impl ReferencedRows<'_> {
             };
             let reporting = async {
                 match self.person {
-                    Some(person) => Ok(Some(store.reporting(tenant, person.id, id).await?)),
+                    Some(person) => Ok(Some(store.read_reporting(tenant, person.id, id).await?)),
                     None => Ok(None),
                 }
             };

@@ -82,7 +82,7 @@ pub async fn upsert(
             if !request.dry_run {
                 sync::record_refused(services, context, request.connector.as_deref(), &why).await;
             }
-            return Err(refused(why));
+            return Err(unreadable_file_error(why));
         }
     };
     if request.connector.is_some() {
@@ -106,7 +106,7 @@ pub async fn upsert(
     reply
 }
 
-fn refused(file: UnreadableFile) -> Error {
+fn unreadable_file_error(file: UnreadableFile) -> Error {
     match file {
         UnreadableFile::Invalid(problems) => problems.into(),
         UnreadableFile::Malformed(message) => Error::Malformed(message),
@@ -264,7 +264,7 @@ impl<'a> Upload<'a> {
         while let Some(mut piece) = next {
             if piece.is_last {
                 piece.change.replay = self.services.replay_of(self.context, &reply, at)?;
-                if let Some(sync_change) = self.synced(&report, at).await? {
+                if let Some(sync_change) = self.connector_change_set(&report, at).await? {
                     piece.change.append(sync_change);
                 }
             }

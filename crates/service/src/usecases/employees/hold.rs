@@ -20,7 +20,7 @@ use crate::context::services::{Services, or_not_found, render};
 pub async fn get(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let employee = services.find_stored::<Employee>(context, id).await?;
     context.authorize()?;
-    shown(employee.value.legal_hold())
+    hold_reply(employee.value.legal_hold())
 }
 
 /// `PUT /employees/{id}/legal-hold`: sets a hold, or gives it another reason.
@@ -38,10 +38,10 @@ pub async fn put(
         let employee = services.find_stored::<Employee>(context, id).await?;
         let draft = context.validate_update(employee.version, || draft.clone())?;
         let Some(decision) = employee.value.set_hold(draft, at)? else {
-            return Ok(ChangePlan::Unchanged(shown(employee.value.legal_hold())?));
+            return Ok(ChangePlan::Unchanged(hold_reply(employee.value.legal_hold())?));
         };
-        let hold = shown(decision.state.legal_hold())?;
-        Ok(ChangePlan::Commit(written(services, context, decision, employee.version, at)?, hold))
+        let hold = hold_reply(decision.state.legal_hold())?;
+        Ok(ChangePlan::Commit(build_hold_change(services, context, decision, employee.version, at)?, hold))
     };
     services.change(context, plan).await
 }
@@ -55,12 +55,15 @@ pub async fn delete(services: &Services, context: &RequestContext, id: EmployeeI
         let employee = services.find_stored::<Employee>(context, id).await?;
         context.validate_action(employee.version)?;
         let decision = employee.value.release_hold(at)?;
-        Ok(ChangePlan::Commit(written(services, context, decision, employee.version, at)?, Reply::removed()))
+        Ok(ChangePlan::Commit(
+            build_hold_change(services, context, decision, employee.version, at)?,
+            Reply::no_content(),
+        ))
     };
     services.change(context, plan).await
 }
 
-fn written(
+fn build_hold_change(
     services: &Services,
     context: &RequestContext,
     decision: Decision<Employee>,
@@ -69,10 +72,10 @@ fn written(
 ) -> Result<Box<ChangeSet>, Error> {
     let state_json = render(&decision.state)?;
     let (mut change, person) = services.change_set(context, decision, &state_json, at);
-    change.writes = vec![Write::put(&Row::expecting(person, seen))];
+    change.writes = vec![Write::put(&Row::at_version(person, seen))];
     Ok(Box::new(change))
 }
 
-fn shown(hold: Option<LegalHold>) -> Result<Reply, Error> {
+fn hold_reply(hold: Option<LegalHold>) -> Result<Reply, Error> {
     Ok(Reply::ok(render(&or_not_found(hold)?)?, None))
 }

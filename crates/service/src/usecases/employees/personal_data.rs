@@ -130,7 +130,7 @@ impl PersonalData {
                 Stage::Type(kind) => {
                     let is_last = self.read(kind, &mut text).await?;
                     if is_last {
-                        self.stage = after(kind);
+                        self.stage = stage_after(kind);
                         self.after = None;
                     }
                 }
@@ -361,7 +361,7 @@ impl PersonalData {
 }
 
 /// Returns the stage after a type.
-fn after(kind: PersonalDataType) -> Stage {
+fn stage_after(kind: PersonalDataType) -> Stage {
     let next = PersonalDataType::ALL.iter().copied().find(|other| *other > kind);
     next.map_or(Stage::Actor(0), Stage::Type)
 }

@@ -76,7 +76,7 @@ impl Expandable for Employee {
         Ok(Included { managers, departments, reports })
     }
 
-    fn covered(included: &Included, items: &[Self]) -> usize {
+    fn count_covered(included: &Included, items: &[Self]) -> usize {
         included.reports.as_ref().map_or(items.len(), |reports| reports.covered)
     }
 

@@ -97,7 +97,7 @@ pub async fn hold_again(services: &Services, entry: &HoldEntry) -> Result<Repeat
             return Ok(Attempt::Done(RepeatedHold::Unchanged));
         };
         let events = services.events(&decision.events, &render(&decision.state)?, at);
-        let writes = vec![Write::put(&Row::expecting(decision.state, employee_row.version))];
+        let writes = vec![Write::put(&Row::at_version(decision.state, employee_row.version))];
         let entry = services.entry_of_system(ACTOR, decision.audit, at);
         let change = ChangeSet { writes, events, ..ChangeSet::new(entry) };
         Ok(Attempt::Commit(tenant, Box::new(change), RepeatedHold::Set))

@@ -139,7 +139,7 @@ async fn first_cursor(
     let page = services.store.feed(tenant, &FeedFilter::default(), oldest_in_feed(at), &FeedStart::Now, 1).await?;
     let events = page.next.unwrap_or(events::START);
     let first = resources.first().copied().unwrap_or(ExportedResource::Employees);
-    Ok(ExportCursor { started_at: at, events, place: ExportPlace::before(first) })
+    Ok(ExportCursor { started_at: at, events, place: ExportPlace::start_of(first) })
 }
 
 impl Export {
@@ -181,7 +181,7 @@ impl Export {
                 line(&mut page.text, &ExportEnd::new(self.counts.clone()))?;
                 return Ok(page.text.into());
             };
-            self.cursor.place = ExportPlace::before(next);
+            self.cursor.place = ExportPlace::start_of(next);
             self.page_rows = rows::FIRST_PAGE_ROWS;
         }
         if self.unmarked >= checkpoint_rows {

@@ -14,7 +14,7 @@ use candor_tables::rows;
 use super::issues::{EndedIssue, is_not_pending, recurs};
 use super::load::{ResolvedReferences, TreePosition};
 use super::view::LoadedUser;
-use super::write::paused;
+use super::write::paused_error;
 use super::{ScimContext, ScimFailure};
 use crate::change::Batch;
 use crate::context::invitation_events;
@@ -112,7 +112,7 @@ impl<'a> ScimChange<'a> {
                 .map(|position| position.tree);
             let lines = is_moved.then_some(ReportingLineChange { seen: tree_version });
             let row = match stored.person {
-                Some(person) => Row::expecting(person_after.clone(), person.version),
+                Some(person) => Row::at_version(person_after.clone(), person.version),
                 None => Row::new(person_after.clone()),
             };
             self.writes.push(Write::employee(&row, lines));
@@ -133,14 +133,14 @@ impl<'a> ScimChange<'a> {
         let request = &self.context.request;
         let count_result =
             provider::count_deactivation(self.services, request, self.connector, earlier, self.at).await?;
-        self.writes.push(count_result.ok_or_else(paused)?);
+        self.writes.push(count_result.ok_or_else(paused_error)?);
         Ok(())
     }
 
     /// Writes the link of a person.
     pub(super) fn write_link(&mut self, link: ScimLink, stored: Option<&Versioned<ScimLink>>) {
         let row = match stored {
-            Some(stored) => Row::expecting(link, stored.version),
+            Some(stored) => Row::at_version(link, stored.version),
             None => Row::new(link),
         };
         self.writes.push(Write::put(&row));
@@ -157,7 +157,7 @@ impl<'a> ScimChange<'a> {
         match decision {
             Some(decision) => {
                 let state_after = self.add(decision)?;
-                self.writes.push(Write::put(&Row::expecting(state_after.clone(), person.version)));
+                self.writes.push(Write::put(&Row::at_version(state_after.clone(), person.version)));
                 self.end_invitation(&person.value, &state_after).await?;
             }
             None => self.add_link_entry(&person.value),
@@ -183,7 +183,7 @@ impl<'a> ScimChange<'a> {
         if let Some(change) = self.batch.so_far() {
             change.events.extend(events);
         }
-        self.writes.push(Write::put(&Row::expecting(revocation, invitation.version)));
+        self.writes.push(Write::put(&Row::at_version(revocation, invitation.version)));
         Ok(())
     }
 
@@ -246,7 +246,7 @@ impl<'a> ScimChange<'a> {
             Some(decision) => {
                 let state_after = self.add(decision)?;
                 let lines = ReportingLineChange { seen: Some(position.tree) };
-                let row = Row::expecting(state_after, report.version);
+                let row = Row::at_version(state_after, report.version);
                 self.writes.push(Write::employee(&row, Some(lines)));
             }
             None => self.add_link_entry(&report.value),
@@ -278,7 +278,8 @@ impl<'a> ScimChange<'a> {
 
     /// Uses up the confirmation that this change needed.
     pub(super) fn use_confirmation(&mut self, issue: Option<Versioned<SyncIssue>>) {
-        let used_issue = issue.and_then(|stored| stored.value.used().map(|state| EndedIssue { stored, state }));
+        let used_issue =
+            issue.and_then(|stored| stored.value.consume_confirmation().map(|state| EndedIssue { stored, state }));
         self.writes.extend(used_issue.iter().map(EndedIssue::write));
     }
 

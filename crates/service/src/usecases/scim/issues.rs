@@ -22,7 +22,7 @@ pub(super) struct EndedIssue {
 
 impl EndedIssue {
     pub(super) fn write(&self) -> Write {
-        Write::put(&Row::expecting(self.state.clone(), self.stored.version))
+        Write::put(&Row::at_version(self.state.clone(), self.stored.version))
     }
 }
 
@@ -85,7 +85,7 @@ impl ScimContext {
         let own = own.filter(|issue| issue.value.ends_by_itself());
         let ended_issues = own
             .filter(|issue| !recurs(&issue.value))
-            .filter_map(|issue| issue.value.resolved(at).map(|state| EndedIssue { stored: issue, state }));
+            .filter_map(|issue| issue.value.resolve(at).map(|state| EndedIssue { stored: issue, state }));
         Ok(ended_issues.collect())
     }
 }

@@ -94,7 +94,7 @@ impl ScimContext {
             services.store.rows::<ScimLink>(self.tenant(), &ids),
             self.departments_of(services, &people)
         )?;
-        Ok(joined(people, links, departments))
+        Ok(join_users(people, links, departments))
     }
 
     /// Loads the people and departments of links.
@@ -106,7 +106,7 @@ impl ScimContext {
         let ids: Vec<_> = links.iter().map(|link| link.value.id).collect();
         let people = services.store.rows::<Employee>(self.tenant(), &ids).await?;
         let departments = self.departments_of(services, &people).await?;
-        Ok(joined(people, links, departments))
+        Ok(join_users(people, links, departments))
     }
 
     /// Loads the person with this id, with their link and department.
@@ -120,7 +120,7 @@ impl ScimContext {
             tokio::try_join!(store.row::<Employee>(tenant, id), store.row::<ScimLink>(tenant, id))?;
         let people: Vec<_> = person.into_iter().collect();
         let departments = self.departments_of(services, &people).await?;
-        Ok(joined(people, link.into_iter().collect(), departments).pop())
+        Ok(join_users(people, link.into_iter().collect(), departments).pop())
     }
 
     async fn departments_of(
@@ -134,7 +134,7 @@ impl ScimContext {
 }
 
 /// Joins people with their links and the names of their departments.
-fn joined(
+fn join_users(
     people: Vec<Versioned<Employee>>,
     links: Vec<Versioned<ScimLink>>,
     departments: Vec<Versioned<Department>>,

@@ -141,7 +141,7 @@ pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) 
         change.add_removal(removal.decision, removal.link, &StoredRows::of_user(Some(&loaded_user))).await?;
         change.require(other);
         let change = change.finish(Some(id), vec![]).await?.ok_or_else(no_change)?;
-        Ok(WritePlan::Commit(Box::new(change), Reply::removed(), None))
+        Ok(WritePlan::Commit(Box::new(change), Reply::no_content(), None))
     };
     Ok(context.run(services, &connector.connector, false, plan).await?.reply)
 }
@@ -150,7 +150,7 @@ fn no_change() -> ScimFailure {
     ScimFailure::Failed(Error::Bug("a SCIM change has no decision".to_owned()))
 }
 
-pub(super) fn paused() -> ScimError {
+pub(super) fn paused_error() -> ScimError {
     let detail = "The connector is paused, because many people were deactivated within an hour. An administrator must \
                   check the assignments and resume it.";
     ScimError { retry_after: Some(PAUSED_SECONDS), ..ScimError::with_status(503, detail) }
@@ -170,7 +170,7 @@ impl ScimContext {
     async fn load_for_change(&self, services: &Services) -> Result<LoadedConnector, ScimFailure> {
         let loaded_connector = self.load_connector(services).await?;
         let is_accepted = loaded_connector.connector.accepts_changes(self.tenant().environment);
-        if is_accepted { Ok(loaded_connector) } else { Err(paused().into()) }
+        if is_accepted { Ok(loaded_connector) } else { Err(paused_error().into()) }
     }
 
     fn check_precondition(&self, version: UserVersion) -> Result<(), ScimFailure> {
@@ -202,7 +202,7 @@ impl ScimContext {
                         loaded_user.live_link(self.connector),
                         department,
                     );
-                    form.patched(operations)?
+                    form.apply_operations(operations)?
                 }
             };
             let user = ScimUser::read(&document, &connector.mappings, Some(person))?;

@@ -106,7 +106,7 @@ impl<'a> Candidates<'a> {
     }
 
     /// Restricts the result to documents that come after `place` in the order of the list.
-    pub(super) fn behind(mut self, place: Option<DocumentKey>) -> Self {
+    pub(super) fn restrict_to_after(mut self, place: Option<DocumentKey>) -> Self {
         self.behind = self.behind.min(place).or(self.behind).or(place);
         if let Some(place) = self.behind {
             self.unopened.retain(|segment| segment.oldest <= place.created_at);
@@ -115,11 +115,11 @@ impl<'a> Candidates<'a> {
     }
 
     /// Restricts the result to documents created within these bounds.
-    pub(super) fn within(mut self, bounds: Bounds<Timestamp>) -> Self {
+    pub(super) fn restrict_to_bounds(mut self, bounds: Bounds<Timestamp>) -> Self {
         self.not_before = bounds.gte;
         self.unopened.retain(|segment| bounds.gte.is_none_or(|from| segment.newest >= from));
         // No document created at the upper bound has a greater id than this.
-        self.behind(bounds.lte.map(|time| DocumentKey { created_at: time, id: [u8::MAX; 16] }))
+        self.restrict_to_after(bounds.lte.map(|time| DocumentKey { created_at: time, id: [u8::MAX; 16] }))
     }
 
     /// Returns the next `count` documents, or fewer at the end.
@@ -242,7 +242,7 @@ impl<'a> Candidates<'a> {
         self.read_blocks(segments.iter().map(|(segment, _)| segment.id), &prefix.terms).await?;
         let lookups = segments.into_iter().map(|(segment, among)| {
             let blocks = prefix.terms.each_ref().map(|term| self.blocks_of(segment, term));
-            (segment, Some(prefix.among(among.as_deref(), blocks)))
+            (segment, Some(prefix.find_extensions_only(among.as_deref(), blocks)))
         });
         Ok(lookups.filter(has_any).collect())
     }

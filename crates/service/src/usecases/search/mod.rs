@@ -141,7 +141,7 @@ impl Search<'_> {
             let mut search_hits = vec![];
             for it in &mut parts {
                 let visible = visible.as_ref().filter(|_| it.kind.is_narrowed());
-                search_hits.extend(self.found(it, &tier, visible).await?);
+                search_hits.extend(self.read_tier(it, &tier, visible).await?);
             }
             search_hits.sort_by_key(|hit| std::cmp::Reverse(place(hit)));
             hits.extend(search_hits);
@@ -163,7 +163,7 @@ impl Search<'_> {
         let team = match self.request.list.filter.employee_id {
             None => store.people_below(tenant, person).await?,
             Some(subject) if subject == person => vec![],
-            Some(subject) if store.reporting(tenant, person, subject).await?.is_below => vec![subject],
+            Some(subject) if store.read_reporting(tenant, person, subject).await?.is_below => vec![subject],
             Some(_) => vec![],
         };
         Ok(Some(VisibleTerms::new(person, &team)))
@@ -188,7 +188,7 @@ impl Search<'_> {
         }
         let ids: Vec<_> = state.pending.iter().map(|document| document.id).collect();
         let mut hits = vec![];
-        hits.extend(self.matching(kind, &ids).await?);
+        hits.extend(self.read_hits(kind, &ids).await?);
         Ok(Part {
             kind,
             segments: state.segments,
@@ -199,7 +199,7 @@ impl Search<'_> {
     }
 
     /// Returns the hits of one score: all unindexed ones, and of the indexed ones at least a page and one more.
-    async fn found(
+    async fn read_tier(
         &self,
         part: &mut Part,
         tier: &ScoreTier,
@@ -214,7 +214,8 @@ impl Search<'_> {
         let (store, tenant) = (&*self.services.store, self.context.caller.tenant);
         let index = Index { store, tenant, cache: &self.services.search_index.cache };
         let candidates = Candidates::new(index, &query, &part.segments, &mut part.blocks);
-        let mut candidates = candidates.visible(visible).behind(tier.behind).within(filter.created_at);
+        let mut candidates =
+            candidates.visible(visible).restrict_to_after(tier.behind).restrict_to_bounds(filter.created_at);
         let (mut hits, mut count) = (vec![], limit);
         while hits.len() < limit {
             let some = candidates.next(count).await?;
@@ -223,7 +224,7 @@ impl Search<'_> {
             }
             let ids: Vec<_> =
                 some.iter().map(|document| document.id).filter(|id| !part.waiting.contains(id)).collect();
-            hits.extend(self.matching(part.kind, &ids).await?.into_iter().filter(is_wanted));
+            hits.extend(self.read_hits(part.kind, &ids).await?.into_iter().filter(is_wanted));
             count = (count * 2).min(MOST_AT_ONCE);
         }
         hits.extend(part.hits.iter().filter(|hit| is_wanted(hit)).cloned());
@@ -231,7 +232,7 @@ impl Search<'_> {
     }
 
     /// Returns the hits among the rows with these ids, read in batches of limited size.
-    async fn matching(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Vec<SearchHit>, Error> {
+    async fn read_hits(&self, kind: Type, ids: &[[u8; 16]]) -> Result<Vec<SearchHit>, Error> {
         let (mut hits, mut rest, mut at_once) = (vec![], ids, FIRST_AT_ONCE);
         while !rest.is_empty() {
             let (some, behind) = rest.split_at(at_once.min(rest.len()));

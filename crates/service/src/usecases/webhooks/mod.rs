@@ -105,7 +105,7 @@ pub async fn update(
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let subscription = services.find_stored::<Subscription>(context, id).await?;
-        let patch = context.validate_update(subscription.version, || update.against(&subscription.value))?;
+        let patch = context.validate_update(subscription.version, || update.resolve_with(&subscription.value))?;
         let verdict = match &patch.url {
             Some(url) => Some(judgement.judge(services, context, url).await),
             None => None,
@@ -146,9 +146,9 @@ pub async fn remove(services: &Services, context: &RequestContext, id: WebhookId
         context.check_preconditions(subscription.version)?;
         let removal_time = at.strictly_after(subscription.value.updated_at);
         let mut change =
-            ChangeSet::new(context.audit(services.id(at), subscription.value.removed(), removal_time));
+            ChangeSet::new(context.audit(services.id(at), subscription.value.deletion_audit(), removal_time));
         change.writes = vec![Write::WebhookRemoved(id, subscription.version)];
-        Ok(ChangePlan::Commit(Box::new(change), Reply::removed()))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
     };
     services.change(context, plan).await
 }

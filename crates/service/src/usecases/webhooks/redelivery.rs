@@ -100,7 +100,7 @@ pub async fn redeliver(
         subscription.value.may_be_sent_by(&context.caller, attempt.event_type)?;
         let (change, body) =
             match attempt.redeliver(whereabouts(services, tenant, &subscription.value, &attempt).await?)? {
-                Some(queued) => sooner(services, context, &subscription.value, &queued, at)?,
+                Some(queued) => expedite(services, context, &subscription.value, &queued, at)?,
                 None => {
                     let event = (attempt.event_id, attempt.event_type);
                     promise(services, context, &subscription.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
@@ -122,14 +122,15 @@ fn promise(
     at: Timestamp,
 ) -> Result<(ChangeSet, Bytes), Error> {
     let delivery_id = services.id(at);
-    let job = Job::new(context.caller.tenant, subscription.id, (event, kind), at, origin).promised(delivery_id);
-    let change = enqueueing(services, context, subscription, action, vec![job], at);
+    let job =
+        Job::new(context.caller.tenant, subscription.id, (event, kind), at, origin).with_delivery_id(delivery_id);
+    let change = enqueue(services, context, subscription, action, vec![job], at);
     Ok((change, render(&RedeliveryAnswer { delivery_id, event_id: public_id(kind, event) })?))
 }
 
 /// Brings the next attempt of a queued delivery forward, under an id that the response tells in advance. A
 /// delivery that has such an id keeps it, because an earlier response told it.
-fn sooner(
+fn expedite(
     services: &Services,
     context: &RequestContext,
     subscription: &Subscription,
@@ -148,7 +149,7 @@ fn sooner(
     ))
 }
 
-fn enqueueing(
+fn enqueue(
     services: &Services,
     context: &RequestContext,
     subscription: &Subscription,
@@ -173,7 +174,7 @@ async fn whereabouts(
     if !subscription.may_get(event) {
         return Ok(AttemptState::Own);
     }
-    let queued_jobs = services.store.queued(tenant, subscription.id, attempt.event_id).await?;
+    let queued_jobs = services.store.queued_delivery(tenant, subscription.id, attempt.event_id).await?;
     Ok(queued_jobs.map_or(AttemptState::Kept, AttemptState::Queued))
 }
 
@@ -244,7 +245,7 @@ impl ReplayProgress<'_> {
                 Some(last) if full => ReplayPosition { last: Some(last.event_id), ..place },
                 _ => ReplayPosition { since: self.end_of(place), last: None },
             };
-            let events = self.permitted(events).await?;
+            let events = self.remove_forbidden_events(events).await?;
             enqueued += events.len();
             piece.extend(events);
             if place.since >= self.which.until {
@@ -290,7 +291,7 @@ impl ReplayProgress<'_> {
 
     /// Leaves out the events about the subscription itself, and those that its filter does not permit. Attempted
     /// events passed the filter when they happened, so a replay of failed ones does not evaluate it again.
-    async fn permitted(&self, mut events: Slice) -> Result<Slice, Error> {
+    async fn remove_forbidden_events(&self, mut events: Slice) -> Result<Slice, Error> {
         let tenant = self.context.caller.tenant;
         let is_filtered = self.subscription.filter.is_some() && !self.which.only_failed;
         let is_read =
@@ -317,13 +318,13 @@ impl ReplayProgress<'_> {
         let people_rows = self.services.store.rows::<Employee>(self.context.caller.tenant, &people).await?;
         let departments: BTreeMap<_, _> =
             people_rows.iter().map(|row| (row.value.id, row.value.department_id)).collect();
-        let facts = facts.into_iter().map(|facts| facts.completed(&departments));
+        let facts = facts.into_iter().map(|facts| facts.resolve_department(&departments));
         let refused_events = events.iter().zip(facts).filter(|(_, facts)| !self.subscription.permits(facts));
         Ok(refused_events.map(|(event, _)| event.id).collect())
     }
 
     /// Returns which events were sent again, for the audit log.
-    fn described(&self, enqueued: usize) -> Changes {
+    fn describe_selection(&self, enqueued: usize) -> Changes {
         let only = if self.which.only_failed { ReplaySelection::Failed } else { ReplaySelection::All };
         let members = [
             ("since", json!(self.which.since)),
@@ -347,8 +348,8 @@ impl ReplayProgress<'_> {
             promised: None,
         };
         let jobs = rest.into_iter().map(job).collect();
-        let mut change = enqueueing(self.services, self.context, self.subscription, "webhook.replay", jobs, at);
-        change.audit.changes = self.described(events.len());
+        let mut change = enqueue(self.services, self.context, self.subscription, "webhook.replay", jobs, at);
+        change.audit.changes = self.describe_selection(events.len());
         if !queued.is_empty() {
             change.writes.push(Write::BringForward(queued.into_iter().map(expedition).collect(), at));
         }

@@ -102,12 +102,12 @@ async fn one(services: &Services, tenant: Tenant, id: WebhookId) -> Result<Optio
         let Some(subscription) = services.store.row::<Subscription>(tenant, id).await.map_err(Error::from)? else {
             return Ok(Attempt::Done(None));
         };
-        let Some((secrets, headers)) = resealed(services, tenant, &subscription.value)? else {
+        let Some((secrets, headers)) = reseal_subscription(services, tenant, &subscription.value)? else {
             return Ok(Attempt::Done(Some(false)));
         };
-        let decision = subscription.value.resealed(secrets, headers);
+        let decision = subscription.value.with_resealed_secrets(secrets, headers);
         let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
-        change.writes = vec![Write::put(&Row::expecting(decision.state, subscription.version))];
+        change.writes = vec![Write::put(&Row::at_version(decision.state, subscription.version))];
         Ok(Attempt::Commit(tenant, Box::new(change), Some(true)))
     };
     services.retry(plan).await
@@ -115,7 +115,7 @@ async fn one(services: &Services, tenant: Tenant, id: WebhookId) -> Result<Optio
 
 /// Returns the current secrets and headers sealed again, or `None` if that is not needed. Opens all of them, so
 /// that a ring that lacks a key is detected here and not by the next delivery.
-fn resealed(
+fn reseal_subscription(
     services: &Services,
     tenant: Tenant,
     subscription: &Subscription,
@@ -124,7 +124,7 @@ fn resealed(
     let owner = (tenant, subscription.id);
     let mut has_former = false;
     let mut new_secrets = Vec::new();
-    for it in subscription.signing(services.clock.now()) {
+    for it in subscription.signing_secrets(services.clock.now()) {
         let secret = webhook_secrets::open(&services.vault, owner, &it.sealed).map_err(no_key)?;
         has_former |= !services.vault.is_current(&it.sealed);
         let sealed_secret =

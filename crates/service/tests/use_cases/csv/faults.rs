@@ -71,7 +71,7 @@ async fn retried_upload_with_one_key_gets_the_same_answer() {
 #[tokio::test]
 async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
     let world = TestServices::new().await;
-    let store = Arc::new(Faulty::sharing(Arc::clone(&world.store)));
+    let store = Arc::new(Faulty::from_shared(Arc::clone(&world.store)));
     store.set_outrun(true);
     let (ids, vault) = (Arc::new(SeededIds::new(8)), Vault::parse(KEY).unwrap());
     let settings = ServiceSettings::with_public_url("http://localhost:8080".to_owned());

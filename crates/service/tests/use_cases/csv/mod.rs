@@ -58,7 +58,7 @@ fn counts(answer: &Value) -> (u64, u64, u64, u64, Vec<(u64, String)>) {
 /// Returns all people, by normalized address.
 async fn everybody(world: &TestServices) -> BTreeMap<String, Employee> {
     let filter = Filter { status: StatusFilter::All, ..Filter::default() };
-    let (tenant, sort) = (world.admin().caller.tenant, Sort::up(SortBy::CreatedAt));
+    let (tenant, sort) = (world.admin().caller.tenant, Sort::ascending_by(SortBy::CreatedAt));
     let (mut after, mut all) = (None, BTreeMap::new());
     loop {
         let page = PageRequest { limit: 100, after };
@@ -94,7 +94,7 @@ async fn assert_tree(world: &TestServices) {
             assert!(at != person.id && steps <= all.len(), "{} is on a cycle", person.email);
         }
         if let Some(manager_id) = person.manager_id {
-            let line = world.store.reporting(tenant, manager_id, person.id).await.unwrap();
+            let line = world.store.read_reporting(tenant, manager_id, person.id).await.unwrap();
             assert!(line.is_below, "{} is not below their manager", person.email);
         }
     }

@@ -18,12 +18,12 @@ async fn shutdown_finishes_attempts_and_returns_waiting_deliveries() {
     let engine = desk.start(&desk.engine, async { drop(stopped.await) }, Duration::from_secs(60));
     until(async || desk.script.sent() == 8).await;
     stop.send(()).unwrap();
-    until(async || desk.engine.held() == 8).await;
+    until(async || desk.engine.held_count() == 8).await;
     desk.hire().await;
     assert_eq!(desk.script.sent(), 8, "nothing begins any more");
     desk.script.let_go();
     engine.await.unwrap();
-    assert_eq!((desk.log(id).await.len(), desk.engine.held()), (8, 0));
+    assert_eq!((desk.log(id).await.len(), desk.engine.held_count()), (8, 0));
     // The leases were returned, so another process can claim immediately.
     let other = desk.another(3);
     assert_eq!(other.run_once().await.unwrap(), 13);

@@ -37,7 +37,7 @@ async fn delivery_is_dropped_after_seven_attempts_over_31_hours() {
         (&subscription["last_delivery_status"], &subscription["active"]),
         (&json!("dropped"), &json!(true))
     );
-    assert_eq!(desk.engine.held(), 0);
+    assert_eq!(desk.engine.held_count(), 0);
 }
 
 #[tokio::test]

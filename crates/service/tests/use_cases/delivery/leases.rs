@@ -21,11 +21,11 @@ async fn leased_delivery_is_not_attempted_by_another_process() {
         desk.hire().await;
         desk.world.clock.advance_seconds(wait);
         assert_eq!(other.run_once().await.unwrap(), 0, "{wait}");
-        assert_eq!(desk.engine.held(), 1);
+        assert_eq!(desk.engine.held_count(), 1);
         desk.world.clock.advance_seconds(30 - wait);
         assert_eq!(other.run_once().await.unwrap(), 1);
         assert_eq!(
-            (desk.run_once().await, desk.engine.held()),
+            (desk.run_once().await, desk.engine.held_count()),
             (0, 0),
             "the first one knows that its lease is over"
         );
@@ -41,7 +41,11 @@ async fn delivery_that_waited_too_long_gets_a_new_lease() {
     assert_eq!(desk.run_once_after(10).await, 1, "15 seconds for the answer and 5 for the record are left");
     desk.hire().await;
     assert_eq!(desk.run_once_after(11).await, 1, "it is given back and claimed again");
-    assert_eq!((desk.run_once_after(19).await, desk.engine.held()), (0, 0), "the first lease counts no more");
+    assert_eq!(
+        (desk.run_once_after(19).await, desk.engine.held_count()),
+        (0, 0),
+        "the first lease counts no more"
+    );
     assert_eq!(desk.script.take().len(), 2);
 }
 
@@ -58,7 +62,7 @@ async fn result_recorded_after_the_lease_does_not_count() {
     assert_eq!(other.run_once().await.unwrap(), 1);
     assert_eq!(desk.run_once().await, 0);
     let log = desk.log(id).await;
-    assert_eq!((members(&log, "attempt"), desk.engine.held()), (vec![json!(1)], 0));
+    assert_eq!((members(&log, "attempt"), desk.engine.held_count()), (vec![json!(1)], 0));
     assert_eq!(desk.script.take().len(), 2, "but its receiver saw it twice");
 }
 
@@ -75,7 +79,7 @@ async fn failed_recording_loses_nothing_and_counts_once() {
         assert_eq!(desk.log(id).await.len(), 20, "{fault:?}");
         let streak = desk.load(id).await.streak;
         assert_eq!((streak.failures, desk.script.take().len()), (20, 20), "{fault:?}");
-        assert_eq!((desk.engine.held(), desk.run_once_after(30).await), (0, 20));
+        assert_eq!((desk.engine.held_count(), desk.run_once_after(30).await), (0, 20));
     }
 }
 
@@ -96,7 +100,7 @@ async fn running_engine_delivers_and_records_queued_deliveries() {
     let (id, _) = desk.subscribe(URL).await;
     let engine = desk.start(&desk.engine, pending(), Duration::ZERO);
     desk.queue(1_000).await;
-    until(async || desk.engine.held() == 0 && desk.script.sent() == 1_000).await;
+    until(async || desk.engine.held_count() == 0 && desk.script.sent() == 1_000).await;
     assert_eq!(desk.log(id).await.len(), 1_000);
     engine.abort();
 }
@@ -109,7 +113,7 @@ async fn several_engines_attempt_each_delivery_once() {
     desk.queue(1_000).await;
     let engines = [Arc::clone(&desk.engine), desk.another(3), desk.another(4)];
     let running = engines.each_ref().map(|engine| desk.start(engine, pending(), Duration::ZERO));
-    until(async || desk.script.sent() >= 2_000 && engines.iter().all(|engine| engine.held() == 0)).await;
+    until(async || desk.script.sent() >= 2_000 && engines.iter().all(|engine| engine.held_count() == 0)).await;
     let mut attempts: Vec<_> =
         desk.script.take().into_iter().map(|request| (request.url.clone(), request.event())).collect();
     attempts.sort_unstable();

@@ -44,7 +44,7 @@ async fn event_arrives_signed_and_is_logged() {
     assert_eq!(json!(log), expected_log);
     let subscription = desk.subscription(id).await;
     assert_eq!(subscription["last_delivery_status"], "success");
-    assert_eq!((desk.run_once_after(100_000).await, desk.engine.held()), (0, 0));
+    assert_eq!((desk.run_once_after(100_000).await, desk.engine.held_count()), (0, 0));
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn queued_delivery_of_a_removed_subscription_is_discarded() {
     desk.run_once().await;
     desk.run_once_after(30).await;
     assert_eq!(desk.script.take().len(), 1);
-    assert_eq!((desk.run_once_after(100_000).await, desk.engine.held()), (0, 0));
+    assert_eq!((desk.run_once_after(100_000).await, desk.engine.held_count()), (0, 0));
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ async fn process_without_the_key_leaves_deliveries_to_other_ones() {
     let blind = without_the_key(&desk);
     desk.queue(3).await;
     assert!(blind.run_once().await.unwrap() > 0, "it takes them, and finds that it cannot sign");
-    assert_eq!((desk.script.sent(), blind.held()), (0, 0));
+    assert_eq!((desk.script.sent(), blind.held_count()), (0, 0));
     assert_eq!(desk.run_once().await, 3, "nobody waits");
     assert_eq!(desk.script.take().len(), 3);
     assert_eq!(members(&desk.log(id).await, "attempt"), [json!(1), json!(1), json!(1)]);

@@ -33,7 +33,7 @@ async fn deliveries_beyond_the_queue_capacity_are_reclaimed_at_once() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(GOOD).await;
     desk.queue(100).await;
-    assert_eq!((desk.run_once().await, desk.engine.held()), (100, 0));
+    assert_eq!((desk.run_once().await, desk.engine.held_count()), (100, 0));
 }
 
 #[tokio::test]
@@ -50,11 +50,11 @@ async fn deliveries_in_memory_are_bounded_for_any_queue_length() {
     desk.script.let_go();
     let most = std::cell::Cell::new(0);
     until(async || {
-        most.set(desk.engine.held().max(most.get()));
+        most.set(desk.engine.held_count().max(most.get()));
         desk.script.sent() == 10_000
     })
     .await;
     assert!(most.get() <= Engine::ROOM, "{}", most.get());
-    until(async || desk.engine.held() == 0).await;
+    until(async || desk.engine.held_count() == 0).await;
     engine.abort();
 }

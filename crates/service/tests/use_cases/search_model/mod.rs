@@ -52,7 +52,7 @@ const WORDS: [&str; 36] = [
 
 /// Returns a random text of `WORDS`, mostly short and sometimes of maximum length.
 fn text(stage: &SearchTest) -> String {
-    let count = if stage.random.chance(3) { 500 } else { 1 + stage.random.below(8) };
+    let count = if stage.random.chance(3) { 500 } else { 1 + stage.random.number_below(8) };
     let words: Vec<_> = (0..count).map(|_| *stage.random.pick(&WORDS[..34])).collect();
     words.join(*stage.random.pick(&[" ", ", ", "\n"]))
 }
@@ -60,7 +60,7 @@ fn text(stage: &SearchTest) -> String {
 /// Returns a random query of `WORDS`. The last word may be cut to a prefix.
 fn query(stage: &SearchTest) -> String {
     loop {
-        let count = 1 + stage.random.below(3);
+        let count = 1 + stage.random.number_below(3);
         let mut words: String = (0..count).map(|_| format!("{} ", stage.random.pick(&WORDS))).collect();
         words.pop();
         if stage.random.chance(40) {
@@ -113,7 +113,7 @@ async fn change(stage: &SearchTest, all: &mut Vec<Observation>) {
         all.push(stage.write(person, &text(stage)).await);
         return;
     }
-    let index = stage.random.below(all.len());
+    let index = stage.random.number_below(all.len());
     let it = all[index].clone();
     all[index] = match it.archived_at {
         Some(_) => stage.restored(&it).await,
@@ -166,7 +166,7 @@ async fn concurrent_indexers_lose_nothing(stage: SearchTest) {
         for _ in 0..20 {
             all.push(stage.write(*stage.random.pick(&stage.people), &text(&stage)).await);
         }
-        let index = stage.random.below(all.len());
+        let index = stage.random.number_below(all.len());
         let (one, other) = (stage.another_instance(round), stage.another_instance(round + 100));
         let change = async { stage.changed(&all[index].clone(), "Changed meanwhile.").await };
         let (change, one, other) = tokio::join!(

@@ -135,7 +135,7 @@ impl SearchTest {
 
     /// Creates an observation, usually a millisecond or two after the previous one.
     pub(crate) async fn write(&self, about: EmployeeId, text: &str) -> Observation {
-        self.clock.advance_millis(self.random.below(3) as i64);
+        self.clock.advance_millis(self.random.number_below(3) as i64);
         self.written_at_once(about, text).await
     }
 
@@ -178,7 +178,7 @@ impl SearchTest {
     /// Returns random filters, which may match nothing.
     pub(crate) fn filter(&self) -> Filter {
         let end = self.now_in(1).millis() - NOON.millis();
-        let time = || NOON.millis() + self.random.below(usize::try_from(end).unwrap()) as i64;
+        let time = || NOON.millis() + self.random.number_below(usize::try_from(end).unwrap()) as i64;
         let (one, other) = (time(), time());
         let time_bound = |time| self.random.chance(30).then_some(Timestamp::from_millis(time));
         Filter {

@@ -67,7 +67,7 @@ fn add_message(statement: &mut Statement, id: ConversationId, at: Timestamp) {
 /// Statements that lock changed conversations before anything else of the transaction. A message that was added
 /// meanwhile then has the older transaction id, so the feed shows it before the change, such as the archive.
 pub(super) fn hold(tenant: Tenant, change: &ChangeSet) -> Vec<(Sql, bool)> {
-    let mut ids: Vec<[u8; 16]> = change.writes.iter().filter_map(changed).collect();
+    let mut ids: Vec<[u8; 16]> = change.writes.iter().filter_map(changed_conversation).collect();
     if ids.is_empty() {
         return vec![];
     }
@@ -81,9 +81,9 @@ pub(super) fn hold(tenant: Tenant, change: &ChangeSet) -> Vec<(Sql, bool)> {
 }
 
 /// Returns the id of the conversation that a write changes.
-fn changed(write: &Write) -> Option<[u8; 16]> {
+fn changed_conversation(write: &Write) -> Option<[u8; 16]> {
     let Write::Put(row) = write else { return None };
-    (row.table().name == Conversation::TABLE.name && row.seen().is_some()).then(|| row.id())
+    (row.table().name == Conversation::TABLE.name && row.version_read().is_some()).then(|| row.id())
 }
 
 /// Marks all notifications of a person as read.

@@ -132,7 +132,7 @@ fn write(
         several => requires::check_all(statement, &merged_requires(several)),
     }
     let lease = changes.iter().filter_map(|change| change.lease).max_by_key(|lease| lease.until);
-    let mut new_rows: Vec<_> = changes.iter().flat_map(|change| change.added()).collect();
+    let mut new_rows: Vec<_> = changes.iter().flat_map(|change| change.appended_rows()).collect();
     let late = statement.layout.late_events(&mut new_rows);
     let mut rows = RowBatches::new(tenant);
     for write in changes.iter().flat_map(|change| &change.writes) {
@@ -174,7 +174,7 @@ fn write(
 fn after_writes(layout: SharedLayout, tenant: Tenant, change: &ChangeSet) -> Vec<Sql> {
     let mut statements = vec![];
     let people = reporting_changes(change).map(|(row, _)| row);
-    let (new, moved): (Vec<_>, Vec<_>) = people.partition(|row| row.seen().is_none());
+    let (new, moved): (Vec<_>, Vec<_>) = people.partition(|row| row.version_read().is_none());
     if !new.is_empty() {
         statements.push(reporting_lines::new_lines(tenant, new.iter().map(|row| row.id())));
     }

@@ -14,7 +14,7 @@ use crate::layout::rows::{Entry, array_columns, bind_arrays, column_names, writt
 /// Deletes a row that has this version.
 pub(super) fn remove(statement: &mut Statement, RowKey { table, id }: RowKey, seen: Version) {
     let (id, seen) = (statement.sql.id(id), statement.sql.bind(SqlValue::Int(seen.0)));
-    let (tenant, using, name) = (statement.tenant.clone(), statement.using(), table.name);
+    let (tenant, using, name) = (statement.tenant.clone(), statement.using_clause(), table.name);
     let part = statement.part(
         "",
         &format!(
@@ -52,7 +52,7 @@ impl<'c> RowBatches<'c> {
             self.batches.len() - 1
         });
         let RowBatch { new, changed, .. } = &mut self.batches[index];
-        if row.seen().is_some() {
+        if row.version_read().is_some() {
             changed.push(entry)
         } else {
             new.push(entry)
@@ -222,7 +222,7 @@ fn remove_members(
     }
     let rows = statement.sql.ids(changed.iter().map(|entry| entry.row.id()));
     let (owners, tags) = (statement.sql.ids(owners.iter().copied()), statement.sql.ids(tags.iter().copied()));
-    let (MemberTable { name, owner, member }, using) = (members, statement.using());
+    let (MemberTable { name, owner, member }, using) = (members, statement.using_clause());
     statement.part(
         "",
         &format!(

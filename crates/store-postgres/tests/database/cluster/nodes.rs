@@ -180,7 +180,7 @@ async fn frozen_worker_blocks_only_its_own_tenants() {
             announce(&store, &scene.make, second).await.unwrap();
             // The tenant of a secret is looked up on the first node, which must not wait for the other nodes.
             let nobody = SqlValue::Bytes(vec![0; 32]);
-            assert_eq!(store.owned(rows::invitations::BY_TOKEN, nobody).await.unwrap(), None);
+            assert_eq!(store.row_in_any_tenant(rows::invitations::BY_TOKEN, nobody).await.unwrap(), None);
         }
     }));
     tokio::time::timeout(DEADLINE, join(its_own, others)).await.expect("nobody waits for it");
@@ -201,7 +201,7 @@ async fn frozen_coordinator_is_bypassed_through_other_nodes() {
         Poller::new(&store, tenant).until(2).await;
         let start = Instant::now();
         let nobody = || SqlValue::Bytes(vec![0; 32]);
-        while !matches!(store.owned(rows::invitations::BY_TOKEN, nobody()).await, Ok(None)) {
+        while !matches!(store.row_in_any_tenant(rows::invitations::BY_TOKEN, nobody()).await, Ok(None)) {
             assert!(start.elapsed() < DEADLINE, "another node knows it as well");
         }
     }

@@ -6,7 +6,7 @@ mod sender;
 use super::*;
 use crate::http::Connection;
 use crate::random::Random;
-use queue::{DeliveryQueue, Subscription, until};
+use queue::{DeliveryQueue, Subscription, wait_patiently};
 use sender::{Post, SenderAlone};
 use std::collections::HashMap;
 use std::net::TcpListener;
@@ -30,7 +30,7 @@ pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
         Box::new(|turn, _| deliver(&queue, &receiver, &subscription, count(turn))),
         Box::new(|turn, _| sender_rate.rate(count(turn), CONCURRENCY)),
     ];
-    let comparison = data.compare(instance, &contenders)?.against("the sender alone");
+    let comparison = data.compare(instance, &contenders)?.with_label("the sender alone");
     let what = "Deliveries from the queue to one receiver, each recorded";
     Ok(vec![comparison.speed(what, Limit::AtLeast(MIN_RATE))])
 }
@@ -39,7 +39,7 @@ pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
 fn deliver(queue: &DeliveryQueue<'_>, receiver: &Receiver, to: &Subscription, count: u32) -> Result<Sample> {
     receiver.take();
     queue.fill(to, count)?;
-    until("every delivery has arrived", || Ok(receiver.count() >= count as usize))?;
+    wait_patiently("every delivery has arrived", || Ok(receiver.count() >= count as usize))?;
     queue.wait_until_empty(to)?;
     let end = Instant::now();
     let arrivals = receiver.take();
@@ -64,7 +64,7 @@ pub(super) fn delay(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
         let post =
             || if is_delivered { Ok(None) } else { Post::new(receiver.url(), queue.event_data.clone()).map(Some) };
         let response_time = create_for(instance, &instance.creates(data.size), (time, seed), post)?;
-        until("every delivery has arrived", || Ok(receiver.count() >= response_time.len()))?;
+        wait_patiently("every delivery has arrived", || Ok(receiver.count() >= response_time.len()))?;
         let delay = |(id, at): Arrival| Some(at.saturating_duration_since(*response_time.get(&id)?).as_micros());
         let micros = receiver.take().into_iter().filter_map(delay);
         Ok(Sample::new(micros.map(|micros| u32::try_from(micros).unwrap_or(u32::MAX)).collect(), time))
@@ -73,10 +73,11 @@ pub(super) fn delay(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
         Box::new(|time, round| turn(time, 18_000 + round, true)),
         Box::new(|time, round| turn(time, 19_000 + round, false)),
     ];
-    let comparison = data.compare(instance, &contenders)?.against("bare post");
+    let comparison = data.compare(instance, &contenders)?.with_label("bare post");
     queue.set_active(&subscription, false)?;
     let line = |(name, part, at_most)| {
-        let more = comparison.median_of_pairs(|ours, bare| ours.within(part) - bare.within(part));
+        let more = comparison
+            .median_of_pairs(|ours, bare| ours.milliseconds_within(part) - bare.milliseconds_within(part));
         let what = format!("From commit to arrival, {name} beyond that of a bare post");
         comparison.line(what, (more, "ms"), Limit::AtMost(at_most))
     };
@@ -91,7 +92,7 @@ fn create_for(
     (time, seed): (Duration, u64),
     post: impl FnOnce() -> Result<Option<Post>>,
 ) -> Result<HashMap<String, Instant>> {
-    let (mut answered, mut request, mut random) = (HashMap::new(), vec![], Random::seeded(seed));
+    let (mut answered, mut request, mut random) = (HashMap::new(), vec![], Random::from_seed(seed));
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let post = post()?;
         let mut connection = Connection::open(instance.service.address).await?;
@@ -133,7 +134,7 @@ pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Lin
         }),
         Box::new(|time, round| create(time, 4_000 + round)),
     ];
-    let what = format!("Create while {} deliveries are queued", grouped(QUEUED.into()));
+    let what = format!("Create while {} deliveries are queued", group_thousands(QUEUED.into()));
     let comparison = data.compare(instance, &contenders)?;
     Ok(vec![comparison.speed(what, Limit::AtLeast(MIN_CREATE_SPEED))])
 }

@@ -94,7 +94,7 @@ impl<'a> DeliveryQueue<'a> {
     pub(super) fn wait_until_empty(&self, of: &Subscription) -> Result {
         let any = format!("EXISTS (SELECT 1 FROM delivery_jobs WHERE {})", self.condition(of));
         let remaining_rows = format!("(SELECT CASE WHEN {any} THEN 1 ELSE 0 END)");
-        until("every attempt is recorded", || Ok(self.database.number(&remaining_rows)? == 0))
+        wait_patiently("every attempt is recorded", || Ok(self.database.number(&remaining_rows)? == 0))
     }
 
     fn condition(&self, subscription: &Subscription) -> String {
@@ -104,6 +104,6 @@ impl<'a> DeliveryQueue<'a> {
     }
 }
 
-pub(super) fn until(what: &str, holds: impl Fn() -> Result<bool>) -> Result {
+pub(super) fn wait_patiently(what: &str, holds: impl Fn() -> Result<bool>) -> Result {
     wait_until(what, PATIENCE, holds)
 }

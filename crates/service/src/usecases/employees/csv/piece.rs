@@ -161,7 +161,7 @@ impl<'a> PieceBuilder<'a> {
         let lines = is_changed.then_some(ReportingLineChange { seen: tree_version });
         let version = before.and_then(|person| self.loaded.versions.get(&person.id));
         let row = match version {
-            Some(version) => Row::expecting(after, *version),
+            Some(version) => Row::at_version(after, *version),
             None => Row::new(after),
         };
         writes.push(Write::employee(&row, lines));
@@ -185,7 +185,7 @@ impl<'a> PieceBuilder<'a> {
             self.at,
         )?;
         parts.fire(events);
-        writes.push(Write::put(&Row::expecting(revocation, invitation.version)));
+        writes.push(Write::put(&Row::at_version(revocation, invitation.version)));
         Ok(())
     }
 }

@@ -11,14 +11,14 @@ use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 use super::Upload;
 use crate::change::Attempt;
 use crate::context::error::Error;
-use crate::context::notices::addressed;
+use crate::context::notices::build_notifications;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
 
 /// Returns the changes of the connector for the result `sync`, which are saved with an upload. `None` if the
 /// connector does not exist.
-async fn synced(
+async fn record_sync(
     services: &Services,
     context: &RequestContext,
     id: ConnectorId,
@@ -28,10 +28,10 @@ async fn synced(
     let Some(connector_row) = services.store.row::<Connector>(context.caller.tenant, id).await? else {
         return Ok(None);
     };
-    let decision = connector_row.value.synced(sync, at);
+    let decision = connector_row.value.record_sync(sync, at);
     Ok(Some(ChangeSet {
-        writes: vec![Write::put(&Row::expecting(decision.state.clone(), connector_row.version))],
-        notices: addressed(services, context.caller.tenant, &decision.notices, at).await?,
+        writes: vec![Write::put(&Row::at_version(decision.state.clone(), connector_row.version))],
+        notices: build_notifications(services, context.caller.tenant, &decision.notices, at).await?,
         events: services.events(&decision.events, &render(&decision.state)?, at),
         ..ChangeSet::new(context.audit(services.id(at), decision.audit, at))
     }))
@@ -39,9 +39,13 @@ async fn synced(
 
 impl Upload<'_> {
     /// Creates the connector's changes for a report. Returns `None` if the upload has no connector.
-    pub(super) async fn synced(&self, report: &Report, at: Timestamp) -> Result<Option<ChangeSet>, Error> {
+    pub(super) async fn connector_change_set(
+        &self,
+        report: &Report,
+        at: Timestamp,
+    ) -> Result<Option<ChangeSet>, Error> {
         let Some(connector) = &self.asked.connector else { return Ok(None) };
-        synced(self.services, self.context, connector.id, report.sync(at), at).await
+        record_sync(self.services, self.context, connector.id, report.sync(at), at).await
     }
 
     /// Saves the reply to a file that changes no person, and the result at the connector if there is one. Returns
@@ -52,7 +56,7 @@ impl Upload<'_> {
         reply: Reply,
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
-        let Some(mut change) = self.synced(report, at).await? else {
+        let Some(mut change) = self.connector_change_set(report, at).await? else {
             return self.services.store_reply(self.context, reply, at).await.map(Some);
         };
         change.replay = self.services.replay_of(self.context, &reply, at)?;
@@ -82,7 +86,7 @@ async fn try_to_note(
     why: &UnreadableFile,
 ) -> Result<(), Error> {
     let plan = async |at: Timestamp| {
-        Ok(match synced(services, context, id, why.sync(at), at).await? {
+        Ok(match record_sync(services, context, id, why.sync(at), at).await? {
             Some(change) => Attempt::Commit(context.caller.tenant, Box::new(change), ()),
             None => Attempt::Done(()),
         })
