@@ -16,9 +16,10 @@ mod requests;
 mod sizes;
 mod text;
 mod unused;
+mod vocabulary;
 mod wording;
 
-use crate::deploy::metrics::undescribed;
+use crate::deploy::metrics::undescribed_metrics;
 use crate::process::{Outcome, output, program, root};
 use crate::workspace::Workspace;
 use std::collections::BTreeSet;
@@ -66,7 +67,7 @@ pub(crate) fn run() -> Outcome {
     findings.extend(unused::check(&workspace, &files));
     let is_source = |path: &str| path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs");
     let sources = files.iter().filter(|file| is_source(&file.path));
-    let metrics = undescribed(sources.map(|file| (file.path.as_str(), file.text.as_str())))?;
+    let metrics = undescribed_metrics(sources.map(|file| (file.path.as_str(), file.text.as_str())))?;
     findings.extend(metrics.into_iter().map(|(path, says)| Finding::new(&path, 1, says)));
     findings.sort();
     if findings.is_empty() {
@@ -79,6 +80,7 @@ pub(crate) fn run() -> Outcome {
 
 fn check(file: &SourceFile) -> Vec<Finding> {
     let mut findings = text::check(file);
+    findings.extend(vocabulary::check(file));
     findings.extend(wording::check(file));
     findings.extend(commands::check(file));
     findings.extend(messages::check(file));
