@@ -53,6 +53,7 @@ fn service() -> Vec<Row> {
             "csv",
             "httpdate",
             "idna",
+            "ipnet",
             "ring",
             "schemars",
             "serde",

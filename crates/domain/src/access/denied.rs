@@ -87,8 +87,8 @@ impl PermissionDenied {
                 "An API key that acts for a person cannot do this, unless that person is an org admin."
             }
             Self::CannotGrant => {
-                "An API key cannot grant scopes, access levels or expiry dates beyond its own; one that acts for \
-                 a person manages keys of that person only."
+                "An API key cannot grant scopes, access levels, expiry dates or networks beyond its own; one that acts \
+                 for a person manages keys of that person only."
             }
             Self::OwnerNotAdmin => "The owner of an org objective must have the role org_admin.",
             Self::OtherPerson => {

@@ -4,11 +4,13 @@ pub mod api_key;
 mod authority;
 mod denied;
 mod key_text;
+mod networks;
 mod quota;
 mod requirement;
 
 pub use authority::Authority;
 pub use denied::PermissionDenied;
+pub use networks::{AllowedNetworks, MAX_NETWORKS};
 pub use quota::{QuotaClass, Quotas};
 pub use requirement::Access;
 
