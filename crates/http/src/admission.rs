@@ -61,7 +61,7 @@ impl Api {
     pub(crate) fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), ErrorResponse> {
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
-        let bucket = address::bucket(exchange.client);
+        let bucket = address::bucket(exchange.client.address);
         let Some(write) = route.keyless_write else {
             exchange.rate_limit = Some(self.services.limits.look_failures(bucket, exchange.at));
             return Ok(());
@@ -85,7 +85,7 @@ impl Api {
     }
 
     pub(crate) fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
-        let rate_limit = self.services.limits.admit_failure(address::bucket(exchange.client), exchange.at);
+        let rate_limit = self.services.limits.admit_failure(address::bucket(exchange.client.address), exchange.at);
         exchange.rate_limit = Some(rate_limit);
         if rate_limit.admitted {
             return Ok(());

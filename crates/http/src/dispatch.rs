@@ -1,7 +1,6 @@
 //! Checks every request in a fixed order: route, 401, 429, 403, framing, use case (decision A13).
 
 use std::borrow::Cow;
-use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +19,7 @@ use candor_service::{Idempotency, Reply, RequestContext};
 use futures_util::FutureExt;
 use tracing::{Instrument, Span};
 
-use crate::address;
+use crate::address::{self, Client};
 use crate::admission::admission;
 use crate::answer::Answer;
 use crate::api::Api;
@@ -67,7 +66,8 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         framing::pass_over(&request, payload).await;
     }
     if exchange.rate_limit.is_none() && request.path().starts_with(BASE) {
-        exchange.rate_limit = Some(api.services.limits.look_failures(address::bucket(exchange.client), now));
+        exchange.rate_limit =
+            Some(api.services.limits.look_failures(address::bucket(exchange.client.address), now));
     }
     let answer = result.unwrap_or_else(|error| Answer::from_error(&exchange, error));
     let answer = answer.compressed_apart(&api, &exchange).await;
@@ -81,13 +81,13 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
 }
 
 /// Resolves the address of the client and reports trusted proxies whose header is unreadable.
-fn client(api: &Api, request: &HttpRequest) -> IpAddr {
+fn client(api: &Api, request: &HttpRequest) -> Client {
     let peer = request.peer_addr().map(|peer| peer.ip());
     let client = address::client(peer, request.headers(), &api.settings.trusted_proxies);
     if client.is_unreadable {
         api.report_unreadable_forwarded_header(client.address);
     }
-    client.address
+    client
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> Cow<'_, str> {

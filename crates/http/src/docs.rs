@@ -94,7 +94,8 @@ fn root(api: &Api) -> Answer {
 
 /// Answers the metrics to loopback peers, unless the peer is a local proxy.
 fn metrics(api: &Api, exchange: &Exchange<'_>) -> Result<Answer, ErrorResponse> {
-    let is_local = exchange.client.is_loopback() && !exchange.request.headers().contains_key("x-forwarded-for");
+    let is_local =
+        exchange.client.address.is_loopback() && !exchange.request.headers().contains_key("x-forwarded-for");
     let render = api.settings.metrics.as_ref().filter(|_| is_local).ok_or_else(ErrorResponse::not_found)?;
     Ok(Answer::with_body(TEXT, Bytes::from(render())))
 }

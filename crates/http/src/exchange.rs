@@ -1,6 +1,5 @@
 //! State of one request while it is processed.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use actix_web::HttpRequest;
@@ -10,6 +9,7 @@ use candor_domain::id::RequestId;
 use candor_domain::time::Timestamp;
 use candor_domain::window::RateLimitStatus;
 
+use crate::address::Client;
 use crate::invitation_page;
 use crate::route::Route;
 
@@ -21,7 +21,7 @@ pub(crate) struct Exchange<'a> {
     pub(crate) request: &'a HttpRequest,
     pub(crate) id: RequestId,
     pub(crate) at: Timestamp,
-    pub(crate) client: IpAddr,
+    pub(crate) client: Client,
     /// Path pattern for logs and metrics, never the path itself.
     pub(crate) pattern: &'static str,
     pub(crate) route: Option<&'static Route>,
@@ -50,6 +50,6 @@ impl Exchange<'_> {
         let agent = self.request.headers().get(actix_web::http::header::USER_AGENT);
         let agent =
             agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).chars().take(USER_AGENT_CHARS).collect());
-        Origin { ip: Some(self.client.to_string()), user_agent: agent, api_key: None }
+        Origin { ip: Some(self.client.address.to_string()), user_agent: agent, api_key: None }
     }
 }
