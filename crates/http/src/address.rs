@@ -65,6 +65,13 @@ pub(crate) struct Client {
     pub(crate) is_unreadable: bool,
 }
 
+impl Client {
+    /// Returns the address by which networks of keys are decided, or `None` if it cannot be read.
+    pub(crate) fn legible_address(self) -> Option<IpAddr> {
+        (!self.is_unreadable && !self.address.is_unspecified()).then_some(self.address)
+    }
+}
+
 /// Returns `true` if the peer is one of the trusted proxies.
 pub(crate) fn is_trusted(peer: IpAddr, trusted: &[Network]) -> bool {
     let peer = peer.to_canonical();

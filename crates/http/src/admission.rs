@@ -17,10 +17,11 @@ use crate::record::{self, WITHOUT_KEY};
 use crate::route::Route;
 
 impl Api {
-    /// Returns the caller of the API key, or `None` if the key is missing or invalid.
+    /// Returns the caller of the API key, or `None` if the key is missing or invalid, or does not serve in the
+    /// network of the client.
     pub(crate) async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
         let Some(key) = bearer(exchange.request) else { return Ok(None) };
-        let caller = self.services.auth.authenticate(key).await;
+        let caller = self.services.auth.authenticate_client(key, exchange.client.legible_address()).await;
         tracing::trace!(request_id = %exchange.id, known = matches!(caller, Ok(Some(_))), "key looked up");
         exchange.caller = caller.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
         Ok(exchange.caller.clone())
@@ -53,7 +54,7 @@ impl Api {
     /// Returns the caller as it is stored now, for writes that could give rights back (decision B4).
     async fn caller_anew(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Caller>, ErrorResponse> {
         let key = bearer(exchange.request).unwrap_or_default();
-        let caller = self.services.auth.authenticate_anew(key).await;
+        let caller = self.services.auth.authenticate_anew(key, exchange.client.legible_address()).await;
         exchange.caller = caller.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
         exchange.caller.clone().ok_or_else(ErrorResponse::no_good_key)
     }

@@ -152,7 +152,7 @@ fn release<K: Hash + Eq>(counts: &mut HashMap<K, usize>, key: K, bytes: usize) {
 
 #[cfg(test)]
 mod tests {
-    use candor_domain::access::{AccessLevel, Environment, Permissions, Quotas, Tenant};
+    use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, Quotas, Tenant};
 
     use super::*;
 
@@ -171,6 +171,7 @@ mod tests {
             expires_at: None,
             connector: None,
             quotas: Quotas::DEFAULT,
+            allowed_networks: AllowedNetworks::EVERYWHERE,
         }
     }
 

@@ -288,21 +288,21 @@ impl Api {
         payload: &mut Option<Payload>,
     ) -> Result<AnonymousRequest, ErrorResponse> {
         dry_run::read(route, &Params::new(framing::query(exchange.request.query_string())?))?;
-        let (request, origin) = (exchange.id, exchange.origin());
+        let (request, origin, client) = (exchange.id, exchange.origin(), exchange.client.legible_address());
         if route.method == crate::route::Method::Get {
-            return Ok(AnonymousRequest { request, origin, body: Object::new(), is_large: false });
+            return Ok(AnonymousRequest { request, origin, client, body: Object::new(), is_large: false });
         }
         if exchange.is_form() {
             let bytes = framing::form(exchange.request, take_payload(payload)?, self.settings.body_time).await?;
             let body = invitation_page::fields(exchange.request.headers(), &bytes)?;
-            return Ok(AnonymousRequest { request, origin, body, is_large: false });
+            return Ok(AnonymousRequest { request, origin, client, body, is_large: false });
         }
         let bytes = self.body(exchange.request, route, take_payload(payload)?).await?;
         let (is_large, form) = (large_body::is_large(bytes.len()), route.body);
         let size = bytes.len();
         let read = move || ParsedBody::read(&bytes, &[], form, None);
         let parsed_body = large_body::read(&self.services.large_bodies, None, size, read).await??;
-        Ok(AnonymousRequest { request, origin, body: parsed_body.members, is_large })
+        Ok(AnonymousRequest { request, origin, client, body: parsed_body.members, is_large })
     }
 
     /// Reads the JSON body. It may be empty unless the route requires one.

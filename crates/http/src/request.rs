@@ -1,5 +1,7 @@
 //! Requests as handlers get them: caller, path identifiers, query and body.
 
+use std::net::IpAddr;
+
 use bytes::Bytes;
 use candor_domain::audit::Origin;
 use candor_domain::id::{Id, Kind, RequestId};
@@ -89,6 +91,8 @@ pub(crate) struct AnonymousRequest {
     pub(crate) request: RequestId,
     /// Client's address and user agent.
     pub(crate) origin: Origin,
+    /// Address of the client, or `None` if it cannot be read.
+    pub(crate) client: Option<IpAddr>,
     /// Members of the JSON body.
     pub(crate) body: Object,
     /// `true` if the body is decided about apart from the worker.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use candor_domain::access::api_key::{ApiKey, KeyHash};
-use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, Tenant};
 use candor_domain::assignment::{self, Assignment, Submission};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::catalog::{Attribute, Department, Tone};
@@ -300,6 +300,7 @@ impl Fixtures {
             previous_expiring_due: None,
             connector_id: None,
             scim_per_minute: None,
+            allowed_networks: AllowedNetworks::from_texts(["192.0.2.0/24", "2001:db8::/32"]).unwrap_or_default(),
             enabled_at: None,
         }
     }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::authority::outlasts;
-use super::{AccessLevel, Caller, Environment, Permission, Permissions};
+use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, Permission, Permissions};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, as_word};
 use crate::id::{ConnectorId, EmployeeId, KeyId, KeyKind};
@@ -62,6 +62,9 @@ pub struct ApiKey {
     pub connector_id: Option<ConnectorId>,
     /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
     pub scim_per_minute: Option<u32>,
+    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as with an
+    /// unknown key.
+    pub allowed_networks: AllowedNetworks,
     /// Time of creation, which never changes.
     pub created_at: Timestamp,
     /// Time of the last change. It increases with every change.
@@ -96,12 +99,13 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Returns `true` if a response that began with this key may contain further lines: the key is not revoked,
-    /// has not expired, and still has admin level and one of these scopes.
+    /// Returns `true` if a response that began with this key and these networks may contain further lines: the key is
+    /// not revoked, has not expired, has no narrower networks, and still has admin level and one of these scopes.
     #[must_use]
-    pub fn may_continue(&self, scopes: &[Permission], at: Timestamp) -> bool {
+    pub fn may_continue(&self, scopes: &[Permission], networks: &AllowedNetworks, at: Timestamp) -> bool {
         let has_scope = scopes.iter().any(|scope| self.scopes.has(*scope));
-        self.is_valid(at) && self.access_level == AccessLevel::Admin && has_scope
+        let is_usable = self.is_valid(at) && self.allowed_networks.cover(networks);
+        is_usable && self.access_level == AccessLevel::Admin && has_scope
     }
 
     /// Returns `true` if the key is neither revoked nor ended.
@@ -110,11 +114,12 @@ impl ApiKey {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end)
     }
 
-    /// Revokes the key of an erased person and removes its name, which may be personal.
+    /// Revokes the key of an erased person and removes its name and its networks, which may be personal.
     #[must_use]
     pub fn closed_by_erasure(&self, at: Timestamp) -> Self {
         Self {
             name: crate::erasure::former_name(),
+            allowed_networks: AllowedNetworks::EVERYWHERE,
             revoked_at: self.revoked_at.or(Some(at)),
             updated_at: at.strictly_after(self.updated_at),
             remind_at: None,
@@ -206,8 +211,10 @@ impl ApiKey {
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         let person = draft.employee.as_ref().and_then(|employee| employee.id);
-        let end = draft.expires_at;
-        granter.map_or(Ok(()), |caller| caller.may_grant(draft.scopes, draft.access_level, person, end))?;
+        let (scopes, level, end, networks) =
+            (draft.scopes, draft.access_level, draft.expires_at, &draft.allowed_networks);
+        let grant = Grant { scopes, level, person, end, networks };
+        granter.map_or(Ok(()), |caller| caller.may_grant(grant))?;
         let connector_id = known.connector_of(&draft)?;
         let employee_id = match draft.employee {
             None => None,
@@ -226,6 +233,7 @@ impl ApiKey {
             writes_per_minute: draft.writes_per_minute,
             connector_id,
             scim_per_minute: draft.scim_per_minute,
+            allowed_networks: draft.allowed_networks,
             created_at: at,
             updated_at: at,
             expires_at: draft.expires_at,
@@ -242,12 +250,12 @@ impl ApiKey {
         Ok(Decision::for_creation(state, "api_key.create", vec![]))
     }
 
-    /// Changes the name, the scopes or the end, or enables the key of a person who came back at `returned_at`.
+    /// Changes the name, the scopes, the networks or the end, or enables the key of a person who came back at `returned_at`.
     /// Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for scopes that the caller lacks, and for an end
-    /// after the caller's own. [`CannotGrant`](super::PermissionDenied::CannotGrant) also for a later end of a key
+    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for scopes that the caller lacks, for wider networks
+    /// than the caller's, and for an end after the caller's own. [`CannotGrant`](super::PermissionDenied::CannotGrant) also for a later end of a key
     /// that may do more than the caller, for enabling such a key, and for any change of another person's key by a
     /// bound key.
     /// [`DomainError::Conflict`] for a revoked key.
@@ -261,14 +269,17 @@ impl ApiKey {
         granter.may_manage_keys_of(self.employee_id)?;
         let scopes = patch.scopes.unwrap_or(self.scopes);
         let end = patch.expires_at.unwrap_or(self.expires_at);
+        let networks = patch.allowed_networks.as_ref().unwrap_or(&self.allowed_networks);
         let enabled_since = returned_at.filter(|returned_at| patch.is_enabled && !self.is_on(Some(*returned_at)));
-        if outlasts(end, self.expires_at) || !self.scopes.cover(scopes) || enabled_since.is_some() {
-            granter.may_grant(scopes, self.access_level, self.employee_id, end)?;
+        let is_wider = !self.scopes.cover(scopes) || !self.allowed_networks.cover(networks);
+        if outlasts(end, self.expires_at) || is_wider || enabled_since.is_some() {
+            granter.may_grant(Grant { scopes, end, networks, ..self.grant() })?;
         }
         self.must_be_good("update")?;
         let mut state = self.clone();
         state.name = patch.name.unwrap_or(state.name);
         state.scopes = patch.scopes.unwrap_or(state.scopes);
+        state.allowed_networks = patch.allowed_networks.unwrap_or(state.allowed_networks);
         state.expires_at = patch.expires_at.unwrap_or(state.expires_at);
         state.enabled_at = enabled_since.map(|returned_at| at.max(returned_at)).or(state.enabled_at);
         if state == *self {
@@ -295,7 +306,7 @@ impl ApiKey {
         granter: &Caller,
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
-        granter.may_grant(self.scopes, self.access_level, self.employee_id, self.expires_at)?;
+        granter.may_grant(self.grant())?;
         self.must_be_good("rotate")?;
         let has_secret = self.link_expires_at.is_none();
         let previous_end = (has_secret && overlap_seconds > 0).then(|| at.plus_seconds(overlap_seconds));
@@ -331,6 +342,17 @@ impl ApiKey {
             ..self.clone()
         };
         Ok(Decision::for_change(self, state, "api_key.revoke", vec![]))
+    }
+
+    /// Returns the access of the key, which its new secret gives.
+    const fn grant(&self) -> Grant<'_> {
+        Grant {
+            scopes: self.scopes,
+            level: self.access_level,
+            person: self.employee_id,
+            end: self.expires_at,
+            networks: &self.allowed_networks,
+        }
     }
 
     fn must_be_good(&self, attempted: &str) -> Result<(), DomainError> {

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{AccessLevel, Caller, PermissionDenied, Permissions};
+use super::{AccessLevel, AllowedNetworks, Caller, PermissionDenied, Permissions};
 use crate::fields::Reference;
 use crate::id::{EmployeeId, EmployeeKind, KeyId};
 use crate::time::Timestamp;
@@ -47,6 +47,18 @@ impl Authority {
             None => self.has_admin_level && self.person.is_none() && self.scopes == Permissions::ALL,
         }
     }
+}
+
+/// The access of a key that a caller creates, widens or rotates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "fields named after their types")]
+pub struct Grant<'a> {
+    pub scopes: Permissions,
+    pub level: AccessLevel,
+    /// The person of the key, or `None` for a key of the organization.
+    pub person: Option<EmployeeId>,
+    pub end: Option<Timestamp>,
+    pub networks: &'a AllowedNetworks,
 }
 
 /// The text in place of a person's id for an authority without a person.
@@ -192,21 +204,25 @@ impl Caller {
         }
     }
 
-    /// Requires that the caller has all the access that it grants, and no earlier end. `person` is the person of
-    /// the new key, or `None` for the organization. A role grants no admin level (decisions B5, B7).
+    /// Requires that the caller has all the access that it grants, no earlier end and no narrower networks. A role
+    /// grants no admin level (decisions B5, B7, B12).
     ///
     /// # Errors
     /// [`PermissionDenied::CannotGrant`].
-    pub fn may_grant(
-        &self,
-        scopes: Permissions,
-        level: AccessLevel,
-        person: Option<EmployeeId>,
-        end: Option<Timestamp>,
-    ) -> Result<(), PermissionDenied> {
-        self.may_manage_keys_of(person)?;
-        let may_as_much = self.scopes.cover(scopes) && (level == AccessLevel::Standard || self.level == level);
-        if may_as_much && self.lasts_as_long_as(end) { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
+    pub fn may_grant(&self, grant: Grant<'_>) -> Result<(), PermissionDenied> {
+        self.may_manage_keys_of(grant.person)?;
+        let has_level = grant.level == AccessLevel::Standard || self.level == grant.level;
+        let may_as_much = self.scopes.cover(grant.scopes) && has_level;
+        let reaches_as_far = self.lasts_as_long_as(grant.end) && self.allowed_networks.cover(grant.networks);
+        if may_as_much && reaches_as_far { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
+    }
+
+    /// Returns `true` if this caller still has the rights that its key gave at the start of a request (decision B4).
+    /// Narrower networks are a loss, because the request could grant the former ones.
+    #[must_use]
+    pub fn has_kept_rights_of(&self, earlier: &Self) -> bool {
+        let has_networks = self.allowed_networks.cover(&earlier.allowed_networks);
+        self.key == earlier.key && has_networks && self.authority().covers(&earlier.authority())
     }
 }
 

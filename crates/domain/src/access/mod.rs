@@ -8,7 +8,7 @@ mod networks;
 mod quota;
 mod requirement;
 
-pub use authority::Authority;
+pub use authority::{Authority, Grant};
 pub use denied::PermissionDenied;
 pub use networks::{AllowedNetworks, MAX_NETWORKS};
 pub use quota::{QuotaClass, Quotas};
@@ -232,6 +232,8 @@ pub struct Caller {
     pub connector: Option<ConnectorId>,
     /// Expiry time of the key, or `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
+    /// Networks from which the key can be used. The keys that it grants have no others.
+    pub allowed_networks: AllowedNetworks,
     pub quotas: Quotas,
 }
 
@@ -332,6 +334,7 @@ pub(crate) mod tests {
             person: None,
             connector: None,
             expires_at: None,
+            allowed_networks: AllowedNetworks::EVERYWHERE,
             quotas: Quotas::DEFAULT,
         }
     }

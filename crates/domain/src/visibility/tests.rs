@@ -1,7 +1,9 @@
 use ulid::Ulid;
 
 use super::*;
-use crate::access::{AccessLevel, BoundPerson, Environment, PermissionDenied, Permissions, Quotas, Tenant};
+use crate::access::{
+    AccessLevel, AllowedNetworks, BoundPerson, Environment, PermissionDenied, Permissions, Quotas, Tenant,
+};
 use crate::assignment::{Assignment, tests::assignment};
 use crate::conversation::{Conversation, tests::conversation};
 use crate::fields::Reference;
@@ -31,6 +33,7 @@ fn caller(bound_to: Option<(EmployeeId, bool)>) -> Caller {
         expires_at: None,
         connector: None,
         quotas: Quotas::DEFAULT,
+        allowed_networks: AllowedNetworks::EVERYWHERE,
     }
 }
 

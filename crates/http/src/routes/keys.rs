@@ -40,7 +40,7 @@ const ROUTES: &[Route] = &[
     Route::patch("/api-keys/{id}", Access::settings_admin(Permission::SettingsWrite).live_only(), update)
         .with_name("updateApiKey", "Change or enable an API key")
         .description(
-            "Changes the name, the scopes or the expiry time, or enables a key that is off because its person was \
+            "Changes the name, the scopes, the networks or the expiry time, or enables a key that is off because its person was \
              deactivated and came back. All instances apply the change within a second.",
         )
         .takes(&API_KEY_UPDATE)
@@ -139,6 +139,7 @@ pub(super) fn example() -> Value {
         "id": KEY_ID, "name": "HR sync", "environment": "live", "access_level": "standard",
         "scopes": ["employees:read", "employees:write"], "employee_id": null, "last4": "pDKE",
         "reads_per_minute": null, "writes_per_minute": null, "connector_id": null, "scim_per_minute": null,
+        "allowed_networks": [],
         "created_at": AT, "updated_at": AT, "expires_at": null,
         "last_used_at": null, "revoked_at": null, "link_expires_at": null, "enabled_at": null,
     })
@@ -150,7 +151,7 @@ fn example_of_me() -> Value {
         "key_id": KEY_ID, "name": "HR sync", "organization_id": ORGANIZATION_ID,
         "organization_name": "Example Inc.", "environment": "live",
         "access_level": "standard", "scopes": ["employees:read"], "employee_id": null, "connector_id": null,
-        "expires_at": null,
+        "expires_at": null, "allowed_networks": ["192.0.2.0/24"],
         "quotas": {
             "read": quota(600), "write": quota(100), "webhook_test": quota(10), "csv": quota(6), "export": quota(6),
             "scim": quota(3000),

@@ -18,7 +18,7 @@ const ROUTES: &[Route] = &[
         .with_name("createPortalLink", "Create a console sign-in link")
         .description(
             "Creates a link that opens the console signed in, once and within 30 minutes. The link has its own \
-             API key, for the same person and environment as the calling key and with no more access. The key \
+             API key, for the same person, environment and networks as the calling key and with no more access. The key \
              is listed and revoked under `/api-keys`. 409 if the console is off.",
         )
         .takes(&PORTAL_LINK_CREATE)
@@ -27,7 +27,7 @@ const ROUTES: &[Route] = &[
         .with_name("exchangePortalLink", "Exchange the code of a portal link")
         .description(
             "Exchanges the code of a portal link for its API key. Only this response contains the key, as `key`. 404 \
-             if the code is unknown, used, expired or revoked. At most 20 requests a minute from one client address.",
+             if the code is unknown, used, expired or revoked, or the client is outside the networks of the key. At most 20 requests a minute from one client address.",
         )
         .takes(&PORTAL_LINK_EXCHANGE)
         .has_no_dry_run()
@@ -42,8 +42,8 @@ fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
 }
 
 fn exchange(services: &Services, anonymous_request: AnonymousRequest) -> Work<'_> {
-    let AnonymousRequest { request, origin, body, .. } = anonymous_request;
-    Box::pin(portal_links::exchange(services, request, origin, body))
+    let AnonymousRequest { request, origin, client, body, .. } = anonymous_request;
+    Box::pin(portal_links::exchange(services, request, (origin, client), body))
 }
 
 const PORTAL_LINK: Schema = Schema::resource("PortalLink", || resource::<PortalLink, _>(LinkDraft::read, vec![]))

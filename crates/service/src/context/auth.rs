@@ -2,6 +2,7 @@
 //! (§5, decision B4).
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use candor_domain::access::Caller;
@@ -33,6 +34,16 @@ fn is_fresh(read_at: Timestamp, now: Timestamp) -> bool {
     (0..FRESH_MILLIS).contains(&(now.millis() - read_at.millis()))
 }
 
+/// Returns `true` if the client may use the caller's key. A refusal is logged, because its response says nothing of
+/// networks.
+fn is_in_networks(caller: &Caller, client: Option<IpAddr>) -> bool {
+    let is_inside = caller.allowed_networks.admit(client);
+    if !is_inside {
+        tracing::debug!(key_id = %caller.key, ?client, "key used outside its networks");
+    }
+    is_inside
+}
+
 /// Resolves API keys to callers, caches key records and collects the times of their use.
 pub struct Authenticator {
     store: Arc<dyn Storage>,
@@ -53,49 +64,80 @@ impl Authenticator {
         Self { store, clock, known, unknown, used: Mutex::default(), noted: Mutex::default() }
     }
 
-    /// Returns the caller that a key authenticates. Returns `None` if the key is malformed, unknown, expired or
-    /// revoked, or its person has left.
+    /// Returns the caller that a key authenticates in this process, whatever the key's networks. Returns `None` if
+    /// the key is malformed, unknown, expired or revoked, or its person has left.
     ///
     /// # Errors
     /// [`StorageError`] if the store was needed and did not answer.
     pub async fn authenticate(&self, text: &str) -> Result<Option<Arc<Caller>>, StorageError> {
         let Some(hash) = api_key::read(text) else { return Ok(None) };
-        self.authenticate_hash(hash).await
+        self.authenticate_hash(hash, |_| true).await
     }
 
-    async fn authenticate_hash(&self, hash: KeyHash) -> Result<Option<Arc<Caller>>, StorageError> {
+    /// Returns the caller that a key authenticates for a client with this address, `None` for an address that cannot be
+    /// read. Returns no caller for a client outside the key's networks (decision B12).
+    ///
+    /// # Errors
+    /// [`StorageError`] if the store was needed and did not answer.
+    pub async fn authenticate_client(
+        &self,
+        text: &str,
+        client: Option<IpAddr>,
+    ) -> Result<Option<Arc<Caller>>, StorageError> {
+        let Some(hash) = api_key::read(text) else { return Ok(None) };
+        self.authenticate_hash(hash, |caller| is_in_networks(caller, client)).await
+    }
+
+    async fn authenticate_hash(
+        &self,
+        hash: KeyHash,
+        is_admitted: impl Fn(&Caller) -> bool,
+    ) -> Result<Option<Arc<Caller>>, StorageError> {
         let now = self.clock.now();
         if let Some(cached_key) = self.recall(hash, now) {
-            self.note_use(&cached_key.record, now);
-            return Ok(cached_key.caller);
+            return Ok(self.admit(cached_key, now, is_admitted));
         }
         if self.is_unknown(hash, now) {
             return Ok(None);
         }
-        self.look_up(hash, now).await
+        self.look_up(hash, now, is_admitted).await
+    }
+
+    /// Returns the caller of a key if it is admitted, and notes the use of the key.
+    fn admit(&self, key: CachedKey, now: Timestamp, is_admitted: impl Fn(&Caller) -> bool) -> Option<Arc<Caller>> {
+        let caller = key.caller.filter(|caller| is_admitted(caller))?;
+        self.note_use(&key.record, now);
+        Some(caller)
     }
 
     /// Reads the record of a key from the store, and caches it.
-    async fn look_up(&self, hash: KeyHash, now: Timestamp) -> Result<Option<Arc<Caller>>, StorageError> {
+    async fn look_up(
+        &self,
+        hash: KeyHash,
+        now: Timestamp,
+        is_admitted: impl Fn(&Caller) -> bool,
+    ) -> Result<Option<Arc<Caller>>, StorageError> {
         let Some(record) = self.store.key_by_hash(hash).await? else {
             self.remember_unknown(hash, now);
             return Ok(None);
         };
         let caller = record.authenticate(hash, now).map(Arc::new);
-        if caller.is_some() {
-            self.note_use(&record, now);
-        }
-        self.remember(hash, CachedKey { record: Arc::new(record), caller: caller.clone(), read_at: now });
-        Ok(caller)
+        let key = CachedKey { record: Arc::new(record), caller, read_at: now };
+        self.remember(hash, key.clone());
+        Ok(self.admit(key, now, is_admitted))
     }
 
-    /// Returns the caller of a key as the store has it now. A cached one could give back rights that its person has just lost.
+    /// Returns the caller of a client's key as the store has it now. A cached one could give back rights that its person has just lost.
     ///
     /// # Errors
     /// [`StorageError`] if the store did not answer.
-    pub async fn authenticate_anew(&self, text: &str) -> Result<Option<Arc<Caller>>, StorageError> {
+    pub async fn authenticate_anew(
+        &self,
+        text: &str,
+        client: Option<IpAddr>,
+    ) -> Result<Option<Arc<Caller>>, StorageError> {
         let Some(hash) = api_key::read(text) else { return Ok(None) };
-        self.look_up(hash, self.clock.now()).await
+        self.look_up(hash, self.clock.now(), |caller| is_in_networks(caller, client)).await
     }
 
     /// Returns `true` if a caller still has the rights with which its request began. `is_anew` reads them from the
@@ -109,13 +151,13 @@ impl Authenticator {
         caller: &Caller,
         is_anew: bool,
     ) -> Result<bool, StorageError> {
+        let has_kept_rights = |present: &Caller| present.has_kept_rights_of(caller);
         let confirmed_caller = if is_anew {
-            self.look_up(hash, self.clock.now()).await?
+            self.look_up(hash, self.clock.now(), has_kept_rights).await?
         } else {
-            self.authenticate_hash(hash).await?
+            self.authenticate_hash(hash, has_kept_rights).await?
         };
-        Ok(confirmed_caller
-            .is_some_and(|now| now.key == caller.key && now.authority().covers(&caller.authority())))
+        Ok(confirmed_caller.is_some())
     }
 
     /// Returns the cached record if it is fresh. Expiry of the key applies at once, also to cached records.

@@ -1,7 +1,7 @@
 //! Replies stored for retries of a request with an idempotency key (decision B2).
 
 use bytes::Bytes;
-use candor_domain::access::{Authority, Tenant};
+use candor_domain::access::{AllowedNetworks, Authority, Caller, Tenant};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
@@ -58,16 +58,24 @@ impl Services {
         let caller = &context.caller;
         let may_have = caller.authority().may_have_the_answer_to(asker.as_ref())
             && (asker.is_none_or(|asker| asker.key == caller.key)
-                || caller.expires_at.is_none()
-                || caller.lasts_as_long_as(self.end_of_key(asker).await?));
+                || self.reaches_as_far_as(caller, asker).await?);
         if may_have { Ok(Some(reply)) } else { Err(key_reused()) }
     }
 
-    /// Returns the time at which the key of a stored reply ends. A key that is not stored counts as one without end.
-    async fn end_of_key(&self, asker: Option<Authority>) -> Result<Option<Timestamp>, Error> {
-        let Some(asker) = asker else { return Ok(None) };
-        let key_row = self.store.row_in_any_tenant(rows::api_keys::BY_ID, asker.key).await?;
-        Ok(key_row.and_then(|(_, stored)| stored.value.expires_at))
+    /// Returns `true` if the caller's key has no earlier end and no narrower networks than the key of a stored reply,
+    /// because the reply can hold a secret. A key that is not stored counts as one without end and networks.
+    async fn reaches_as_far_as(&self, caller: &Caller, asker: Option<Authority>) -> Result<bool, Error> {
+        if caller.expires_at.is_none() && caller.allowed_networks.is_everywhere() {
+            return Ok(true);
+        }
+        let key_row = match asker {
+            Some(asker) => self.store.row_in_any_tenant(rows::api_keys::BY_ID, asker.key).await?,
+            None => None,
+        };
+        let (end, networks) = key_row.map_or((None, AllowedNetworks::EVERYWHERE), |(_, key)| {
+            (key.value.expires_at, key.value.allowed_networks)
+        });
+        Ok(caller.lasts_as_long_as(end) && caller.allowed_networks.cover(&networks))
     }
 
     /// Returns the reply that is stored for the request's idempotency key, or else `otherwise`.

@@ -1,7 +1,7 @@
 //! API keys (§5, decisions B4 to B7).
 
 use candor_domain::access::api_key::{ApiKey, Draft, KeyReferences, KeyRoom, Patch, generate, parse_rotation};
-use candor_domain::access::{AccessLevel, Environment, Permissions, QuotaClass, Tenant};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, QuotaClass, Tenant};
 use candor_domain::fields::as_word;
 use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
 use candor_domain::json::Object;
@@ -248,6 +248,8 @@ pub struct Me<'a> {
     connector_id: Option<ConnectorId>,
     /// Expiry time of the key. Null if it does not expire.
     expires_at: Option<Timestamp>,
+    /// Networks from which the key can be used. Empty for no limit.
+    allowed_networks: &'a AllowedNetworks,
     /// Request quotas of the key.
     quotas: QuotasByClass,
 }
@@ -272,6 +274,7 @@ pub async fn me(services: &Services, context: &RequestContext) -> Result<Reply, 
         employee_id: caller.person.map(|person| person.id),
         connector_id: caller.connector,
         expires_at: caller.expires_at,
+        allowed_networks: &caller.allowed_networks,
         quotas: QuotasByClass {
             read: quota(QuotaClass::Read),
             write: quota(QuotaClass::Write),

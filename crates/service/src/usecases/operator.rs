@@ -1,7 +1,7 @@
 //! Commands of the operator: organizations and their first keys.
 
 use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate, generate_code, is_end};
-use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, Tenant};
 use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::{Attribute, starter_set};
 use candor_domain::decision::Resource;
@@ -154,6 +154,7 @@ pub async fn create_key(services: &Services, order: NewKeyRequest) -> Result<(Ke
         reads_per_minute: order.reads_per_minute,
         writes_per_minute: order.writes_per_minute,
         scim_per_minute: order.scim_per_minute,
+        allowed_networks: AllowedNetworks::EVERYWHERE,
     };
     let mut problems = ValidationErrors::none();
     for (field, flaw) in draft.conflicts() {
@@ -219,6 +220,7 @@ pub async fn create_link(services: &Services, order: NewLinkRequest) -> Result<N
         writes_per_minute: None,
         connector: None,
         scim_per_minute: None,
+        allowed_networks: AllowedNetworks::EVERYWHERE,
     };
     let code = generate_code(random32(&*services.ids)?);
     let decision = ApiKey::create_link(services.id(at), draft, &code, None, at)?;

@@ -1,5 +1,6 @@
 //! Portal links into the console (decision B8).
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use candor_domain::access::api_key::{
@@ -87,13 +88,15 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 }
 
 /// `POST /portal-links/exchange`: exchanges the code of a link for its API key, once and without an API key.
+/// `client` is the address of the request, or `None` if it cannot be read.
 ///
 /// # Errors
-/// Not found, the same error for unknown, used, expired and revoked codes; invalid fields; see [`Error`].
+/// Not found, the same error for unknown, used, expired and revoked codes, and outside the networks of the key; invalid
+/// fields; see [`Error`].
 pub async fn exchange(
     services: &Services,
     request: RequestId,
-    origin: Origin,
+    (origin, client): (Origin, Option<IpAddr>),
     body: Object,
 ) -> Result<Reply, Error> {
     let code = or_not_found(read_code(&parse_exchange(body)?))?;
@@ -103,7 +106,7 @@ pub async fn exchange(
         let key_row = or_not_found(services.store.row::<ApiKey>(tenant, record.key.id).await?)?;
         let record = KeyRecord { key: key_row.value, ..record };
         let secret = generate(record.key.environment, random32(&*services.ids)?);
-        let decision = record.open_link(code, &secret, at)?;
+        let decision = record.open_link(code, &secret, client, at)?;
         let answer = with_secret(&decision.state, &secret)?;
         let mut change = ChangeSet::new(build_exchange_entry(services, &decision, (request, origin.clone()), at));
         change.writes = vec![Write::put(&Row::at_version(decision.state, key_row.version))];

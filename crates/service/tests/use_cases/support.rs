@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use candor_domain::access::{AccessLevel, Caller, Environment, Permissions, Quotas, Tenant};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Caller, Environment, Permissions, Quotas, Tenant};
 use candor_domain::audit::Origin;
 use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId, RequestId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
@@ -94,6 +94,7 @@ impl TestServices {
             expires_at: None,
             connector: None,
             quotas: Quotas::DEFAULT,
+            allowed_networks: AllowedNetworks::EVERYWHERE,
         })
     }
 

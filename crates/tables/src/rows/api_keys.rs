@@ -1,7 +1,7 @@
 //! API keys, stored under the live tenant of their organization.
 
-use candor_domain::access::Permissions;
 use candor_domain::access::api_key::{ApiKey, KeyHash};
+use candor_domain::access::{AllowedNetworks, Permissions};
 use candor_domain::id::{EmployeeId, KeyKind};
 use candor_domain::page::{PageRequest, Sort, Sortable};
 use candor_domain::params::Bounds;
@@ -33,6 +33,24 @@ impl Codec<Permissions> for ScopesColumn {
     }
 }
 
+/// Codec of networks: their texts, separated by spaces.
+#[derive(Debug)]
+struct NetworksColumn;
+
+impl Layout for NetworksColumn {
+    const KIND: Type = Type::Text;
+}
+
+impl Codec<AllowedNetworks> for NetworksColumn {
+    fn write(value: &AllowedNetworks, out: &mut Cells) {
+        out.put(SqlValue::Text(value.texts().collect::<Vec<_>>().join(" ")));
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<AllowedNetworks>, CorruptRow> {
+        row.opt_parse(|text| AllowedNetworks::from_texts(text.split_whitespace()).ok())
+    }
+}
+
 stored! {
     ApiKey, id: KeyKind, row: key;
     columns {
@@ -60,6 +78,7 @@ stored! {
         connector_id: Option<IdColumn>,
         scim_per_minute: Option<Int>,
         enabled_at: Option<Time>,
+        allowed_networks: NetworksColumn,
     }
     fields {
         hash: KeyHash(hash),

@@ -1,6 +1,7 @@
 //! Request bodies of API keys (§5, decisions B4 to B7).
 
-use super::super::{ALL_SCOPES, AccessLevel, Environment, Permission, Permissions};
+use super::super::networks::NETWORKS;
+use super::super::{ALL_SCOPES, AccessLevel, AllowedNetworks, Environment, Permission, Permissions};
 use super::ApiKey;
 use crate::fields::{Fields, Reference, StringEnum, Update};
 use crate::id::{ConnectorKind, EmployeeKind};
@@ -44,6 +45,12 @@ pub(super) const SCOPES: Field<Checked<Permissions>> = Field::with_about(
     }),
     "The calling key must have all of them.",
 );
+const ALLOWED_NETWORKS: Field<Checked<AllowedNetworks>> = Field::with_about(
+    "allowed_networks",
+    NETWORKS,
+    "Each has a prefix length and no bits behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has \
+     networks, each one lies inside one of them.",
+);
 const ENVIRONMENT: Field<OneOf<Environment>> = Field::new("environment", rule::word());
 pub(super) const ACCESS_LEVEL: Field<OneOf<AccessLevel>> = Field::new("access_level", rule::word());
 const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> = Field::new("employee_id", rule::reference());
@@ -86,6 +93,7 @@ pub struct Draft {
     pub writes_per_minute: Option<u32>,
     /// Quota of SCIM requests. Only the operator sets a number above the default.
     pub scim_per_minute: Option<u32>,
+    pub allowed_networks: AllowedNetworks,
 }
 
 /// The body of an update, validated by itself.
@@ -94,6 +102,7 @@ pub struct Draft {
 pub struct Patch {
     pub name: Option<String>,
     pub scopes: Option<Permissions>,
+    pub allowed_networks: Option<AllowedNetworks>,
     /// `Some(None)` removes the end.
     pub expires_at: Option<Option<Timestamp>>,
     /// `true` enables a key that is off because its person came back.
@@ -136,6 +145,7 @@ impl Draft {
         let access_level = fields.present_or(&ACCESS_LEVEL, AccessLevel::Standard);
         let employee = fields.optional(&EMPLOYEE);
         let connector = fields.optional(&CONNECTOR);
+        let allowed_networks = fields.present_or(&ALLOWED_NETWORKS, AllowedNetworks::EVERYWHERE);
         let expires_at = fields.optional(&EXPIRES_AT.and(|at| is_end(at, now).map(|()| at)));
         let draft = Self {
             name: name?,
@@ -148,6 +158,7 @@ impl Draft {
             reads_per_minute: None,
             writes_per_minute: None,
             scim_per_minute: None,
+            allowed_networks,
         };
         for (field, flaw) in draft.conflicts() {
             fields.problem(field, flaw);
@@ -188,6 +199,7 @@ impl Patch {
         Self {
             name: fields.present(&NAME),
             scopes: fields.present(&SCOPES),
+            allowed_networks: fields.present(&ALLOWED_NETWORKS),
             expires_at: fields.nullable(&EXPIRES_AT),
             is_enabled: fields.present_or(&ENABLED, false),
         }

@@ -48,6 +48,7 @@ impl KeyRecord {
             person,
             connector: key.connector_id,
             expires_at: key.expires_at,
+            allowed_networks: key.allowed_networks.clone(),
             quotas: Quotas {
                 read: key.reads_per_minute.unwrap_or(Quotas::DEFAULT.read),
                 write: key.writes_per_minute.unwrap_or(Quotas::DEFAULT.write),
@@ -84,7 +85,7 @@ mod tests {
     use super::super::tests::{NOW, ORGANIZATION, PERSON, body, caller, codes, holder, key, record, secret, set};
     use super::super::{Patch, hash};
     use super::*;
-    use crate::access::{AccessLevel, Environment, Permission, PermissionDenied};
+    use crate::access::{AccessLevel, AllowedNetworks, Environment, Permission, PermissionDenied};
     use crate::problem::Code;
     use crate::refusal::DomainError;
     use Permission::ObservationsRead;
@@ -163,6 +164,7 @@ mod tests {
             environment: Environment::Test,
             employee_id: Some(PERSON),
             expires_at: Some(NOW.plus_seconds(5)),
+            allowed_networks: AllowedNetworks::from_texts(["192.0.2.0/24"]).unwrap(),
             reads_per_minute: Some(1200),
             ..key()
         };
@@ -177,6 +179,7 @@ mod tests {
             person: Some(BoundPerson { id: PERSON, is_org_admin: true }),
             connector: None,
             expires_at: key.expires_at,
+            allowed_networks: key.allowed_networks,
             quotas: Quotas { read: 1200, ..Quotas::DEFAULT },
         };
         assert_eq!(caller, Some(expected_caller));

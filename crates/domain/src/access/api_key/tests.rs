@@ -1,7 +1,7 @@
 //! Tables of granting, rotating, revoking and authenticating.
 
 use super::*;
-use crate::access::{Permission, PermissionDenied};
+use crate::access::{AllowedNetworks, Permission, PermissionDenied};
 use crate::id::{EmployeeId, OrganizationId};
 use crate::json::{Object, Value};
 use crate::people::{Role, Status};
@@ -44,6 +44,7 @@ fn draft(scopes: Permissions, access_level: AccessLevel) -> Draft {
         reads_per_minute: None,
         writes_per_minute: None,
         scim_per_minute: None,
+        allowed_networks: AllowedNetworks::EVERYWHERE,
     }
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use candor_domain::access::{AccessLevel, BoundPerson, Caller, Environment, Permissions, Quotas, Tenant};
+use candor_domain::access::{
+    AccessLevel, AllowedNetworks, BoundPerson, Caller, Environment, Permissions, Quotas, Tenant,
+};
 use candor_domain::audit::Origin;
 use candor_domain::id::{EmployeeId, KeyId, ObservationId, OrganizationId, RequestId};
 use candor_domain::json::{Object, Value};
@@ -119,6 +121,7 @@ impl SearchTest {
             expires_at: None,
             connector: None,
             quotas: Quotas::DEFAULT,
+            allowed_networks: AllowedNetworks::EVERYWHERE,
         };
         RequestContext {
             caller: Arc::new(caller),
