@@ -1,6 +1,6 @@
 //! Parsers and help texts of arguments that need more than a type.
 
-use candor_domain::access::Permission;
+use candor_domain::access::{AllowedNetworks, Permission};
 use candor_domain::fields::StringEnum;
 use candor_domain::time::{Date, Timestamp};
 
@@ -9,6 +9,12 @@ pub(super) fn moment(text: &str) -> Result<Timestamp, String> {
     let midnight = |day: Date| format!("{day}T00:00:00Z").parse();
     let read = text.parse().or_else(|_| text.parse().and_then(midnight));
     read.map_err(|_| "expected a date such as 2026-12-01, or a datetime such as 2026-12-01T18:00:00Z".to_owned())
+}
+
+/// Parses networks, separated by commas.
+pub(super) fn networks(text: &str) -> Result<AllowedNetworks, String> {
+    let texts = text.split(',').map(str::trim).filter(|text| !text.is_empty());
+    AllowedNetworks::from_texts(texts).map_err(|flaw| flaw.message)
 }
 
 /// Returns the help text of a list of scopes.

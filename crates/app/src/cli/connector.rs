@@ -1,8 +1,10 @@
 //! Arguments of `candor connector`.
 
+use candor_domain::access::AllowedNetworks;
 use candor_domain::id::OrganizationId;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::arguments;
 use crate::remote::AccountChoice;
 
 /// Subcommands of `candor connector`.
@@ -38,6 +40,9 @@ pub(crate) struct NewConnector {
     /// Quota of SCIM requests per minute [default: 3000]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) scim_per_minute: Option<u32>,
+    /// Networks from which the key can be used, separated by commas [default: all]
+    #[arg(long, value_name = "CIDR,…", value_parser = arguments::networks)]
+    pub(crate) networks: Option<AllowedNetworks>,
 }
 
 /// Type of a connector.

@@ -15,6 +15,7 @@ mod tests;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use candor_domain::access::AllowedNetworks;
 use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
 use candor_domain::time::Timestamp;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
@@ -303,6 +304,9 @@ pub(crate) struct NewLinkArguments {
     /// Open the test data set
     #[arg(long)]
     pub(crate) test: bool,
+    /// Networks from which the link and its key can be used, separated by commas [default: all]
+    #[arg(long, value_name = "CIDR,…", value_parser = arguments::networks)]
+    pub(crate) networks: Option<AllowedNetworks>,
 }
 
 /// Arguments of `candor key create`.
@@ -346,4 +350,7 @@ pub(crate) struct NewKey {
     /// Quota of SCIM requests per minute [default: 3000]
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) scim_per_minute: Option<u32>,
+    /// Networks from which the key can be used, separated by commas [default: all]
+    #[arg(long, value_name = "CIDR,…", value_parser = arguments::networks)]
+    pub(crate) networks: Option<AllowedNetworks>,
 }

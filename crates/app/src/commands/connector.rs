@@ -46,6 +46,7 @@ pub(crate) async fn create(config: &Config, new: NewConnector, output: Output) -
         writes_per_minute: None,
         connector: Some(connector.to_string()),
         scim_per_minute: new.scim_per_minute,
+        allowed_networks: new.networks.unwrap_or_default(),
     };
     let key_result = operator::create_key(&services, order).await;
     let (key_id, token) = key_result.map_err(Error::cannot(format!("create a key of {connector}")))?;

@@ -1,7 +1,7 @@
 //! `candor console`: one-time links into the console.
 
 use candor_domain::access::api_key::MAX_LINK_SECONDS;
-use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions};
 use candor_domain::id::OrganizationId;
 use candor_service::Services;
 use candor_service::usecases::operator::{self, NewLink, NewLinkRequest};
@@ -40,7 +40,8 @@ pub(crate) async fn run(config: &Config, new: NewLinkArguments, output: Output) 
         None => only_organization(&services).await?,
     };
     let environment = if new.test { Environment::Test } else { Environment::Live };
-    let link = create(&services, organization, NAME, scopes, environment).await?;
+    let networks = new.networks.unwrap_or_default();
+    let link = create(&services, organization, NAME, (scopes, environment, networks)).await?;
     let hint = if config.console { "" } else { "\nThe console is off here: the service needs CANDOR_CONSOLE=on." };
     let expiry = link.expires_at.map(|end| end.to_string()).unwrap_or_default();
     let people = format!("This link opens the console once, until {expiry}:\n{}{hint}", link.url.reveal());
@@ -65,8 +66,7 @@ pub(crate) async fn create(
     services: &Services,
     organization: OrganizationId,
     name: &str,
-    scopes: Permissions,
-    environment: Environment,
+    (scopes, environment, allowed_networks): (Permissions, Environment, AllowedNetworks),
 ) -> Result<NewLink, Error> {
     let order = NewLinkRequest {
         organization,
@@ -75,6 +75,7 @@ pub(crate) async fn create(
         level: AccessLevel::Admin,
         environment,
         seconds: MAX_LINK_SECONDS,
+        allowed_networks,
     };
     operator::create_link(services, order).await.map_err(Error::cannot(format!("create a link of {organization}")))
 }
@@ -88,7 +89,8 @@ pub(crate) async fn first_link(services: &Services) -> Option<NewLink> {
             None => Ok::<_, Error>(None),
             Some(organization) => {
                 let name = "First start";
-                create(services, organization, name, Permissions::ALL, Environment::Live).await.map(Some)
+                let access = (Permissions::ALL, Environment::Live, AllowedNetworks::EVERYWHERE);
+                create(services, organization, name, access).await.map(Some)
             }
         }
     };

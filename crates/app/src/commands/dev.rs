@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions};
 use candor_domain::id::OrganizationId;
 use candor_domain::organization::Organization;
 use candor_domain::secret::Secret;
@@ -60,8 +60,8 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
     let url = running.url.clone().unwrap_or_default();
     let lines = shell_lines(&url, key.reveal());
     let console = if settings.console {
-        let (scopes, environment) = (Permissions::ALL, Environment::Live);
-        Some(console::create(&running.services, organization, LINK_NAME, scopes, environment).await?.url)
+        let access = (Permissions::ALL, Environment::Live, AllowedNetworks::EVERYWHERE);
+        Some(console::create(&running.services, organization, LINK_NAME, access).await?.url)
     } else {
         None
     };
@@ -151,6 +151,7 @@ async fn make_key(services: &Services, organization: OrganizationId) -> Result<S
         writes_per_minute: None,
         connector: None,
         scim_per_minute: None,
+        allowed_networks: AllowedNetworks::EVERYWHERE,
     };
     let creation = operator::create_key(services, order).await;
     Ok(creation.map_err(Error::cannot("create the key"))?.1)

@@ -34,6 +34,7 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
         writes_per_minute: new.writes_per_minute,
         connector: new.connector.map(|connector| connector.to_string()),
         scim_per_minute: new.scim_per_minute,
+        allowed_networks: new.networks.unwrap_or_default(),
     };
     let key_result = operator::create_key(&services, order).await;
     let (id, key) = key_result.map_err(Error::cannot(format!("create a key of {}", new.org)))?;

@@ -13,7 +13,7 @@ use actix_web::body::MessageBody;
 use actix_web::http::header::HeaderMap;
 use actix_web::test::{TestRequest, call_service, init_service};
 use bytes::{Bytes, BytesMut};
-use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permission, Permissions};
 use candor_domain::id::OrganizationId;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Delivery;
@@ -151,6 +151,7 @@ impl TestApi {
             writes_per_minute: Some(100_000),
             connector: None,
             scim_per_minute: None,
+            allowed_networks: AllowedNetworks::EVERYWHERE,
         };
         operator::create_key(&self.services, order).await.unwrap().1.reveal().to_owned()
     }
@@ -169,6 +170,7 @@ impl TestApi {
             writes_per_minute: None,
             connector: None,
             scim_per_minute: None,
+            allowed_networks: AllowedNetworks::EVERYWHERE,
         };
         operator::create_key(&self.services, order).await.unwrap().1.reveal().to_owned()
     }

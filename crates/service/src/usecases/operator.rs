@@ -54,6 +54,8 @@ pub struct NewKeyRequest {
     pub connector: Option<String>,
     /// Quota of SCIM requests per minute; `None` for the default.
     pub scim_per_minute: Option<u32>,
+    /// Networks from which the key can be used.
+    pub allowed_networks: AllowedNetworks,
 }
 
 /// Creates an organization with a live and a test environment, each with the starter set of attributes.
@@ -154,7 +156,7 @@ pub async fn create_key(services: &Services, order: NewKeyRequest) -> Result<(Ke
         reads_per_minute: order.reads_per_minute,
         writes_per_minute: order.writes_per_minute,
         scim_per_minute: order.scim_per_minute,
-        allowed_networks: AllowedNetworks::EVERYWHERE,
+        allowed_networks: order.allowed_networks,
     };
     let mut problems = ValidationErrors::none();
     for (field, flaw) in draft.conflicts() {
@@ -187,6 +189,8 @@ pub struct NewLinkRequest {
     pub environment: Environment,
     /// Lifetime of the key in seconds.
     pub seconds: i64,
+    /// Networks from which the link and its key can be used.
+    pub allowed_networks: AllowedNetworks,
 }
 
 /// A portal link that an operator created.
@@ -220,7 +224,7 @@ pub async fn create_link(services: &Services, order: NewLinkRequest) -> Result<N
         writes_per_minute: None,
         connector: None,
         scim_per_minute: None,
-        allowed_networks: AllowedNetworks::EVERYWHERE,
+        allowed_networks: order.allowed_networks,
     };
     let code = generate_code(random32(&*services.ids)?);
     let decision = ApiKey::create_link(services.id(at), draft, &code, None, at)?;

@@ -156,6 +156,7 @@ impl TestServices {
             writes_per_minute: None,
             connector: None,
             scim_per_minute: None,
+            allowed_networks: AllowedNetworks::EVERYWHERE,
         }
     }
 }

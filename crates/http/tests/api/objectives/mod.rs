@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::documented;
 use crate::support::{TestApi, TestResponse};
-use candor_domain::access::{AccessLevel, Environment, Permissions, Tenant};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::event::{Event, EventType};
 use candor_port_storage::ChangeSet;
@@ -82,6 +82,7 @@ pub(crate) async fn key_for(world: &TestApi, person: &str, level: AccessLevel) -
         writes_per_minute: Some(100_000),
         connector: None,
         scim_per_minute: None,
+        allowed_networks: AllowedNetworks::EVERYWHERE,
     };
     operator::create_key(&world.services, order).await.unwrap().1.reveal().to_owned()
 }

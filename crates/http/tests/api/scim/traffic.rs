@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permission, Permissions};
 use candor_service::usecases::operator::{self, NewKeyRequest};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -115,6 +115,7 @@ async fn request_log_has_refused_requests_too() {
         writes_per_minute: None,
         connector: Some(provider.connector.clone()),
         scim_per_minute: Some(1),
+        allowed_networks: AllowedNetworks::EVERYWHERE,
     };
     let key = operator::create_key(&world.services, order).await.unwrap().1.reveal().to_owned();
     let slow = Provider { world: &world, connector: provider.connector.clone(), key };
