@@ -27,6 +27,8 @@ struct Stage {
 enum Loss {
     Revoked,
     Narrowed,
+    /// The key has fewer networks.
+    Confined,
     Demoted,
     Deactivated,
 }
@@ -61,7 +63,7 @@ impl Stage {
 
     fn key(&self, loss: Loss) -> &(KeyId, Secret) {
         match loss {
-            Loss::Revoked | Loss::Narrowed => &self.unbound,
+            Loss::Revoked | Loss::Narrowed | Loss::Confined => &self.unbound,
             Loss::Demoted | Loss::Deactivated => &self.bound,
         }
     }
@@ -81,6 +83,10 @@ impl Stage {
             Loss::Revoked => drop(keys::revoke(services, &admin, *key).await.unwrap()),
             Loss::Narrowed => {
                 drop(keys::update(services, &admin, *key, body(r#"{"scopes":["events:read"]}"#)).await.unwrap());
+            }
+            Loss::Confined => {
+                let patch = body(r#"{"allowed_networks":["192.0.2.0/24"]}"#);
+                drop(keys::update(services, &admin, *key, patch).await.unwrap());
             }
             Loss::Demoted => {
                 drop(employees::update(services, &admin, person, body(r#"{"role":"employee"}"#)).await.unwrap());
@@ -119,12 +125,14 @@ impl HeldWrite {
     }
 }
 
-const HELD: [(Loss, HeldWrite); 9] = [
+const HELD: [(Loss, HeldWrite); 11] = [
     (Loss::Revoked, HeldWrite::NewKey),
     (Loss::Revoked, HeldWrite::Department),
     (Loss::Revoked, HeldWrite::PromotionByFile),
     (Loss::Narrowed, HeldWrite::WiderKey),
     (Loss::Narrowed, HeldWrite::Department),
+    (Loss::Confined, HeldWrite::NewKey),
+    (Loss::Confined, HeldWrite::Department),
     (Loss::Demoted, HeldWrite::Promotion),
     (Loss::Demoted, HeldWrite::PromotionByFile),
     (Loss::Deactivated, HeldWrite::Reactivation),
@@ -162,7 +170,7 @@ async fn write_begun_before_a_loss_of_rights_changes_nothing() {
             let (role, status) = match loss {
                 Loss::Demoted => ("employee", "active"),
                 Loss::Deactivated => ("org_admin", "deactivated"),
-                Loss::Revoked | Loss::Narrowed => ("org_admin", "active"),
+                Loss::Revoked | Loss::Narrowed | Loss::Confined => ("org_admin", "active"),
             };
             assert_eq!((&person["role"], &person["status"]), (&role.into(), &status.into()), "{loss:?} {write:?}");
         }

@@ -1,5 +1,7 @@
 //! Tables of granting, rotating, revoking and authenticating.
 
+mod networks;
+
 use super::*;
 use crate::access::{AllowedNetworks, Permission, PermissionDenied};
 use crate::id::{EmployeeId, OrganizationId};
