@@ -65,6 +65,7 @@ class ApiKeys:
         name: str,
         scopes: Sequence[types.ApiKeyScope],
         access_level: types.AccessLevel | Unset = UNSET,
+        allowed_networks: Sequence[str] | Unset = UNSET,
         connector_id: str | None | Unset = UNSET,
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
@@ -89,6 +90,11 @@ class ApiKeys:
                 must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
+            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
+                from another address is 401, as with an unknown key. At most 20 entries, without
+                duplicates. Each has a prefix length and no bits behind it, such as `192.0.2.0/24` or
+                `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
+                Default: `[]`.
             connector_id: Connector of the identity provider that uses the key. Null for all keys
                 without the scope `scim`. The id starts with `con_`. 422 if the organization has no such
                 resource. Required with the scope `scim`. All other keys have no connector.
@@ -106,6 +112,7 @@ class ApiKeys:
                 name=name,
                 scopes=scopes,
                 access_level=access_level,
+                allowed_networks=allowed_networks,
                 connector_id=connector_id,
                 employee_id=employee_id,
                 environment=environment,
@@ -156,6 +163,7 @@ class ApiKeys:
         id: str,
         /,
         *,
+        allowed_networks: Sequence[str] | Unset = UNSET,
         enabled: bool | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
@@ -168,13 +176,18 @@ class ApiKeys:
     ) -> types.ApiKey:
         """Change or enable an API key.
 
-        Changes the name, the scopes or the expiry time, or enables a key that is off because its person
-        was deactivated and came back. All instances apply the change within a second.
+        Changes the name, the scopes, the networks or the expiry time, or enables a key that is off
+        because its person was deactivated and came back. All instances apply the change within a
+        second.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
 
         Args:
+            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
+                from another address is 401, as with an unknown key. At most 20 entries, without
+                duplicates. Each has a prefix length and no bits behind it, such as `192.0.2.0/24` or
+                `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
             enabled: `true` enables a key that is off because its person was deactivated and came
                 back. It cannot be `false`: revoke the key instead. Default: `false`.
             expires_at: Expiry time of the key. Null if it does not expire. It must be in the
@@ -187,6 +200,7 @@ class ApiKeys:
             "PATCH",
             f"/api-keys/{segment(id)}",
             body=given(
+                allowed_networks=allowed_networks,
                 enabled=enabled,
                 expires_at=expires_at,
                 name=name,
@@ -334,6 +348,7 @@ class AsyncApiKeys:
         name: str,
         scopes: Sequence[types.ApiKeyScope],
         access_level: types.AccessLevel | Unset = UNSET,
+        allowed_networks: Sequence[str] | Unset = UNSET,
         connector_id: str | None | Unset = UNSET,
         employee_id: str | None | Unset = UNSET,
         environment: types.Environment | Unset = UNSET,
@@ -358,6 +373,11 @@ class AsyncApiKeys:
                 must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
+            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
+                from another address is 401, as with an unknown key. At most 20 entries, without
+                duplicates. Each has a prefix length and no bits behind it, such as `192.0.2.0/24` or
+                `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
+                Default: `[]`.
             connector_id: Connector of the identity provider that uses the key. Null for all keys
                 without the scope `scim`. The id starts with `con_`. 422 if the organization has no such
                 resource. Required with the scope `scim`. All other keys have no connector.
@@ -375,6 +395,7 @@ class AsyncApiKeys:
                 name=name,
                 scopes=scopes,
                 access_level=access_level,
+                allowed_networks=allowed_networks,
                 connector_id=connector_id,
                 employee_id=employee_id,
                 environment=environment,
@@ -425,6 +446,7 @@ class AsyncApiKeys:
         id: str,
         /,
         *,
+        allowed_networks: Sequence[str] | Unset = UNSET,
         enabled: bool | Unset = UNSET,
         expires_at: str | None | Unset = UNSET,
         name: str | Unset = UNSET,
@@ -437,13 +459,18 @@ class AsyncApiKeys:
     ) -> types.ApiKey:
         """Change or enable an API key.
 
-        Changes the name, the scopes or the expiry time, or enables a key that is off because its person
-        was deactivated and came back. All instances apply the change within a second.
+        Changes the name, the scopes, the networks or the expiry time, or enables a key that is off
+        because its person was deactivated and came back. All instances apply the change within a
+        second.
 
         Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as
         `write`.
 
         Args:
+            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
+                from another address is 401, as with an unknown key. At most 20 entries, without
+                duplicates. Each has a prefix length and no bits behind it, such as `192.0.2.0/24` or
+                `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
             enabled: `true` enables a key that is off because its person was deactivated and came
                 back. It cannot be `false`: revoke the key instead. Default: `false`.
             expires_at: Expiry time of the key. Null if it does not expire. It must be in the
@@ -456,6 +483,7 @@ class AsyncApiKeys:
             "PATCH",
             f"/api-keys/{segment(id)}",
             body=given(
+                allowed_networks=allowed_networks,
                 enabled=enabled,
                 expires_at=expires_at,
                 name=name,
@@ -9016,6 +9044,7 @@ class PortalLinks:
         *,
         scopes: Sequence[types.ApiKeyScope],
         access_level: types.AccessLevel | Unset = UNSET,
+        allowed_networks: Sequence[str] | Unset = UNSET,
         expires_in: int | Unset = UNSET,
         name: str | Unset = UNSET,
         read_only: bool | Unset = UNSET,
@@ -9029,8 +9058,8 @@ class PortalLinks:
         """Create a console sign-in link.
 
         Creates a link that opens the console signed in, once and within 30 minutes. The link has its
-        own API key, for the same person and environment as the calling key and with no more access. The
-        key is listed and revoked under `/api-keys`. 409 if the console is off.
+        own API key, for the same person, environment and networks as the calling key and with no more
+        access. The key is listed and revoked under `/api-keys`. 409 if the console is off.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
 
@@ -9039,6 +9068,11 @@ class PortalLinks:
                 must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
+            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
+                from another address is 401, as with an unknown key. At most 20 entries, without
+                duplicates. The link opens only there, too. Each has a prefix length and no bits behind
+                it, such as `192.0.2.0/24`. If the calling key has networks, each one lies inside one of
+                them. If absent, they are those of the calling key.
             expires_in: Lifetime of the key in seconds, from the creation of the link. If absent, it
                 is 3600, or less if the calling key expires sooner.
             name: Name of the key, for display only. 1 to 80 characters in one line.
@@ -9053,6 +9087,7 @@ class PortalLinks:
             body=given(
                 scopes=scopes,
                 access_level=access_level,
+                allowed_networks=allowed_networks,
                 expires_in=expires_in,
                 name=name,
                 read_only=read_only,
@@ -9082,8 +9117,8 @@ class PortalLinks:
         """Exchange the code of a portal link.
 
         Exchanges the code of a portal link for its API key. Only this response contains the key, as
-        `key`. 404 if the code is unknown, used, expired or revoked. At most 20 requests a minute from
-        one client address.
+        `key`. 404 if the code is unknown, used, expired or revoked, or the client is outside the
+        networks of the key. At most 20 requests a minute from one client address.
 
         Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
 
@@ -9118,6 +9153,7 @@ class AsyncPortalLinks:
         *,
         scopes: Sequence[types.ApiKeyScope],
         access_level: types.AccessLevel | Unset = UNSET,
+        allowed_networks: Sequence[str] | Unset = UNSET,
         expires_in: int | Unset = UNSET,
         name: str | Unset = UNSET,
         read_only: bool | Unset = UNSET,
@@ -9131,8 +9167,8 @@ class AsyncPortalLinks:
         """Create a console sign-in link.
 
         Creates a link that opens the console signed in, once and within 30 minutes. The link has its
-        own API key, for the same person and environment as the calling key and with no more access. The
-        key is listed and revoked under `/api-keys`. 409 if the console is off.
+        own API key, for the same person, environment and networks as the calling key and with no more
+        access. The key is listed and revoked under `/api-keys`. 409 if the console is off.
 
         Needs the scope `settings:write` and an admin-level key. Counts as `write`.
 
@@ -9141,6 +9177,11 @@ class AsyncPortalLinks:
                 must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
+            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
+                from another address is 401, as with an unknown key. At most 20 entries, without
+                duplicates. The link opens only there, too. Each has a prefix length and no bits behind
+                it, such as `192.0.2.0/24`. If the calling key has networks, each one lies inside one of
+                them. If absent, they are those of the calling key.
             expires_in: Lifetime of the key in seconds, from the creation of the link. If absent, it
                 is 3600, or less if the calling key expires sooner.
             name: Name of the key, for display only. 1 to 80 characters in one line.
@@ -9155,6 +9196,7 @@ class AsyncPortalLinks:
             body=given(
                 scopes=scopes,
                 access_level=access_level,
+                allowed_networks=allowed_networks,
                 expires_in=expires_in,
                 name=name,
                 read_only=read_only,
@@ -9184,8 +9226,8 @@ class AsyncPortalLinks:
         """Exchange the code of a portal link.
 
         Exchanges the code of a portal link for its API key. Only this response contains the key, as
-        `key`. 404 if the code is unknown, used, expired or revoked. At most 20 requests a minute from
-        one client address.
+        `key`. 404 if the code is unknown, used, expired or revoked, or the client is outside the
+        networks of the key. At most 20 requests a minute from one client address.
 
         Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
 

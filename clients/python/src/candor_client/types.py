@@ -90,6 +90,11 @@ class ApiKey(TypedDict):
     scim_per_minute: int | None
     """Number of SCIM requests allowed in 60 seconds. Null for the default quota."""
 
+    allowed_networks: list[str]
+    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
+    as with an unknown key. At most 20 entries, without duplicates.
+    """
+
     created_at: str
     """Time of creation, which never changes."""
 
@@ -126,6 +131,13 @@ class ApiKeyCreate(TypedDict):
 
     access_level: NotRequired[AccessLevel]
     """Access level. `admin` permits administrative requests. Default: `standard`."""
+
+    allowed_networks: NotRequired[list[str]]
+    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
+    as with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits
+    behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies
+    inside one of them. Default: `[]`.
+    """
 
     connector_id: NotRequired[str | None]
     """Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
@@ -220,6 +232,13 @@ ApiKeySort: TypeAlias = Literal[
 
 class ApiKeyUpdate(TypedDict):
 
+    allowed_networks: NotRequired[list[str]]
+    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
+    as with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits
+    behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies
+    inside one of them.
+    """
+
     enabled: NotRequired[bool]
     """`true` enables a key that is off because its person was deactivated and came back. It cannot be
     `false`: revoke the key instead. Default: `false`.
@@ -272,6 +291,11 @@ class ApiKeyWithSecret(TypedDict):
 
     scim_per_minute: int | None
     """Number of SCIM requests allowed in 60 seconds. Null for the default quota."""
+
+    allowed_networks: list[str]
+    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
+    as with an unknown key. At most 20 entries, without duplicates.
+    """
 
     created_at: str
     """Time of creation, which never changes."""
@@ -2841,6 +2865,9 @@ class Me(TypedDict):
     expires_at: str | None
     """Expiry time of the key. Null if it does not expire."""
 
+    allowed_networks: list[str]
+    """Networks from which the key can be used. Empty for no limit."""
+
     quotas: MeQuotas
     """Request quotas of the key."""
 
@@ -3889,6 +3916,11 @@ class PortalLink(TypedDict):
     scim_per_minute: int | None
     """Number of SCIM requests allowed in 60 seconds. Null for the default quota."""
 
+    allowed_networks: list[str]
+    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
+    as with an unknown key. At most 20 entries, without duplicates.
+    """
+
     created_at: str
     """Time of creation, which never changes."""
 
@@ -3927,6 +3959,13 @@ class PortalLinkCreate(TypedDict):
 
     access_level: NotRequired[AccessLevel]
     """Access level. `admin` permits administrative requests. Default: `standard`."""
+
+    allowed_networks: NotRequired[list[str]]
+    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
+    as with an unknown key. At most 20 entries, without duplicates. The link opens only there, too. Each
+    has a prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks,
+    each one lies inside one of them. If absent, they are those of the calling key.
+    """
 
     expires_in: NotRequired[int]
     """Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the

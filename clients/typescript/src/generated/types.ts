@@ -61,6 +61,11 @@ export interface ApiKey {
   connector_id: string | null;
   /** Number of SCIM requests allowed in 60 seconds. Null for the default quota. */
   scim_per_minute: number | null;
+  /**
+   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+   * with an unknown key. At most 20 entries, without duplicates.
+   */
+  allowed_networks: Array<string>;
   /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
@@ -87,6 +92,13 @@ export interface ApiKeyCreate {
   scopes: Array<ApiKeyScope>;
   /** Access level. `admin` permits administrative requests. Default: `standard`. */
   access_level?: AccessLevel | undefined;
+  /**
+   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+   * with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits behind
+   * it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies inside one
+   * of them. Default: `[]`.
+   */
+  allowed_networks?: Array<string> | undefined;
   /**
    * Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. The id
    * starts with `con_`. 422 if the organization has no such resource. Required with the scope `scim`. All
@@ -165,6 +177,13 @@ export type ApiKeySort =
 
 export interface ApiKeyUpdate {
   /**
+   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+   * with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits behind
+   * it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies inside one
+   * of them.
+   */
+  allowed_networks?: Array<string> | undefined;
+  /**
    * `true` enables a key that is off because its person was deactivated and came back. It cannot be `false`:
    * revoke the key instead. Default: `false`.
    */
@@ -203,6 +222,11 @@ export interface ApiKeyWithSecret {
   connector_id: string | null;
   /** Number of SCIM requests allowed in 60 seconds. Null for the default quota. */
   scim_per_minute: number | null;
+  /**
+   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+   * with an unknown key. At most 20 entries, without duplicates.
+   */
+  allowed_networks: Array<string>;
   /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
@@ -2251,6 +2275,8 @@ export interface Me {
   connector_id: string | null;
   /** Expiry time of the key. Null if it does not expire. */
   expires_at: string | null;
+  /** Networks from which the key can be used. Empty for no limit. */
+  allowed_networks: Array<string>;
   /** Request quotas of the key. */
   quotas: MeQuotas;
 }
@@ -3070,6 +3096,11 @@ export interface PortalLink {
   connector_id: string | null;
   /** Number of SCIM requests allowed in 60 seconds. Null for the default quota. */
   scim_per_minute: number | null;
+  /**
+   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+   * with an unknown key. At most 20 entries, without duplicates.
+   */
+  allowed_networks: Array<string>;
   /** Time of creation, which never changes. */
   created_at: string;
   /** Time of the last change. It increases with every change. */
@@ -3098,6 +3129,13 @@ export interface PortalLinkCreate {
   scopes: Array<ApiKeyScope>;
   /** Access level. `admin` permits administrative requests. Default: `standard`. */
   access_level?: AccessLevel | undefined;
+  /**
+   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+   * with an unknown key. At most 20 entries, without duplicates. The link opens only there, too. Each has a
+   * prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each one
+   * lies inside one of them. If absent, they are those of the calling key.
+   */
+  allowed_networks?: Array<string> | undefined;
   /**
    * Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the
    * calling key expires sooner.

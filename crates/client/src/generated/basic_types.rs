@@ -205,6 +205,8 @@ pub struct Me {
     pub connector_id: Option<String>,
     /// Expiry time of the key. Null if it does not expire.
     pub expires_at: Option<String>,
+    /// Networks from which the key can be used. Empty for no limit.
+    pub allowed_networks: Vec<String>,
     /// Request quotas of the key.
     pub quotas: MeQuotas,
 }

@@ -50,8 +50,8 @@ impl ApiKeys {
 
     /// Change or enable an API key.
     ///
-    /// Changes the name, the scopes or the expiry time, or enables a key that is off because its person was
-    /// deactivated and came back. All instances apply the change within a second.
+    /// Changes the name, the scopes, the networks or the expiry time, or enables a key that is off because
+    /// its person was deactivated and came back. All instances apply the change within a second.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
     pub fn update(&self, id: &str, body: types::ApiKeyUpdate) -> Call<types::ApiKey, types::DryRun> {
@@ -1412,8 +1412,8 @@ impl PortalLinks {
     /// Create a console sign-in link.
     ///
     /// Creates a link that opens the console signed in, once and within 30 minutes. The link has its own API
-    /// key, for the same person and environment as the calling key and with no more access. The key is listed
-    /// and revoked under `/api-keys`. 409 if the console is off.
+    /// key, for the same person, environment and networks as the calling key and with no more access. The key
+    /// is listed and revoked under `/api-keys`. 409 if the console is off.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Counts as `write`.
     pub fn create(&self, body: types::PortalLinkCreate) -> Call<types::PortalLink, types::DryRun> {
@@ -1424,8 +1424,8 @@ impl PortalLinks {
     /// Exchange the code of a portal link.
     ///
     /// Exchanges the code of a portal link for its API key. Only this response contains the key, as `key`.
-    /// 404 if the code is unknown, used, expired or revoked. At most 20 requests a minute from one client
-    /// address.
+    /// 404 if the code is unknown, used, expired or revoked, or the client is outside the networks of the
+    /// key. At most 20 requests a minute from one client address.
     ///
     /// Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
     pub fn exchange(&self, body: types::PortalLinkExchange) -> Call<types::ApiKeyWithSecret> {

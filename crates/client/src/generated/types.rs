@@ -65,6 +65,9 @@ pub struct ApiKey {
     pub connector_id: Option<String>,
     /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
     pub scim_per_minute: Option<i64>,
+    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+    /// with an unknown key. At most 20 entries, without duplicates.
+    pub allowed_networks: Vec<String>,
     /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
@@ -93,6 +96,12 @@ pub struct ApiKeyCreate {
     /// Access level. `admin` permits administrative requests. Default: `standard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_level: Option<AccessLevel>,
+    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+    /// with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits
+    /// behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies
+    /// inside one of them. Default: `[]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_networks: Option<Vec<String>>,
     /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. The
     /// id starts with `con_`. 422 if the organization has no such resource. Required with the scope `scim`.
     /// All other keys have no connector.
@@ -118,6 +127,7 @@ impl ApiKeyCreate {
             name: name.into(),
             scopes: scopes.into_iter().map(Into::into).collect(),
             access_level: None,
+            allowed_networks: None,
             connector_id: None,
             employee_id: None,
             environment: None,
@@ -129,6 +139,13 @@ impl ApiKeyCreate {
     #[must_use]
     pub fn access_level(mut self, value: impl Into<AccessLevel>) -> Self {
         self.access_level = Some(value.into());
+        self
+    }
+
+    /// Sets `allowed_networks`: networks from which the key can be used.
+    #[must_use]
+    pub fn allowed_networks(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.allowed_networks = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
@@ -245,6 +262,12 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyUpdate {
+    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+    /// with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits
+    /// behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies
+    /// inside one of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_networks: Option<Vec<String>>,
     /// `true` enables a key that is off because its person was deactivated and came back. It cannot be
     /// `false`: revoke the key instead. Default: `false`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -264,7 +287,14 @@ impl ApiKeyUpdate {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { enabled: None, expires_at: None, name: None, scopes: None }
+        Self { allowed_networks: None, enabled: None, expires_at: None, name: None, scopes: None }
+    }
+
+    /// Sets `allowed_networks`: networks from which the key can be used.
+    #[must_use]
+    pub fn allowed_networks(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.allowed_networks = Some(value.into_iter().map(Into::into).collect());
+        self
     }
 
     /// Sets `enabled`: `true` enables a key that is off because its person was deactivated and came back.
@@ -330,6 +360,9 @@ pub struct ApiKeyWithSecret {
     pub connector_id: Option<String>,
     /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
     pub scim_per_minute: Option<i64>,
+    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+    /// with an unknown key. At most 20 entries, without duplicates.
+    pub allowed_networks: Vec<String>,
     /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
@@ -5458,6 +5491,9 @@ pub struct PortalLink {
     pub connector_id: Option<String>,
     /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
     pub scim_per_minute: Option<i64>,
+    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+    /// with an unknown key. At most 20 entries, without duplicates.
+    pub allowed_networks: Vec<String>,
     /// Time of creation, which never changes.
     pub created_at: String,
     /// Time of the last change. It increases with every change.
@@ -5487,6 +5523,12 @@ pub struct PortalLinkCreate {
     /// Access level. `admin` permits administrative requests. Default: `standard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_level: Option<AccessLevel>,
+    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
+    /// with an unknown key. At most 20 entries, without duplicates. The link opens only there, too. Each has
+    /// a prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each
+    /// one lies inside one of them. If absent, they are those of the calling key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allowed_networks: Option<Vec<String>>,
     /// Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the
     /// calling key expires sooner.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -5510,6 +5552,7 @@ impl PortalLinkCreate {
         Self {
             scopes: scopes.into_iter().map(Into::into).collect(),
             access_level: None,
+            allowed_networks: None,
             expires_in: None,
             name: None,
             read_only: None,
@@ -5521,6 +5564,13 @@ impl PortalLinkCreate {
     #[must_use]
     pub fn access_level(mut self, value: impl Into<AccessLevel>) -> Self {
         self.access_level = Some(value.into());
+        self
+    }
+
+    /// Sets `allowed_networks`: networks from which the key can be used.
+    #[must_use]
+    pub fn allowed_networks(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.allowed_networks = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
