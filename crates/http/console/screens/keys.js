@@ -63,7 +63,9 @@ export default function Keys() {
           html`<${Badge} tone="info">${t.keys.own}</${Badge}>`}
       <span
         class="cell-note whole">…${key.last4} · ${t.environments[key.environment] ??
-          key.environment} · ${t.words[key.access_level] ?? key.access_level}</span>` },
+          key.environment} · ${t.words[key.access_level] ?? key.access_level}</span>
+      ${key.allowed_networks.length > 0 &&
+        html`<span class="cell-note whole">${t.keys.networks}: ${key.allowed_networks.join(", ")}</span>`}` },
     { name: "state", label: t.state,
       cell: (/** @type {ApiKey} */ key) => html`<${State} key_=${key} />` },
     { name: "scopes", label: t.keys.scopes, isWide: true,
@@ -115,10 +117,13 @@ function Create({ onClose }) {
   const [level, setLevel] = useState("standard");
   const [environment, setEnvironment] = useState("live");
   const [days, setDays] = useState("");
+  // A key with networks grants only networks inside its own.
+  const [networks, setNetworks] = useState(() => (session.value?.me.allowed_networks ?? []).join("\n"));
   const [secret, setSecret] = useState("");
   const { run, isBusy, error } = useAction(async () => {
     const end = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null;
-    const body = { name: name.trim(), scopes: [...scopes], access_level: level, environment, expires_at: end };
+    const body = { name: name.trim(), scopes: [...scopes], access_level: level, environment, expires_at: end,
+      allowed_networks: networks.split(/[\s,]+/).filter(Boolean) };
     setSecret((await request("POST", "/api-keys", { body })).data.key);
   });
   if (secret)
@@ -153,6 +158,9 @@ function Create({ onClose }) {
       ${choice(t.keys.end, days, setDays,
         [["", t.keys.noEnd], ["1", t.keys.days(1)], ["30", t.keys.days(30)], ["90", t.keys.days(90)],
           ["365", t.keys.days(365)]])}</div>
+    <${Field} label=${t.keys.networks} hint=${t.keys.networksHint} error=${fieldError(error, "allowed_networks")}>
+      <textarea rows="2" name="allowed_networks" value=${networks} dir="ltr" spellcheck=${false}
+        onInput=${(/** @type {any} */ event) => setNetworks(event.target.value)}></textarea></${Field}>
     ${error && html`<${Problem} error=${error} />`}</div></${Dialog}>`;
 }
 
