@@ -136,18 +136,18 @@ pub(crate) fn run() -> Outcome {
         }
     }
     let queue = Mutex::new(BESIDE.iter().enumerate().collect::<VecDeque<_>>());
-    let beside = Mutex::new(vec![]);
+    let lane_results = Mutex::new(vec![]);
     let work = || {
         while let Some((place, step)) = lock(&queue).pop_front() {
             let result = inputs.run_unless_passed(step);
-            lock(&beside).push((place, result));
+            lock(&lane_results).push((place, result));
         }
     };
     thread::scope(|scope| {
         (0..LANES).for_each(|_| drop(scope.spawn(work)));
         finished_steps.push(TESTS.run_and_show());
     });
-    let mut results_of_lanes = beside.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let mut results_of_lanes = lane_results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results_of_lanes.sort_by_key(|(place, _)| *place);
     for (_, done) in results_of_lanes {
         done.show();

@@ -131,8 +131,8 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             let mut command = (exploration.command)(seed, &options.tests);
             command.env(SEED_VARIABLE, seed.to_string()).env(PROPERTY_VARIABLE, seed.to_string());
             let result = run_command(exploration.name, command);
-            let found = findings_of(exploration.name, seed, &result);
-            note(&result, found);
+            let new_findings = findings_of(exploration.name, seed, &result);
+            note(&result, new_findings);
             runs += 1;
         }
         let is_seeded = SEEDED.iter().any(|step| options.selects(step.name));
@@ -226,15 +226,15 @@ mod tests_of_options {
     #[test]
     fn each_failed_test_is_one_finding_with_its_command() {
         let output = "  FAIL [   0.1s] (1/2) candor-domain::rules ids::kept\n  PASS [ 0.1s] a b\n  FAIL [   0.1s] (1/2) candor-domain::rules ids::kept\n";
-        let done = Finished {
+        let failed_step = Finished {
             name: "tests",
             seconds: 1.0,
             output: output.to_owned(),
             problem: Some("exit status: 100".to_owned()),
         };
-        let expected = "ids::kept: cargo xtask explore --seed 7 --only tests ids::kept";
-        assert_eq!(findings_of("tests", 7, &done), [expected]);
-        let result = Finished { output: String::new(), ..done };
+        let finding_text = "ids::kept: cargo xtask explore --seed 7 --only tests ids::kept";
+        assert_eq!(findings_of("tests", 7, &failed_step), [finding_text]);
+        let result = Finished { output: String::new(), ..failed_step };
         let expected_finding = "requests (exit status: 100): cargo xtask explore --seed 7 --only requests";
         assert_eq!(findings_of("requests", 7, &result), [expected_finding]);
     }

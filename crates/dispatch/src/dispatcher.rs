@@ -78,8 +78,8 @@ impl<M> Dispatcher<M> {
         let queues = SubscriptionQueues::new(limits, settings.needs());
         let (claims, outcomes) = (Claims::new(now.steady), Outcomes::new(limits.batch));
         let (unsettled, wakes) = (InFlight::default(), Wakes::default());
-        let crowded = HashMap::new();
-        Self { worker, settings, queues, claims, outcomes, unsettled, wakes, forgotten: 0, crowded }
+        let by_tenant = HashMap::new();
+        Self { worker, settings, queues, claims, outcomes, unsettled, wakes, forgotten: 0, crowded: by_tenant }
     }
 
     /// Returns the number of held deliveries, from their claim until their result is recorded.
@@ -383,7 +383,7 @@ impl<M> Dispatcher<M> {
     }
 
     /// Stops new attempts and gives back the waiting deliveries. Returns the number of running attempts. The
-    /// dispatcher is done when [`Dispatcher::recording`] returns [`NextRecordStep::Over`].
+    /// dispatcher is done when [`Dispatcher::next_record_step`] returns [`NextRecordStep::Over`].
     pub fn stop(&mut self, now: Now) -> usize {
         let waiting = self.queues.close();
         self.release_waiting(waiting, None, now);

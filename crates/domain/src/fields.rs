@@ -28,8 +28,8 @@ pub use update::Update;
 /// let problems = fields.finish(title).unwrap_err();
 /// assert_eq!(problems.as_slice().len(), 2); // too short, and an unknown field
 ///
-/// let described = Fields::described(|fields| fields.required(&TITLE));
-/// assert_eq!(described[0].shape, Shape::Text { min: 1, max: 200 });
+/// let descriptions = Fields::describe_fields(|fields| fields.required(&TITLE));
+/// assert_eq!(descriptions[0].shape, Shape::Text { min: 1, max: 200 });
 /// ```
 #[derive(Debug)]
 pub struct Fields {
@@ -183,7 +183,7 @@ impl Fields {
         }
     }
 
-    /// Returns `true` while fields are described, see [`Fields::described`].
+    /// Returns `true` while fields are described, see [`Fields::describe_fields`].
     pub(crate) const fn is_described(&self) -> bool {
         self.described.is_some()
     }

@@ -29,16 +29,16 @@
 //!
 //! let draft = Draft::parse(Family::Employees, body)?;
 //! let owner = Some(StoredOwner { role: Role::Employee, in_reach: true });
-//! let found = References { owner, ..References::default() };
-//! let created = Objective::create(ObjectiveId::from_ulid(Ulid(2)), draft, &found, now)?;
-//! assert_eq!(created.events, [EventType::ObjectiveCreated]);
+//! let references = References { owner, ..References::default() };
+//! let creation = Objective::create(ObjectiveId::from_ulid(Ulid(2)), draft, &references, now)?;
+//! assert_eq!(creation.events, [EventType::ObjectiveCreated]);
 //!
-//! let approved = created.state.apply(Action::Approve { comment: None }, Review::Optional, now)?;
-//! assert_eq!(approved.state.status, Status::Approved);
+//! let approval = creation.state.apply(Action::Approve { comment: None }, Review::Optional, now)?;
+//! assert_eq!(approval.state.status, Status::Approved);
 //!
 //! // The lifecycle has no second approval.
-//! let refused = approved.state.apply(Action::Approve { comment: None }, Review::Optional, now).unwrap_err();
-//! assert_eq!(refused.to_string(), "`approve` is not possible while `status` is \"approved\".");
+//! let refusal = approval.state.apply(Action::Approve { comment: None }, Review::Optional, now).unwrap_err();
+//! assert_eq!(refusal.to_string(), "`approve` is not possible while `status` is \"approved\".");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -191,7 +191,9 @@ pub fn address_key(text: &str) -> String {
     }
     // A text that no address can be: the encoding of a domain is not linear in its length.
     let is_long = text.len() > 4 * EMAIL_CHARS;
-    let Some((local, domain)) = text.rsplit_once('@').filter(|_| !is_long) else { return fold_case(text) };
+    let Some((local, domain)) = text.rsplit_once('@').filter(|_| !is_long) else {
+        return fold_case(text).nfc().collect();
+    };
     let local: String = fold_case(local).nfc().collect();
     // A text that is no domain is compared as it is: names of users, and addresses from before the checks.
     let domain = idna::domain_to_ascii(domain).unwrap_or_else(|_| fold_case(domain));

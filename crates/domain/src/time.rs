@@ -11,8 +11,8 @@ use serde::{Serialize, Serializer};
 /// ```
 /// use candor_domain::time::Timestamp;
 ///
-/// let at: Timestamp = "2026-03-01T10:15:30.1239+02:00".parse()?;
-/// assert_eq!(at.to_string(), "2026-03-01T08:15:30.123Z");
+/// let time: Timestamp = "2026-03-01T10:15:30.1239+02:00".parse()?;
+/// assert_eq!(time.to_string(), "2026-03-01T08:15:30.123Z");
 /// # Ok::<(), candor_domain::time::NotATime>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -16,8 +16,8 @@ pub const WINDOW_SECONDS: u32 = 60;
 ///
 /// let (mut window, at) = (Window::default(), Timestamp::from_millis(0));
 /// assert!(window.admit(at, 1).admitted);
-/// let refused = window.admit(at.plus_seconds(20), 1);
-/// assert_eq!((refused.admitted, refused.retry_after_seconds), (false, 40));
+/// let refusal = window.admit(at.plus_seconds(20), 1);
+/// assert_eq!((refusal.admitted, refusal.retry_after_seconds), (false, 40));
 /// assert!(window.admit(at.plus_seconds(60), 1).admitted);
 /// ```
 #[derive(Debug, Clone, Default)]

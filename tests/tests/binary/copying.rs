@@ -200,9 +200,13 @@ fn service_continues_on_the_other_store_and_back_again() {
     let mut client = service.client(&key);
     let paths = fill(&mut client, &receiver);
     let events = client.get("/v1/events?limit=5").unwrap().json();
-    let refused = candor(&first, &["copy", "--from", &file(&first), "--to", &url]);
-    assert_eq!(refused.code, Some(1));
-    assert!(refused.stderr.contains("is in use") && refused.stderr.contains("stop"), "{}", refused.stderr);
+    let first_refusal = candor(&first, &["copy", "--from", &file(&first), "--to", &url]);
+    assert_eq!(first_refusal.code, Some(1));
+    assert!(
+        first_refusal.stderr.contains("is in use") && first_refusal.stderr.contains("stop"),
+        "{}",
+        first_refusal.stderr
+    );
     service.stop();
     let service = Service::serve(&first);
     let answers_before = answers(&mut service.client(&key), &paths);

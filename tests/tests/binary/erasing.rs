@@ -206,8 +206,8 @@ pub(crate) fn is_in_no_row(database: &str) {
 
 #[test]
 fn erasure_is_repeated_after_a_restore_on_postgres() {
-    let Some(restored) = Installation::empty_postgres() else { return };
-    let restored_place = place(restored);
+    let Some(restored_installation) = Installation::empty_postgres() else { return };
+    let restored_place = place(restored_installation);
     let restored_url =
         restored_place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
     let original_place = erased(|original| {
@@ -261,9 +261,13 @@ fn ledger_that_is_cut_or_unknown_is_refused() {
     let text = fs::read_to_string(&erased_place.ledger).unwrap();
     let cut = erased_place.original.folder.path().join("cut.jsonl");
     fs::write(&cut, text.lines().take(2).collect::<Vec<_>>().join("\n")).unwrap();
-    let refused = candor(&erased_place.original, &["erasure", "apply", cut.to_str().unwrap()]);
-    assert_eq!(refused.code, Some(1));
-    assert!(refused.stderr.contains("line 3") && refused.stderr.contains("`end`"), "{}", refused.stderr);
+    let cut_refusal = candor(&erased_place.original, &["erasure", "apply", cut.to_str().unwrap()]);
+    assert_eq!(cut_refusal.code, Some(1));
+    assert!(
+        cut_refusal.stderr.contains("line 3") && cut_refusal.stderr.contains("`end`"),
+        "{}",
+        cut_refusal.stderr
+    );
     let other = place(Installation::sqlite());
     other.key("*", &[]);
     let unknown = candor(&other, &["erasure", "apply", erased_place.ledger.to_str().unwrap()]);

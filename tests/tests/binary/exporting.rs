@@ -200,7 +200,7 @@ fn following_export_keeps_nothing_of_an_erased_person() {
     let mut client = service.client(&key.secret);
     let id = client.all("/v1/employees")[0]["id"].as_str().unwrap().to_owned();
     let observation = json!({"employee_id": id, "type": "strength", "observation": "SECRET of, \"them\""});
-    let observed = client.post("/v1/observations", &observation).unwrap().json()["id"].clone();
+    let first_observation = client.post("/v1/observations", &observation).unwrap().json()["id"].clone();
     let goal = json!({"owner_id": id, "title": "SECRET goal", "status": "approved", "period_start": "2026-01-01",
         "period_end": "2030-12-31"});
     let goal = client.post("/v1/employee-objectives", &goal).unwrap().json()["id"].clone();
@@ -213,7 +213,7 @@ fn following_export_keeps_nothing_of_an_erased_person() {
         let body = json!({"email": format!("{name}@talk.example"), "first_name": name, "last_name": "Talker"});
         client.post("/v1/employees", &body).unwrap().json()["id"].clone()
     });
-    let about = json!({"type": "observation", "id": observed});
+    let about = json!({"type": "observation", "id": first_observation});
     let talk = json!({"title": "SECRET talk", "participant_ids": talkers, "about": about});
     assert_eq!(client.post("/v1/conversations", &talk).unwrap().status, 201);
     candor(&place, &["export", "--out", "part", "--resources", "check_ins"]).succeeded();
@@ -241,7 +241,9 @@ fn following_export_keeps_nothing_of_an_erased_person() {
         follow_until_removed(&place, &["--out", out, "--format", format], 3);
         assert_eq!(files_with(&folder, "SECRET"), [""; 0]);
         let removed_rows = rows(&folder.join("removed.ndjson"));
-        for (id, kind) in [(&observed, "observation"), (&goal, "employee_objective"), (&check_in, "check_in")] {
+        for (id, kind) in
+            [(&first_observation, "observation"), (&goal, "employee_objective"), (&check_in, "check_in")]
+        {
             assert_eq!(removed_rows[id.as_str().unwrap()]["type"], kind);
         }
         assert!(fs::read_to_string(folder.join(format!("employees.{format}"))).unwrap().contains("Former"));

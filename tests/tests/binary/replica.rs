@@ -220,8 +220,9 @@ fn replica_that_dies_or_hangs_costs_no_request() {
     assert!(wait_until(PATIENCE, is_out).is_some(), "{}", service.log());
 
     test.pair.standby.start_again().unwrap();
-    let back = wait_until(PATIENCE, || is_told(&mut client, &second_observation) && metric(&service, UP) == 1);
-    assert!(back.is_some(), "{}", service.log());
+    let is_back_again =
+        wait_until(PATIENCE, || is_told(&mut client, &second_observation) && metric(&service, UP) == 1);
+    assert!(is_back_again.is_some(), "{}", service.log());
     let is_back = || count_in_log(&service, "the replica responds again") == outages();
     assert!(wait_until(PATIENCE, is_back).is_some(), "{}", service.log());
 

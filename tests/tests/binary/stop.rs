@@ -140,7 +140,7 @@ impl Shutdown {
                 Ok(client) => client,
                 Err(_) if self.is_over.load(Ordering::SeqCst) => return broken_requests,
                 Err(error) => {
-                    broken_requests.push(format!("not let in: {error}"));
+                    broken_requests.push(format!("not accepted: {error}"));
                     return broken_requests;
                 }
             };
@@ -173,8 +173,8 @@ fn kept_connections_see_no_broken_request_in_six_shutdowns() {
         let broken_requests: Vec<String> = thread::scope(|scope| {
             let ask = || shutdown.ask_until_closed(address, &key);
             let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(ask)).collect();
-            let loaded = || shutdown.answered.load(Ordering::SeqCst) >= 50 * CLIENTS;
-            let is_loaded = wait_until(PATIENCE, loaded);
+            let has_load = || shutdown.answered.load(Ordering::SeqCst) >= 50 * CLIENTS;
+            let is_loaded = wait_until(PATIENCE, has_load);
             signal(process, "TERM");
             let is_told = wait_until(PATIENCE, || shutdown.warned.load(Ordering::SeqCst) == CLIENTS);
             // The drain delay lasts until every client has given up its connection. A second signal ends it.

@@ -24,11 +24,11 @@ impl Guard {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         add_arguments(&mut command);
         let mut process = command.spawn().map_err(|error| format!("cannot run /bin/sh: {error}"))?;
-        let mut said = String::new();
+        let mut output_line = String::new();
         if let Some(output) = process.stdout.as_mut() {
-            BufReader::new(output).read_line(&mut said)?;
+            BufReader::new(output).read_line(&mut output_line)?;
         }
-        Ok(Self { process, said: said.trim().to_owned() })
+        Ok(Self { process, said: output_line.trim().to_owned() })
     }
 }
 

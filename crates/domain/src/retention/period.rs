@@ -30,7 +30,7 @@ const MICRODAYS_PER_DAY: u64 = 1_000_000;
 /// use candor_domain::retention::Period;
 ///
 /// let period: Period = "P1Y6M".parse()?;
-/// assert_eq!(period.before("2026-08-31T12:00:00Z".parse()?).to_string(), "2025-02-28T12:00:00.000Z");
+/// assert_eq!(period.subtract_from("2026-08-31T12:00:00Z".parse()?).to_string(), "2025-02-28T12:00:00.000Z");
 /// assert!("P29D".parse::<Period>().is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

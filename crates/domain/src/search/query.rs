@@ -111,8 +111,8 @@ impl SearchQuery {
     /// use candor_domain::search::SearchQuery;
     ///
     /// let query = SearchQuery::parse("calm under pres").unwrap();
-    /// let found = query.find(&[("observation", "Stays calm under pressure.")]).unwrap();
-    /// assert_eq!(found.1[0].ranges, [(6, 10), (11, 16), (17, 25)]);
+    /// let matches = query.find(&[("observation", "Stays calm under pressure.")]).unwrap();
+    /// assert_eq!(matches.1[0].ranges, [(6, 10), (11, 16), (17, 25)]);
     /// assert!(SearchQuery::parse("?!").is_err());
     /// ```
     ///

@@ -351,8 +351,8 @@ pub(super) fn runs(text: &str) -> Vec<Run> {
 /// ```
 /// use candor_domain::search::words;
 ///
-/// let found: Vec<_> = words("Élan & \"Straße\"").into_iter().map(|word| (word.folded, word.place)).collect();
-/// assert_eq!(found, [("elan".to_owned(), 0..4), ("strasse".to_owned(), 8..14)]);
+/// let folded_words: Vec<_> = words("Élan & \"Straße\"").into_iter().map(|word| (word.folded, word.place)).collect();
+/// assert_eq!(folded_words, [("elan".to_owned(), 0..4), ("strasse".to_owned(), 8..14)]);
 /// ```
 #[must_use]
 pub fn words(text: &str) -> Vec<TextWord> {

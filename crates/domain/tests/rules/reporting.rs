@@ -95,7 +95,7 @@ proptest! {
             reversed_people[person].manager_id = manager_id;
             match request_move(&people, person, manager) {
                 Ok(state) => {
-                    prop_assert!(!has_cycle(&reversed_people), "a cycle was let through");
+                    prop_assert!(!has_cycle(&reversed_people), "a cycle was accepted");
                     prop_assert_eq!(state.is_some(), people[person].manager_id != manager_id);
                     people[person] = state.unwrap_or_else(|| people[person].clone());
                     prop_assert_eq!(people[person].manager_id, manager_id);

@@ -45,7 +45,7 @@ const SCREENS = {
 /** A resource: the name of a person, the id of anything else, with a link where there is a screen. @param {{ id: string, isGone?: boolean }} p */
 function Resource({ id, isGone = false }) {
   if (id.startsWith("emp_")) return html`<${Person} id=${id} />`;
-  const screen = isGone ? undefined : SCREENS[id.split("_")[0]];
+  const screen = isGone ? undefined : SCREENS[id.slice(0, id.indexOf("_"))];
   const text = html`<code>${id}</code>`;
   return screen ? html`<a href=${href(screen(id))}>${text}</a>` : text;
 }

@@ -40,19 +40,19 @@ async fn observations_are_counted_by_one_or_two_members() {
         world.post(&format!("/v1/observations/{old}/archive"), json!({})).await;
         let counts_by =
             async |query: &str| counts(world, &key, &format!("observations/counts?group_by={query}")).await;
-        let wanted = json!([{"type": "opportunity", "count": 1}, {"type": "strength", "count": 2}]);
-        assert_eq!(counts_by("type").await, (wanted, 3), "{}", shared.name);
-        let wanted = json!([{"month": "2026-01", "count": 1}, {"month": "2026-02", "count": 2}]);
-        assert_eq!(counts_by("month").await, (wanted, 3), "{}", shared.name);
-        let wanted = json!([
+        let type_counts = json!([{"type": "opportunity", "count": 1}, {"type": "strength", "count": 2}]);
+        assert_eq!(counts_by("type").await, (type_counts, 3), "{}", shared.name);
+        let month_counts = json!([{"month": "2026-01", "count": 1}, {"month": "2026-02", "count": 2}]);
+        assert_eq!(counts_by("month").await, (month_counts, 3), "{}", shared.name);
+        let counts_by_both = json!([
             {"type": "opportunity", "month": "2026-02", "count": 1},
             {"type": "strength", "month": "2026-01", "count": 1},
             {"type": "strength", "month": "2026-02", "count": 1},
         ]);
         assert_eq!(counts_by("month,type").await.0.as_array().unwrap().len(), 3, "{}", shared.name);
-        assert_eq!(counts_by("type,month").await, (wanted, 3), "{}", shared.name);
-        let wanted = json!([{"department_id": care, "count": 2}, {"department_id": null, "count": 1}]);
-        assert_eq!(counts_by("department_id").await, (wanted, 3), "{}", shared.name);
+        assert_eq!(counts_by("type,month").await, (counts_by_both, 3), "{}", shared.name);
+        let department_counts = json!([{"department_id": care, "count": 2}, {"department_id": null, "count": 1}]);
+        assert_eq!(counts_by("department_id").await, (department_counts, 3), "{}", shared.name);
         let mut attribute_counts = [(calm.clone(), 2), (kind.clone(), 1)];
         attribute_counts.sort();
         let mut attribute_counts: Vec<_> =
@@ -100,11 +100,11 @@ async fn objectives_are_counted_like_their_list() {
             });
             world.made(&format!("/v1/{path}"), body).await;
         }
-        let wanted = json!([{"scope": "manager", "count": 1}, {"scope": "org", "count": 1}]);
-        assert_eq!(counts(world, &key, "manager-objectives/counts?group_by=scope").await, (wanted, 2));
-        let wanted = json!([{"status": "proposed", "month": "2026-06", "count": 1}]);
+        let scope_counts = json!([{"scope": "manager", "count": 1}, {"scope": "org", "count": 1}]);
+        assert_eq!(counts(world, &key, "manager-objectives/counts?group_by=scope").await, (scope_counts, 2));
+        let month_of_status = json!([{"status": "proposed", "month": "2026-06", "count": 1}]);
         let path = "employee-objectives/counts?group_by=status,month";
-        assert_eq!(counts(world, &key, path).await, (wanted, 1), "{}", shared.name);
+        assert_eq!(counts(world, &key, path).await, (month_of_status, 1), "{}", shared.name);
         assert_eq!(
             counts(world, &key, "employee-objectives/counts?group_by=status&filter[status]=archived").await.1,
             0

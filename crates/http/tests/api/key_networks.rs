@@ -122,9 +122,9 @@ async fn changed_networks_apply_within_a_second() {
 async fn rotated_key_keeps_its_networks() {
     let world = TestApi::new().await;
     let (id, _) = create_admin_key(&world, &[OFFICE]).await;
-    let rotated = world.post(&format!("/v1/api-keys/{id}/rotate"), json!({})).await.json();
-    assert_eq!(rotated["allowed_networks"], json!([OFFICE]));
-    let key = rotated["key"].as_str().unwrap();
+    let rotation = world.post(&format!("/v1/api-keys/{id}/rotate"), json!({})).await.json();
+    assert_eq!(rotation["allowed_networks"], json!([OFFICE]));
+    let key = rotation["key"].as_str().unwrap();
     assert_eq!(get_me(&world, key, "192.0.2.9").await.status, 200);
     assert_eq!(get_me(&world, key, OUTSIDE).await.status, 401);
 }
@@ -211,9 +211,9 @@ async fn portal_link_has_the_networks_of_its_key() {
         assert_eq!(open(OUTSIDE).await.refusal(), (404, "not_found".to_owned()), "{}", shared.name);
         let response = open("192.0.2.9").await;
         assert_eq!(response.status, 200, "{}: the code was not used up, {}", shared.name, response.text());
-        let opened = response.json();
-        assert_eq!(opened["allowed_networks"], json!([OFFICE]), "{}", shared.name);
-        let key = opened["key"].as_str().unwrap();
+        let exchange = response.json();
+        assert_eq!(exchange["allowed_networks"], json!([OFFICE]), "{}", shared.name);
+        let key = exchange["key"].as_str().unwrap();
         assert_eq!(get_me(world, key, "192.0.2.9").await.status, 200, "{}", shared.name);
         assert_eq!(get_me(world, key, OUTSIDE).await.status, 401, "{}", shared.name);
     }
@@ -225,8 +225,8 @@ async fn key_of_a_connector_has_networks_too() {
     let connector = world.post("/v1/connectors", json!({"type": "scim", "hris_source": "okta"})).await.json();
     let body = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector["id"],
         "allowed_networks": [OFFICE]});
-    let created = world.post("/v1/api-keys", body).await.json();
-    let key = created["key"].as_str().unwrap_or_else(|| panic!("{created}"));
+    let creation = world.post("/v1/api-keys", body).await.json();
+    let key = creation["key"].as_str().unwrap_or_else(|| panic!("{creation}"));
     let list = async |peer: &str| world.bare("GET", "/scim/v2/Users").key(key).with_peer(peer).send().await.status;
     assert_eq!((list("192.0.2.9").await, list(OUTSIDE).await), (200, 401));
 }

@@ -197,7 +197,7 @@ async fn missing_distribution(connection: &AsyncPgConnection) -> Result<Vec<Step
     Ok(steps.filter(is_missing).collect())
 }
 
-/// Prefix of the steps that [`lacking`] returns.
+/// Prefix of the steps that [`missing_steps`] returns.
 const LACKING: &str = "to be distributed: ";
 
 /// Returns the distribution steps that are not taken yet. Empty if the layout is not by tenant or the server has
@@ -209,7 +209,7 @@ pub(crate) async fn missing_steps(connection: &AsyncPgConnection) -> Result<Vec<
     Ok(missing_distribution(connection).await?.iter().map(|table| format!("{LACKING}{table}")).collect())
 }
 
-/// Returns `true` for a step that [`lacking`] names.
+/// Returns `true` for a step that [`missing_steps`] names.
 pub(crate) fn is_distribution(step: &str) -> bool {
     step.starts_with(LACKING)
 }

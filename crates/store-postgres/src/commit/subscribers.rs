@@ -14,7 +14,7 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// Tenants with a recently found subscription. Clones share the cache.
 #[derive(Clone)]
 pub(super) struct SubscriberCache {
-    /// Result of [`SubscriberCache::expected`] for tenants that are not in the cache.
+    /// Result of [`SubscriberCache::expect`] for tenants that are not in the cache.
     unknown: ExpectedSubscribers,
     found: Cache<Tenant, ()>,
 }

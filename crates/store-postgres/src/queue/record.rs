@@ -296,7 +296,7 @@ impl<'r> RecordBuilder<'r> {
         )))
     }
 
-    /// SQL that adds the health deltas to their subscriptions, with the semantics of [`HealthDelta::after`].
+    /// SQL that adds the health deltas to their subscriptions, with the semantics of [`HealthDelta::apply_to`].
     fn add_health(&self) -> String {
         let set = health_sets();
         let columns = [

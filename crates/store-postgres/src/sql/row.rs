@@ -7,7 +7,7 @@ use candor_tables::read;
 
 use crate::failure::Failure;
 
-/// Returns the list of the columns that [`versioned`] reads, with a prefix such as `t.`.
+/// Returns the list of the columns that [`read_versioned`] reads, with a prefix such as `t.`.
 pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
     columns_of(table, prefix, &format!("{row}tenant_id"))

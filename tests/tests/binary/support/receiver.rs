@@ -212,12 +212,12 @@ impl Shared {
     fn note(&self, path: String, headers: Headers, body: Vec<u8>, first: bool) -> usize {
         let mut state = self.lock();
         let (number, generation) = (state.arrivals.len(), state.generation);
-        let at = Instant::now();
+        let now = Instant::now();
         state.arrivals.push(ReceivedRequest {
             number,
             generation,
             first,
-            at,
+            at: now,
             path,
             headers,
             body,

@@ -65,8 +65,11 @@ impl PrimaryAndStandby {
     pub(crate) fn pause(&self) {
         let standby = TestSession::connect(&self.standby.url()).unwrap();
         standby.execute("SELECT pg_wal_replay_pause()").unwrap();
-        let paused = "SELECT pg_get_wal_replay_pause_state() = 'paused'";
-        assert!(wait_until(PATIENCE, || standby.is_true(paused).unwrap()).is_some(), "the standby goes on");
+        let is_paused_query = "SELECT pg_get_wal_replay_pause_state() = 'paused'";
+        assert!(
+            wait_until(PATIENCE, || standby.is_true(is_paused_query).unwrap()).is_some(),
+            "the standby goes on"
+        );
     }
 
     /// Resumes replay on the standby.

@@ -37,12 +37,12 @@ fn wide_moves(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
     let head = "email,first_name,last_name,manager_email\n";
     let mut managers = head.to_owned();
     for chain in ["p", "q"] {
-        let mut above = String::new();
+        let mut manager_rows = String::new();
         for level in 0..CHAIN {
             let email = format!("{chain}{level}@example.com");
             // Writing to a text cannot fail.
-            let _ = writeln!(managers, "{email},{chain},{level},{above}");
-            above = email;
+            let _ = writeln!(managers, "{email},{chain},{level},{manager_rows}");
+            manager_rows = email;
         }
     }
     let _ = writeln!(managers, "x@example.com,X,X,p{}@example.com", CHAIN - 1);

@@ -76,7 +76,7 @@ pub(crate) fn run(data: &DataSet<'_>) -> Result<Vec<Line>> {
     for (name, measure) in select_measures(data.options) {
         for instance in data.measured_instances() {
             let start = Instant::now();
-            let measured = match measure(data, instance) {
+            let measure_lines = match measure(data, instance) {
                 Ok(measured) => measured,
                 Err(problem) => {
                     // The other measures of an hour are worth having.
@@ -85,9 +85,9 @@ pub(crate) fn run(data: &DataSet<'_>) -> Result<Vec<Line>> {
                     continue;
                 }
             };
-            measured.iter().for_each(|line| println!("{}", line.cells().join(" | ")));
+            measure_lines.iter().for_each(|line| println!("{}", line.cells().join(" | ")));
             println!("{name} on {} took {:.0} s", instance.store, start.elapsed().as_secs_f64());
-            lines.extend(measured);
+            lines.extend(measure_lines);
         }
         data.truncate_logs()?;
     }

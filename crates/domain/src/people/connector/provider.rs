@@ -73,7 +73,7 @@ impl Connector {
     pub fn update(&self, patch: &Patch, at: Timestamp) -> Option<Decision<Self>> {
         let mut state = self.clone();
         state.brake = patch.brake.apply_to(self.brake);
-        // `Update::against` has checked the mappings.
+        // `Update::resolve_with` has checked the mappings.
         state.custom_field_mappings = patch.mappings(self).unwrap_or_else(|_| self.custom_field_mappings.clone());
         if state == *self {
             return None;

@@ -50,7 +50,7 @@ fn api_key_sent_back_changes_nothing() {
     // The caller lacks the scopes of the key that it sends back.
     let granter = organization_key();
     for key in [plain, full] {
-        let patch = api_key::Patch::parse(response_body(&key)).against(&key, LATER).unwrap();
+        let patch = api_key::Patch::parse(response_body(&key)).resolve_with(&key, LATER).unwrap();
         assert_eq!(key.update(patch, None, &granter, LATER), Ok(None), "{key:?}");
     }
 }

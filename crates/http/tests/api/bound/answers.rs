@@ -60,14 +60,14 @@ async fn bound_key_reads_notifications_of_its_person_only() {
             recipients(&world.bare("GET", &format!("/v1/notifications{query}")).key(key).send().await)
         };
         assert_eq!(list(&world.admin, "").await.len(), 3, "{}", shared.name);
-        let of = |person: &str| format!("?filter[recipient_id]={person}");
+        let query_of = |person: &str| format!("?filter[recipient_id]={person}");
         assert_eq!(list(&cast.key, "").await, [&*cast.joe], "{}", shared.name);
-        assert_eq!(list(&cast.key, &of(&cast.joe)).await, [&*cast.joe], "{}", shared.name);
+        assert_eq!(list(&cast.key, &query_of(&cast.joe)).await, [&*cast.joe], "{}", shared.name);
         for other in [&cast.other, &cast.report] {
-            assert!(list(&cast.key, &of(other)).await.is_empty(), "{}", shared.name);
-            let path = of(other);
-            let shown = world.get(&format!("/v1/notifications{path}")).await.json();
-            let path = format!("/v1/notifications/{}/read", shown["data"][0]["id"].as_str().unwrap());
+            assert!(list(&cast.key, &query_of(other)).await.is_empty(), "{}", shared.name);
+            let path = query_of(other);
+            let page = world.get(&format!("/v1/notifications{path}")).await.json();
+            let path = format!("/v1/notifications/{}/read", page["data"][0]["id"].as_str().unwrap());
             let read = world.bare("POST", &path).key(&cast.key).send().await;
             let absent = "/v1/notifications/ntf_00000000000000000000000001/read";
             let absent = world.bare("POST", absent).key(&cast.key).send().await;
@@ -127,8 +127,8 @@ async fn lesser_key_gets_409_for_a_stored_secret() {
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let fewer = world.key(settings, AccessLevel::Admin, Environment::Live).await;
         let joe = person(world, "joe", "employee", None).await;
-        let bound = key_for(world, &joe, AccessLevel::Admin).await;
-        for key in [standard, fewer, bound] {
+        let bound_key = key_for(world, &joe, AccessLevel::Admin).await;
+        for key in [standard, fewer, bound_key] {
             assert_conflict(&once(world, &key, "/v1/api-keys", "mk-1", &body).await, "mk-1", shared.name);
         }
     }
@@ -147,8 +147,8 @@ async fn bound_key_gets_409_for_an_objective_stored_for_another_key() {
         assert_conflict(&once(world, &cast.key, path, "o-1", &hidden).await, "o-1", shared.name);
         assert_same(&once(world, &world.admin, path, "o-1", &hidden).await, &first, shared.name);
         let submit = format!("{path}/{}/submit", first.json()["id"].as_str().unwrap());
-        let submitted = once(world, &unbound, &submit, "o-2", &json!({})).await;
-        assert_eq!(submitted.status, 200, "{}", submitted.text());
+        let submission = once(world, &unbound, &submit, "o-2", &json!({})).await;
+        assert_eq!(submission.status, 200, "{}", submission.text());
         assert_conflict(&once(world, &cast.key, &submit, "o-2", &json!({})).await, "o-2", shared.name);
         // A stored answer to Joe's key is replayed to keys bound to Joe and to keys with access to all data.
         let own = once(world, &cast.key, path, "o-3", &seen).await;
@@ -179,19 +179,19 @@ async fn standard_key_gets_409_for_a_stored_invitation_link() {
 #[tokio::test]
 async fn rotated_or_narrowed_key_still_replays_its_answers() {
     let world = TestApi::new().await;
-    let made =
+    let creation =
         world.post("/v1/api-keys", json!({"name": "HR", "scopes": ["employees:write", "events:read"]})).await;
     let (id, key) =
-        (made.json()["id"].as_str().unwrap().to_owned(), made.json()["key"].as_str().unwrap().to_owned());
+        (creation.json()["id"].as_str().unwrap().to_owned(), creation.json()["key"].as_str().unwrap().to_owned());
     let body = json!({"email": "new@example.com", "first_name": "New", "last_name": "Person"});
     let first = once(&world, &key, "/v1/employees", "e-1", &body).await;
     assert_eq!(first.status, 201, "{}", first.text());
-    let rotated = world.post(&format!("/v1/api-keys/{id}/rotate"), json!({})).await.json();
-    let rotated = rotated["key"].as_str().unwrap();
-    assert_same(&once(&world, rotated, "/v1/employees", "e-1", &body).await, &first, "rotated");
-    let narrowed = world.patch(&format!("/v1/api-keys/{id}"), json!({"scopes": ["employees:write"]})).await;
-    assert_eq!(narrowed.status, 200, "{}", narrowed.text());
-    assert_same(&once(&world, rotated, "/v1/employees", "e-1", &body).await, &first, "narrowed");
+    let rotation = world.post(&format!("/v1/api-keys/{id}/rotate"), json!({})).await.json();
+    let new_secret = rotation["key"].as_str().unwrap();
+    assert_same(&once(&world, new_secret, "/v1/employees", "e-1", &body).await, &first, "rotated");
+    let narrowing = world.patch(&format!("/v1/api-keys/{id}"), json!({"scopes": ["employees:write"]})).await;
+    assert_eq!(narrowing.status, 200, "{}", narrowing.text());
+    assert_same(&once(&world, new_secret, "/v1/employees", "e-1", &body).await, &first, "narrowed");
     // Another key gets a replay only with all permissions that the first key had: here `events:read` is missing.
     let other = world.scoped(&[Permission::EmployeesWrite]).await;
     assert_conflict(&once(&world, &other, "/v1/employees", "e-1", &body).await, "e-1", "another that may do less");

@@ -145,8 +145,8 @@ async fn ids_and_secrets_that_a_request_makes_are_null() {
     let submissions = format!("/v1/assignments/{}/submissions", resources.id("assignments"));
     let observation = json!({"type": "strength", "observation": "Helps."});
     let body = json!({"reviewer_id": employee, "observations": [observation, observation]});
-    let submitted = data("POST", &submissions, body).await;
-    let submission = &submitted["data"]["submissions"].as_array().unwrap()[0];
+    let submission_data = data("POST", &submissions, body).await;
+    let submission = &submission_data["data"]["submissions"].as_array().unwrap()[0];
     assert_eq!(submission["observation_ids"], json!([null, null]));
     let webhook = format!("/v1/webhooks/{}", resources.id("webhooks"));
     let removal = data("DELETE", &webhook, json!({})).await;

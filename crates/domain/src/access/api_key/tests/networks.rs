@@ -22,24 +22,24 @@ fn granted_networks_lie_inside_those_of_the_granter() {
     for (own, granted, allowed) in table {
         let allowed_networks = networks(granted);
         let granter = Caller { allowed_networks: networks(own), ..caller(Permissions::ALL, AccessLevel::Admin) };
-        let denied = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
+        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let name = format!("{own:?} grants {granted:?}");
         let draft = Draft {
             allowed_networks: allowed_networks.clone(),
             ..draft(set(&[ObservationsRead]), AccessLevel::Standard)
         };
-        let created = ApiKey::create(KeyId::from_ulid(Ulid(3)), draft, &secret(2), Some(&granter), NOTHING, NOW);
-        assert_eq!(created.err(), denied, "create: {name}");
-        let stored = ApiKey { allowed_networks: allowed_networks.clone(), ..key() };
-        let rotated = stored.rotate(&secret(2), 60, &granter, NOW);
-        assert_eq!(rotated.as_ref().err(), denied.as_ref(), "rotate: {name}");
-        assert!(rotated.iter().all(|decision| decision.state.allowed_networks == allowed_networks), "{name}");
+        let creation = ApiKey::create(KeyId::from_ulid(Ulid(3)), draft, &secret(2), Some(&granter), NOTHING, NOW);
+        assert_eq!(creation.err(), expected_error, "create: {name}");
+        let stored_key = ApiKey { allowed_networks: allowed_networks.clone(), ..key() };
+        let rotation = stored_key.rotate(&secret(2), 60, &granter, NOW);
+        assert_eq!(rotation.as_ref().err(), expected_error.as_ref(), "rotate: {name}");
+        assert!(rotation.iter().all(|decision| decision.state.allowed_networks == allowed_networks), "{name}");
         let narrow = ApiKey { allowed_networks: networks(&["198.51.100.1/32"]), ..key() };
         let patch = Patch { allowed_networks: Some(allowed_networks.clone()), ..Patch::default() };
-        assert_eq!(narrow.update(patch, None, &granter, NOW).err(), denied, "change: {name}");
-        let few = ApiKey { scopes: Permissions::NONE, ..stored };
+        assert_eq!(narrow.update(patch, None, &granter, NOW).err(), expected_error, "change: {name}");
+        let few = ApiKey { scopes: Permissions::NONE, ..stored_key };
         let patch = Patch { scopes: Some(set(&[ObservationsRead])), ..Patch::default() };
-        assert_eq!(few.update(patch, None, &granter, NOW).err(), denied, "widen: {name}");
+        assert_eq!(few.update(patch, None, &granter, NOW).err(), expected_error, "widen: {name}");
     }
 }
 
@@ -69,6 +69,6 @@ fn narrower_networks_are_lost_rights() {
     let scopes = [ObservationsRead];
     let key = ApiKey { access_level: AccessLevel::Admin, scopes: set(&scopes), ..key() };
     assert!(key.may_continue(&scopes, &networks(&["10.0.0.0/8"]), NOW));
-    let narrowed = ApiKey { allowed_networks: networks(&["10.1.0.0/16"]), ..key };
-    assert!(!narrowed.may_continue(&scopes, &networks(&["10.0.0.0/8"]), NOW));
+    let narrower_key = ApiKey { allowed_networks: networks(&["10.1.0.0/16"]), ..key };
+    assert!(!narrower_key.may_continue(&scopes, &networks(&["10.0.0.0/8"]), NOW));
 }
