@@ -56,7 +56,7 @@ pub fn check_length(text: &str, chars: RangeInclusive<usize>) -> Result<(), Valu
 /// ```
 ///
 /// # Errors
-/// Returns the errors of [`bounded`], and `invalid_format` for a line end.
+/// Returns the errors of [`check_length`], and `invalid_format` for a line end.
 pub fn single_line(text: &str, chars: RangeInclusive<usize>) -> Result<(), ValueError> {
     check_length(text, chars)?;
     if text.contains(is_line_end) {
@@ -92,7 +92,7 @@ const fn is_blank(letter: char) -> bool {
         )
 }
 
-/// Returns `true` for the characters that end a line in Unicode and that [`bounded`] accepts.
+/// Returns `true` for the characters that end a line in Unicode and that [`check_length`] accepts.
 const fn is_line_end(letter: char) -> bool {
     matches!(letter, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
@@ -227,7 +227,7 @@ fn without_case(letter: char) -> impl Iterator<Item = char> {
     folding.chain(is_kept.then_some(letter))
 }
 
-/// Returns `true` if texts have the same [`folded`] form. Stops at the first difference, and copies nothing.
+/// Returns `true` if texts have the same [`fold_case`] form. Stops at the first difference, and copies nothing.
 #[must_use]
 pub fn is_same_folded(one: &str, other: &str) -> bool {
     if one.is_ascii() && other.is_ascii() {

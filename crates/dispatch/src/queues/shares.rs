@@ -38,7 +38,7 @@ pub(super) struct Totals {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Shares {
     limits: QueueLimits,
-    /// Sum of [`Shares::counted`] of all organizations.
+    /// Sum of [`Shares::counted_places`] of all organizations.
     sum: Totals,
     owners: HashMap<OrganizationId, Totals>,
 }
