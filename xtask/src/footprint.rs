@@ -66,11 +66,10 @@ fn judge(limits: &Limits, figures: &[Figure]) -> Outcome {
     let mut missed_limits = Vec::new();
     for (name, value) in figures {
         let limit = limits.get(*name).ok_or_else(|| format!("{LIMITS} has no limit of {name}"))?;
-        let measurement =
-            format!("{}: {}, at most {}", limit.title, limit.text(*value), limit.text(limit.at_most));
-        println!("{measurement}");
+        let line = format!("{}: {}, at most {}", limit.title, limit.text(*value), limit.text(limit.at_most));
+        println!("{line}");
         if *value > limit.at_most {
-            missed_limits.push(format!("{measurement}; {}", limit.remedy));
+            missed_limits.push(format!("{line}; {}", limit.remedy));
         }
     }
     if missed_limits.is_empty() { Ok(()) } else { Err(missed_limits.join("\n").into()) }
@@ -148,9 +147,9 @@ fn release(target: &Path) -> Outcome<Vec<Figure>> {
 fn idle(binary: &Path, store: &str, url: Option<&str>) -> Outcome<f64> {
     let folder = env::temp_dir().join(format!("candor-footprint-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
-    let measurement = measure_service(binary, &folder, url);
+    let line = measure_service(binary, &folder, url);
     fs::remove_dir_all(&folder)?;
-    let (ready, megabytes) = measurement?;
+    let (ready, megabytes) = line?;
     println!("time until ready on {store}: {ready:.2} s");
     Ok(megabytes)
 }

@@ -65,7 +65,7 @@ impl Sample {
     }
 
     /// Returns the milliseconds within which this fraction of the requests was answered.
-    pub(crate) fn milliseconds_within(&self, part: f64) -> f64 {
+    pub(crate) fn millis_within(&self, part: f64) -> f64 {
         let last = self.micros.len().saturating_sub(1);
         let index = (last as f64 * part).round() as usize;
         self.micros.get(index).map_or(f64::NAN, |micros| f64::from(*micros) / 1000.0)
@@ -102,7 +102,7 @@ async fn send_all(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Resul
 }
 
 /// Sends requests one after the other while `work` runs on another thread. Returns the results of both.
-pub(crate) fn measure_beside<T: Send>(
+pub(crate) fn run_beside<T: Send>(
     address: SocketAddr,
     traffic: &Traffic,
     seed: u64,
@@ -155,9 +155,9 @@ mod tests {
     fn quantile_is_read_from_the_latencies() {
         let sample = Sample::new((0..=100).map(|millis| millis * 1000).collect(), Duration::from_secs(1));
         assert_eq!(
-            (sample.milliseconds_within(0.5), sample.milliseconds_within(0.99), sample.milliseconds_within(1.0)),
+            (sample.millis_within(0.5), sample.millis_within(0.99), sample.millis_within(1.0)),
             (50.0, 99.0, 100.0)
         );
-        assert!(Sample::from_rate(1.0).milliseconds_within(0.5).is_nan());
+        assert!(Sample::from_rate(1.0).millis_within(0.5).is_nan());
     }
 }

@@ -57,8 +57,7 @@ impl Comparison {
 
     /// Returns the p99 of the first contender as a multiple of the second's.
     pub(crate) fn tail(&self, what: impl Into<String>, at_most: f64) -> Line {
-        let value =
-            self.median_of_pairs(|one, other| one.milliseconds_within(0.99) / other.milliseconds_within(0.99));
+        let value = self.median_of_pairs(|one, other| one.millis_within(0.99) / other.millis_within(0.99));
         self.line(what, (value, "×"), Limit::AtMost(at_most))
     }
 
@@ -79,7 +78,7 @@ impl Comparison {
 pub(crate) fn figures(samples: &[Sample]) -> String {
     let mut text = per_second(typical(samples, |sample| sample.rate));
     if samples.iter().any(|sample| !sample.micros.is_empty()) {
-        let duration_within = |part| typical(samples, |sample| sample.milliseconds_within(part));
+        let duration_within = |part| typical(samples, |sample| sample.millis_within(part));
         text += &format!(", p50 {:.2} ms, p99 {:.2} ms", duration_within(0.5), duration_within(0.99));
     }
     let costs: Vec<f64> = samples.iter().filter_map(|sample| sample.cost).collect();

@@ -115,12 +115,8 @@ impl Reference {
     pub(crate) fn store_statement(&self, words: &[&str], values: &[String]) -> Result<String> {
         let query = "SELECT query AS value FROM pg_stat_activity WHERE application_name = 'candor'";
         let statements = self.database.texts(query)?;
-        let matching_statement =
-            statements.iter().find(|statement| words.iter().all(|word| statement.contains(word)));
-        insert_values(
-            matching_statement.ok_or_else(|| format!("the store has sent no statement with {words:?}"))?,
-            values,
-        )
+        let statement = statements.iter().find(|statement| words.iter().all(|word| statement.contains(word)));
+        insert_values(statement.ok_or_else(|| format!("the store has sent no statement with {words:?}"))?, values)
     }
 }
 

@@ -18,11 +18,11 @@ impl Random {
 
     /// Returns any of the values.
     pub(crate) fn pick<'a, T>(&mut self, values: &'a [T]) -> &'a T {
-        &values[self.number_between(0, u32::try_from(values.len()).unwrap_or(u32::MAX)) as usize]
+        &values[self.number(0, u32::try_from(values.len()).unwrap_or(u32::MAX)) as usize]
     }
 
     /// Returns a number from `from` up to and without `to`.
-    pub(crate) fn number_between(&mut self, from: u32, to: u32) -> u32 {
+    pub(crate) fn number(&mut self, from: u32, to: u32) -> u32 {
         from + (self.next() % (to - from) as u64) as u32
     }
 }

@@ -96,7 +96,7 @@ impl Traffic {
     pub(crate) fn mixed_with(&self, rare: &Self, ratio: u32) -> Self {
         let (often, rare) = (self.clone(), rare.clone());
         Self::new(move |random, out| {
-            let chosen_request = if random.number_between(0, ratio) == 0 { &rare } else { &often };
+            let chosen_request = if random.number(0, ratio) == 0 { &rare } else { &often };
             chosen_request.write(random, out);
         })
     }
@@ -113,12 +113,12 @@ impl Traffic {
     /// Returns traffic that repeats any of the first `count` requests.
     pub(crate) fn repeat_first(&self, count: u32) -> Self {
         let traffic = self.clone();
-        Self::new(move |random, out| traffic.write(&mut generator_for(random.number_between(0, count)), out))
+        Self::new(move |random, out| traffic.write(&mut generator_for(random.number(0, count)), out))
     }
 
     pub(crate) fn observation(key: &str, size: Size) -> Self {
         Self::get(key, move |random| {
-            format!("/v1/observations/{}", data::observation(random.number_between(0, size.observations)))
+            format!("/v1/observations/{}", data::observation(random.number(0, size.observations)))
         })
     }
 
@@ -130,7 +130,7 @@ impl Traffic {
     /// Returns GETs of pages of 50 observations, anywhere in the list.
     pub(crate) fn any_page(key: &str, size: Size) -> Self {
         let mut random = Random::from_seed(7);
-        let mut page = || page_after(size, random.number_between(size.observations / 100, size.observations));
+        let mut page = || page_after(size, random.number(size.observations / 100, size.observations));
         Self::read_any(key, (0..CURSORS).map(|_| page()).collect())
     }
 
@@ -148,8 +148,8 @@ impl Traffic {
             key,
             move |_| path.to_owned(),
             move |random| {
-                let person = data::person(random.number_between(0, people));
-                let first = random.number_between(0, 20) as usize;
+                let person = data::person(random.number(0, people));
+                let first = random.number(0, 20) as usize;
                 observation_body(person, &data::attributes_from(&attributes, first, tags))
             },
         )
@@ -174,10 +174,7 @@ impl Traffic {
         Self::with_body(
             key,
             move |random| {
-                format!(
-                    "PATCH /v1/employees/{}",
-                    data::person(random.number_between(size.people / 2, size.people))
-                )
+                format!("PATCH /v1/employees/{}", data::person(random.number(size.people / 2, size.people)))
             },
             |random| json!({"first_name": format!("Name {:x}", random.next())}),
         )

@@ -20,15 +20,15 @@ pub(super) struct Query {
 
 /// Returns the type for the bounds of a filter.
 pub(super) fn range() -> NamedType {
-    let bound_member = |name: &str, doc: &str| Member {
+    let bound_of = |name: &str, doc: &str| Member {
         name: name.to_owned(),
         doc: doc.to_owned(),
         required: false,
         rendered: Rendered::from(&Type::Text),
     };
     let bounds = vec![
-        bound_member("gte", "The least value that matches."),
-        bound_member("lte", "The greatest value that matches."),
+        bound_of("gte", "The least value that matches."),
+        bound_of("lte", "The greatest value that matches."),
     ];
     object(RANGE, "Bounds of a date or time, both inclusive.", bounds)
 }

@@ -32,7 +32,7 @@ pub(super) fn environment() -> Environment<'static> {
     environment.set_keep_trailing_newline(true);
     environment.add_filter("camel", camel_case);
     environment.add_filter("jsdoc", jsdoc);
-    environment.add_filter("docstring", python_docstring);
+    environment.add_filter("write_docstring", write_docstring);
     environment.add_filter("with_arguments", with_arguments);
     environment.add_filter("qualified", qualify_type);
     environment.add_filter("identifier", identifier);
@@ -123,8 +123,8 @@ fn jsdoc(text: &str, indent: usize) -> String {
     }
 }
 
-/// Returns an indented docstring of Python, or nothing if there is no text.
-fn python_docstring(text: &str, indent: usize) -> String {
+/// Returns an indented write_docstring of Python, or nothing if there is no text.
+fn write_docstring(text: &str, indent: usize) -> String {
     let (margin, text) = (" ".repeat(indent), text.trim().replace('\\', "\\\\").replace("\"\"\"", "'''"));
     if text.is_empty() {
         return String::new();
@@ -188,23 +188,23 @@ pub(super) fn wrap_text(text: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::{
-        Value, camel_case, jsdoc, path_with, python_docstring, qualify_type, template_path, with_arguments,
+        Value, camel_case, jsdoc, path_with, qualify_type, template_path, with_arguments, write_docstring,
     };
 
     #[test]
     fn comments_fit_their_language_and_width() {
         assert_eq!(jsdoc("Ends here: */", 2), "  /** Ends here: * / */\n");
         assert_eq!(jsdoc("", 2), "");
-        assert_eq!(python_docstring("One \"\"\" quote.", 4), "    \"\"\"One ''' quote.\"\"\"\n");
+        assert_eq!(write_docstring("One \"\"\" quote.", 4), "    \"\"\"One ''' quote.\"\"\"\n");
         let long = "word ".repeat(60);
-        assert!(jsdoc(&long, 2).lines().chain(python_docstring(&long, 4).lines()).all(|line| line.len() <= 110));
+        assert!(jsdoc(&long, 2).lines().chain(write_docstring(&long, 4).lines()).all(|line| line.len() <= 110));
     }
 
     #[test]
     fn parameters_are_described_in_the_docstring() {
         let member = |name: &str, doc: &str| serde_json::json!({"name": name, "doc": doc});
         let members = Value::from_serialize([member("limit", &"word ".repeat(30)), member("sort", "")]);
-        let text = python_docstring(&with_arguments("Lists.\n\n", &members).unwrap(), 4);
+        let text = write_docstring(&with_arguments("Lists.\n\n", &members).unwrap(), 4);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines[..3], ["    \"\"\"Lists.", "", "    Args:"]);
         assert!(

@@ -17,14 +17,14 @@ pub(super) fn settings(machine: &Machine) -> Outcome<Tried> {
     let mut command = Command::new(&machine.binary);
     let settings: Value = serde_json::from_str(&output(command.env_clear().args(["config", "--json"]))?)?;
     let settings = settings.as_object().ok_or("candor config --json has an unknown form")?;
-    let known_settings =
+    let variables =
         settings.values().filter_map(|setting| setting["variable"].as_str()).chain(NO_SETTINGS).collect();
     let unknown: Vec<String> = machine
         .documents
         .files_below("")
-        .flat_map(|(path, text)| unknown_settings(path, text, &known_settings))
+        .flat_map(|(path, text)| unknown_settings(path, text, &variables))
         .collect();
-    judge(&unknown, format!("every variable is one of the {} settings", known_settings.len() - NO_SETTINGS.len()))
+    judge(&unknown, format!("every variable is one of the {} settings", variables.len() - NO_SETTINGS.len()))
 }
 
 fn unknown_settings(path: &str, text: &str, known: &BTreeSet<&str>) -> Vec<String> {

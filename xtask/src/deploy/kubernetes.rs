@@ -96,11 +96,10 @@ fn missing(all: &[(String, Value)]) -> Vec<String> {
     let of_kind = |kind| all.iter().filter(move |(_, manifest)| manifest["kind"] == kind);
     let labels = |manifest: &Value| manifest["spec"]["selector"]["matchLabels"].clone();
     let budgets: Vec<Value> = of_kind("PodDisruptionBudget").map(|(_, manifest)| labels(manifest)).collect();
-    let deployments_without = of_kind("Deployment").filter(|(_, manifest)| !budgets.contains(&labels(manifest)));
-    let lines_without =
-        deployments_without.map(|(path, _)| format!("{path}: a Deployment without a PodDisruptionBudget"));
+    let unsafe_ones = of_kind("Deployment").filter(|(_, manifest)| !budgets.contains(&labels(manifest)));
+    let lines = unsafe_ones.map(|(path, _)| format!("{path}: a Deployment without a PodDisruptionBudget"));
     let kinds = KINDS.iter().filter(|kind| of_kind(**kind).next().is_none());
-    lines_without.chain(kinds.map(|kind| format!("{MANIFESTS}: no {kind}"))).collect()
+    lines.chain(kinds.map(|kind| format!("{MANIFESTS}: no {kind}"))).collect()
 }
 
 /// Images of another version than this workspace's.
@@ -108,16 +107,16 @@ fn wrong_version(documents: &Documents) -> Outcome<Vec<String>> {
     let workspace: toml::Table = fs::read_to_string(root().join("Cargo.toml"))?.parse()?;
     let version = workspace["workspace"]["package"]["version"].as_str().unwrap_or_default();
     let image = &documents.yaml(KUSTOMIZATION)?[0]["images"][0];
-    let expected_image = format!("{}:{version}", image["newName"].as_str().unwrap_or_default());
+    let wanted_image = format!("{}:{version}", image["newName"].as_str().unwrap_or_default());
     let mut findings = Vec::new();
     if image["newTag"] != version {
         findings.push(format!("{KUSTOMIZATION}: newTag is not {version}"));
     }
     if containers(&documents.yaml(MIGRATION)?[0])
         .iter()
-        .any(|container| container["image"] != expected_image.as_str())
+        .any(|container| container["image"] != wanted_image.as_str())
     {
-        findings.push(format!("{MIGRATION}: its image is not {expected_image}"));
+        findings.push(format!("{MIGRATION}: its image is not {wanted_image}"));
     }
     Ok(findings)
 }

@@ -103,13 +103,9 @@ impl Platform {
             }
             System::LinuxMusl => Ok(format!("musllinux_{MUSL}_{}", self.cpu())),
             System::MacOs => {
-                let target_text =
+                let target =
                     output(&mut program("rustc", &["--print", "deployment-target", "--target", self.triple]))?;
-                Ok(format!(
-                    "macosx_{}_{}",
-                    macos_version(&target_text)?,
-                    if self.is_x86 { "x86_64" } else { "arm64" }
-                ))
+                Ok(format!("macosx_{}_{}", macos_version(&target)?, if self.is_x86 { "x86_64" } else { "arm64" }))
             }
         }
     }

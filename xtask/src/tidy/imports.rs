@@ -30,15 +30,15 @@ impl<'a> Modules<'a> {
     pub(super) fn read(folder: &str, files: impl Iterator<Item = &'a SourceFile>) -> Self {
         let sources = files.filter(|file| !file.path.contains("/generated/"));
         let named_modules = sources.filter_map(|file| Some((module_path(file.path.strip_prefix(folder)?)?, file)));
-        let modules_by_path: BTreeMap<ModulePath, &SourceFile> =
+        let by_path: BTreeMap<ModulePath, &SourceFile> =
             named_modules.filter(|(path, _)| !is_for_tests(path)).collect();
-        let known_modules: BTreeSet<&ModulePath> = modules_by_path.keys().collect();
+        let known_modules: BTreeSet<&ModulePath> = by_path.keys().collect();
         let read = |(path, file): (&ModulePath, &&'a SourceFile)| {
             let imports = syn::parse_file(&file.text)
                 .map_or_else(|_| vec![], |parsed| imports(path, &parsed, &known_modules));
             (path.clone(), Module { file, imports })
         };
-        let modules = modules_by_path.iter().map(read).collect();
+        let modules = by_path.iter().map(read).collect();
         Self { modules }
     }
 

@@ -43,18 +43,18 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-struct Function<'a> {
-    name: &'a str,
-    line: usize,
+pub(super) struct Function<'a> {
+    pub(super) name: &'a str,
+    pub(super) line: usize,
     lines: usize,
-    in_tests: bool,
+    pub(super) in_tests: bool,
     /// `true` if the function answers a request.
     is_handler: bool,
 }
 
 /// Returns the functions of a file in the layout of rustfmt, where a function ends at the first brace below its
 /// first letter. Attributes and docs do not count.
-fn functions(text: &str) -> Vec<Function<'_>> {
+pub(super) fn functions(text: &str) -> Vec<Function<'_>> {
     let lines: Vec<&str> = text.lines().collect();
     let tests_begin = lines.iter().position(|line| matches!(line.trim_end(), "#[cfg(test)]" | "#![cfg(test)]"));
     let function_lines = lines.iter().enumerate().filter_map(|(at, line)| {

@@ -18,7 +18,6 @@ enum Rule {
     People,
     Continued,
     Closure,
-    Function,
     Test,
 }
 
@@ -29,7 +28,6 @@ impl Rule {
             Self::People => "the comment speaks of an impersonal person; name the actor, such as the client",
             Self::Continued => "the sentence runs over several items; give each item its own sentence",
             Self::Closure => "a closure parameter is named `it`; name it after the value that it holds",
-            Self::Function => "a function is named `of`; give it a verb, such as `from_row`",
             Self::Test => {
                 "the test name has over 60 characters or a vague word; name subject, condition and result"
             }
@@ -74,9 +72,6 @@ fn offences(file: &SourceFile) -> Vec<(Rule, usize)> {
         if binds_it(text) {
             add(Rule::Closure, line);
         }
-        if text.split(concat!("fn ", "of")).skip(1).any(|rest| !rest.starts_with(is_word)) {
-            add(Rule::Function, line);
-        }
     }
     if is_rust {
         test_names(&file.text).filter(|(_, name)| is_vague(name)).for_each(|(line, _)| add(Rule::Test, line));
@@ -120,7 +115,7 @@ fn comments(source: &str) -> Vec<(usize, &str, String)> {
     blocks
 }
 
-fn is_word(letter: char) -> bool {
+pub(super) fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
@@ -173,11 +168,9 @@ mod tests {
     }
 
     #[test]
-    fn closure_parameter_and_function_name_are_found() {
+    fn vague_closure_parameter_is_found() {
         let closure = format!("rows.map(|{0}| {0}.id);\nrows.map(|(row, {0})| row);\nlet unit = a | b;\n", "it");
         assert_eq!(rules("a.rs", &closure), [(Rule::Closure, 1), (Rule::Closure, 2)]);
-        let function = format!("pub {} {}(a: u8) {{}}\nfn offer() {{}}\n", "fn", "of");
-        assert_eq!(rules("a.rs", &function), [(Rule::Function, 1)]);
     }
 
     #[test]

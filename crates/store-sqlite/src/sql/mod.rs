@@ -134,13 +134,13 @@ impl Sql {
 
     /// Returns the `EXPLAIN QUERY PLAN` of this statement.
     #[cfg(test)]
-    pub(crate) fn to_explain_plan(self) -> Self {
+    pub(crate) fn into_explain_plan(self) -> Self {
         Self { text: format!("EXPLAIN QUERY PLAN {}", self.text).into(), ..self }
     }
 
     /// Returns the `EXPLAIN` of this statement, which lists its bytecode.
     #[cfg(test)]
-    pub(crate) fn to_explain(self) -> Self {
+    pub(crate) fn into_explain(self) -> Self {
         Self { text: format!("EXPLAIN {}", self.text).into(), ..self }
     }
 

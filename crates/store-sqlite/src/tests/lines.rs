@@ -16,7 +16,7 @@ fn plan(db: &mut Db, sql: Sql) -> String {
         let _numbers = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
     };
-    db.rows(sql.to_explain_plan(), step).unwrap().join("\n")
+    db.rows(sql.into_explain_plan(), step).unwrap().join("\n")
 }
 
 #[test]

@@ -226,7 +226,7 @@ fn scan_past_too_many_foreign_rows_is_abandoned() {
 
 fn plan(db: &mut Db, tenant: Tenant, listing: &Listing, source: &RowSource) -> Vec<String> {
     let run = listing::runs(listing).next().unwrap();
-    let sql = listing::statement(tenant, listing, (source, TeamSource::Lines), run).to_explain_plan();
+    let sql = listing::statement(tenant, listing, (source, TeamSource::Lines), run).into_explain_plan();
     let step = |row: &mut dyn candor_tables::flat::CellReader| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())

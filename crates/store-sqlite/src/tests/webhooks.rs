@@ -49,7 +49,7 @@ fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
     let statements = std::mem::take(&mut db.asked);
     let plans = statements
         .into_iter()
-        .map(|listing| (format!("{listing:?}"), db.rows(listing.to_explain_plan(), step).unwrap()))
+        .map(|listing| (format!("{listing:?}"), db.rows(listing.into_explain_plan(), step).unwrap()))
         .collect();
     db.asked.clear();
     plans
@@ -311,7 +311,7 @@ fn step_to_the_next_subscription_skips_the_backlog() {
                 let _address = row.int();
                 Ok(row.text().unwrap().unwrap())
             };
-            let code = db.rows(sql.to_explain(), opcode).unwrap();
+            let code = db.rows(sql.into_explain(), opcode).unwrap();
             let seeks: Vec<_> = code.iter().filter(|code| code.starts_with("Seek")).collect();
             assert_eq!(seeks, ["SeekGT"], "{code:?}");
         }

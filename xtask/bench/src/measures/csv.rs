@@ -39,7 +39,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     rounds.remove(0);
     let seconds = |property: fn(&Round) -> f64| format!("{:.2} s", typical(&rounds, property));
     let creation_time = seconds(|round| round.created);
-    let wait_within = |part: f64| typical(&rounds, |round| round.waits.milliseconds_within(part));
+    let wait_within = |part: f64| typical(&rounds, |round| round.waits.millis_within(part));
     let line =
         |what, figures, value, at_most| Line::new(what, instance.store, figures, value, Limit::AtMost(at_most));
     Ok(vec![
@@ -79,7 +79,7 @@ fn round(data: &DataSet<'_>, instance: &Instance, idle: u64, number: usize) -> R
         let creation_round = uploads.send(&people, "created")?;
         let unchanged_round = uploads.send(&people, "skipped")?;
         let change_round = || uploads.send(&file(&name, "Eva"), "updated");
-        Ok((creation_round, unchanged_round, measure_beside(address, &renames, number as u64, change_round)?.1))
+        Ok((creation_round, unchanged_round, run_beside(address, &renames, number as u64, change_round)?.1))
     })?;
     let peak_megabytes = peak.saturating_sub(idle) as f64 / MEGABYTE;
     Ok(Round { created, unchanged, bare: insert_bare(instance, &name, number)?, peak_megabytes, waits })

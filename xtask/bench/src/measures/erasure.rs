@@ -18,7 +18,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let writes = Traffic::creates_about(&[instance.create_organization()?.create_person()?]);
     let rounds = (0..data.options.rounds() as u64).map(|number| round(instance, &writes, SEED + 10 * number));
     let rounds = rounds.collect::<Result<Vec<_>>>()?;
-    let p99 = |sample: &Sample| sample.milliseconds_within(0.99);
+    let p99 = |sample: &Sample| sample.millis_within(0.99);
     let ratio = typical(&rounds, |(_, beside, alone)| p99(beside) / p99(alone));
     let figures = [
         format!("{:.2} ms", typical(&rounds, |(_, beside, _)| p99(beside))),
@@ -42,8 +42,8 @@ fn round(instance: &Instance, writes: &Traffic, seed: u64) -> Result<(f64, Sampl
     let path = format!("/v1/employees/{}", person.id);
     burst(address, &Traffic::creates_about(&[person]), Shape::for_requests(COUNT, seed))?;
     tenant.send("POST", &format!("{path}/deactivate"), &json!({}))?;
-    let (took, with) = measure_beside(address, writes, seed + 1, || seconds(|| erase(&tenant, &path)))?;
-    let (_, alone) = measure_beside(address, writes, seed + 2, || wait(Duration::from_secs_f64(took)))?;
+    let (took, with) = run_beside(address, writes, seed + 1, || seconds(|| erase(&tenant, &path)))?;
+    let (_, alone) = run_beside(address, writes, seed + 2, || wait(Duration::from_secs_f64(took)))?;
     Ok((took, with, alone))
 }
 

@@ -19,7 +19,7 @@ pub(crate) use writes::RETRIED;
 
 use crate::Result;
 use crate::api::{Api, Person};
-use crate::burst::{Sample, Shape, burst, measure_beside};
+use crate::burst::{Sample, Shape, burst, run_beside};
 use crate::comparison::{Comparison, Contender, typical};
 use crate::data_set::{CLIENTS, DataSet};
 use crate::database::Database;

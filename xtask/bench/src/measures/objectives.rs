@@ -33,7 +33,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let checks = objectives.iter().map(|objective| {
         let (path, id) = (check_ins(objective), objective["key_results"][0]["id"].clone());
         let body = move |random: &mut crate::random::Random| {
-            let current = f64::from(random.number_between(600, 1_800)) / 10.0;
+            let current = f64::from(random.number(600, 1_800)) / 10.0;
             json!({"confidence": "at_risk", "key_results": [{"id": id, "current": current}]})
         };
         Traffic::post(&api.key, move |_| path.clone(), body)

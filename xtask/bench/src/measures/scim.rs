@@ -36,7 +36,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
         Ok(data.compare(instance, &contenders)?.cost(what, at_most))
     };
     let look_up = move |random: &mut Random| {
-        format!("{USERS}?filter=userName%20eq%20%22person-{}@example.com%22", random.number_between(0, count))
+        format!("{USERS}?filter=userName%20eq%20%22person-{}@example.com%22", random.number(0, count))
     };
     let paths = linked_ids.iter().map(|id| format!("/v1/employees/{id}")).collect();
     let (look_ups, gets) = (Traffic::get(&token, look_up), Traffic::read_any(&api.key, paths));

@@ -34,7 +34,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let (vocabulary, key) = (Vocabulary::new(), &instance.api.key);
     load(&instance.database()?, &vocabulary, instance.tenant, data.options.texts())?;
     let mut random = Random::from_seed(23);
-    let mut any = |(from, to): Places| vocabulary.word(random.number_between(from, to));
+    let mut any = |(from, to): Places| vocabulary.word(random.number(from, to));
     let mut lines = vec![];
     for (name, [first, last], characters, [postgres, sqlite]) in CLASSES {
         let searches = (0..SEARCHES).map(|_| {

@@ -54,10 +54,8 @@ pub(super) fn tail_beside(
     burst(address, &Traffic::creates_about(&[person]), Shape::for_requests(WATCHED, SEED))?;
     let reads = one.mixed_with(&Traffic::first_page(&tenant.key), 2);
     let contenders: [Contender<'_>; 2] = [
-        Box::new(|time, round| {
-            Ok(measure_beside(address, &reads, seed + 2 * round, || load(time, seed + round))?.1)
-        }),
-        Box::new(|time, round| Ok(measure_beside(address, &reads, seed + 2 * round + 1, || spin(time))?.1)),
+        Box::new(|time, round| Ok(run_beside(address, &reads, seed + 2 * round, || load(time, seed + round))?.1)),
+        Box::new(|time, round| Ok(run_beside(address, &reads, seed + 2 * round + 1, || spin(time))?.1)),
     ];
     Ok(data.compare(instance, &contenders)?.with_label("busy machine").tail(what, at_most))
 }

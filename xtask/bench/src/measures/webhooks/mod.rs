@@ -6,7 +6,8 @@ mod sender;
 use super::*;
 use crate::http::Connection;
 use crate::random::Random;
-use queue::{DeliveryQueue, Subscription, wait_patiently};
+use crate::service::wait_until;
+use queue::{DeliveryQueue, PATIENCE, Subscription};
 use sender::{Post, SenderAlone};
 use std::collections::HashMap;
 use std::net::TcpListener;
@@ -39,7 +40,7 @@ pub(super) fn rate(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
 fn deliver(queue: &DeliveryQueue<'_>, receiver: &Receiver, to: &Subscription, count: u32) -> Result<Sample> {
     receiver.take();
     queue.fill(to, count)?;
-    wait_patiently("every delivery has arrived", || Ok(receiver.count() >= count as usize))?;
+    wait_until("every delivery has arrived", PATIENCE, || Ok(receiver.count() >= count as usize))?;
     queue.wait_until_empty(to)?;
     let end = Instant::now();
     let arrivals = receiver.take();
@@ -64,7 +65,7 @@ pub(super) fn delay(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
         let post =
             || if is_delivered { Ok(None) } else { Post::new(receiver.url(), queue.event_data.clone()).map(Some) };
         let response_time = create_for(instance, &instance.creates(data.size), (time, seed), post)?;
-        wait_patiently("every delivery has arrived", || Ok(receiver.count() >= response_time.len()))?;
+        wait_until("every delivery has arrived", PATIENCE, || Ok(receiver.count() >= response_time.len()))?;
         let delay = |(id, at): Arrival| Some(at.saturating_duration_since(*response_time.get(&id)?).as_micros());
         let micros = receiver.take().into_iter().filter_map(delay);
         Ok(Sample::new(micros.map(|micros| u32::try_from(micros).unwrap_or(u32::MAX)).collect(), time))
@@ -76,8 +77,7 @@ pub(super) fn delay(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>
     let comparison = data.compare(instance, &contenders)?.with_label("bare post");
     queue.set_active(&subscription, false)?;
     let line = |(name, part, at_most)| {
-        let more = comparison
-            .median_of_pairs(|ours, bare| ours.milliseconds_within(part) - bare.milliseconds_within(part));
+        let more = comparison.median_of_pairs(|ours, bare| ours.millis_within(part) - bare.millis_within(part));
         let what = format!("From commit to arrival, {name} beyond that of a bare post");
         comparison.line(what, (more, "ms"), Limit::AtMost(at_most))
     };

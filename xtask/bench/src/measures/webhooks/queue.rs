@@ -11,7 +11,7 @@ const CREATED: &str = "observation.created";
 pub(super) const EVENTS: u32 = 100_000;
 /// Seed of the create that ensures an event to copy. No measured turn has this seed, so none repeats the create.
 const FIRST_SEED: u64 = 2_000;
-const PATIENCE: Duration = Duration::from_secs(180);
+pub(super) const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The service on one store, with its database.
 pub(super) struct DeliveryQueue<'a> {
@@ -94,7 +94,7 @@ impl<'a> DeliveryQueue<'a> {
     pub(super) fn wait_until_empty(&self, of: &Subscription) -> Result {
         let any = format!("EXISTS (SELECT 1 FROM delivery_jobs WHERE {})", self.condition(of));
         let remaining_rows = format!("(SELECT CASE WHEN {any} THEN 1 ELSE 0 END)");
-        wait_patiently("every attempt is recorded", || Ok(self.database.number(&remaining_rows)? == 0))
+        wait_until("every attempt is recorded", PATIENCE, || Ok(self.database.number(&remaining_rows)? == 0))
     }
 
     fn condition(&self, subscription: &Subscription) -> String {
@@ -102,8 +102,4 @@ impl<'a> DeliveryQueue<'a> {
         let (tenant, webhook) = (store.bytes(self.instance.tenant), store.bytes(subscription.0.to_bytes()));
         format!("tenant_id = {tenant} AND webhook_id = {webhook}")
     }
-}
-
-pub(super) fn wait_patiently(what: &str, holds: impl Fn() -> Result<bool>) -> Result {
-    wait_until(what, PATIENCE, holds)
 }
