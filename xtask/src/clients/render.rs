@@ -32,7 +32,7 @@ pub(super) fn environment() -> Environment<'static> {
     environment.set_keep_trailing_newline(true);
     environment.add_filter("camel", camel_case);
     environment.add_filter("jsdoc", jsdoc);
-    environment.add_filter("write_docstring", write_docstring);
+    environment.add_filter("docstring", write_docstring);
     environment.add_filter("with_arguments", with_arguments);
     environment.add_filter("qualified", qualify_type);
     environment.add_filter("identifier", identifier);
