@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { api } from "./service.mjs";
 import { away, days, names, paste } from "./tasks_away.mjs";
-import { back, cancel, strangers, tabs, ticks, trail } from "./tasks_history.mjs";
+import { back, cancel, strangers, tabs, ticks } from "./tasks_history.mjs";
 import { columns, csv, files } from "./tasks_import.mjs";
 import { progress } from "./tasks_progress.mjs";
 import { about, sent, who } from "./tasks_sent.mjs";
@@ -326,4 +326,4 @@ async function stale(page, { origin, check }) {
   check(email === "sam@example.com", `what another person saved is ${email}`);
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, trail, back, ticks, cancel, sent, who, about];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about];

@@ -125,14 +125,3 @@ export async function cancel(page, { check, data, origin }) {
   await page.unroute("**/v1/employees/*", lose);
   check((await dialog.getByLabel("Job title").inputValue()) === "Support architect", "the typed text is lost");
 }
-
-/** Follows an id in the changes of the audit log to the screen of what it names. */
-export async function trail(page, { data }) {
-  const [observation] = (await api("GET", `/observations?filter[employee_id]=${data.ruth.id}&limit=1`)).data;
-  const summary = await api("POST", "/summaries", { employee_id: data.ruth.id, author_id: data.ines.id, title: "Ruth, audited",
-    body: "Calls are solved.", included_observation_ids: [observation.id] });
-  await nav(page, "Audit log");
-  const entry = page.locator("li.entry").filter({ hasText: "summary.create" }).filter({ hasText: summary.id });
-  await entry.locator(".changes").getByRole("link", { name: observation.id }).click();
-  await heading(page, "Observation about Ruth Abebe");
-}
