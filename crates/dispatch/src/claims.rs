@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
+use crate::HashSet;
 use std::time::Duration;
 
 use candor_port_storage::queue::{Claim, ClaimedJobs, QueueKey, QueueWalk};
@@ -67,8 +67,8 @@ impl WalkState {
             queues: 0,
             queues_before: QUEUES_EXPECTED,
             has_more: true,
-            served: HashSet::new(),
-            passed_over: HashSet::new(),
+            served: HashSet::default(),
+            passed_over: HashSet::default(),
             look_at: now,
         }
     }

@@ -2,7 +2,7 @@
 
 mod rates;
 
-use std::collections::HashMap;
+use crate::HashMap;
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
@@ -78,7 +78,7 @@ impl<M> Dispatcher<M> {
         let queues = SubscriptionQueues::new(limits, settings.needs());
         let (claims, outcomes) = (Claims::new(now.steady), Outcomes::new(limits.batch));
         let (unsettled, wakes) = (InFlight::default(), Wakes::default());
-        let by_tenant = HashMap::new();
+        let by_tenant = HashMap::default();
         Self { worker, settings, queues, claims, outcomes, unsettled, wakes, forgotten: 0, crowded: by_tenant }
     }
 
@@ -158,8 +158,8 @@ impl<M> Dispatcher<M> {
     /// back those without capacity, and those that another process may have leased.
     pub fn handle_claimed(&mut self, order: &ClaimOrder, found: ClaimedJobs, now: Now) -> Vec<Job> {
         self.claims.took(&order.claim, &found, order.at.steady);
-        let mut coming: HashMap<QueueKey, usize> = HashMap::new();
-        let mut of_owners: HashMap<OrganizationId, usize> = HashMap::new();
+        let mut coming: HashMap<QueueKey, usize> = HashMap::default();
+        let mut of_owners: HashMap<OrganizationId, usize> = HashMap::default();
         let mut kept_count = 0;
         let (kept_jobs, surplus) = found.jobs.into_iter().partition(|job| {
             let queue = (job.tenant, job.webhook_id);

@@ -19,6 +19,7 @@ mod record;
 mod tests;
 mod unsettled;
 
+use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::time::Duration;
 
 use candor_domain::webhook::{Job, Schedule};
@@ -28,6 +29,12 @@ pub use dispatcher::{ClaimOrder, Dispatcher, RateLeaseOrder, SendPermit, Wakes};
 pub use lease::{LeaseDeadline, Now};
 pub use queues::{QueueLimits, QueuePlace, ReceiverResponse, StartedAttempt};
 pub use record::{AttemptResults, Batch, HealthDeltas, NextRecordStep, RecordRefusal, RecordedBatch};
+
+/// A map whose order depends on its content only: a random one would be an input of the machine. Its keys are ids that
+/// the service makes.
+type HashMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
+/// A set with such an order.
+type HashSet<K> = std::collections::HashSet<K, BuildHasherDefault<DefaultHasher>>;
 
 /// Settings of the operator.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use crate::HashMap;
 use std::time::Duration;
 
 use candor_port_storage::queue::QueueKey;
@@ -110,7 +110,7 @@ impl<T> SubscriptionQueues<T> {
         Self {
             limits,
             needs,
-            queues: HashMap::new(),
+            queues: HashMap::default(),
             left_alone: SkippedQueues::default(),
             ring: RoundRobin::default(),
             shares: Shares::new(limits),

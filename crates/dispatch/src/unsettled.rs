@@ -5,7 +5,7 @@
 //! Therefore a delivery that is leased again meanwhile is not attempted, but given back once the store has
 //! confirmed.
 
-use std::collections::HashMap;
+use crate::HashMap;
 
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;

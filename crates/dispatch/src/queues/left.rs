@@ -1,6 +1,6 @@
 //! Queues that this process skips for a while.
 
-use std::collections::HashMap;
+use crate::HashMap;
 
 use candor_port_storage::queue::QueueKey;
 

@@ -3,7 +3,8 @@
 //! Only the process with the rate lease of a subscription sends to it. So the log of one process has all requests,
 //! and no window of one second has more than the rate.
 
-use std::collections::{HashSet, VecDeque};
+use crate::HashSet;
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::lease::{LeaseDeadline, Now};
@@ -44,7 +45,7 @@ pub(super) struct RateState {
 
 impl RateState {
     pub(super) fn new(per_second: usize) -> Self {
-        Self { per_second, sent: VecDeque::new(), preparing: HashSet::new(), lease: None, leasing: None }
+        Self { per_second, sent: VecDeque::new(), preparing: HashSet::default(), lease: None, leasing: None }
     }
 
     pub(super) const fn set(&mut self, per_second: usize) {

@@ -1,6 +1,7 @@
 //! Round robin over organizations, and over the queues of each organization.
 
-use std::collections::{HashMap, VecDeque};
+use crate::HashMap;
+use std::collections::VecDeque;
 
 use candor_domain::id::OrganizationId;
 use candor_port_storage::queue::QueueKey;

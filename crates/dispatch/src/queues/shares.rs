@@ -7,7 +7,7 @@
 //! Half of the places are for receivers that are not known to be quick. If quick receivers become slow and use more
 //! than these, each organization has [`LEAST`] of the other places.
 
-use std::collections::HashMap;
+use crate::HashMap;
 
 use candor_domain::id::OrganizationId;
 
@@ -73,7 +73,7 @@ impl Places {
 
 impl Shares {
     pub(super) fn new(limits: QueueLimits) -> Self {
-        Self { limits, sum: Totals::default(), owners: HashMap::new() }
+        Self { limits, sum: Totals::default(), owners: HashMap::default() }
     }
 
     /// Returns the totals of all queues.
