@@ -19,10 +19,10 @@ pub const ERASED_DOMAIN: &str = "erased.invalid";
 ///
 /// ```
 /// use candor_domain::problem::Code;
-/// use candor_domain::text::bounded;
+/// use candor_domain::text::check_length;
 ///
-/// assert!(bounded("çok iyi", 1..=7).is_ok());
-/// assert_eq!(bounded("   ", 1..=7).unwrap_err().code, Code::TooShort);
+/// assert!(check_length("çok iyi", 1..=7).is_ok());
+/// assert_eq!(check_length("   ", 1..=7).unwrap_err().code, Code::TooShort);
 /// ```
 ///
 /// # Errors
