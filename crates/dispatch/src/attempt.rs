@@ -65,8 +65,8 @@ pub fn admit<M>(
     if !waiting.resumed {
         return Ok(());
     }
-    let late_delivery = waiting.job.resume(id(), to.url, &settings.schedule, now);
-    late_delivery.map_or(Ok(()), |result| Err(AttemptResult::Settled(Box::new(result))))
+    let late_result = waiting.job.resume(id(), to.url, &settings.schedule, now);
+    late_result.map_or(Ok(()), |result| Err(AttemptResult::Settled(Box::new(result))))
 }
 
 /// Returns the result of a delivery whose attempt needs data that the store failed to look up: it is due

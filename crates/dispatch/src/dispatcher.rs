@@ -306,8 +306,8 @@ impl<M> Dispatcher<M> {
 
     /// Skips a queue whose secrets this process cannot open. Returns the result that gives its delivery back.
     pub fn without_secret(&mut self, queue: QueueKey, now: Now) -> AttemptResult {
-        let pending_items = self.queues.leave_alone(queue, now, now.plus(NO_SECRET));
-        if pending_items { AttemptResult::Released } else { AttemptResult::Back(add(now.wall, NO_SECRET)) }
+        let is_left_alone = self.queues.leave_alone(queue, now, now.plus(NO_SECRET));
+        if is_left_alone { AttemptResult::Released } else { AttemptResult::Back(add(now.wall, NO_SECRET)) }
     }
 
     /// Handles the end of an attempt.

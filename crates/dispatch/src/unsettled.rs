@@ -73,11 +73,11 @@ impl InFlight {
     /// Handles the confirmation of a result. `is_first` is `false` after a failed call. Returns `true` if the
     /// delivery was leased again meanwhile.
     pub(crate) fn confirm(&mut self, job: &Job, is_first: bool) -> bool {
-        let Some(held_results) = self.held.remove(&key(job)) else { return false };
+        let Some(delivery) = self.held.remove(&key(job)) else { return false };
         if self.claims > 0 {
-            self.confirmed.insert(key(job), held_results.ends.filter(|_| is_first).map(LeaseDeadline::deadline));
+            self.confirmed.insert(key(job), delivery.ends.filter(|_| is_first).map(LeaseDeadline::deadline));
         }
-        held_results.leased_again
+        delivery.leased_again
     }
 }
 

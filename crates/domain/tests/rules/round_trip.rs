@@ -251,10 +251,10 @@ fn conversation_sent_back_changes_nothing() {
     };
     let about = Some(About::Objective(id(9)));
     let full = Conversation { about, last_message_at: Some(LATER), ..plain.clone() };
-    let rows = conversation::References { people: [id(2), id(3)].into(), about: None };
+    let people = conversation::References { people: [id(2), id(3)].into(), about: None };
     for conversation in [plain, full] {
         let patch = conversation::Patch::parse(response_body(&conversation)).resolve_with(&conversation).unwrap();
-        assert_eq!(conversation.update(&organization_key(), &patch, &rows, LATER), Ok(None), "{conversation:?}");
+        assert_eq!(conversation.update(&organization_key(), &patch, &people, LATER), Ok(None), "{conversation:?}");
     }
 }
 

@@ -335,8 +335,8 @@ pub(crate) async fn as_inlined<T: Resource + Stored>(
     context: &RequestContext,
     found: Inlined<T>,
 ) -> Result<Inlined<T>, Error> {
-    let Some(resource) = found else { return Ok(None) };
-    let (ids, mut resources): (Vec<_>, Vec<_>) = resource.into_iter().unzip();
+    let Some(by_id) = found else { return Ok(None) };
+    let (ids, mut resources): (Vec<_>, Vec<_>) = by_id.into_iter().unzip();
     narrow(services, context, &mut resources).await?;
     Ok(Some(ids.into_iter().zip(resources).collect()))
 }
