@@ -1,14 +1,14 @@
 //! The state machine of queued deliveries: takes events and returns the next claim, attempt or batch.
 
+mod intake;
 mod rates;
 
 use crate::HashMap;
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
-use candor_domain::id::OrganizationId;
 use candor_domain::webhook::{DeliveryOrigin, DisableReason, Job};
-use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, RecordOutcome, WorkerId};
+use candor_port_storage::queue::{AttemptResult, Claim, Lease, QueueKey, RecordOutcome, WorkerId};
 
 use crate::attempt::{AttemptEnd, DeliveryResult};
 use crate::claims::Claims;
@@ -16,7 +16,7 @@ use crate::lease::{LeaseDeadline, Now, add};
 use crate::queues::{QueueLimits, QueuePlace, StartedAttempt, SubscriptionQueues};
 use crate::record::{Batch, NextRecordStep, Outcomes, RecordRefusal, RecordedBatch};
 use crate::unsettled::InFlight;
-use crate::{RECORDED_WITHIN, Settings, WaitingDelivery};
+use crate::{Settings, WaitingDelivery};
 pub use rates::{RateLeaseOrder, SendPermit};
 
 /// Minimum pause between claims when there is no capacity or the last claim was empty.
@@ -24,13 +24,6 @@ const REST: Duration = Duration::from_millis(20);
 /// Time for which this process skips a queue whose secrets it cannot open. The deliveries stay due, because
 /// only this process may lack a key.
 const NO_SECRET: Duration = Duration::from_secs(60);
-/// Number of deliveries of one commit that may be refused without consequence.
-const FEW_REFUSED: usize = 8;
-/// Time for which the commits of a tenant hand no deliveries over after more were refused. They stay in the store, which takes
-/// them in turns with those of others. Each refused one would take room until its result is recorded.
-const CROWDED: Duration = Duration::from_secs(1);
-/// Number of tenants above which those are removed whose commits may hand over again.
-const REMEMBERED_TENANTS: usize = 1_024;
 
 /// State machine for the queued deliveries of one process.
 #[derive(Debug)]
@@ -152,135 +145,6 @@ impl<M> Dispatcher<M> {
     pub fn look_again_at(&self, now: Now) -> Duration {
         let claim_at = self.claims.look_at();
         self.waits_until(now).map_or(claim_at, |at| at.min(claim_at)).max(now.steady + REST)
-    }
-
-    /// Handles the result of a claim. Returns the deliveries to pass to [`Dispatcher::take_in`]. Gives
-    /// back those without capacity, and those that another process may have leased.
-    pub fn handle_claimed(&mut self, order: &ClaimOrder, found: ClaimedJobs, now: Now) -> Vec<Job> {
-        self.claims.took(&order.claim, &found, order.at.steady);
-        let mut coming: HashMap<QueueKey, usize> = HashMap::default();
-        let mut of_owners: HashMap<OrganizationId, usize> = HashMap::default();
-        let mut kept_count = 0;
-        let (kept_jobs, surplus) = found.jobs.into_iter().partition(|job| {
-            let queue = (job.tenant, job.webhook_id);
-            let (count, of_owner) =
-                (coming.entry(queue).or_default(), of_owners.entry(job.tenant.organization).or_default());
-            let has_place = kept_count < self.queues.room()
-                && if is_test(job) {
-                    self.queues.takes_test(queue, *of_owner)
-                } else {
-                    self.queues.takes(queue, *count, *of_owner)
-                };
-            if !has_place {
-                self.queues.know(queue);
-            }
-            let takes = has_place && !self.unsettled.is_doubtful(job, order.at.wall);
-            *count += usize::from(takes);
-            *of_owner += usize::from(takes);
-            kept_count += usize::from(takes);
-            takes
-        });
-        // Due deliveries keep their due times, so that the surplus does not move behind later ones of its queue.
-        let result = match order.claim {
-            Claim::Oldest { .. } | Claim::SubscriptionQueues(_) => AttemptResult::Released,
-            Claim::Parked(_) => AttemptResult::Back(now.wall),
-        };
-        self.give_back(surplus, Some(order.ends), &result);
-        kept_jobs
-    }
-
-    /// Handles a claim that the store did not answer.
-    pub fn claim_failed(&mut self, now: Now) {
-        self.claims.failed(now.steady);
-    }
-
-    /// Ends a claim after its result or failure was handled, and releases the capacity reserved for it.
-    pub fn claim_ended(&mut self) {
-        self.unsettled.claim_ends();
-        self.release(1);
-    }
-
-    /// Reserves capacity for deliveries that a commit of a tenant is about to queue. Returns the end of their lease, or
-    /// `None` without capacity. [`Dispatcher::take_in`] or [`Dispatcher::release`] ends the reservation.
-    pub fn reserve(&mut self, tenant: Tenant, count: usize, now: Now) -> Option<LeaseDeadline> {
-        if self.crowded.get(&tenant).is_some_and(|until| now.steady < *until) {
-            return None;
-        }
-        self.queues.reserve(count).then(|| now.plus(self.settings.lease()))
-    }
-
-    /// Ends a reservation of capacity.
-    pub fn release(&mut self, count: usize) {
-        self.queues.release(count);
-        // Only a stopping record loop waits for reservations. Before the stop, a wake per commit would be
-        // wasted.
-        self.wakes.records |= !self.queues.is_open();
-    }
-
-    /// Queues deliveries with a lease until `ends`, ends their reservation, and gives back those without
-    /// capacity. Those of a commit, for which capacity was reserved, also go back if older ones of a queue with a
-    /// rate wait in the store.
-    pub fn take_in(
-        &mut self,
-        deliveries: Vec<WaitingDelivery<M>>,
-        ends: LeaseDeadline,
-        reserved: usize,
-        now: Now,
-    ) {
-        self.release(reserved);
-        let mut refusals = vec![];
-        for waiting in deliveries {
-            if self.unsettled.leased_again(&waiting.job) {
-                continue;
-            }
-            let queue = (waiting.job.tenant, waiting.job.webhook_id);
-            let is_unlimited = is_test(&waiting.job);
-            if reserved > 0 && !is_unlimited && self.has_older(queue) {
-                refusals.push(waiting);
-            } else {
-                refusals.extend(self.queues.offer(queue, waiting, ends, is_unlimited).err());
-            }
-        }
-        let is_crowded = reserved > 0 && refusals.len() > FEW_REFUSED;
-        if let Some(first_refusal) = refusals.first().filter(|_| is_crowded) {
-            if self.crowded.len() >= REMEMBERED_TENANTS {
-                self.crowded.retain(|_, until| now.steady < *until);
-            }
-            self.crowded.insert(first_refusal.job.tenant, now.steady + CROWDED);
-        }
-        // The claim loop also begins attempts that wait for the rate of their receiver.
-        self.wakes.claims |= self.queues.has_limited();
-        self.release_waiting(refusals, Some(ends), now);
-    }
-
-    /// Gives back deliveries with their due times, so that they keep their order. Resumed ones have no due time.
-    fn release_waiting(&mut self, deliveries: Vec<WaitingDelivery<M>>, ends: Option<LeaseDeadline>, now: Now) {
-        let (resumed, rest): (Vec<_>, Vec<_>) = deliveries.into_iter().partition(|waiting| waiting.resumed);
-        for (waiting, result) in [(resumed, AttemptResult::Back(now.wall)), (rest, AttemptResult::Released)] {
-            self.give_back(waiting.into_iter().map(|waiting| waiting.job).collect(), ends, &result);
-        }
-    }
-
-    /// Gives back deliveries that waited too long, unless their leases end before this can be recorded.
-    fn release_late(&mut self, now: Now) {
-        for (waiting, ends) in self.queues.take_late() {
-            self.forgotten += 1;
-            if ends.remaining(now) >= RECORDED_WITHIN {
-                self.release_waiting(vec![waiting], Some(ends), now);
-            }
-        }
-    }
-
-    /// Gives back deliveries that are not queued here with this result, so that other processes can claim them.
-    fn give_back(&mut self, jobs: Vec<Job>, ends: Option<LeaseDeadline>, result: &AttemptResult) {
-        for job in jobs {
-            if !self.unsettled.add(&job, ends) {
-                continue;
-            }
-            self.queues.owe(1);
-            self.wakes.records = true;
-            self.outcomes.add(DeliveryResult { job, result: result.clone(), delta: None });
-        }
     }
 
     /// Returns the next attempt to make, if one may begin now. Each attempt must end with

@@ -65,9 +65,9 @@ fn one_claim_runs_at_a_time_and_its_jobs_are_attempted() {
     let order = machine.next_claim(at(0)).unwrap();
     assert_eq!(order.lease.until, at(30_000).wall);
     let claimed_jobs = ClaimedJobs { jobs: vec![job(1), job(2)], next: None };
-    let accepted_count = machine.handle_claimed(&order, claimed_jobs, at(5));
-    assert_eq!(accepted_count, [job(1), job(2)]);
-    machine.take_in(accepted_count.into_iter().map(waiting).collect(), order.ends, 0, at(5));
+    let accepted_jobs = machine.handle_claimed(&order, claimed_jobs, at(5));
+    assert_eq!(accepted_jobs, [job(1), job(2)]);
+    machine.take_in_claimed(accepted_jobs.into_iter().map(waiting).collect(), &order, at(5));
     machine.claim_ended();
     let attempts: Vec<_> = std::iter::from_fn(|| machine.next_attempt(at(5))).collect();
     assert_eq!((attempts.len(), machine.attempts(), machine.held_count()), (2, 2, 2));
@@ -255,9 +255,8 @@ fn job_leased_again_before_its_record_is_requeued() {
     // The lease has expired and the store is back: this worker claims the delivery whose result is not
     // recorded yet.
     let second_order = machine.next_claim(at(31_000)).unwrap();
-    let accepted_count =
-        machine.handle_claimed(&second_order, ClaimedJobs { jobs: vec![job(1)], next: None }, at(31_001));
-    machine.take_in(accepted_count.into_iter().map(waiting).collect(), second_order.ends, 0, at(31_001));
+    let claimed_jobs = ClaimedJobs { jobs: vec![job(1)], next: None };
+    assert_eq!(machine.handle_claimed(&second_order, claimed_jobs, at(31_001)), [], "its result is not recorded");
     machine.claim_ended();
     assert_eq!(machine.next_attempt(at(31_001)), None, "its record would end the new lease");
     while let Some(batch) = machine.next_batch() {
@@ -274,6 +273,44 @@ fn job_leased_again_before_its_record_is_requeued() {
     let ends = machine.reserve(job(1).tenant, 1, at(31_003)).unwrap();
     machine.take_in(vec![waiting(job(1))], ends, 1, at(31_003));
     assert!(machine.next_attempt(at(31_003)).is_some(), "from then on it is like any other");
+}
+
+/// Claims at `now`; the store hands out the first job. Its answer comes after `before_response`.
+fn claim_first_job(machine: &mut Dispatcher<()>, now: Now, before_response: impl FnOnce(&mut Dispatcher<()>)) {
+    machine.look_at_due();
+    let order = machine.next_claim(now).unwrap();
+    before_response(machine);
+    let claimed_jobs = ClaimedJobs { jobs: vec![job(1)], next: None };
+    assert_eq!(machine.handle_claimed(&order, claimed_jobs, now), [], "its new lease may have ended");
+    machine.claim_ended();
+}
+
+#[test]
+fn job_is_given_back_if_a_record_overtakes_its_claim() {
+    let mut machine = machine();
+    fail(&mut machine, 1, at(0));
+    let recorded = |machine: &mut Dispatcher<()>| {
+        let batch = machine.next_batch().unwrap();
+        assert_eq!(batch.call().0.len(), 1);
+        machine.handle_recorded(batch, RecordOutcome::default(), at(31_001));
+    };
+    // The lease of the result has expired, and the store records it after the claim. Then the same happens to the
+    // delivery that is given back.
+    claim_first_job(&mut machine, at(31_000), recorded);
+    claim_first_job(&mut machine, at(31_050), recorded);
+    recorded(&mut machine);
+    assert_eq!(machine.held_count(), 0);
+}
+
+#[test]
+fn lease_that_expired_stays_expired_if_the_clock_is_set_back() {
+    let mut machine = machine();
+    fail(&mut machine, 1, at(0));
+    let set_back = Now { wall: NOON.plus_seconds(-3_600), ..at(31_000) };
+    claim_first_job(&mut machine, set_back, |machine| {
+        let batch = machine.next_batch().unwrap();
+        machine.handle_recorded(batch, RecordOutcome::default(), set_back);
+    });
 }
 
 mod rates;

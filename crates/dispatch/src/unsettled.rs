@@ -8,11 +8,10 @@
 use crate::HashMap;
 
 use candor_domain::id::EventId;
-use candor_domain::time::Timestamp;
 use candor_domain::webhook::Job;
 use candor_port_storage::queue::QueueKey;
 
-use crate::lease::LeaseDeadline;
+use crate::lease::{LeaseDeadline, Now};
 
 type Key = (QueueKey, EventId, u16);
 
@@ -23,7 +22,7 @@ pub(crate) struct InFlight {
     /// Results confirmed while a claim is running, because the answer of the claim may be older. The value is
     /// the end of the old lease if the result can only have been recorded before the delivery was leased
     /// again.
-    confirmed: HashMap<Key, Option<Timestamp>>,
+    confirmed: HashMap<Key, Option<LeaseDeadline>>,
     claims: usize,
 }
 
@@ -46,12 +45,14 @@ impl InFlight {
     }
 
     /// Returns `true` if a delivery claimed at `at` may belong to another process: an earlier result of this
-    /// process may have ended the new lease. A claim before the end of the old lease came after that result.
-    pub(crate) fn is_doubtful(&self, job: &Job, at: Timestamp) -> bool {
-        self.confirmed.get(&key(job)).is_some_and(|until| until.is_none_or(|limit| limit <= at))
+    /// process may have ended the new lease. A claim before the end of the old lease came after that result. The end
+    /// counts by both clocks, because the time of day may have been set back.
+    pub(crate) fn is_doubtful(&self, job: &Job, at: Now) -> bool {
+        self.confirmed.get(&key(job)).is_some_and(|ends| ends.is_none_or(|lease| lease.remaining(at).is_zero()))
     }
 
-    /// Holds a delivery. If it is held already, notes that it was leased again and returns `false`.
+    /// Holds a delivery. `ends` is the end of its lease, or `None` if another lease may have followed. If it is held
+    /// already, notes that it was leased again and returns `false`.
     pub(crate) fn add(&mut self, job: &Job, ends: Option<LeaseDeadline>) -> bool {
         let is_new = !self.leased_again(job);
         if is_new {
@@ -75,7 +76,7 @@ impl InFlight {
     pub(crate) fn confirm(&mut self, job: &Job, is_first: bool) -> bool {
         let Some(delivery) = self.held.remove(&key(job)) else { return false };
         if self.claims > 0 {
-            self.confirmed.insert(key(job), delivery.ends.filter(|_| is_first).map(LeaseDeadline::deadline));
+            self.confirmed.insert(key(job), delivery.ends.filter(|_| is_first));
         }
         delivery.leased_again
     }

@@ -9,10 +9,10 @@ use crate::queue::{Key, Queue, Subscription};
 use crate::random::Random;
 use crate::receiver::Receiver;
 use crate::store::Call;
-use candor_dispatch::Settings;
+use candor_dispatch::{ClaimOrder, Settings};
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Schedule;
+use candor_domain::webhook::{Job, Schedule};
 use candor_port_storage::queue::QueueKey;
 use std::collections::{BTreeMap, BTreeSet};
 use ulid::Ulid;
@@ -71,6 +71,8 @@ pub(crate) enum Step {
     Ask(Life, Box<Call>),
     /// The answer of the store arrives.
     Answer(Life, Box<Call>),
+    /// A process has read the events of claimed deliveries.
+    TakeIn(Life, Box<(ClaimOrder, Vec<Job>)>),
     /// A process looks up what an attempt needs.
     LookUp(Life, u64),
     /// The response of a receiver arrives.
@@ -205,10 +207,11 @@ impl Run {
             }
             Step::Ask(life, call) => self.ask(life, *call),
             Step::Answer(life, call) if self.is_alive(life) => self.answer(life.place, *call),
+            Step::TakeIn(life, claimed) if self.is_alive(life) => self.take_in(life.place, claimed.0, claimed.1),
             Step::LookUp(life, turn) if self.is_alive(life) => self.look_up(life.place, turn),
             Step::Respond(life, turn, attempt) if self.is_alive(life) => self.respond(life.place, turn, attempt),
             Step::Cut(life) if self.is_alive(life) => self.cut(life.place),
-            Step::Answer(..) | Step::LookUp(..) | Step::Respond(..) | Step::Cut(_) => {}
+            Step::Answer(..) | Step::TakeIn(..) | Step::LookUp(..) | Step::Respond(..) | Step::Cut(_) => {}
         }
     }
 

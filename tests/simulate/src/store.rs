@@ -197,13 +197,12 @@ impl Run {
         match call {
             Call::Claim(order, Some(claimed)) => {
                 let has_jobs = !claimed.jobs.is_empty();
-                let is_resumed = matches!(order.claim, Claim::Parked(_));
                 let taken_jobs = process.machine.handle_claimed(&order, claimed, own_now);
-                let deliveries = taken_jobs
-                    .into_iter()
-                    .map(|job| WaitingDelivery { job, message: (), resumed: is_resumed })
-                    .collect();
-                process.machine.take_in(deliveries, deadline(order.ends, order.at), 0, own_now);
+                if !taken_jobs.is_empty() {
+                    let (life, way) = (Life { place, number: process.life }, self.way());
+                    self.after(way, Step::TakeIn(life, Box::new((order, taken_jobs))));
+                    return self.drive(place);
+                }
                 process.machine.claim_ended();
                 process.end_claim(has_jobs, now);
             }
@@ -243,6 +242,22 @@ impl Run {
                 }
             }
         }
+        self.drive(place);
+    }
+
+    /// Queues claimed deliveries, whose events the process has read.
+    pub(crate) fn take_in(&mut self, place: usize, mut order: ClaimOrder, jobs: Vec<Job>) {
+        let (now, shift) = (self.now, self.clock_shift);
+        let Some(process) = &mut self.processes[place] else { return };
+        if self.defect == Some(Defect::OverratedLeases) {
+            order.ends = overrate(order.at);
+        }
+        let is_resumed = matches!(order.claim, Claim::Parked(_));
+        let waiting = |job| WaitingDelivery { job, message: (), resumed: is_resumed };
+        let deliveries = jobs.into_iter().map(waiting).collect();
+        process.machine.take_in_claimed(deliveries, &order, process.now(now, shift));
+        process.machine.claim_ended();
+        process.end_claim(true, now);
         self.drive(place);
     }
 

@@ -157,10 +157,10 @@ fn claim(machine: &mut Dispatcher<()>, mut jobs: Vec<Job>, now: Now) -> Vec<Job>
     while let Some(order) = machine.next_claim(now) {
         let is_walk = matches!(order.claim, Claim::SubscriptionQueues(_));
         let jobs_of_claim = if is_walk { std::mem::take(&mut jobs) } else { vec![] };
-        let accepted_count = machine.handle_claimed(&order, ClaimedJobs { jobs: jobs_of_claim, next: None }, now);
-        machine.take_in(accepted_count.iter().copied().map(waiting).collect(), order.ends, 0, now);
+        let accepted_jobs = machine.handle_claimed(&order, ClaimedJobs { jobs: jobs_of_claim, next: None }, now);
+        machine.take_in_claimed(accepted_jobs.iter().copied().map(waiting).collect(), &order, now);
         machine.claim_ended();
-        other_jobs.extend(accepted_count);
+        other_jobs.extend(accepted_jobs);
     }
     other_jobs
 }

@@ -48,7 +48,7 @@ impl Engine {
             WaitingDelivery { job, message, resumed: is_of_parked }
         };
         let deliveries = taken_jobs.into_iter().map(waiting).collect();
-        self.with_dispatcher(|dispatcher, now| dispatcher.take_in(deliveries, order.ends, 0, now));
+        self.with_dispatcher(|dispatcher, now| dispatcher.take_in_claimed(deliveries, &order, now));
         self.start_ready_attempts();
         Ok(())
     }
