@@ -289,16 +289,16 @@ fn claim_first_job(machine: &mut Dispatcher<()>, now: Now, before_response: impl
 fn job_is_given_back_if_a_record_overtakes_its_claim() {
     let mut machine = machine();
     fail(&mut machine, 1, at(0));
-    let recorded = |machine: &mut Dispatcher<()>| {
+    let record_answer = |machine: &mut Dispatcher<()>| {
         let batch = machine.next_batch().unwrap();
         assert_eq!(batch.call().0.len(), 1);
         machine.handle_recorded(batch, RecordOutcome::default(), at(31_001));
     };
     // The lease of the result has expired, and the store records it after the claim. Then the same happens to the
     // delivery that is given back.
-    claim_first_job(&mut machine, at(31_000), recorded);
-    claim_first_job(&mut machine, at(31_050), recorded);
-    recorded(&mut machine);
+    claim_first_job(&mut machine, at(31_000), record_answer);
+    claim_first_job(&mut machine, at(31_050), record_answer);
+    record_answer(&mut machine);
     assert_eq!(machine.held_count(), 0);
 }
 
