@@ -137,7 +137,12 @@ impl<M> Dispatcher<M> {
     }
 
     /// Gives back deliveries with their due times, so that they keep their order. Resumed ones have no due time.
-    pub(super) fn release_waiting(&mut self, deliveries: Vec<WaitingDelivery<M>>, ends: Option<LeaseDeadline>, now: Now) {
+    pub(super) fn release_waiting(
+        &mut self,
+        deliveries: Vec<WaitingDelivery<M>>,
+        ends: Option<LeaseDeadline>,
+        now: Now,
+    ) {
         let (resumed, rest): (Vec<_>, Vec<_>) = deliveries.into_iter().partition(|waiting| waiting.resumed);
         for (waiting, result) in [(resumed, AttemptResult::Back(now.wall)), (rest, AttemptResult::Released)] {
             self.give_back(waiting.into_iter().map(|waiting| waiting.job).collect(), ends, &result);
