@@ -8,16 +8,17 @@ use clap::Subcommand;
 /// Subcommands of `candor erasure`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ErasureCommand {
-    /// Print the ledger: ids and times of all erasures, as JSON lines
+    /// Print the ledger: ids and times of all erasures and legal holds, as JSON lines
     ///
-    /// Keep it apart from the backups, and renew it after each erasure, for example every hour. The service may
-    /// run.
+    /// Keep it apart from the backups, and renew it after each erasure and each change of a legal hold, for example
+    /// every hour. The service may run.
     #[command(after_help = "Example:\n  candor erasure ledger > /var/lib/candor-ledger/erasures.jsonl")]
     Ledger,
     /// Repeat the erasures of a ledger that a restored database does not have
     ///
     /// Run the command after a restore, before the service starts. It may be repeated, also after an interruption.
-    /// The exit status is 1 if an erasure could not be repeated.
+    /// It first sets and ends legal holds as the ledger tells. The exit status is 0 if nothing is left to do: people
+    /// who are not in the database need no erasure, and an erasure from which a hold keeps data waits for its end.
     #[command(after_help = "Example:\n  candor erasure apply /var/lib/candor-ledger/erasures.jsonl")]
     Apply {
         /// File written by `candor erasure ledger`

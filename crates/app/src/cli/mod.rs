@@ -193,7 +193,7 @@ Examples:
     /// The command changes nothing and may run beside the service. The exit status is 1 only if a check fails.
     #[command(after_help = "Example:\n  candor doctor --json")]
     Doctor {
-        /// Also check that the database has the erasures of this ledger, see `candor erasure ledger`
+        /// Also check that the database has the erasures and legal holds of this ledger, see `candor erasure ledger`
         #[arg(long, value_name = "FILE")]
         ledger: Option<PathBuf>,
     },

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use candor_domain::id::ErasureId;
+use candor_domain::id::{EmployeeId, ErasureId};
+use candor_service::Services;
 use candor_service::runtime::erasure;
-use candor_service::usecases::erasure_ledger::{self, Ledger, LedgerEntry, RepeatedErasure, RepeatedHold};
-use candor_service::{Error as Defect, Services};
+use candor_service::usecases::erasure_ledger::{self, AppliedLedger, Ledger, LedgerEntry, LedgerFailure, Refusal};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -33,27 +33,36 @@ pub(crate) enum ErasureFailure {
         /// The line, and what is wrong.
         flaw: String,
     },
-    /// A line with a legal hold has no seal of this master key, so that its reason cannot be read.
+    /// A line about a legal hold has no seal of this master key, so that its reason cannot be read.
     #[error(
-        "the legal hold on {0} in the ledger has no seal of this master key, so nothing was repeated; use the key ring with \
-         which the ledger was written"
+        "a line of the ledger about a legal hold on {0} has no seal of this master key, so nothing was repeated; use the \
+         key ring with which the ledger was written"
     )]
-    UnsealedHold(String),
+    UnsealedHold(EmployeeId),
+    /// The database has none of the organizations of the ledger.
+    #[error(
+        "the database has no organization of the ledger, so nothing was repeated; use the ledger that was written from \
+         this database"
+    )]
+    OtherDatabase,
     /// Erasures are still running.
     #[error("the erasures are begun and not complete; the service continues them when it runs, see its log")]
     Incomplete,
     /// Erasures that the operator must name were not repeated.
     #[error("{0} erasures of the ledger were not repeated, see above; check each, then name it with --force ID")]
     Refused(usize),
-    /// The database does not have people of the ledger.
-    #[error(
-        "the database does not have {0} people of the ledger, who are listed above; check that the ledger belongs to \
-         this database"
-    )]
-    UnknownPeople(usize),
 }
 
 impl CommandFailure for ErasureFailure {}
+
+/// Names a failure of the ledger. `action` is what failed, such as `apply the ledger`.
+pub(super) fn explain(action: &str, failure: LedgerFailure) -> Error {
+    match failure {
+        LedgerFailure::OtherDatabase => ErasureFailure::OtherDatabase.into(),
+        LedgerFailure::UnsealedHold(person) => ErasureFailure::UnsealedHold(person).into(),
+        LedgerFailure::Service(error) => Error::cannot(action)(error),
+    }
+}
 
 /// Reads a ledger from its file.
 ///
@@ -82,7 +91,8 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
         .map_err(Error::io("write", "to standard output"))
 }
 
-/// Repeats the erasures that the database does not have, and completes them.
+/// Sets and ends legal holds as the ledger tells, repeats the erasures that the database does not have, and completes
+/// those from which no hold keeps data.
 ///
 /// # Errors
 /// An invalid ledger, a service that uses the embedded database; see [`ErasureFailure`].
@@ -90,55 +100,63 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
     let ledger = read(file)?;
     let _lock = ServingLock::take(&config.database)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let hold_count = hold_again(&services, &ledger).await?;
-    let (mut begun, mut present, mut unknown, mut refused) = (0, 0, vec![], vec![]);
-    for entry in &ledger.erasures {
-        match erasure_ledger::repeat(&services, entry, named.contains(&entry.id)).await {
-            Ok(RepeatedErasure::Begun) => begun += 1,
-            Ok(RepeatedErasure::Present) => present += 1,
-            Ok(RepeatedErasure::UnknownPerson) => unknown.push(entry.employee_id.to_string()),
-            Ok(RepeatedErasure::NotSealed) => refused.push((entry, "not_sealed")),
-            Ok(RepeatedErasure::Held) => refused.push((entry, "legal_hold")),
-            // One erasure that cannot be repeated does not keep the others.
-            Err(Defect::Bug(reason)) => {
-                tracing::error!(erasure = %entry.id, reason, "cannot repeat an erasure");
-                refused.push((entry, "failed"));
-            }
-            Err(error) => return Err(Error::cannot(format!("repeat the erasure {}", entry.id))(error)),
-        }
-    }
+    let outcome = erasure_ledger::apply(&services, &ledger, named)
+        .await
+        .map_err(|failure| explain("apply the ledger", failure))?;
     let is_complete = complete(&services).await?;
     let kept_entries = kept_by_holds(&services, &ledger).await?;
-    let mut people = format!(
-        "Legal holds set again: {hold_count}. Erasures repeated: {begun}. Already in the database: {present}."
-    );
-    people.push_str(&exceptions(&unknown, &kept_entries, &refused));
-    let reasons: Vec<_> =
-        refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": reason})).collect();
-    let object = json!({
-        "held": hold_count, "repeated": begun, "present": present, "unknown_people": unknown, "refused": reasons,
-        "kept_by_hold": kept_entries.iter().map(|(entry, count)| json!({"id": entry.id, "count": count})).collect::<Vec<_>>(),
-        "is_complete": is_complete,
-    });
-    // A ledger of another database names people that this one does not have: it proves nothing.
-    if is_complete && refused.is_empty() && unknown.is_empty() {
-        finish_restore(config).await?;
+    if is_complete {
+        rewrite_file(config).await?;
+    }
+    let is_finished = is_complete && outcome.refused.is_empty();
+    let mut people = describe(&outcome, &kept_entries);
+    if is_finished {
+        restored::remove(config)?;
         people.push_str("\nStart the service: `candor serve`.");
     }
+    let refusals = outcome.refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": word(*reason)}));
+    let kept_counts = kept_entries.iter().map(|(entry, count)| json!({"id": entry.id, "count": count}));
+    let object = json!({
+        "held": outcome.held.len(), "released": outcome.released, "held_beside_ledger": outcome.held_beside_ledger,
+        "repeated": outcome.begun, "present": outcome.present, "unknown_people": outcome.unknown_people,
+        "refused": refusals.collect::<Vec<_>>(), "kept_by_hold": kept_counts.collect::<Vec<_>>(), "is_complete": is_complete,
+    });
     output.say(&object, &people)?;
-    match unknown.len() {
+    match outcome.refused.len() {
+        _ if is_finished => Ok(()),
         _ if !is_complete => Err(ErasureFailure::Incomplete.into()),
-        _ if !refused.is_empty() => Err(ErasureFailure::Refused(refused.len()).into()),
-        0 => Ok(()),
-        count => Err(ErasureFailure::UnknownPeople(count).into()),
+        count => Err(ErasureFailure::Refused(count).into()),
     }
 }
 
-/// Returns a line for each person that the database lacks, and for each erasure that kept data or was not repeated.
-fn exceptions(unknown: &[String], kept: &[(&LedgerEntry, u32)], refused: &[(&LedgerEntry, &str)]) -> String {
-    let mut text = String::new();
-    for person in unknown {
-        text.push_str(&format!("\nThe database does not have {person}."));
+const fn word(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::NotSealed => "not_sealed",
+        Refusal::Held => "legal_hold",
+        Refusal::Failed => "failed",
+    }
+}
+
+/// Returns the numbers, and a line for each hold that ended or that the ledger does not have, and for each erasure that
+/// kept data or was not repeated.
+fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
+    let mut text = format!(
+        "Legal holds set again: {}, ended again: {}. Erasures repeated: {}. Already in the database: {}. Of people who are \
+         not in the database and need no erasure: {}.",
+        outcome.held.len(),
+        outcome.released.len(),
+        outcome.begun,
+        outcome.present,
+        outcome.unknown_people.len()
+    );
+    for person in &outcome.released {
+        text.push_str(&format!("\nThe legal hold on {person} was ended again: it had ended since the backup."));
+    }
+    for person in &outcome.held_beside_ledger {
+        text.push_str(&format!(
+            "\n{person} is under a legal hold that is not in the ledger: it is newer, or it had ended before a ledger of an \
+             earlier version was written. If it had ended, end it when the service runs."
+        ));
     }
     for (entry, count) in kept {
         text.push_str(&format!(
@@ -147,11 +165,11 @@ fn exceptions(unknown: &[String], kept: &[(&LedgerEntry, u32)], refused: &[(&Led
             entry.id
         ));
     }
-    for (entry, reason) in refused {
-        let reason = match *reason {
-            "legal_hold" => "is under a legal hold in this database",
-            "failed" => "could not be erased, see the log",
-            _ => "is in a line without a seal of this master key",
+    for (entry, refusal) in &outcome.refused {
+        let reason = match refusal {
+            Refusal::Held => "is under a legal hold in this database",
+            Refusal::Failed => "could not be erased, see the log",
+            Refusal::NotSealed => "is in a line without a seal of this master key",
         };
         text.push_str(&format!(
             "\n{} was not repeated: {} {reason}. Check it, then add --force {}.",
@@ -172,29 +190,12 @@ async fn kept_by_holds<'a>(services: &Services, ledger: &'a Ledger) -> Result<Ve
     Ok(entries)
 }
 
-/// Removes the mark of a restored database. No service runs, so that the rewrite of an embedded one delays no request.
-async fn finish_restore(config: &Config) -> Result<(), Error> {
+/// Rewrites the file of an embedded database. No service runs, so that this delays no request.
+async fn rewrite_file(config: &Config) -> Result<(), Error> {
     if matches!(config.database, DatabaseUrl::Sqlite(_)) {
         store::rewrite_erased(config, |_| ()).await?;
     }
-    restored::remove(config)
-}
-
-/// Sets the legal holds of the ledger again, and returns their number. They keep data from the erasures, so each must be
-/// set before the first erasure.
-async fn hold_again(services: &Services, ledger: &Ledger) -> Result<usize, Error> {
-    let mut hold_count = 0;
-    for entry in &ledger.holds {
-        let was_missing = erasure_ledger::hold_again(services, entry).await;
-        match was_missing.map_err(Error::cannot(format!("hold the data of {}", entry.employee_id)))? {
-            RepeatedHold::Set => hold_count += 1,
-            RepeatedHold::Unchanged => {}
-            RepeatedHold::NotSealed => {
-                return Err(ErasureFailure::UnsealedHold(entry.employee_id.to_string()).into());
-            }
-        }
-    }
-    Ok(hold_count)
+    Ok(())
 }
 
 /// Runs the erasures until all are completed. Returns `false` if some cannot be completed.

@@ -20,12 +20,43 @@ use crate::time::Timestamp;
 const REASON_CHARS: usize = 2000;
 const REASON: Field<Text> = Field::with_about("reason", rule::text(1..=REASON_CHARS), "Do not name people in it.");
 
+/// Action of the audit entry about the end of a hold.
+pub const RELEASE: &str = "employee.release_hold";
+
 /// The hold on the data of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields named after their meaning")]
 pub struct Hold {
     pub reason: String,
     pub held_at: Timestamp,
+}
+
+/// Knowledge of a database or a ledger about the legal holds on a person.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownHold {
+    /// The hold on the person, if there is one.
+    pub hold: Option<Hold>,
+    /// Time at which a hold on the person ended last.
+    pub released_at: Option<Timestamp>,
+}
+
+impl KnownHold {
+    /// Returns the hold if it is in force as far as the other side knows: it has the same one, or knows of no release after
+    /// the beginning that this side does not know.
+    fn in_force(&self, other: &Self) -> Option<&Hold> {
+        let hold = self.hold.as_ref()?;
+        let is_common = other.hold.as_ref().is_some_and(|known| known.held_at == hold.held_at);
+        let is_released_since = other.released_at.is_some_and(|released_at| hold.held_at < released_at);
+        let is_news = other.released_at > self.released_at;
+        (is_common || !(is_released_since && is_news)).then_some(hold)
+    }
+
+    /// Returns the hold that is in force by a database and a ledger, whichever of them is the newer: the later one of
+    /// those whose end neither side knows.
+    fn merge(&self, ledger: &Self) -> Option<Hold> {
+        let holds = [ledger.in_force(self), self.in_force(ledger)];
+        holds.into_iter().flatten().max_by_key(|hold| hold.held_at).cloned()
+    }
 }
 
 /// The body of a request that sets a hold.
@@ -83,11 +114,21 @@ impl Employee {
         Ok(Some(self.change_hold(Some(Hold { reason: draft.reason, held_at }), "employee.hold", at)))
     }
 
-    /// Sets a hold again in a database that was restored from an older backup. `None` if the person is held or erased.
+    /// Sets or ends the hold as a ledger of a restored database tells. `released_at` is the last end of a hold on the
+    /// person in this database. `None` if the person is erased, or the right hold is there.
     #[must_use]
-    pub fn hold_again(&self, hold: Hold, at: Timestamp) -> Option<Decision<Self>> {
-        let is_free = self.hold.is_none() && self.erased_at.is_none();
-        is_free.then(|| self.change_hold(Some(hold), "employee.hold", at))
+    pub fn hold_again(
+        &self,
+        ledger: &KnownHold,
+        released_at: Option<Timestamp>,
+        at: Timestamp,
+    ) -> Option<Decision<Self>> {
+        let hold = KnownHold { hold: self.hold.clone(), released_at }.merge(ledger);
+        if self.erased_at.is_some() || hold == self.hold {
+            return None;
+        }
+        let action = if hold.is_some() { "employee.hold" } else { RELEASE };
+        Some(self.change_hold(hold, action, at))
     }
 
     /// Ends the legal hold.
@@ -98,7 +139,7 @@ impl Employee {
         if self.hold.is_none() {
             return Err(DomainError::NotFound);
         }
-        Ok(self.change_hold(None, "employee.release_hold", at))
+        Ok(self.change_hold(None, RELEASE, at))
     }
 
     /// The audit entry tells that there is a hold, not why: more people read the audit log than holds.
@@ -142,6 +183,51 @@ mod tests {
         let hold_release = second_hold.state.release_hold(later).unwrap();
         assert_eq!(hold_release.state.legal_hold(), None);
         assert_eq!(hold_release.state.release_hold(later).unwrap_err(), DomainError::NotFound);
+    }
+
+    #[test]
+    fn hold_in_force_is_the_later_one_without_a_known_end() {
+        let known_hold = |held_at: i64, released_at: i64| {
+            let time = |millis: i64| Some(Timestamp::from_millis(millis)).filter(|_| millis > 0);
+            let hold = time(held_at).map(|held_at| Hold { reason: "Lawsuit".to_owned(), held_at });
+            KnownHold { hold, released_at: time(released_at) }
+        };
+        // Each line: hold and last release of the database, of the ledger, and the beginning of the hold in force. Zero is
+        // none.
+        for (database, ledger, expected) in [
+            ((0, 0), (0, 0), 0),
+            ((10, 0), (0, 0), 10),
+            ((0, 0), (10, 0), 10),
+            // The end is known to one side.
+            ((10, 0), (0, 20), 0),
+            ((0, 20), (10, 0), 0),
+            // The person was held again.
+            ((10, 0), (30, 20), 30),
+            ((30, 20), (10, 0), 30),
+            ((30, 20), (0, 20), 30),
+            ((0, 20), (30, 20), 30),
+            ((30, 0), (0, 20), 30),
+            ((30, 20), (0, 40), 0),
+            ((0, 40), (30, 20), 0),
+            // A release at a clock that was ahead ends no later hold.
+            ((10, 90), (10, 90), 10),
+            ((0, 90), (10, 90), 10),
+            ((10, 90), (0, 90), 10),
+            // A ledger without releases, of an earlier version.
+            ((10, 0), (30, 0), 30),
+            // A hold and a release of one millisecond: it may be the later one.
+            ((10, 0), (0, 10), 10),
+        ] {
+            let [database, ledger] =
+                [database, ledger].map(|(held_at, released_at)| known_hold(held_at, released_at));
+            let expected_hold = known_hold(expected, 0).hold;
+            assert_eq!(database.merge(&ledger), expected_hold, "{database:?} {ledger:?}");
+            let person = Employee { hold: database.hold.clone(), ..employee(1) };
+            let decision = person.hold_again(&ledger, database.released_at, Timestamp::from_millis(99));
+            assert_eq!(decision.is_some(), expected_hold != database.hold, "{database:?} {ledger:?}");
+            let hold = decision.map_or(database.hold.clone(), |decision| decision.state.hold);
+            assert_eq!(hold, expected_hold, "{database:?} {ledger:?}");
+        }
     }
 
     #[test]

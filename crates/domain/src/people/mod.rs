@@ -17,7 +17,7 @@ pub use connector::Connector;
 pub use custom::{
     Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS, MAX_VISIBLE_FIELDS,
 };
-pub use hold::{Hold, HoldDraft, LegalHold};
+pub use hold::{Hold, HoldDraft, KnownHold, LegalHold, RELEASE};
 pub use invitation::Invitation;
 pub use lifecycle::Rehire;
 pub use list::{Expand, Filter, StatusFilter};

@@ -11,7 +11,10 @@ use candor_domain::page::PageRequest;
 use candor_domain::people::Employee;
 use candor_domain::people::connector::ScimLink;
 use candor_domain::time::Timestamp;
+use candor_port_storage::erasing::ErasureChange;
 use candor_port_storage::{ReportingLineChange, Row, StorageExt, StoredAnswer, Versioned, Write};
+use candor_tables::flat::{Column, SqlValue, Stored, Type};
+use candor_tables::read::ID;
 use candor_tables::rows;
 
 use crate::context::error::Error;
@@ -98,6 +101,17 @@ pub(crate) async fn begin(
     let closed_row = |key: Versioned<ApiKey>| Row::at_version(key.value.closed_by_erasure(at), key.version);
     writes.extend(keys.into_iter().map(|key| Write::put(&closed_row(key))));
     Ok((erasure, writes))
+}
+
+/// Lets an erasure that waits for the end of a hold look again at once.
+pub(crate) async fn resume(services: &Services, tenant: Tenant, erasure: ErasureId) -> Result<(), Error> {
+    let set = vec![
+        (Column::new("resumes_at", Type::Time), SqlValue::Null(Type::Time)),
+        (Column::new("running_since", Type::Time), SqlValue::Time(services.clock.now())),
+    ];
+    let values = vec![erasure.into()];
+    let resumption = ErasureChange::Overwrite { table: Erasure::TABLE.name, by: ID, values, set };
+    Ok(services.store.apply_erasure(tenant, &[resumption]).await?)
 }
 
 async fn count_invitations(services: &Services, tenant: Tenant, person: EmployeeId) -> Result<u64, Error> {

@@ -6,6 +6,7 @@ mod access;
 mod copy;
 mod csv;
 mod delivery;
+mod erasure_ledger;
 mod exports;
 mod fan_out;
 mod idempotency;

@@ -84,33 +84,12 @@ impl TestServices {
 
     /// Returns a request of an admin with full permissions on the live data set.
     pub(crate) fn admin(&self) -> RequestContext {
-        self.call(Caller {
-            tenant: Tenant { organization: self.organization, environment: Environment::Live },
-            key: KeyId::from_ulid(Ulid(1)),
-            name: "Admin".to_owned(),
-            scopes: Permissions::ALL,
-            level: AccessLevel::Admin,
-            person: None,
-            expires_at: None,
-            connector: None,
-            quotas: Quotas::DEFAULT,
-            allowed_networks: AllowedNetworks::EVERYWHERE,
-        })
+        call_of(Tenant { organization: self.organization, environment: Environment::Live })
     }
 
     /// Returns a request of this caller.
     pub(crate) fn call(&self, caller: Caller) -> RequestContext {
-        RequestContext {
-            caller: Arc::new(caller),
-            admission: None,
-            request: RequestId::from_ulid(Ulid(9)),
-            origin: Origin::default(),
-            idempotency: None,
-            precondition: None,
-            unexpected_fields: None,
-            admin_context: None,
-            dry_run: false,
-        }
+        call(caller)
     }
 
     /// Returns an admin's request with an idempotency key and the fingerprint of `request`.
@@ -158,6 +137,36 @@ impl TestServices {
             scim_per_minute: None,
             allowed_networks: AllowedNetworks::EVERYWHERE,
         }
+    }
+}
+
+/// Returns a request of an admin with full permissions on this data set.
+pub(crate) fn call_of(tenant: Tenant) -> RequestContext {
+    call(Caller {
+        tenant,
+        key: KeyId::from_ulid(Ulid(1)),
+        name: "Admin".to_owned(),
+        scopes: Permissions::ALL,
+        level: AccessLevel::Admin,
+        person: None,
+        expires_at: None,
+        connector: None,
+        quotas: Quotas::DEFAULT,
+        allowed_networks: AllowedNetworks::EVERYWHERE,
+    })
+}
+
+fn call(caller: Caller) -> RequestContext {
+    RequestContext {
+        caller: Arc::new(caller),
+        admission: None,
+        request: RequestId::from_ulid(Ulid(9)),
+        origin: Origin::default(),
+        idempotency: None,
+        precondition: None,
+        unexpected_fields: None,
+        admin_context: None,
+        dry_run: false,
     }
 }
 

@@ -1,8 +1,8 @@
-//! Checks that the database has the erasures of a ledger.
+//! Checks that the database has the erasures and the legal holds of a ledger.
 
 use std::path::Path;
 
-use candor_service::usecases::erasure_ledger::is_present;
+use candor_service::usecases::erasure_ledger::{LedgerDifference, compare};
 
 use super::finding::Finding;
 use crate::commands::erasure;
@@ -14,15 +14,21 @@ const CHECK: &str = "erasures";
 
 /// Compares the database with a ledger.
 pub(super) async fn look(config: &Config, ledger: &Path) -> Finding {
-    match missing(config, ledger).await {
-        Ok((0, all)) => Finding::good(CHECK, format!("the database has all {all} erasures of the ledger")),
-        Ok((missing, all)) => Finding::warn(
-            CHECK,
-            format!("the database does not have {missing} of {all} erasures of the ledger"),
-            format!("stop the service and run `candor erasure apply {}`", ledger.display()),
-        ),
-        Err(error) => Finding::from_error(CHECK, &error),
+    let (difference, all) = match compare_with(config, ledger).await {
+        Ok(compared) => compared,
+        Err(error) => return Finding::from_error(CHECK, &error),
+    };
+    let LedgerDifference { holds, erasures } = difference;
+    if difference == LedgerDifference::default() {
+        return Finding::good(CHECK, format!("nothing of the ledger is missing; it has {all} erasures"));
     }
+    Finding::warn(
+        CHECK,
+        format!(
+            "the database does not have {erasures} of {all} erasures of the ledger, and {holds} legal holds differ from it"
+        ),
+        format!("stop the service and run `candor erasure apply {}`", ledger.display()),
+    )
 }
 
 /// Warns of a restored database to which no ledger has been applied.
@@ -38,14 +44,11 @@ pub(super) fn look_for_restore(config: &Config) -> Option<Finding> {
     ))
 }
 
-/// Returns the number of erasures that the database does not have, and the number of all erasures of the ledger.
-async fn missing(config: &Config, ledger: &Path) -> Result<(usize, usize), Error> {
-    let entries = erasure::read(ledger)?.erasures;
+/// Returns what the database lacks of a ledger, and the number of all erasures of the ledger.
+async fn compare_with(config: &Config, ledger: &Path) -> Result<(LedgerDifference, usize), Error> {
+    let ledger = erasure::read(ledger)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let mut missing = 0;
-    for entry in &entries {
-        let is_present = is_present(&services, entry).await;
-        missing += usize::from(!is_present.map_err(Error::cannot("read the erasures"))?);
-    }
-    Ok((missing, entries.len()))
+    let difference = compare(&services, &ledger).await;
+    let difference = difference.map_err(|failure| erasure::explain("compare with the ledger", failure))?;
+    Ok((difference, ledger.erasures.len()))
 }

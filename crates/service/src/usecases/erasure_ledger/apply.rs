@@ -1,0 +1,154 @@
+//! Application of a ledger to a restored database, and the comparison of both.
+
+use std::collections::BTreeSet;
+
+use candor_domain::access::Tenant;
+use candor_domain::erasure::Erasure;
+use candor_domain::id::{EmployeeId, ErasureId};
+use candor_port_storage::StorageExt;
+
+use super::{ErasureState, Ledger, LedgerEntry, RepeatedErasure, find_state, holds, repeat};
+use crate::context::erasing;
+use crate::context::error::Error;
+use crate::context::services::Services;
+use crate::usecases::operator::list_organizations;
+
+/// Failure of [`apply`] and [`compare`]. Nothing was changed unless the service failed.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerFailure {
+    /// The database has none of the organizations of the ledger.
+    #[error("the database has no organization of the ledger")]
+    OtherDatabase,
+    /// The line about a legal hold on this person has no seal of this master key: its reason cannot be read.
+    #[error("the line about a legal hold on {0} has no seal of this master key")]
+    UnsealedHold(EmployeeId),
+    /// The service failed.
+    #[error(transparent)]
+    Service(#[from] Error),
+}
+
+/// Reason why an erasure was not repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The line has no seal of this master key.
+    NotSealed,
+    /// The person is under a legal hold.
+    Held,
+    /// The stored data does not allow it, see the log.
+    Failed,
+}
+
+/// Outcome of the application of a ledger.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AppliedLedger {
+    /// People whose legal hold was set again.
+    pub held: Vec<EmployeeId>,
+    /// People whose legal hold was ended again.
+    pub released: Vec<EmployeeId>,
+    /// People under a legal hold that the ledger does not have.
+    pub held_beside_ledger: Vec<EmployeeId>,
+    /// Number of erasures that were begun again.
+    pub begun: usize,
+    /// Number of erasures that the database had.
+    pub present: usize,
+    /// People of the ledger who are not in the database, and so need no erasure.
+    pub unknown_people: Vec<EmployeeId>,
+    /// Erasures that were not repeated.
+    pub refused: Vec<(LedgerEntry, Refusal)>,
+}
+
+/// Differences of a database from a ledger.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LedgerDifference {
+    /// Number of legal holds to set or to end.
+    pub holds: usize,
+    /// Number of erasures to repeat.
+    pub erasures: usize,
+}
+
+/// Sets and ends legal holds as the ledger tells, and then begins the erasures that the database does not have. `named`
+/// are the erasures that the operator named.
+///
+/// # Errors
+/// See [`LedgerFailure`].
+pub async fn apply(
+    services: &Services,
+    ledger: &Ledger,
+    named: &[ErasureId],
+) -> Result<AppliedLedger, LedgerFailure> {
+    check_organizations(services, ledger).await?;
+    let mut outcome = AppliedLedger::default();
+    for ((organization, person), known) in holds::open(services, ledger).map_err(LedgerFailure::UnsealedHold)? {
+        match holds::repeat(services, (Tenant::live(organization), person), &known).await? {
+            Some(true) => outcome.held.push(person),
+            Some(false) => outcome.released.push(person),
+            None => {}
+        }
+    }
+    let listed_people: BTreeSet<_> = ledger.holds.iter().map(|entry| entry.employee_id).collect();
+    for organization in list_organizations(services).await? {
+        let held_people = holds::held_people(services, Tenant::live(organization.id)).await?;
+        let held_ids = held_people.into_iter().map(|(person, _)| person);
+        outcome.held_beside_ledger.extend(held_ids.filter(|person| !listed_people.contains(person)));
+    }
+    for entry in &ledger.erasures {
+        match repeat(services, entry, named.contains(&entry.id)).await {
+            Ok(RepeatedErasure::Begun) => outcome.begun += 1,
+            Ok(RepeatedErasure::Present) => {
+                outcome.present += 1;
+                resume(services, entry).await?;
+            }
+            Ok(RepeatedErasure::UnknownPerson) => outcome.unknown_people.push(entry.employee_id),
+            Ok(RepeatedErasure::NotSealed) => outcome.refused.push((entry.clone(), Refusal::NotSealed)),
+            Ok(RepeatedErasure::Held) => outcome.refused.push((entry.clone(), Refusal::Held)),
+            // One erasure that cannot be repeated does not keep the others.
+            Err(Error::Bug(reason)) => {
+                tracing::error!(erasure = %entry.id, reason, "cannot repeat an erasure");
+                outcome.refused.push((entry.clone(), Refusal::Failed));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(outcome)
+}
+
+/// Returns the differences that [`apply`] would remove.
+///
+/// # Errors
+/// See [`LedgerFailure`].
+pub async fn compare(services: &Services, ledger: &Ledger) -> Result<LedgerDifference, LedgerFailure> {
+    check_organizations(services, ledger).await?;
+    let (mut difference, now) = (LedgerDifference::default(), services.clock.now());
+    for ((organization, person), known) in holds::open(services, ledger).map_err(LedgerFailure::UnsealedHold)? {
+        let decision = holds::decide(services, (Tenant::live(organization), person), &known, now).await?;
+        difference.holds += usize::from(decision.is_some());
+    }
+    for entry in &ledger.erasures {
+        let is_missing = matches!(find_state(services, entry).await?, ErasureState::Missing(_));
+        difference.erasures += usize::from(is_missing);
+    }
+    Ok(difference)
+}
+
+/// A ledger of another database proves nothing about this one.
+async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(), LedgerFailure> {
+    let holds = ledger.holds.iter().chain(&ledger.releases).map(|entry| entry.organization_id);
+    let mut organizations = holds.chain(ledger.erasures.iter().map(|entry| entry.organization_id)).peekable();
+    if organizations.peek().is_none() {
+        return Ok(());
+    }
+    let own: BTreeSet<_> =
+        list_organizations(services).await?.iter().map(|organization| organization.id).collect();
+    let is_of_database = organizations.any(|organization| own.contains(&organization));
+    if is_of_database { Ok(()) } else { Err(LedgerFailure::OtherDatabase) }
+}
+
+/// Lets an erasure that waits for the end of a hold look again now.
+async fn resume(services: &Services, entry: &LedgerEntry) -> Result<(), Error> {
+    let tenant = Tenant::live(entry.organization_id);
+    let erasure_row = services.store.row::<Erasure>(tenant, entry.id).await?;
+    if erasure_row.is_some_and(|erasure| erasure.value.resumes_at.is_some()) {
+        erasing::resume(services, tenant, entry.id).await?;
+    }
+    Ok(())
+}
