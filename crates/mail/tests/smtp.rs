@@ -143,7 +143,7 @@ async fn hanging_server_is_abandoned_at_the_deadline() {
         let impatient = Mail { deadline: Duration::from_millis(200), ..mail(1) };
         assert_eq!(plain(&server).send(impatient).await, Err(MailFailure::Timeout), "{step:?}");
         server.replies(|_| Reply::Usual);
-        assert!(server.until(|server| server.open == 0), "{step:?}: the connection is given up");
+        assert!(server.wait_until(|server| server.open == 0), "{step:?}: the connection is given up");
     }
 }
 
@@ -178,7 +178,7 @@ async fn many_mails_share_sixteen_connections_and_close_them() {
         mails.connections
     );
     transport.rest().await;
-    assert!(server.until(|server| server.open == 0));
+    assert!(server.wait_until(|server| server.open == 0));
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn connection_is_reused_after_refusal_and_replaced_if_closed() {
     server.replies_to(Step::Message, Reply::Last);
     assert_eq!(transport.send(mail(2)).await, Ok(()));
     assert_eq!(server.seen().connections, 1);
-    assert!(server.until(|server| server.open == 0));
+    assert!(server.wait_until(|server| server.open == 0));
     server.replies(|_| Reply::Usual);
     assert_eq!(transport.send(mail(3)).await, Ok(()));
     assert_eq!((server.seen().connections, server.received_mails().len()), (2, 2));
@@ -200,7 +200,7 @@ async fn connection_is_reused_after_refusal_and_replaced_if_closed() {
 async fn check_sends_no_mail() {
     let server = TestSmtp::start(Wire::StartTls).unwrap();
     assert_eq!(trusting(&server, "smtp").check().await, Ok(()));
-    assert!(server.until(|server| server.open == 0));
+    assert!(server.wait_until(|server| server.open == 0));
     assert_eq!(server.seen().mails, []);
 }
 

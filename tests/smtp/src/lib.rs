@@ -217,7 +217,7 @@ impl TestSmtp {
 
     /// Waits until the state fulfils the condition. Returns `false` on timeout.
     #[must_use]
-    pub fn until(&self, holds: impl Fn(&ServerState) -> bool) -> bool {
+    pub fn wait_until(&self, holds: impl Fn(&ServerState) -> bool) -> bool {
         let wait_result =
             self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(&state.seen));
         wait_result.is_ok_and(|(_, ended)| !ended.timed_out())

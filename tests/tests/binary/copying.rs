@@ -91,7 +91,7 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
         "{}",
         observation.text()
     );
-    receiver.until("both were tried", |arrivals| {
+    receiver.wait_for_requests("both were tried", |arrivals| {
         ["/works", "/fails"].iter().all(|path| arrivals.iter().any(|arrival| arrival.path == *path))
     });
     for path in &paths[..2] {
@@ -133,7 +133,7 @@ fn erase(client: &mut Client, receiver: &Receiver) {
     assert_eq!(client.post(&format!("{path}/deactivate"), &json!({})).unwrap().status, 200);
     let receipt = client.post(&format!("{path}/erasure"), &json!({})).unwrap();
     assert_eq!(receipt.status, 202, "{}", receipt.text());
-    receiver.until("the erasure is complete", |arrivals| {
+    receiver.wait_for_requests("the erasure is complete", |arrivals| {
         arrivals.iter().any(|arrival| arrival.header("x-service-event") == "erasure.completed")
     });
 }

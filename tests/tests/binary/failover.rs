@@ -188,7 +188,7 @@ fn failover_under_load_loses_and_duplicates_nothing() {
     is_there_once(&mut first.client, &known_texts, &followed_ids);
 
     let events: BTreeSet<&str> = followed_ids.iter().map(|(event, _)| event.as_str()).collect();
-    receiver.until("every event, and no other", |all| {
+    receiver.wait_for_requests("every event, and no other", |all| {
         let delivered_events: BTreeSet<&str> =
             all.iter().filter(|arrival| arrival.is_acknowledged()).map(|arrival| arrival.event()).collect();
         delivered_events == events

@@ -69,8 +69,9 @@ fn serves(place: &Installation, key: &str) {
     let event_ids: BTreeSet<&str> = events.iter().map(|event| event["data"]["id"].as_str().unwrap()).collect();
     assert_eq!((event_ids, events.len()), (written_ids.iter().map(String::as_str).collect(), written_ids.len()));
     let events: BTreeSet<&str> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
-    receiver
-        .until("every event", |all| all.iter().map(|arrival| arrival.event()).collect::<BTreeSet<_>>() == events);
+    receiver.wait_for_requests("every event", |all| {
+        all.iter().map(|arrival| arrival.event()).collect::<BTreeSet<_>>() == events
+    });
     service.stop();
 }
 

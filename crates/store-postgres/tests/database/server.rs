@@ -34,7 +34,7 @@ const LOCK_IS_AWAITED: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity \
     WHERE datname = current_database() AND wait_event_type = 'Lock')";
 
 /// Repeats a query until it returns `true`.
-async fn until(client: &Client, question: &str) {
+async fn wait_until(client: &Client, question: &str) {
     let question_loop = async { while !client.query_one(question, &[]).await.unwrap().get::<_, bool>(0) {} };
     tokio::time::timeout(DEADLINE, question_loop).await.unwrap_or_else(|_| panic!("never: {question}"));
 }
@@ -105,7 +105,7 @@ async fn foreign_key_check_planned_on_an_empty_table_uses_the_index() {
     }
     drop(store);
     // Sessions report their scans at the latest when they end.
-    until(
+    wait_until(
         &other,
         "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() \
          AND application_name = 'candor'",
@@ -158,12 +158,12 @@ async fn dropped_commit_is_carried_out_and_leaves_nothing_open() {
     let mut commit = Box::pin(commit);
     assert!((&mut commit).now_or_never().is_none(), "it waits for the lock");
     let watcher = support::client(database.url()).await;
-    until(&watcher, LOCK_IS_AWAITED).await;
+    wait_until(&watcher, LOCK_IS_AWAITED).await;
     drop(commit);
     other.batch_execute("COMMIT").await.unwrap();
 
-    until(&watcher, "SELECT first_name = 'Waited' FROM employees").await;
-    until(
+    wait_until(&watcher, "SELECT first_name = 'Waited' FROM employees").await;
+    wait_until(
         &watcher,
         "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() \
          AND application_name = 'candor' AND state <> 'idle')",
@@ -233,7 +233,7 @@ async fn slow_list_has_its_own_slot() {
         async move { typed(&store, tenant).await }
     });
     let watcher = support::client(database.url()).await;
-    until(&watcher, LOCK_IS_AWAITED).await;
+    wait_until(&watcher, LOCK_IS_AWAITED).await;
 
     assert_eq!(cause(typed(&store, tenant).await), SlowCause::NoPlace, "its share is taken");
     store.commit(tenant, with_event(&fixtures)).await.unwrap();

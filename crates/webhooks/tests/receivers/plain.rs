@@ -15,7 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use crate::support::{
-    AMPLE, OK, Receiver, SHORT, acknowledged, attempt, detail, failed, post, request, reset, sender, told, until,
+    AMPLE, OK, Receiver, SHORT, acknowledged, attempt, detail, failed, post, request, reset, sender, told,
+    wait_until,
 };
 
 #[tokio::test]
@@ -234,7 +235,7 @@ async fn endless_response_is_cut_off_and_its_connection_closed() {
         let result = crate::support::told(&sender, crate::support::post(receiver.url(), deadline)).await;
         assert_eq!(result, wanted, "{what}");
         if !part.is_empty() {
-            until(what, || receiver.ended() == 1).await;
+            wait_until(what, || receiver.ended() == 1).await;
         }
     }
 }
@@ -273,7 +274,7 @@ async fn connection_closed_before_the_status_is_a_failure() {
             let sender = sender();
             assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, wanted, "{what}, reset: {crash}");
             check_of_receiver.notify_one();
-            until(what, || receiver.ended() == 1).await;
+            wait_until(what, || receiver.ended() == 1).await;
             assert_eq!(sender.kept_connections(), 0, "{what}, reset: {crash}");
         }
     }

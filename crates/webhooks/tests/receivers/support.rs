@@ -160,7 +160,7 @@ pub(crate) const fn failed(status: u16, reason: FailureReason) -> (u16, AttemptO
 }
 
 /// Waits for a condition and fails after [`PATIENCE`].
-pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
+pub(crate) async fn wait_until(what: &str, condition: impl Fn() -> bool) {
     let wait = async {
         while !condition() {
             tokio::task::yield_now().await;

@@ -83,11 +83,11 @@ async fn replica_of_the_readme_gets_every_change() {
     let people = Arc::new(Mutex::new(HashMap::new()));
     let (copied, follower) = (Arc::clone(&people), client.clone());
     let running = tokio::spawn(async move { replica::replicate(&follower, &copied).await });
-    until(|| people.lock().unwrap().len() == 1).await;
+    wait_until(|| people.lock().unwrap().len() == 1).await;
     hire(&client, 2).await.unwrap();
     let first = people.lock().unwrap().keys().next().unwrap().clone();
     client.employees().update(&first, EmployeeUpdate::new().job_title("Engineer")).await.unwrap();
-    until(|| {
+    wait_until(|| {
         let people = people.lock().unwrap();
         people.len() == 2 && people[&first].job_title.as_deref() == Some("Engineer")
     })
@@ -96,7 +96,7 @@ async fn replica_of_the_readme_gets_every_change() {
 }
 
 /// Waits until a condition holds, with a deadline.
-pub(super) async fn until(holds: impl Fn() -> bool) {
+pub(super) async fn wait_until(holds: impl Fn() -> bool) {
     let check = async {
         let mut interval = tokio::time::interval(Duration::from_millis(10));
         while !holds() {

@@ -14,7 +14,7 @@ use candor_client::{HeaderMap, Secret};
 use serde_json::json;
 use standardwebhooks::Webhook;
 
-use super::events::until;
+use super::events::wait_until;
 use super::{Fixture, hire};
 use crate::support::Client;
 
@@ -60,7 +60,7 @@ async fn receives<F: Future<Output = ()>>(application: impl Fn(TcpListener, Vec<
     let email = hire(&client, 1).await.unwrap();
     let is_of_employee =
         |event: &Delivered| matches!(event, Delivered::Full(Event::Employee(event)) if event.data.email == email);
-    until(|| {
+    wait_until(|| {
         let events = receipts.lock().unwrap();
         events.iter().any(is_of_employee)
             && events.iter().any(|event| matches!(event, Delivered::Full(Event::Test(_))))
@@ -69,7 +69,7 @@ async fn receives<F: Future<Output = ()>>(application: impl Fn(TcpListener, Vec<
     client.webhooks().update(&webhook.id, WebhookUpdate::new().payload(WebhookPayload::Thin)).await.unwrap();
     hire(&client, 2).await.unwrap();
     let thin = |event: &Delivered| matches!(event, Delivered::Thin(event) if event.data.url.ends_with(&format!("/v1/employees/{}", event.data.id)));
-    until(|| receipts.lock().unwrap().iter().any(thin)).await;
+    wait_until(|| receipts.lock().unwrap().iter().any(thin)).await;
     let time = seconds().to_string();
     let forged_headers = [("webhook-id", "evt_1"), ("webhook-timestamp", &time), ("webhook-signature", "v1,AAAA")];
     let post = move || {

@@ -5,7 +5,7 @@ use std::thread;
 
 use candor_test_smtp::{Reply, ServerState, Step, TestSmtp, Wire};
 
-use super::{invite, mailing, until};
+use super::{invite, mailing, wait_for_status};
 use crate::support::{Installation, Service, freeze};
 
 /// Name of the invited person.
@@ -67,10 +67,10 @@ fn killed_at(place: Installation, point: KillPoint) {
     let person = dies(&place, &key, &server, point);
     // Closes the connections of the killed process.
     server.replies(|_| Reply::HangUp);
-    assert!(server.until(|server| server.open == 0), "{point:?}: connections of the dead are over");
+    assert!(server.wait_until(|server| server.open == 0), "{point:?}: connections of the dead are over");
     server.replies(|_| Reply::Usual);
     let service = Service::serve(&place);
-    until(&mut service.client(&key), &person, "sent");
+    wait_for_status(&mut service.client(&key), &person, "sent");
     let ids: Vec<_> = server.received_mails().iter().map(|mail| mail.header("Message-ID").unwrap()).collect();
     // After `AfterTheAnswer`, the next process has no record that the mail was accepted, and sends it again.
     let copies = if point == KillPoint::AfterTheAnswer { 2 } else { 1 };
@@ -94,11 +94,11 @@ fn dies(place: &Installation, key: &str, server: &TestSmtp, point: KillPoint) ->
     let mut client = service.client(key);
     let person = invite(&mut client, NAME);
     if held_step.is_some() {
-        assert!(server.until(|server| server.held > 0), "{point:?}");
+        assert!(server.wait_until(|server| server.held > 0), "{point:?}");
     }
     match point {
         KillPoint::BeforeTheClaim | KillPoint::Asked(_) => {}
-        KillPoint::AfterTheRecord => drop(until(&mut client, &person, "sent")),
+        KillPoint::AfterTheRecord => drop(wait_for_status(&mut client, &person, "sent")),
         KillPoint::AfterTheAnswer => {
             let process = service.process_id();
             server.replies(move |asked| {
@@ -107,7 +107,10 @@ fn dies(place: &Installation, key: &str, server: &TestSmtp, point: KillPoint) ->
                 }
                 Reply::Usual
             });
-            assert!(server.until(|server: &ServerState| server.mails.iter().any(|mail| mail.taken)), "{point:?}");
+            assert!(
+                server.wait_until(|server: &ServerState| server.mails.iter().any(|mail| mail.taken)),
+                "{point:?}"
+            );
         }
     }
     service.kill();

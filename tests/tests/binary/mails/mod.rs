@@ -38,7 +38,7 @@ fn invitation(client: &mut Client, person: &str) -> Value {
 }
 
 /// Waits until a person's mail has this status. Returns the invitation.
-fn until(client: &mut Client, person: &str, status: &str) -> Value {
+fn wait_for_status(client: &mut Client, person: &str, status: &str) -> Value {
     let mut last_mail = Value::Null;
     let came = wait_until(PATIENCE, || {
         last_mail = invitation(client, person);
@@ -68,7 +68,7 @@ fn invited_person_gets_a_mail_with_a_working_link() {
         let service = Service::serve(&place);
         let mut client = service.client(&key);
         let person = invite(&mut client, "ada");
-        until(&mut client, &person, "sent");
+        wait_for_status(&mut client, &person, "sent");
         let [mail] = server.received_mails().try_into().unwrap();
         assert_eq!(
             (mail.to.as_slice(), mail.from.as_str()),
@@ -78,7 +78,7 @@ fn invited_person_gets_a_mail_with_a_working_link() {
         let acceptance =
             service.anonymous().unwrap().post("/v1/invitations/accept", &json!({"token": token(&mail)})).unwrap();
         assert_eq!((acceptance.status, acceptance.json()["status"].as_str()), (200, Some("active")));
-        assert!(server.until(|server| server.open == 0), "no connection stays open");
+        assert!(server.wait_until(|server| server.open == 0), "no connection stays open");
         let (log, secret) = (service.stop_and_read_log(), token(&mail));
         assert!(!log.contains("ada@example.org") && !log.contains(&secret), "{log}");
     }
@@ -104,7 +104,7 @@ fn starttls_requires_a_certificate_trusted_by_the_system() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     let person = invite(&mut client, "ada");
-    until(&mut client, &person, "sent");
+    wait_for_status(&mut client, &person, "sent");
     let [mail] = server.received_mails().try_into().unwrap();
     assert!(mail.encrypted && mail.login.is_some());
     service.stop();
@@ -129,9 +129,9 @@ fn refused_mail_fails_without_affecting_another() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     let [nobody, full, ada] = ["nobody", "full", "ada"].map(|name| invite(&mut client, name));
-    let failed_mail = until(&mut client, &nobody, "failed");
+    let failed_mail = wait_for_status(&mut client, &nobody, "failed");
     assert_eq!((&failed_mail["status"], &failed_mail["mail"]["failure"]), (&json!("pending"), &json!("refused")));
-    until(&mut client, &ada, "sent");
+    wait_for_status(&mut client, &ada, "sent");
     let came = wait_until(PATIENCE, || invitation(&mut client, &full)["mail"]["attempts"] == 1);
     assert!(came.is_some());
     let put_off = invitation(&mut client, &full)["mail"].clone();
@@ -154,13 +154,13 @@ fn hanging_or_absent_mail_server_delays_no_request() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     let people: Vec<_> = (0..10).map(|number| invite(&mut client, &format!("p{number}"))).collect();
-    assert!(server.until(|server| server.held > 0), "it is asked");
+    assert!(server.wait_until(|server| server.held > 0), "it is asked");
     let came = wait_until(PATIENCE, || invitation(&mut client, &people[0])["mail"]["failure"] == "connect");
     assert!(came.is_some(), "{}", service.log());
     server.replies(|_| Reply::Usual);
     // The first mail was postponed for a minute; the others are sent as soon as the server answers again.
     for person in &people[8..] {
-        until(&mut client, person, "sent");
+        wait_for_status(&mut client, person, "sent");
     }
     service.stop();
 }
@@ -180,7 +180,7 @@ fn mails_queued_by_an_api_process_are_sent_by_a_worker() {
     );
     let workers = [(); 2].map(|()| Service::start(&place, &["serve", "--role", "worker"]));
     for person in &people {
-        until(&mut client, person, "sent");
+        wait_for_status(&mut client, person, "sent");
     }
     assert_eq!(server.received_mails().len(), 40, "each of them once");
     for worker in workers {
@@ -198,7 +198,7 @@ fn shutdown_sends_mails_in_flight_and_repeats_none() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     let people: Vec<_> = (0..20).map(|number| invite(&mut client, &format!("p{number}"))).collect();
-    assert!(server.until(|server| server.held == 8), "eight are under way");
+    assert!(server.wait_until(|server| server.held == 8), "eight are under way");
     std::thread::scope(|scope| {
         let stopping = scope.spawn(move || service.stop());
         server.replies(|_| Reply::Usual);
@@ -209,7 +209,7 @@ fn shutdown_sends_mails_in_flight_and_repeats_none() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     for person in &people {
-        until(&mut client, person, "sent");
+        wait_for_status(&mut client, person, "sent");
     }
     assert_eq!(server.received_mails().len(), 20, "each of them once");
     service.stop();

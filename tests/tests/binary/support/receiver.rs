@@ -139,8 +139,8 @@ impl Receiver {
     }
 
     /// Waits until the received requests, with their responses, fulfil the condition.
-    pub(crate) fn until(&self, what: &str, holds: impl Fn(&[ReceivedRequest]) -> bool) {
-        self.until_state(what, |state| holds(&state.arrivals));
+    pub(crate) fn wait_for_requests(&self, what: &str, holds: impl Fn(&[ReceivedRequest]) -> bool) {
+        self.wait_for_state(what, |state| holds(&state.arrivals));
     }
 
     /// Starts the next generation. To be called after every sender has ended.
@@ -150,15 +150,15 @@ impl Receiver {
         // Connections are accepted in order, so accepting this one means that all earlier ones are accepted.
         let last = TcpStream::connect(self.address).unwrap();
         let last_address = last.local_addr().unwrap();
-        self.until_state("everything was taken", |state| state.accepted.contains(&last_address));
+        self.wait_for_state("everything was taken", |state| state.accepted.contains(&last_address));
         drop(last);
-        self.until_state("every connection has ended", |state| state.open == 0);
+        self.wait_for_state("every connection has ended", |state| state.open == 0);
         let mut state = self.shared.lock();
         state.generation += 1;
         state.abandoned = false;
     }
 
-    fn until_state(&self, what: &str, holds: impl Fn(&State) -> bool) {
+    fn wait_for_state(&self, what: &str, holds: impl Fn(&State) -> bool) {
         let wait_result =
             self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(state));
         let (state, ended) = wait_result.unwrap();

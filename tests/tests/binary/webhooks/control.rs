@@ -55,8 +55,9 @@ impl ControlTest {
     }
 
     /// Waits until this many requests have arrived at a path.
-    fn until(&self, path: &str, count: usize) -> Vec<ReceivedRequest> {
-        self.receiver.until(path, |all| all.iter().filter(|arrival| arrival.path == path).count() >= count);
+    fn wait_for_requests_to(&self, path: &str, count: usize) -> Vec<ReceivedRequest> {
+        self.receiver
+            .wait_for_requests(path, |all| all.iter().filter(|arrival| arrival.path == path).count() >= count);
         self.receiver.requests_to(path)
     }
 
@@ -64,7 +65,7 @@ impl ControlTest {
     /// fail. Its second further request is due later than everything that is due now.
     fn until_all_due_is_attempted(&self, witness: &str) {
         let count = self.receiver.requests_to(witness).len();
-        self.until(witness, count + 2);
+        self.wait_for_requests_to(witness, count + 2);
     }
 }
 
@@ -88,7 +89,7 @@ fn a_pause_stops_and_resumes(place: Installation) {
     let mut test = ControlTest::set(place);
     let (paused, _) = (test.subscribe("/failing/paused"), test.subscribe("/failing/witness"));
     let first_observation = test.observe();
-    test.until("/failing/paused", 1);
+    test.wait_for_requests_to("/failing/paused", 1);
     assert_eq!(test.patch(&paused, &json!({"active": false})).json()["active"], json!(false));
     let count = settled_count(&mut test, &paused);
     let second_observation = test.observe();
@@ -96,7 +97,7 @@ fn a_pause_stops_and_resumes(place: Installation) {
     assert_eq!(test.receiver.requests_to("/failing/paused").len(), count, "a delivery while it was paused");
     test.receiver.answers(|_| ReceiverResponse::Status(200));
     assert_eq!(test.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
-    let last = test.until("/failing/paused", count + 1).pop().unwrap();
+    let last = test.wait_for_requests_to("/failing/paused", count + 1).pop().unwrap();
     assert_eq!(observed(&last), first_observation);
     // Events during the pause were not queued. Only a replay of `all` sends them, and it also repeats acknowledged
     // ones. A replay of `failed` finds none.
@@ -122,7 +123,7 @@ fn a_pause_stops_and_resumes(place: Installation) {
         "{}",
         replay_of_all.text()
     );
-    let arrivals = test.until("/failing/paused", count + 3);
+    let arrivals = test.wait_for_requests_to("/failing/paused", count + 3);
     let replays: Vec<&ReceivedRequest> =
         arrivals.iter().filter(|arrival| arrival.has("x-service-replay")).collect();
     let mut ids: Vec<String> = replays.iter().map(|replay| observed(replay)).collect();
@@ -150,7 +151,7 @@ fn a_gone_receiver_ends_its_subscription(place: Installation) {
     let watching_webhook = subscribe(&mut test.client, &test.receiver, "/told", &["webhook.disabled"]);
     let gone_webhook = subscribe(&mut test.client, &test.receiver, "/gone", &["*"]);
     test.observe();
-    let event = test.until(&watching_webhook.path, 1).pop().unwrap().json();
+    let event = test.wait_for_requests_to(&watching_webhook.path, 1).pop().unwrap().json();
     assert_eq!((&event["event"], &event["data"]["id"]), (&json!("webhook.disabled"), &json!(gone_webhook.id)));
     let webhook_json = test.client.get(&format!("/v1/webhooks/{}", gone_webhook.id)).unwrap().json();
     assert_eq!(webhook_json["active"], json!(false), "{webhook_json}");
@@ -185,7 +186,7 @@ fn a_deleted_subscription_gets_nothing_more(place: Installation) {
     let mut test = ControlTest::set(place);
     let (deleted, _) = (test.subscribe("/failing/deleted"), test.subscribe("/failing/witness"));
     test.observe();
-    test.until("/failing/deleted", 1);
+    test.wait_for_requests_to("/failing/deleted", 1);
     let path = format!("/v1/webhooks/{}", deleted.id);
     let answer = test.client.request("DELETE", &path, &[], None).unwrap();
     assert_eq!((answer.status, answer.body.len()), (204, 0));
@@ -208,14 +209,14 @@ fn redelivery_is_sent_under_the_announced_id() {
     let mut test = ControlTest::set(Installation::sqlite());
     let subscription = test.subscribe("/hooks");
     let id = test.observe();
-    let original = test.until("/hooks", 1).pop().unwrap();
+    let original = test.wait_for_requests_to("/hooks", 1).pop().unwrap();
     assert_eq!(observed(&original), id);
     assert!(!original.has("x-service-replay"));
     assert!(wait_until(PATIENCE, || test.log(&subscription).len() == 1).is_some());
     let path = format!("/v1/webhooks/{}/deliveries/{}/redeliver", subscription.id, original.delivery());
     let answer = test.client.request("POST", &path, &[], None).unwrap();
     assert_eq!(answer.status, 202, "{}", answer.text());
-    let second_arrival = test.until("/hooks", 2).pop().unwrap();
+    let second_arrival = test.wait_for_requests_to("/hooks", 2).pop().unwrap();
     assert_eq!(answer.json(), json!({"delivery_id": second_arrival.delivery(), "event_id": original.event()}));
     assert_eq!((second_arrival.event(), &second_arrival.body), (original.event(), &original.body));
     assert_eq!(second_arrival.header("x-service-replay"), "true");
@@ -238,7 +239,7 @@ fn test_delivery_is_sent_once_even_while_paused() {
     let answer =
         test.client.request("POST", &format!("/v1/webhooks/{}/test", subscription.id), &[], None).unwrap();
     assert_eq!(answer.status, 200, "{}", answer.text());
-    let ping = test.until("/failing/tested", 1).pop().unwrap();
+    let ping = test.wait_for_requests_to("/failing/tested", 1).pop().unwrap();
     assert_eq!(answer.json(), json!({"delivery_id": ping.delivery(), "event_id": ping.event()}));
     assert_eq!((ping.header("x-service-event"), ping.event().starts_with("evt_test_")), ("test.ping", true));
     assert!(ping.json()["data"]["message"].is_string());

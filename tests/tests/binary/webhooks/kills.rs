@@ -135,7 +135,7 @@ impl KilledService {
         self.receiver.answers(|_| ReceiverResponse::Hold);
         let service = Service::serve(&self.place);
         self.observe(&service);
-        self.receiver.until("a delivery", |all| all.iter().any(|arrival| arrival.generation == round));
+        self.receiver.wait_for_requests("a delivery", |all| all.iter().any(|arrival| arrival.generation == round));
         self.kill(service);
     }
 
@@ -154,7 +154,7 @@ impl KilledService {
             // The writer may lose its connection before it gets a response.
             let (mut client, employee) = (service.client(&self.key), &self.employee);
             let writer = scope.spawn(move || observe(&mut client, employee));
-            self.receiver.until("an answer", |all| {
+            self.receiver.wait_for_requests("an answer", |all| {
                 all.iter().any(|arrival| arrival.generation == round && arrival.answered.is_some())
             });
             self.kill(service);

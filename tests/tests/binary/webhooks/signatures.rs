@@ -27,12 +27,12 @@ fn live_deliveries_pass_the_documented_check_during_rotation() {
     let employee = employee(&mut client);
     let webhook = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
     observe(&mut client, &employee).unwrap();
-    receiver.until("a delivery", |all| all.len() == 1);
+    receiver.wait_for_requests("a delivery", |all| all.len() == 1);
     let path = format!("/v1/webhooks/{}", webhook.id);
     let rotation = client.request("PATCH", &path, &[], Some(&json!({"rotate_secret": true}))).unwrap().json();
     let new_secret = text(&rotation["secret"]);
     observe(&mut client, &employee).unwrap();
-    receiver.until("a delivery after the rotation", |all| all.len() == 2);
+    receiver.wait_for_requests("a delivery after the rotation", |all| all.len() == 2);
     let [before, after] = receiver.arrivals().try_into().unwrap();
     assert_eq!(check(&webhook.secret, &before), Ok(()));
     assert_eq!(check(&new_secret, &before), Err(SignatureError::Forged));

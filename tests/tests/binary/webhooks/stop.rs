@@ -42,7 +42,8 @@ fn a_stop_under_load(place: Installation) {
         let enough = || written_count.load(Ordering::SeqCst).min(receiver.arrivals().len()) >= ENOUGH;
         assert!(wait_until(PATIENCE, enough).is_some(), "hardly any load");
         receiver.answers(|_| ReceiverResponse::Hold);
-        receiver.until("deliveries under way", |all| all.iter().any(|arrival| arrival.answered.is_none()));
+        receiver
+            .wait_for_requests("deliveries under way", |all| all.iter().any(|arrival| arrival.answered.is_none()));
         signal(service.process_id(), "TERM");
         let refuses = || service.anonymous().and_then(|mut client| client.get("/livez")).is_err();
         assert!(wait_until(PATIENCE, refuses).is_some(), "it takes new connections after the signal");
@@ -68,7 +69,7 @@ fn hanging_receivers_do_not_delay_the_shutdown() {
     let subscription = subscribe(&mut client, &receiver, "/hooks", &[KIND]);
     receiver.answers(|_| ReceiverResponse::Hold);
     let mut observations = BTreeSet::from([observe(&mut client, &employee).unwrap()]);
-    receiver.until("a delivery", |all| all.len() == 1);
+    receiver.wait_for_requests("a delivery", |all| all.len() == 1);
     signal(service.process_id(), "TERM");
     assert!(service.wait_for_exit().success(), "{}", service.log());
     receiver.next_generation();
@@ -80,7 +81,7 @@ fn hanging_receivers_do_not_delay_the_shutdown() {
         let late_arrivals = |all: &[ReceivedRequest]| {
             all.iter().filter(|arrival| arrival.is_acknowledged() && arrival.event() != all[0].event()).count()
         };
-        receiver.until("a later delivery", |all| late_arrivals(all) == count);
+        receiver.wait_for_requests("a later delivery", |all| late_arrivals(all) == count);
     }
     let arrivals = receiver.arrivals();
     let event = arrivals[0].event();

@@ -58,11 +58,13 @@ fn two_workers_share_the_queue_without_duplicate_attempts() {
         _ => ReceiverResponse::Status(200),
     });
     let mut observations = test.observe(150);
-    test.receiver
-        .until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 75);
+    test.receiver.wait_for_requests("most deliveries", |all| {
+        all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 75
+    });
     observations.extend(test.observe(150));
-    test.receiver
-        .until("most deliveries", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 150);
+    test.receiver.wait_for_requests("most deliveries", |all| {
+        all.iter().filter(|arrival| arrival.is_acknowledged()).count() > 150
+    });
     test.receiver.answers(|_| ReceiverResponse::Status(200));
     test.settled(&observations).check(&test.subscription.secret, 0);
     workers.into_iter().for_each(Service::stop);
@@ -76,14 +78,15 @@ fn killed_workers_deliveries_are_taken_over_at_lease_end() {
     let worker = test.worker();
     let lease_start = Instant::now();
     let observations = test.observe(5);
-    test.receiver.until("a delivery", |all| !all.is_empty());
+    test.receiver.wait_for_requests("a delivery", |all| !all.is_empty());
     worker.kill();
     test.receiver.next_generation();
     test.receiver.answers(|_| ReceiverResponse::Status(200));
     let heir = test.worker();
     let first = test.receiver.arrivals()[0].clone();
-    test.receiver
-        .until("every delivery", |all| all.iter().filter(|arrival| arrival.is_acknowledged()).count() == 5);
+    test.receiver.wait_for_requests("every delivery", |all| {
+        all.iter().filter(|arrival| arrival.is_acknowledged()).count() == 5
+    });
     let second_arrival = test
         .receiver
         .arrivals()
@@ -102,7 +105,7 @@ fn worker_resumed_after_its_lease_records_nothing() {
     test.receiver.answers(|_| ReceiverResponse::Hold);
     let sleeper = test.worker();
     let observations = test.observe(1);
-    test.receiver.until("a delivery", |all| all.len() == 1);
+    test.receiver.wait_for_requests("a delivery", |all| all.len() == 1);
     freeze(sleeper.process_id());
     // The receiver acknowledges the frozen worker's attempt. Another worker retries the delivery, because the
     // result was not recorded.
@@ -110,7 +113,7 @@ fn worker_resumed_after_its_lease_records_nothing() {
         if receiver.number == 0 { ReceiverResponse::Status(200) } else { ReceiverResponse::Hold }
     });
     let heir = test.worker();
-    test.receiver.until("another delivery", |all| all.len() == 2);
+    test.receiver.wait_for_requests("another delivery", |all| all.len() == 2);
     signal(sleeper.process_id(), "CONT");
     // A graceful stop waits until the worker has tried to record its results.
     sleeper.stop();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::{DeliveryTest, FakeResponse, until};
+use super::{DeliveryTest, FakeResponse, wait_until};
 
 const URL: &str = "https://receiver.example/";
 
@@ -16,9 +16,9 @@ async fn shutdown_finishes_attempts_and_returns_waiting_deliveries() {
     desk.queue(20).await;
     let (stop, stopped) = oneshot::channel::<()>();
     let engine = desk.start(&desk.engine, async { drop(stopped.await) }, Duration::from_secs(60));
-    until(async || desk.script.sent() == 8).await;
+    wait_until(async || desk.script.sent() == 8).await;
     stop.send(()).unwrap();
-    until(async || desk.engine.held_count() == 8).await;
+    wait_until(async || desk.engine.held_count() == 8).await;
     desk.hire().await;
     assert_eq!(desk.script.sent(), 8, "nothing begins any more");
     desk.script.let_go();
@@ -38,7 +38,7 @@ async fn shutdown_cuts_off_hanging_attempts_and_returns_them() {
     desk.hire().await;
     let (stop, stopped) = oneshot::channel::<()>();
     let engine = desk.start(&desk.engine, async { drop(stopped.await) }, Duration::ZERO);
-    until(async || desk.script.sent() == 1).await;
+    wait_until(async || desk.script.sent() == 1).await;
     stop.send(()).unwrap();
     engine.await.unwrap();
     desk.script.let_go();

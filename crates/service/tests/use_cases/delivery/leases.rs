@@ -7,7 +7,7 @@ use std::time::Duration;
 use candor_store_testkit::{Fault, FaultyCall};
 use serde_json::json;
 
-use super::{DeliveryTest, FakeResponse, members, until};
+use super::{DeliveryTest, FakeResponse, members, wait_until};
 
 const URL: &str = "https://receiver.example/";
 
@@ -90,7 +90,7 @@ async fn due_delivery_is_leased_with_its_commit_without_a_claim() {
     (1..10_000).for_each(|number| desk.world.store.fail(FaultyCall::Claim, number, Fault::Before));
     let engine = desk.start(&desk.engine, pending(), Duration::ZERO);
     desk.hire().await;
-    until(async || desk.script.sent_to(URL) == 1).await;
+    wait_until(async || desk.script.sent_to(URL) == 1).await;
     engine.abort();
 }
 
@@ -100,7 +100,7 @@ async fn running_engine_delivers_and_records_queued_deliveries() {
     let (id, _) = desk.subscribe(URL).await;
     let engine = desk.start(&desk.engine, pending(), Duration::ZERO);
     desk.queue(1_000).await;
-    until(async || desk.engine.held_count() == 0 && desk.script.sent() == 1_000).await;
+    wait_until(async || desk.engine.held_count() == 0 && desk.script.sent() == 1_000).await;
     assert_eq!(desk.log(id).await.len(), 1_000);
     engine.abort();
 }
@@ -113,7 +113,8 @@ async fn several_engines_attempt_each_delivery_once() {
     desk.queue(1_000).await;
     let engines = [Arc::clone(&desk.engine), desk.another(3), desk.another(4)];
     let running = engines.each_ref().map(|engine| desk.start(engine, pending(), Duration::ZERO));
-    until(async || desk.script.sent() >= 2_000 && engines.iter().all(|engine| engine.held_count() == 0)).await;
+    wait_until(async || desk.script.sent() >= 2_000 && engines.iter().all(|engine| engine.held_count() == 0))
+        .await;
     let mut attempts: Vec<_> =
         desk.script.take().into_iter().map(|request| (request.url.clone(), request.event())).collect();
     attempts.sort_unstable();

@@ -295,7 +295,7 @@ pub(super) fn members(entries: &[Value], name: &str) -> Vec<Value> {
 }
 
 /// Waits for a condition.
-pub(super) async fn until(wanted: impl AsyncFn() -> bool) {
+pub(super) async fn wait_until(wanted: impl AsyncFn() -> bool) {
     let wait_result = tokio::time::timeout(Duration::from_secs(60), async {
         while !wanted().await {
             tokio::task::yield_now().await;

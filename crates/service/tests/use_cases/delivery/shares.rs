@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use candor_service::runtime::delivery::Engine;
 
-use super::{DeliveryTest, FakeResponse, until};
+use super::{DeliveryTest, FakeResponse, wait_until};
 
 const HANGING: &str = "https://hanging.example/";
 const GOOD: &str = "https://good.example/";
@@ -17,13 +17,13 @@ async fn hanging_receiver_does_not_delay_another() {
     desk.script.answer(HANGING, FakeResponse::Hangs);
     desk.queue(3_000).await;
     let engine = desk.start(&desk.engine, pending(), Duration::ZERO);
-    until(async || desk.script.sent() > 0).await;
+    wait_until(async || desk.script.sent() > 0).await;
     desk.subscribe(GOOD).await;
     desk.queue(500).await;
     for _ in 0..20 {
         desk.hire().await;
     }
-    until(async || desk.script.sent_to(GOOD) == 520).await;
+    wait_until(async || desk.script.sent_to(GOOD) == 520).await;
     assert_eq!(desk.script.sent_to(HANGING), 8, "and none of these has ended");
     engine.abort();
 }
@@ -46,15 +46,15 @@ async fn deliveries_in_memory_are_bounded_for_any_queue_length() {
     }
     desk.queue(250).await;
     let engine = desk.start(&desk.engine, pending(), Duration::ZERO);
-    until(async || desk.script.sent() >= 64).await;
+    wait_until(async || desk.script.sent() >= 64).await;
     desk.script.let_go();
     let most = std::cell::Cell::new(0);
-    until(async || {
+    wait_until(async || {
         most.set(desk.engine.held_count().max(most.get()));
         desk.script.sent() == 10_000
     })
     .await;
     assert!(most.get() <= Engine::ROOM, "{}", most.get());
-    until(async || desk.engine.held_count() == 0).await;
+    wait_until(async || desk.engine.held_count() == 0).await;
     engine.abort();
 }

@@ -50,7 +50,7 @@ async fn late_commit_is_behind_events_already_read() {
     }
     open.commit().await.unwrap();
     quick.await.unwrap().unwrap();
-    poller.until(3).await;
+    poller.collect_events(3).await;
     let ids: Vec<_> = poller.seen.iter().map(|event| event.id).collect();
     assert_eq!(ids, [first.id, late.id, second.id]);
 }
@@ -102,7 +102,7 @@ async fn tenant_move_under_load_keeps_every_event_in_order() {
     };
     let (_, written, mut poller) = tokio::join!(moves, join_all(writers), reader);
     let acknowledged_count: usize = 1 + written.iter().map(|(ids, _)| ids.len()).sum::<usize>();
-    poller.until(acknowledged_count).await;
+    poller.collect_events(acknowledged_count).await;
     let seen_ids: Vec<_> = poller.seen.iter().map(|event| event.id).collect();
     let refused_count: usize = written.iter().map(|(_, count)| count).sum();
     assert!(seen_ids.len() <= acknowledged_count + refused_count, "nothing twice");
@@ -111,6 +111,6 @@ async fn tenant_move_under_load_keeps_every_event_in_order() {
         assert!(places.is_sorted(), "in the order of the commits");
     }
     let mut second_poller = Poller::new(&store, tenant);
-    second_poller.until(seen_ids.len()).await;
+    second_poller.collect_events(seen_ids.len()).await;
     assert_eq!(second_poller.seen, poller.seen, "whoever reads later sees the same order");
 }

@@ -49,7 +49,7 @@ impl<'s> Poller<'s> {
     }
 
     /// Polls until `count` events have been seen. Errors are retried.
-    async fn until(&mut self, count: usize) {
+    async fn collect_events(&mut self, count: usize) {
         let start = Instant::now();
         while self.seen.len() < count {
             assert!(start.elapsed() < DEADLINE, "{} events of {count}", self.seen.len());

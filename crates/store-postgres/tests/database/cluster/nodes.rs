@@ -116,11 +116,11 @@ async fn killed_worker_blocks_only_its_own_tenants() {
         announced(&store, &scene.make, second).await;
     }
     let mut poller = Poller::new(&store, second);
-    poller.until(4).await;
+    poller.collect_events(4).await;
     scene.nodes.all[1].start_again().unwrap();
     announced(&store, &scene.make, first).await;
     let mut poller = Poller::new(&store, first);
-    poller.until(2).await;
+    poller.collect_events(2).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,14 +134,14 @@ async fn killed_coordinator_is_bypassed_through_other_nodes() {
     for tenant in scene.tenants {
         announced(&store, &scene.make, tenant).await;
         let mut poller = Poller::new(&store, tenant);
-        poller.until(2).await;
+        poller.collect_events(2).await;
     }
     scene.nodes.all[0].start_again().unwrap();
     let second_store = scene.store(&own(&scene.nodes.all[0])).await;
     for tenant in scene.tenants {
         announced(&second_store, &scene.make, tenant).await;
         let mut poller = Poller::new(&second_store, tenant);
-        poller.until(3).await;
+        poller.collect_events(3).await;
     }
 }
 
@@ -198,7 +198,7 @@ async fn frozen_coordinator_is_bypassed_through_other_nodes() {
     scene.nodes.all[0].freeze().unwrap();
     for tenant in scene.tenants {
         announced(&store, &scene.make, tenant).await;
-        Poller::new(&store, tenant).until(2).await;
+        Poller::new(&store, tenant).collect_events(2).await;
         let start = Instant::now();
         let nobody = || SqlValue::Bytes(vec![0; 32]);
         while !matches!(store.row_in_any_tenant(rows::invitations::BY_TOKEN, nobody()).await, Ok(None)) {

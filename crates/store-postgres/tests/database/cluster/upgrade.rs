@@ -39,6 +39,6 @@ async fn missing_database_function_is_named_and_created() {
     let queued_count: i64 = admin.query_one("SELECT count(*) FROM delivery_jobs", &[]).await.unwrap().get(0);
     assert_eq!(queued_count, 1, "for whoever had subscribed before");
     let mut poller = Poller::new(&store, tenant);
-    poller.until(1).await;
+    poller.collect_events(1).await;
     assert_eq!(poller.seen, [event]);
 }

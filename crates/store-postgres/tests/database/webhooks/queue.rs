@@ -16,7 +16,7 @@ use crate::support;
 const DEADLINE: Duration = Duration::from_secs(100);
 
 /// Repeats a query until it returns `true`.
-async fn until(client: &Client, question: &str) {
+async fn wait_until(client: &Client, question: &str) {
     let question_loop = async { while !client.query_one(question, &[]).await.unwrap().get::<_, bool>(0) {} };
     tokio::time::timeout(DEADLINE, question_loop).await.unwrap_or_else(|_| panic!("never: {question}"));
 }
@@ -74,9 +74,9 @@ async fn long_queue_is_not_scanned_with_a_plan_for_a_short_one() {
 
     // A connection reports its index reads at the latest when it ends.
     drop((it, store));
-    until(&other, GONE).await;
+    wait_until(&other, GONE).await;
     let indexes = "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE relname = 'delivery_jobs'";
-    until(&other, &format!("SELECT ({indexes}) >= 130")).await;
+    wait_until(&other, &format!("SELECT ({indexes}) >= 130")).await;
     let read = (
         read(&other, indexes).await,
         read(
@@ -105,10 +105,10 @@ async fn claim_updates_no_index() {
 
     // A connection reports its writes at the latest when it ends.
     drop((it, store));
-    until(&other, GONE).await;
+    wait_until(&other, GONE).await;
     let table_figure =
         |how: &str| format!("SELECT {how} FROM pg_stat_user_tables WHERE relname = 'delivery_jobs'");
-    until(&other, &format!("SELECT ({}) >= {claimed_count}", table_figure("n_tup_upd"))).await;
+    wait_until(&other, &format!("SELECT ({}) >= {claimed_count}", table_figure("n_tup_upd"))).await;
     assert_eq!(read(&other, &table_figure("n_tup_upd - n_tup_hot_upd")).await, 0, "of {claimed_count}");
 }
 
@@ -150,7 +150,7 @@ async fn waiting_deliveries_do_not_block_a_change_set() {
             tokio::spawn(async move { store.record(worker, vec![], vec![(queue, delta)]).await })
         })
         .collect();
-    until(&watcher, WAITING).await;
+    wait_until(&watcher, WAITING).await;
 
     let person = it.make.employee();
     let change = it.make.change(vec![Write::employee(&Row::new(person.clone()), None)]);
@@ -177,12 +177,12 @@ async fn dropped_record_is_carried_out_and_leaves_nothing_open() {
     let (caller, worker) = (store.clone(), it.worker);
     let record = tokio::spawn(async move { caller.record(worker, results, vec![]).await });
     let watcher = support::client(database.url()).await;
-    until(&watcher, WAITING).await;
+    wait_until(&watcher, WAITING).await;
     record.abort();
     assert!(record.await.unwrap_err().is_cancelled(), "it waits for the lock");
     other.batch_execute("COMMIT").await.unwrap();
-    until(&watcher, "SELECT NOT EXISTS (SELECT 1 FROM delivery_jobs)").await;
-    until(&watcher, IDLE).await;
+    wait_until(&watcher, "SELECT NOT EXISTS (SELECT 1 FROM delivery_jobs)").await;
+    wait_until(&watcher, IDLE).await;
     assert_eq!(
         store.delivery(it.tenant, it.to.id, attempt_result.entry.id).await.unwrap(),
         Some(attempt_result.entry)
