@@ -6,7 +6,7 @@
 
 use crate::inputs::Inputs;
 use crate::process::{Outcome, WRAPPER, run as run_program};
-use crate::steps::{Finished, Step, xtask};
+use crate::steps::{FinishedStep, Step, xtask};
 use std::collections::VecDeque;
 use std::env;
 use std::sync::{Mutex, PoisonError};
@@ -165,10 +165,10 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// Prints the seconds of all steps, what was skipped, and the last lines of the checks that failed: they stand far above
 /// otherwise. Fails with the names of the steps that failed.
-fn conclude(finished: &[Finished], started: Instant) -> Outcome {
+fn conclude(finished: &[FinishedStep], started: Instant) -> Outcome {
     println!("── seconds");
     finished.iter().for_each(|done| println!("{:>8.1}  {}", done.seconds, done.name));
-    let skipped_steps: Vec<_> = finished.iter().flat_map(Finished::skipped_lines).collect();
+    let skipped_steps: Vec<_> = finished.iter().flat_map(FinishedStep::skipped_lines).collect();
     if !skipped_steps.is_empty() {
         println!("── skipped");
         skipped_steps.iter().for_each(|line| println!("  {line}"));

@@ -5,7 +5,7 @@
 
 use crate::ci::BESIDE;
 use crate::process::Outcome;
-use crate::steps::{Finished, Step, run_command, xtask};
+use crate::steps::{FinishedStep, Step, run_command, xtask};
 use candor_test_explore::SEED_VARIABLE;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     let end = Instant::now() + Duration::from_secs(60 * options.minutes.unwrap_or(MINUTES));
     let mut findings = BTreeSet::new();
     let mut skipped_steps = vec![];
-    let mut note = |done: &Finished, found: Vec<String>| {
+    let mut note = |done: &FinishedStep, found: Vec<String>| {
         done.show();
         skipped_steps.extend(done.skipped_lines());
         findings.extend(found);
@@ -177,7 +177,7 @@ fn tests(_: u64, names: &[String]) -> Command {
 }
 
 /// Returns a line for each failed test, or one for the step.
-fn findings_of(name: &str, seed: u64, done: &Finished) -> Vec<String> {
+fn findings_of(name: &str, seed: u64, done: &FinishedStep) -> Vec<String> {
     let Some(problem) = &done.problem else { return vec![] };
     let repeat = format!("cargo xtask explore --seed {seed} --only {name}");
     let tests: BTreeSet<_> = done.output.lines().filter_map(failed_test).collect();
@@ -226,7 +226,7 @@ mod tests_of_options {
     #[test]
     fn each_failed_test_is_one_finding_with_its_command() {
         let output = "  FAIL [   0.1s] (1/2) candor-domain::rules ids::kept\n  PASS [ 0.1s] a b\n  FAIL [   0.1s] (1/2) candor-domain::rules ids::kept\n";
-        let failed_step = Finished {
+        let failed_step = FinishedStep {
             name: "tests",
             seconds: 1.0,
             output: output.to_owned(),
@@ -234,7 +234,7 @@ mod tests_of_options {
         };
         let finding_text = "ids::kept: cargo xtask explore --seed 7 --only tests ids::kept";
         assert_eq!(findings_of("tests", 7, &failed_step), [finding_text]);
-        let result = Finished { output: String::new(), ..failed_step };
+        let result = FinishedStep { output: String::new(), ..failed_step };
         let expected_finding = "requests (exit status: 100): cargo xtask explore --seed 7 --only requests";
         assert_eq!(findings_of("requests", 7, &result), [expected_finding]);
     }

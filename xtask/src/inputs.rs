@@ -3,7 +3,7 @@
 use crate::ci::BESIDE;
 use crate::packages::fingerprint;
 use crate::process::{Outcome, cargo_without_lints, output, program};
-use crate::steps::{Finished, Step, run_command};
+use crate::steps::{FinishedStep, Step, run_command};
 use crate::workspace::Workspace;
 use std::fs;
 use std::path::PathBuf;
@@ -33,24 +33,24 @@ impl Inputs {
     }
 
     /// Runs the step, unless it passed with the same inputs.
-    pub(crate) fn run_unless_passed(&self, step: &Step) -> Finished {
+    pub(crate) fn run_unless_passed(&self, step: &Step) -> FinishedStep {
         if step.inputs.is_empty() {
             return step.run();
         }
         let paths: Vec<&str> = step.inputs.iter().chain(&COMMON).copied().collect();
         if self.is_unchanged(step.name, &paths) {
             let reason = format!("unchanged since it passed: {}", step.inputs.join(", "));
-            return Finished::skip(step.name, &format!("{reason}; `{}` runs it", step.words()));
+            return FinishedStep::skip(step.name, &format!("{reason}; `{}` runs it", step.words()));
         }
         let waits = self.is_new && step.waits_for_a_cache;
-        let result = if waits { Finished::skip(step.name, NEW) } else { step.run() };
+        let result = if waits { FinishedStep::skip(step.name, NEW) } else { step.run() };
         self.keep(&result, step.name, &paths);
         result
     }
 
     /// Checks the links of the documentation of each crate that has changed. A broken link, or a link to a private
     /// item, is an error. In an empty cache nothing shows what has changed: `cargo xtask explore` documents all crates.
-    pub(crate) fn document_changed_crates(&self) -> Finished {
+    pub(crate) fn document_changed_crates(&self) -> FinishedStep {
         let folders: Vec<(String, String)> = self
             .workspace
             .packages
@@ -64,14 +64,14 @@ impl Inputs {
         let changed_crates: Vec<_> =
             folders.iter().filter(|(name, folder)| !self.is_unchanged(&record(name), &[folder])).collect();
         let result = if changed_crates.is_empty() {
-            Finished::skip(DOCS, "no crate has changed since it passed")
+            FinishedStep::skip(DOCS, "no crate has changed since it passed")
         } else if !self.is_new {
             let mut command = cargo_without_lints(&["doc", "--locked", "--no-deps"]);
             command.args(changed_crates.iter().flat_map(|(name, _)| ["--package", name]));
             command.env("RUSTDOCFLAGS", "-D warnings");
             run_command(DOCS, command)
         } else {
-            Finished::skip(DOCS, NEW)
+            FinishedStep::skip(DOCS, NEW)
         };
         changed_crates.iter().for_each(|(name, folder)| self.keep(&result, &record(name), &[folder]));
         result
@@ -82,7 +82,7 @@ impl Inputs {
         record.is_some() && record == state(paths).ok()
     }
 
-    fn keep(&self, done: &Finished, name: &str, paths: &[&str]) {
+    fn keep(&self, done: &FinishedStep, name: &str, paths: &[&str]) {
         let path = self.passed.join(name);
         // Without the file, the check runs again.
         let _ = match state(paths) {

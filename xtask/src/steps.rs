@@ -28,7 +28,7 @@ pub(crate) struct Step {
 }
 
 /// A step that has ended, or was skipped.
-pub(crate) struct Finished {
+pub(crate) struct FinishedStep {
     pub(crate) name: &'static str,
     pub(crate) seconds: f64,
     pub(crate) output: String,
@@ -74,18 +74,18 @@ impl Step {
     }
 
     /// Runs the step and shows its output as it comes.
-    pub(crate) fn run_and_show(&self) -> Finished {
+    pub(crate) fn run_and_show(&self) -> FinishedStep {
         println!("── {}", self.name);
         let start = Instant::now();
         let status = self.command().status().map_err(|error| format!("cannot run it: {error}"));
         let problem = status.and_then(|status| if status.success() { Ok(()) } else { Err(status.to_string()) });
-        let result = Finished::new(self.name, start, String::new(), problem);
+        let result = FinishedStep::new(self.name, start, String::new(), problem);
         result.show_result();
         result
     }
 
     /// Runs the step and keeps its output.
-    pub(crate) fn run(&self) -> Finished {
+    pub(crate) fn run(&self) -> FinishedStep {
         run_command(self.name, self.command())
     }
 }
@@ -100,7 +100,7 @@ pub(crate) fn xtask(arguments: &[&str]) -> Command {
 }
 
 /// Runs a command and keeps its output.
-pub(crate) fn run_command(name: &'static str, mut command: Command) -> Finished {
+pub(crate) fn run_command(name: &'static str, mut command: Command) -> FinishedStep {
     let start = Instant::now();
     let mut lines = vec![];
     let mut run = || -> std::io::Result<Result<(), String>> {
@@ -113,10 +113,10 @@ pub(crate) fn run_command(name: &'static str, mut command: Command) -> Finished 
         Ok(if status.success() { Ok(()) } else { Err(status.to_string()) })
     };
     let problem = run().unwrap_or_else(|error| Err(format!("cannot run it: {error}")));
-    Finished::new(name, start, String::from_utf8_lossy(&lines).into_owned(), problem)
+    FinishedStep::new(name, start, String::from_utf8_lossy(&lines).into_owned(), problem)
 }
 
-impl Finished {
+impl FinishedStep {
     fn new(name: &'static str, started: Instant, output: String, problem: Result<(), String>) -> Self {
         Self { name, seconds: started.elapsed().as_secs_f64(), output, problem: problem.err() }
     }

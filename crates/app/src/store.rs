@@ -178,7 +178,7 @@ pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Error
 ///
 /// # Errors
 /// [`StoreFailure::NoDatabase`] with the path of the embedded database.
-pub(crate) fn expect(config: &Config) -> Result<(), Error> {
+pub(crate) fn expect_database(config: &Config) -> Result<(), Error> {
     match &config.database {
         DatabaseUrl::Sqlite(path) if !path.exists() => {
             Err(StoreFailure::NoDatabase(std::path::absolute(path).unwrap_or_else(|_| path.clone())).into())

@@ -35,7 +35,7 @@ const MASTER_KEY_FILE: &str = "master.key";
 /// A database that does not exist, does not answer or has an old schema; a master key that is missing,
 /// unreadable, or not the one that the database was sealed with.
 pub(crate) async fn services(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
-    store::expect(config)?;
+    store::expect_database(config)?;
     let parts = Dependencies::new(config).await?;
     parts.confirm_master_key(config, public_url, Arc::new(NoWebhooks)).await
 }
@@ -45,7 +45,7 @@ pub(crate) async fn services(config: &Config, public_url: String) -> Result<Arc<
 /// # Errors
 /// Those of [`services`], except for a wrong master key.
 pub(crate) async fn services_with_any_key(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
-    store::expect(config)?;
+    store::expect_database(config)?;
     Dependencies::new(config).await?.services(config, public_url, Arc::new(NoWebhooks)).await
 }
 

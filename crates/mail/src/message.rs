@@ -87,8 +87,8 @@ mod tests {
     #[test]
     fn mail_has_required_headers_and_both_parts() {
         let from = SenderAddress::parse("Candor <no-reply@example.com>").unwrap();
-        let it = prepare(&mail("ada@example.org", "Ünited invites you"), &from).unwrap();
-        let text = it.content.to_string();
+        let prepared_mail = prepare(&mail("ada@example.org", "Ünited invites you"), &from).unwrap();
+        let text = prepared_mail.content.to_string();
         assert!(text.is_ascii(), "{text}");
         for wanted in [
             "From: Candor <no-reply@example.com>\r\n",
@@ -103,7 +103,7 @@ mod tests {
         ] {
             assert!(text.contains(wanted), "{wanted} is not in {text}");
         }
-        assert_eq!(it.envelope.to().len(), 1);
+        assert_eq!(prepared_mail.envelope.to().len(), 1);
     }
 
     #[test]
@@ -120,8 +120,9 @@ mod tests {
     #[test]
     fn mail_fields_cannot_inject_headers_or_recipients() {
         let from = SenderAddress::parse("no-reply@example.com").unwrap();
-        let it = prepare(&mail("ada@example.org", "Hello\r\nBcc: eve@example.org\r\n\r\nX"), &from).unwrap();
-        let text = it.content.to_string();
+        let prepared_mail =
+            prepare(&mail("ada@example.org", "Hello\r\nBcc: eve@example.org\r\n\r\nX"), &from).unwrap();
+        let text = prepared_mail.content.to_string();
         assert!(!text.contains("\r\nBcc:"), "{text}");
         for bad in ["ada@example.org, eve@example.org", "ada", "ada@example.org\r\nRCPT TO:<eve@example.org>", ""]
         {

@@ -60,7 +60,12 @@ pub trait Rows {
         most: usize,
     ) -> Read<CountedGroups>;
     /// Returns the row with this value in a globally unique column, of any tenant, with its tenant.
-    async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>>;
+    async fn any_row_of_any_tenant(
+        &self,
+        kind: RowKind,
+        by: Column,
+        value: SqlValue,
+    ) -> Read<Option<(Tenant, AnyStored)>>;
     /// Returns at most `most` rows of all tenants with a value up to `until` in a column, ordered by that
     /// value, tenant and id.
     async fn any_due(
@@ -267,7 +272,7 @@ pub trait StorageExt: Rows + Sync {
         by: LookupColumn<T>,
         value: impl Into<SqlValue>,
     ) -> impl Future<Output = Read<Option<(Tenant, Versioned<T>)>>> + Send {
-        let owned_row = self.any_owned(RowKind::new::<T>(), by.get(), value.into());
+        let owned_row = self.any_row_of_any_tenant(RowKind::new::<T>(), by.get(), value.into());
         async move { owned_row.await?.map(|(tenant, row)| Ok((tenant, decode_row(row)?))).transpose() }
     }
 

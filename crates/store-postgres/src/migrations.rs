@@ -120,8 +120,10 @@ pub(crate) fn newest() -> Result<(Sql, String), SchemaError> {
     let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
     let newest = all.iter().map(|migration| migration.name().version().to_string()).max().unwrap_or_default();
     let mut sql = Sql::default();
-    let version = sql.bind(SqlValue::Text(newest.clone()));
-    sql.push(&format!("SELECT EXISTS (SELECT 1 FROM __diesel_schema_migrations WHERE version = {version})"));
+    let newest_parameter = sql.bind(SqlValue::Text(newest.clone()));
+    sql.push(&format!(
+        "SELECT EXISTS (SELECT 1 FROM __diesel_schema_migrations WHERE version = {newest_parameter})"
+    ));
     Ok((sql, newest))
 }
 

@@ -200,8 +200,13 @@ impl<S: Storage + ?Sized> Rows for Faulty<S> {
     ) -> Read<CountedGroups> {
         self.run_call(FaultyCall::List, self.store.any_counts(tenant, lists, keys, most)).await
     }
-    async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
-        self.run_call(FaultyCall::Get, self.store.any_owned(kind, by, value)).await
+    async fn any_row_of_any_tenant(
+        &self,
+        kind: RowKind,
+        by: Column,
+        value: SqlValue,
+    ) -> Read<Option<(Tenant, AnyStored)>> {
+        self.run_call(FaultyCall::Get, self.store.any_row_of_any_tenant(kind, by, value)).await
     }
     async fn any_due(
         &self,

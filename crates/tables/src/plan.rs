@@ -366,10 +366,10 @@ mod tests {
     #[test]
     fn covered_and_small_lists_follow_from_the_indexes() {
         assert!(is_covered(&observations(SortBy::ObservationDate)));
-        let one = [("filter[owner_id]", "emp_01ARZ3NDEKTSV4RRFFQ69G5FAV")];
-        assert!(!is_covered(&objectives(&one, SortBy::PeriodEnd)));
-        assert!(is_of_few(&objectives(&one, SortBy::CreatedAt)));
-        assert!(!is_of_few(&objectives(&one, SortBy::PeriodEnd)), "their index has the order");
+        let owner_filter = [("filter[owner_id]", "emp_01ARZ3NDEKTSV4RRFFQ69G5FAV")];
+        assert!(!is_covered(&objectives(&owner_filter, SortBy::PeriodEnd)));
+        assert!(is_of_few(&objectives(&owner_filter, SortBy::CreatedAt)));
+        assert!(!is_of_few(&objectives(&owner_filter, SortBy::PeriodEnd)), "their index has the order");
         assert!(!is_of_few(&objectives(&[], SortBy::CreatedAt)));
     }
 }

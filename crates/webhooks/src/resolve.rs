@@ -16,7 +16,7 @@ use url::{Host, Url};
 use crate::policy::Policy;
 
 /// Most addresses to dial for one attempt, because a name may have many unreachable ones.
-const MAX_DIALLED: usize = 4;
+const MAX_DIALED: usize = 4;
 
 /// The name server for host names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,7 +48,7 @@ impl Resolver {
         Ok(Self { names: builder.build()?, policy })
     }
 
-    /// Returns up to `MAX_DIALLED` addresses of a URL if all of its addresses may be called for the organization.
+    /// Returns up to `MAX_DIALED` addresses of a URL if all of its addresses may be called for the organization.
     pub(crate) async fn resolve_vetted(
         &self,
         organization: OrganizationId,
@@ -75,7 +75,7 @@ impl Resolver {
         if !answers.iter().all(|address| self.policy.allows(organization, *address)) {
             return Err(Verdict::Private);
         }
-        Ok(answers.into_iter().take(MAX_DIALLED).map(|address| SocketAddr::new(address, port)).collect())
+        Ok(answers.into_iter().take(MAX_DIALED).map(|address| SocketAddr::new(address, port)).collect())
     }
 
     async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, Verdict> {

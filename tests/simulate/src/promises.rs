@@ -137,7 +137,7 @@ impl Promises {
             broken_promise = Some(format!("attempt {attempt} starts {early} ms before {time}"));
         }
         if let Some(wait) = track.wait.take() {
-            if !wait.is_limited() {
+            if !wait.is_rate_limited() {
                 self.counts.longest_wait = self.counts.longest_wait.max(wait.waited(calm_since, now));
             }
             broken_promise = wait.broken(calm_since, now).or(broken_promise);
@@ -295,12 +295,14 @@ impl Promises {
     /// Records that a failed call has postponed a delivery, perhaps behind a backlog.
     pub(crate) fn postpone(&mut self, key: Key) {
         let track = self.deliveries.get_mut(&key);
-        track.into_iter().for_each(|track| track.wait = track.wait.filter(|wait| !wait.is_limited()));
+        track.into_iter().for_each(|track| track.wait = track.wait.filter(|wait| !wait.is_rate_limited()));
     }
 
     /// Records that the clocks were set back: later deliveries may be due before those that wait for a rate.
     pub(crate) fn clock_set_back(&mut self) {
-        self.deliveries.values_mut().for_each(|track| track.wait = track.wait.filter(|wait| !wait.is_limited()));
+        self.deliveries
+            .values_mut()
+            .for_each(|track| track.wait = track.wait.filter(|wait| !wait.is_rate_limited()));
     }
 
     /// Records that a subscription is removed. Its deliveries may be deleted.

@@ -16,7 +16,7 @@ pub(crate) struct Wait {
     /// Promised end of the wait in milliseconds after `since`, if there is no disturbance.
     served_within: i64,
     /// `true` if the receiver has a rate.
-    is_limited: bool,
+    is_rate_limited: bool,
 }
 
 impl Wait {
@@ -25,12 +25,12 @@ impl Wait {
         let windows = rate.map_or(0, |rate| earlier / usize::from(rate.max(1)) + 1);
         let windows = i64::try_from(windows).unwrap_or(i64::MAX / 10_000);
         let served_within = SERVED_WITHIN_MILLIS + windows * MILLIS_PER_WINDOW;
-        Self { since, served_within, is_limited: rate.is_some() }
+        Self { since, served_within, is_rate_limited: rate.is_some() }
     }
 
     /// Returns `true` if the receiver has a rate.
-    pub(crate) const fn is_limited(&self) -> bool {
-        self.is_limited
+    pub(crate) const fn is_rate_limited(&self) -> bool {
+        self.is_rate_limited
     }
 
     /// Returns the undisturbed milliseconds of the wait so far.
@@ -42,7 +42,7 @@ impl Wait {
     pub(crate) fn broken(&self, calm_since: i64, now: i64) -> Option<String> {
         let (waited, windows) =
             (self.waited(calm_since, now), (self.served_within - SERVED_WITHIN_MILLIS) / 1_000);
-        let why = if self.is_limited {
+        let why = if self.is_rate_limited {
             format!("though {windows} seconds suffice for the rate of its receiver")
         } else {
             "though its receiver is prompt".to_owned()

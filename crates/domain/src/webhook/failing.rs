@@ -34,9 +34,9 @@ impl Job {
     }
 }
 
-/// The id in the data of an event.
+/// The subscription that an event is about: the id in its data.
 #[derive(Deserialize)]
-struct Named {
+struct EventSubject {
     id: String,
 }
 
@@ -60,7 +60,7 @@ impl Subscription {
     #[must_use]
     pub fn may_get(&self, event: &Event) -> bool {
         let is_about_itself = || {
-            let subject = serde_json::from_str::<Named>(&event.data);
+            let subject = serde_json::from_str::<EventSubject>(&event.data);
             subject.is_ok_and(|subject| subject.id == self.id.to_string())
         };
         !(is_about_subscription(event.kind) && is_about_itself())

@@ -60,8 +60,8 @@ impl Measure {
     }
 
     fn quotient(&self) -> (i128, i128) {
-        let way = i128::from(self.target) - i128::from(self.start);
-        let (part, whole) = reduced(i128::from(self.current()) - i128::from(self.start), way);
+        let distance = i128::from(self.target) - i128::from(self.start);
+        let (part, whole) = reduced(i128::from(self.current()) - i128::from(self.start), distance);
         if part < 0 {
             (0, 1)
         } else if part > whole {

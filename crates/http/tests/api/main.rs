@@ -66,6 +66,6 @@ mod summaries;
 mod support;
 mod test_data;
 mod turns;
-mod unread;
+mod unfinished_transfers;
 mod webhooks;
 mod wire;

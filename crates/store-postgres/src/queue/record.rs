@@ -74,7 +74,7 @@ pub(super) fn statements(
     slice: &ResultSlice<'_>,
 ) -> Result<Vec<(Sql, bool)>, RowWriteError> {
     let mut record = RecordBuilder::new(worker, scope, slice);
-    let (lock_webhooks, log) = (record.lock_webhooks(), record.log()?);
+    let (lock_webhooks, log) = (record.lock_webhooks(), record.insert_log_entries()?);
     let (held, changes, health) = (record.hold(), record.changes(), record.add_health());
     if scope.is_none() {
         let log = log.map(|log| format!("logged AS ({log}), ")).unwrap_or_default();
@@ -242,7 +242,7 @@ impl<'r> RecordBuilder<'r> {
 
     /// SQL that writes the log entries of the deliveries still leased by the worker. For a single tenant it runs
     /// before the deliveries change, and is `None` without entries.
-    fn log(&mut self) -> Result<Option<String>, RowWriteError> {
+    fn insert_log_entries(&mut self) -> Result<Option<String>, RowWriteError> {
         let entries: Vec<_> = (0..)
             .zip(&self.slice.results)
             .filter_map(|(place, (job, result))| match result {

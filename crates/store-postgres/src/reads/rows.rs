@@ -95,7 +95,12 @@ impl Rows for PostgresStore {
         self.counts_of(tenant, lists, keys, most).await
     }
 
-    async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
+    async fn any_row_of_any_tenant(
+        &self,
+        kind: RowKind,
+        by: Column,
+        value: SqlValue,
+    ) -> Read<Option<(Tenant, AnyStored)>> {
         if is_nowhere(&value) {
             return Ok(None);
         }

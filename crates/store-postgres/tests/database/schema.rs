@@ -63,10 +63,10 @@ async fn migrated_schema_equals_the_compared_schema() {
                    JOIN pg_class AS t ON t.relname = c.table_name AND t.relnamespace = 'public'::regnamespace \
                    WHERE c.table_schema = 'public' AND c.table_name NOT LIKE '\\_\\_diesel%' \
                    AND NOT t.relispartition ORDER BY c.table_name, c.column_name COLLATE \"C\"";
-    let mut indexes_by_table: BTreeMap<String, Vec<(String, bool)>> = BTreeMap::new();
+    let mut columns_by_table: BTreeMap<String, Vec<(String, bool)>> = BTreeMap::new();
     let client = support::client(database.url()).await;
     for row in client.query(columns, &[]).await.unwrap() {
-        indexes_by_table.entry(row.get(0)).or_default().push((row.get(1), row.get(2)));
+        columns_by_table.entry(row.get(0)).or_default().push((row.get(1), row.get(2)));
     }
     let read = Schema::new("postgres").tables.into_iter();
     let read: BTreeMap<_, Vec<_>> = read
@@ -74,7 +74,7 @@ async fn migrated_schema_equals_the_compared_schema() {
             (name, table.columns.into_iter().map(|column| (column.name, column.nullable)).collect())
         })
         .collect();
-    assert_eq!(indexes_by_table, read);
+    assert_eq!(columns_by_table, read);
     assert_eq!(support::store(&database, None).await.master_keys().await.unwrap(), []);
 }
 

@@ -78,7 +78,12 @@ impl Rows for SqliteStore {
         self.slowly(tenant, conditions, move |db| listing::counts::read(db, tenant, &lists, &keys, most)).await
     }
 
-    async fn any_owned(&self, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
+    async fn any_row_of_any_tenant(
+        &self,
+        kind: RowKind,
+        by: Column,
+        value: SqlValue,
+    ) -> Read<Option<(Tenant, AnyStored)>> {
         self.look_up(None, move |db| table::row_in_any_tenant(db, kind, by, value)).await
     }
 

@@ -99,7 +99,7 @@ async fn webhook_call_can_fail_by_injection(world: CaseContext) {
     let which = RedeliveryFilter { since: now, until: now, types: vec![], only_failed: false, now };
     for down in [false, true] {
         faulty.set_down(down);
-        let answers = [
+        let failures = [
             faulty.row::<Subscription>(tenant, to.id).await.is_err(),
             faulty.page(tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page)).await.is_err(),
             faulty.every_webhook(None, 9).await.is_err(),
@@ -115,6 +115,6 @@ async fn webhook_call_can_fail_by_injection(world: CaseContext) {
             faulty.queue_state(now).await.is_err(),
             faulty.keep_log(now, EVER, 9).await.is_err(),
         ];
-        assert_eq!(answers, [down; 11]);
+        assert_eq!(failures, [down; 11]);
     }
 }

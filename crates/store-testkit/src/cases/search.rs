@@ -82,7 +82,7 @@ async fn contents(world: &CaseContext, of: &SegmentContents) -> SegmentContents 
     SegmentContents { segment: of.segment.clone(), blocks: blocks.concat(), chunks }
 }
 
-/// Walks along all tables with pending rows.
+/// Returns all tables with pending rows, and asserts that they come in ascending order.
 async fn pending_tables(world: &CaseContext) -> Vec<(Tenant, String)> {
     let mut tables: Vec<(Tenant, String)> = vec![];
     while let Some(next) = world.store.next_pending(tables.last()).await.unwrap() {

@@ -78,7 +78,7 @@ async fn serve(socket: TcpStream, acceptor: TlsAcceptor) {
     }
 }
 
-fn secure(receiver: &Receiver) -> String {
+fn https_url(receiver: &Receiver) -> String {
     format!("https://{}/", receiver.address)
 }
 
@@ -97,7 +97,7 @@ async fn only_a_valid_certificate_for_the_host_is_accepted() {
     ];
     for (what, acceptor, wanted) in table {
         let receiver = Receiver::start(move |socket| serve(socket, acceptor.clone())).await;
-        assert_eq!(told(&sender, post(secure(&receiver), AMPLE)).await, wanted, "{what}");
+        assert_eq!(told(&sender, post(https_url(&receiver), AMPLE)).await, wanted, "{what}");
     }
 }
 
@@ -108,21 +108,21 @@ async fn failed_handshake_is_a_tls_failure() {
         socket.read_u8().await.ok();
     })
     .await;
-    assert_eq!(told(&sender, post(secure(&closing), AMPLE)).await, failed(0, Tls), "closed");
+    assert_eq!(told(&sender, post(https_url(&closing), AMPLE)).await, failed(0, Tls), "closed");
     let crashing = Receiver::start(|mut socket| async move {
         socket.read_u8().await.ok();
         reset(&socket);
     })
     .await;
-    assert_eq!(told(&sender, post(secure(&crashing), AMPLE)).await, failed(0, Tls), "reset");
+    assert_eq!(told(&sender, post(https_url(&crashing), AMPLE)).await, failed(0, Tls), "reset");
     let plain = Receiver::answering(OK).await;
     let speaks_first = Receiver::start(|mut socket| async move {
         socket.write_all(b"HTTP/1.1 400 This is no TLS\r\n\r\n").await.ok();
         socket.read_u8().await.ok();
     })
     .await;
-    assert_eq!(told(&sender, post(secure(&speaks_first), AMPLE)).await, failed(0, Tls), "plain text");
-    assert_eq!(told(&sender, post(secure(&plain), SHORT)).await, failed(0, Timeout), "waits for a head");
+    assert_eq!(told(&sender, post(https_url(&speaks_first), AMPLE)).await, failed(0, Tls), "plain text");
+    assert_eq!(told(&sender, post(https_url(&plain), SHORT)).await, failed(0, Timeout), "waits for a head");
 }
 
 #[tokio::test]
@@ -138,19 +138,19 @@ async fn cause_of_a_failed_handshake_is_told() {
     ];
     for (what, acceptor, wanted) in table {
         let receiver = Receiver::start(move |socket| serve(socket, acceptor.clone())).await;
-        assert_eq!(detail(&sender, post(secure(&receiver), AMPLE)).await.as_deref(), wanted, "{what}");
+        assert_eq!(detail(&sender, post(https_url(&receiver), AMPLE)).await.as_deref(), wanted, "{what}");
     }
     let plain = Receiver::start(|mut socket| async move {
         socket.write_all(b"HTTP/1.1 400 This is no TLS\r\n\r\n").await.ok();
         socket.read_u8().await.ok();
     })
     .await;
-    assert_eq!(detail(&sender, post(secure(&plain), AMPLE)).await.as_deref(), Some("no_tls"));
+    assert_eq!(detail(&sender, post(https_url(&plain), AMPLE)).await.as_deref(), Some("no_tls"));
     let closing = Receiver::start(|mut socket| async move {
         socket.read_u8().await.ok();
     })
     .await;
-    assert_eq!(detail(&sender, post(secure(&closing), AMPLE)).await.as_deref(), Some("ended"));
+    assert_eq!(detail(&sender, post(https_url(&closing), AMPLE)).await.as_deref(), Some("ended"));
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn slow_or_endless_handshake_is_bounded() {
         std::future::pending::<()>().await;
     })
     .await;
-    assert_eq!(told(&sender, post(secure(&holding), SHORT)).await, failed(0, Timeout), "silent");
+    assert_eq!(told(&sender, post(https_url(&holding), SHORT)).await, failed(0, Timeout), "silent");
     drop(silent);
     let dripping = Receiver::start(|mut socket| async move {
         // Sends the bytes of a handshake record slowly; its header declares 16 KiB.
@@ -175,11 +175,11 @@ async fn slow_or_endless_handshake_is_bounded() {
         }
     })
     .await;
-    assert_eq!(told(&sender, post(secure(&dripping), SHORT)).await, failed(0, Timeout), "byte by byte");
+    assert_eq!(told(&sender, post(https_url(&dripping), SHORT)).await, failed(0, Timeout), "byte by byte");
     let endless = Receiver::start(|mut socket| async move {
         // Sends an endless sequence of meaningless alert records.
         while socket.write_all(&[22, 3, 3, 0, 4, 0, 0, 0, 0].repeat(1000)).await.is_ok() {}
     })
     .await;
-    assert_eq!(told(&sender, post(secure(&endless), AMPLE)).await, failed(0, Tls), "endless");
+    assert_eq!(told(&sender, post(https_url(&endless), AMPLE)).await, failed(0, Tls), "endless");
 }

@@ -28,7 +28,7 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
     let DatabaseUrl::Sqlite(database) = &config.database else {
         return Err(BackupFailure::BackupOnServer(config.database.mask_password()).into());
     };
-    store::expect(config)?;
+    store::expect_database(config)?;
     let (database, file) = (absolute(database), absolute(&file));
     let target = file.clone();
     let contents = store::run_blocking(move || {

@@ -95,7 +95,7 @@ impl Limits {
     /// Counts a request of a key in its class, or refuses it. The result is that of the key, or that of the
     /// organization if all keys together have used up its quota.
     pub async fn admit(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
-        let count_in_both = |act: fn(&mut Window, Timestamp, u32) -> RateLimitStatus| {
+        let count_in_organization = |act: fn(&mut Window, Timestamp, u32) -> RateLimitStatus| {
             let (bucket, now) = (Bucket::Organization(caller.tenant.organization, class), self.steady());
             let act = |counter: &mut Counter| {
                 if counter.window.is_idle(now) {
@@ -106,7 +106,7 @@ impl Limits {
             };
             self.windows.with(bucket, now, act).shown_at(at)
         };
-        let of_all = count_in_both(Window::look);
+        let of_all = count_in_organization(Window::look);
         if !of_all.admitted {
             return of_all;
         }
@@ -115,7 +115,7 @@ impl Limits {
             return of_key;
         }
         // Others may have taken the rest meanwhile. Refused requests of a key must not use up the quota of all.
-        let of_all = count_in_both(Window::admit);
+        let of_all = count_in_organization(Window::admit);
         if of_all.admitted { of_key } else { of_all }
     }
 

@@ -127,7 +127,7 @@ impl<'a> Candidates<'a> {
         let mut some = vec![];
         loop {
             while some.len() < count
-                && let Some(key) = self.certain()
+                && let Some(key) = self.peek_next()
             {
                 self.known.pop();
                 // A document that was written again is in two segments.
@@ -142,8 +142,8 @@ impl<'a> Candidates<'a> {
         }
     }
 
-    /// Returns the newest document with a known key, if no unread document can come before it.
-    fn certain(&self) -> Option<DocumentKey> {
+    /// Returns the newest known document, if no document that is still unread can come before it.
+    fn peek_next(&self) -> Option<DocumentKey> {
         let key = *self.known.peek()?;
         let is_first = !self.opened.iter().any(|segment| segment.may_precede(Some(&key)));
         (is_first && self.unopened.front().is_none_or(|segment| segment.newest < key.created_at)).then_some(key)

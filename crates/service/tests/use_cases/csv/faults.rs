@@ -67,9 +67,9 @@ async fn retried_upload_with_one_key_gets_the_same_answer() {
     assert_eq!(kind(other), "key reused");
 }
 
-/// The store reports the lesser key's commits as stale, as if the other upload kept overtaking this one.
+/// The store reports the standard key's commits as stale, as if the other upload kept overtaking this one.
 #[tokio::test]
-async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
+async fn overtaken_upload_of_a_standard_key_gets_key_reused() {
     let world = TestServices::new().await;
     let store = Arc::new(Faulty::from_shared(Arc::clone(&world.store)));
     store.set_outrun(true);
@@ -79,12 +79,12 @@ async fn lesser_key_outrun_by_an_upload_gets_a_key_conflict() {
         Services::new(Arc::clone(&store) as _, world.clock.clone(), ids, vault, Arc::new(Receivers), settings);
     let file = "email,first_name,last_name\nada@example.com,Ada,Example\n";
     let caller = Caller { key: KeyId::from_ulid(Ulid(2)), ..(*standard(&world).caller).clone() };
-    let lesser = RequestContext {
+    let standard_context = RequestContext {
         idempotency: world.with_idempotency_key("key", "file").idempotency,
         ..world.call(caller)
     };
     let body = Bytes::copy_from_slice(file.as_bytes());
-    let upload = tokio::spawn(async move { upsert(&services, lesser, params(&[]), body).await });
+    let upload = tokio::spawn(async move { upsert(&services, standard_context, params(&[]), body).await });
     let gives_up_without_a_key_after = 8;
     let outrun = async {
         while store.calls(FaultyCall::Commit) < gives_up_without_a_key_after {
