@@ -26,7 +26,7 @@ pub fn former_name() -> String {
 }
 
 impl Employee {
-    /// Erases the person: only the id, the times and a pseudonym stay. The audit entry has no values.
+    /// Erases the person: only the id, the status, the times and a pseudonym stay. The audit entry has no values.
     ///
     /// # Errors
     /// [`DomainError::Conflict`] if the person is not deactivated, is on hold, or was erased before.
@@ -55,8 +55,10 @@ impl Employee {
     }
 
     fn pseudonymize(&self, reason: Option<String>, at: Timestamp) -> Decision<Self> {
+        // Every field is listed: a new one must not stay with an erased person unnoticed.
         let erased_at = at.strictly_after(self.updated_at);
         let state = Self {
+            id: self.id,
             email: format!("erased-{}@{ERASED_DOMAIN}", self.id),
             external_id: None,
             first_name: FORMER_FIRST_NAME.to_owned(),
@@ -65,14 +67,18 @@ impl Employee {
             role: Role::Employee,
             manager_id: None,
             department_id: None,
+            status: self.status,
             custom_fields: CustomFields::default(),
             is_hris_managed: false,
             hris_source: MANUAL.to_owned(),
             connector_id: None,
+            created_at: self.created_at,
             updated_at: erased_at,
+            deactivated_at: self.deactivated_at,
+            returned_at: self.returned_at,
+            hold: self.hold.clone(),
             erased_at: Some(erased_at),
             is_twin: false,
-            ..self.clone()
         };
         let audit = AuditDraft { comment: reason, ..AuditDraft::new(&state, "employee.erase") };
         Decision { state, events: vec![EventType::EmployeeErased], audit, notices: vec![] }

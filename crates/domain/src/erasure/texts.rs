@@ -7,7 +7,8 @@
 pub enum TextEffect {
     /// The rows of the person are deleted.
     Removed,
-    /// In rows of the person the value is overwritten: by a fixed text, by null, or by `{}`.
+    /// In rows of the person, or about the person or a removed resource, the value is overwritten by one without
+    /// personal data, such as a fixed text, null or `{}`.
     Replaced,
     /// The value is a word of the service, an id, a digest, or a setting. It holds no text about a person.
     Wordless,
@@ -46,7 +47,7 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("connectors", Replaced, &["last_sync_message"]),
     ("connectors", Kept, &["hris_source", "mapped_custom_field_keys", "custom_field_mappings"]),
     ("connectors", Wordless, &["type", "last_sync_status"]),
-    ("conversations", Kept, &["title"]),
+    ("conversations", Replaced, &["title"]),
     ("conversations", Wordless, &["about_type", "joins"]),
     // The URL is a setting of the subscription, and the target of a redirect is one of its receiver.
     ("deliveries", Wordless, &["event_type", "status", "failure", "request_id", "request_url", "failure_detail"]),
