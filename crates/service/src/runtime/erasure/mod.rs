@@ -91,7 +91,7 @@ async fn put_behind_others(services: &Services, tenant: Tenant, erasures: Vec<Sq
     Ok(services.store.apply_erasure(tenant, &[postponement]).await?)
 }
 
-/// Returns `true` if an erasure is running.
+/// Returns `true` if an erasure is due. Those that wait for a legal hold are due once a day.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`].
