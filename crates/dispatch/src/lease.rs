@@ -1,4 +1,5 @@
-//! End of a lease by the time of day, which is stored but may be set back, and by the monotonic clock.
+//! End of a lease by the time of day, which is stored but may be set back, and by the monotonic clock. The store
+//! decides who gets the deliveries of an expired lease: see `claim` in `candor_port_storage::queue`.
 
 use std::time::Duration;
 

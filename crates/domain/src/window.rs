@@ -7,8 +7,8 @@ pub const WINDOW_MILLIS: i64 = 60_000;
 /// Length of the window, in seconds, for the details of a refusal.
 pub const WINDOW_SECONDS: u32 = 60;
 
-/// The times of the counted requests, oldest first, in a ring buffer that grows on demand up to the limit. The times
-/// are those of a clock that never jumps.
+/// The times of the counted requests, oldest first, in a ring buffer that grows on demand up to the limit. Windows of a
+/// process use its monotonic clock; a window by another clock survives that the clock is set back.
 ///
 /// ```
 /// use candor_domain::time::Timestamp;

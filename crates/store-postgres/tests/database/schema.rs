@@ -174,7 +174,8 @@ fn both_stores_have_equal_tables_constraints_and_indexes() {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Schema {
     tables: BTreeMap<String, Table>,
-    /// Name, table and uniqueness of each index. Columns are ignored, because the planners need different ones.
+    /// Name, table and uniqueness of each index. The columns are compared in `candor-store-sqlite`, `tests/migrations.rs`:
+    /// one store may have more of them.
     indexes: Vec<(String, String, bool)>,
 }
 
