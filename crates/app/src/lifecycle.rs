@@ -212,7 +212,7 @@ impl Running {
         self.loops.spawn(clock_jumps::correct_delays(Arc::clone(&services), config.clone(), stop.clone()));
         self.deliveries.spawn(async move {
             if let Err(error) = sweep::prune_log(&services).await {
-                tracing::warn!(%error, "cannot create or drop log partitions; the next sweep retries");
+                tracing::warn!(%error, "cannot create or drop partitions of the delivery log; the next sweep retries");
             }
             engine.run(async move { drop(stop.wait_for(|is_stopped| *is_stopped).await) }, DELIVERIES_GRACE).await;
         });

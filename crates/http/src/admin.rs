@@ -59,7 +59,7 @@ async fn answer(request: HttpRequest, watched: Data<AdminState>) -> HttpResponse
     let answer = page(&request, &watched).await.unwrap_or_else(|error| {
         let id: RequestId = services.id(services.clock.now());
         if let Some(cause) = &error.cause {
-            tracing::error!(request_id = %id, %cause, "not ready");
+            tracing::error!(request_id = %id, %cause, "the service is not ready: load balancers send no requests to it until the cause is gone");
         }
         Answer::refuse(id, error)
     });

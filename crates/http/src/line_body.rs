@@ -138,13 +138,13 @@ impl LineBody {
 
 /// Logs the cause of a failure. The response has begun, so the client only sees its end.
 fn log_failure(error: &dyn fmt::Display) -> LinesCut {
-    tracing::error!(cause = %error, "cannot continue a response in lines; the response ends early");
+    tracing::error!(cause = %error, "cannot continue an NDJSON response; it ends early, and the client may send the request again");
     LinesCut::Failed
 }
 
 /// Logs that the key of the running answer was revoked, has expired or lost its rights.
 fn log_revocation() -> LinesCut {
-    tracing::info!("the key of a response in lines lost its access; the response ends early");
+    tracing::info!("an NDJSON response ends early, because its API key was revoked, expired or lost its rights");
     LinesCut::Refused
 }
 

@@ -68,7 +68,10 @@ impl Answer {
     /// Creates the response of a failed request.
     pub(crate) fn from_error(exchange: &Exchange<'_>, error: ErrorResponse) -> Self {
         if let Some(cause) = &error.cause {
-            tracing::error!(request_id = %exchange.id, route = exchange.pattern, cause, "a request failed");
+            tracing::error!(
+                request_id = %exchange.id, route = exchange.pattern, cause,
+                "cannot complete a request; the client gets an error with this request_id"
+            );
         }
         if scim::is_below(exchange.request.path()) {
             return scim::refuse_scim(exchange, error);

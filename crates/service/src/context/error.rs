@@ -35,8 +35,8 @@ pub enum Error {
     /// As many exports as permitted are running; a retry succeeds when one of them has ended.
     #[error("too many exports are running")]
     TooManyExports,
-    /// The search index is still being built; a later retry succeeds.
-    #[error("the index of words is not complete")]
+    /// The full-text index is still being built; a later retry succeeds.
+    #[error("the full-text index is not complete")]
     NotIndexed,
     /// A defect. The cause is only logged and never reaches a client.
     #[error("failed: {0}")]

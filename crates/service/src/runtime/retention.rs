@@ -74,7 +74,7 @@ pub async fn run_due(services: &Services, goes_on: impl Fn() -> bool + Sync) -> 
             Ok(is_completed) => completed_count += u64::from(is_completed),
             Err(error) => {
                 let organization = tenant.organization;
-                tracing::warn!(%organization, %error, "cannot continue a retention run; the next call retries");
+                tracing::warn!(%organization, %error, "cannot continue a retention run; retrying soon");
             }
         }
     }
@@ -176,7 +176,7 @@ impl Job<'_> {
         self.erase_people(organization).await
     }
 
-    /// Returns the time until which data of a rule is removed. `None` if the rule does not apply, or not any more.
+    /// Returns the cutoff of a rule: data from before it is removed. `None` if the rule does not apply, or not any more.
     async fn last(&self, organization: &Organization, rule: RetentionRule) -> Result<Option<Timestamp>, Error> {
         let organization_row = self.services.store.row::<Organization>(self.tenant, organization.id).await?;
         let period = organization_row
@@ -314,7 +314,7 @@ impl Job<'_> {
                 let is_erased = match self.erase(&person).await {
                     Err(Error::Bug(reason)) => {
                         let (organization, id) = (self.tenant.organization, person.value.id);
-                        tracing::error!(%organization, person = %id, reason, "cannot erase a person; the run continues");
+                        tracing::error!(%organization, person = %id, reason, "cannot erase a person; the next run retries");
                         true
                     }
                     erased => erased?,

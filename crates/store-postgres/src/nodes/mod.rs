@@ -266,12 +266,13 @@ impl Node {
             Health::Down => tracing::warn!(
                 node,
                 reason,
-                "cannot reach a node of the cluster; its organizations are served through other nodes"
+                "cannot reach a node of the cluster: its organizations are served through the other nodes that reach it, \
+                 or get 503. Start the node, or restore its network"
             ),
             Health::Silent => tracing::warn!(
                 node,
                 reason,
-                "a node of the cluster does not respond; requests of its organizations fail until the node \
+                "a node of the cluster does not respond; requests of its organizations get 503 until the node \
                  responds"
             ),
         }

@@ -288,7 +288,11 @@ pub(super) fn merge(rows: Vec<Row>, claim: &Claim) -> Read<ClaimedJobs> {
         match job {
             Ok(job) => jobs.push((was, job)),
             Err(error) => {
-                tracing::error!(%error, "cannot read a queued delivery; the other deliveries continue");
+                tracing::error!(
+                    %error,
+                    "cannot read a queued delivery: it stays queued and is not sent, the other deliveries continue. Report \
+                     this defect"
+                );
                 unread = Some(error);
             }
         }

@@ -126,7 +126,10 @@ impl Replica {
     fn is_down(&self, reason: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !matches!(*state, State::Down { .. }) {
-            tracing::warn!(reason, "cannot read the replica; all reads use the primary");
+            tracing::warn!(
+                reason,
+                "cannot read the replica; all reads use the primary until the replica responds again"
+            );
         }
         *state = State::Down { until: Instant::now() + PAUSE };
         gauge!("candor_store_replica_up").set(0);
@@ -178,7 +181,7 @@ impl PostgresStore {
         })
     }
 
-    /// Reads from the replica. `None` if it is unavailable, or this is not the store for stale reads.
+    /// Reads from the replica. `None` if it is unavailable, or if this store always reads the primary.
     pub(crate) async fn replica_answer<T: Send>(
         &self,
         sql: &Sql,

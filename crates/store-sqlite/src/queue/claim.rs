@@ -141,7 +141,11 @@ fn readable(found: Vec<Found>) -> Result<Vec<Job>, StorageError> {
         match job {
             Ok(job) => jobs.push(job),
             Err(error) => {
-                tracing::error!(%error, "cannot read a queued delivery; the other deliveries continue");
+                tracing::error!(
+                    %error,
+                    "cannot read a queued delivery: it stays queued and is not sent, the other deliveries continue. Report \
+                     this defect"
+                );
                 unread = Some(error);
             }
         }

@@ -44,7 +44,8 @@ async fn carry_out_moves(
             if let Err(error) = rebuild::complete(tasks, tenant).await {
                 tracing::warn!(
                     %error,
-                    "cannot complete the reporting lines; the next move of a person or the next start retries"
+                    "cannot rebuild the reporting lines: reads of teams are slower until the next move of a person or the \
+                     next start retries"
                 );
             }
         });

@@ -50,7 +50,8 @@ impl Receiver {
                 let (tenant, webhook) = queue;
                 tracing::error!(
                     organization = %tenant.organization, %webhook, %error,
-                    "cannot open the secret of a webhook; add the key that sealed the secret to CANDOR_MASTER_KEY"
+                    "cannot open the secret of a webhook: without an open secret its deliveries wait. Add the key that \
+                     sealed the secret to CANDOR_MASTER_KEY"
                 );
                 None
             }
@@ -68,7 +69,8 @@ impl Receiver {
                 let (tenant, webhook) = queue;
                 tracing::error!(
                     organization = %tenant.organization, %webhook, %error,
-                    "cannot open a header of a webhook; add the key that sealed the header to CANDOR_MASTER_KEY"
+                    "cannot open a header of a webhook: its deliveries wait. Add the key that sealed the header to \
+                     CANDOR_MASTER_KEY"
                 );
                 vec![]
             }

@@ -71,7 +71,7 @@ pub async fn run_due(services: &Services, goes_on: impl Fn() -> bool + Sync) -> 
             Ok(is_completed) => completed_count += u64::from(is_completed),
             Err(error) => {
                 let erasure = stored.value.id;
-                tracing::warn!(%erasure, %error, "cannot continue an erasure; the next run retries");
+                tracing::warn!(%erasure, %error, "cannot continue an erasure; retrying soon");
             }
         }
         *work_of_organization += services.clock.steady().saturating_sub(start);

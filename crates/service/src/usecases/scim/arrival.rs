@@ -84,7 +84,11 @@ impl ScimContext {
         let Some(arrival) = &written.arrival else { return written.reply };
         if let Err(failure) = self.set_managers(services, connector, arrival).await {
             let person = arrival.person;
-            tracing::warn!(%person, ?failure, "cannot set the managers of people who arrived at the same time");
+            tracing::warn!(
+                %person, ?failure,
+                "cannot set the managers of some people of an identity provider; the next request about these people \
+                 or the manager retries"
+            );
         }
         written.reply
     }

@@ -75,7 +75,11 @@ pub(super) async fn record_refused(
     let may_act = context.caller.require_admin(AdminContext::Settings).is_ok() && context.authorize().is_ok();
     let Some(id) = connector.and_then(|text| text.parse().ok()).filter(|_| may_act) else { return };
     if let Err(error) = try_to_note(services, context, id, why).await {
-        tracing::warn!(connector = %id, %error, "cannot record at the connector that its file was rejected");
+        tracing::warn!(
+            connector = %id, %error,
+            "cannot record at the connector that its file was rejected; the connector shows the sync before, and the \
+             client gets the reason"
+        );
     }
 }
 
