@@ -88,7 +88,8 @@ fn packages() -> Outcome<Figure> {
     Ok(("packages", foreign(&text) as f64))
 }
 
-/// Returns the number of packages in the output of `cargo tree`, each version once. Those of a path are our own.
+/// Returns the number of third-party packages in the output of `cargo tree`, each version once. Packages with a path
+/// belong to the workspace and do not count.
 fn foreign(tree: &str) -> usize {
     let lines = tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty());
     lines.filter(|line| !line.contains(" (/")).collect::<BTreeSet<_>>().len()

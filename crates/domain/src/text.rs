@@ -233,7 +233,8 @@ pub fn is_same_folded(one: &str, other: &str) -> bool {
     if one.is_ascii() && other.is_ascii() {
         return one.eq_ignore_ascii_case(other);
     }
-    // The lower case of a character has at most three times its bytes, and at least a third of them.
+    // Texts with the same lower case differ at most threefold in bytes: the Kelvin sign has three, its lower case `k` has
+    // one.
     if one.len() > 3 * other.len() || other.len() > 3 * one.len() {
         return false;
     }

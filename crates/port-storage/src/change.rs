@@ -132,7 +132,7 @@ impl ChangeSet {
 /// A write of a change set.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Write {
-    /// Writes a whole aggregate of any type. See [`Write::put`].
+    /// Writes a whole row of any type. See [`Write::put`].
     Put(AnyRow),
     /// Writes a person whose reporting line starts or changes. The store updates the closure of the reporting
     /// tree in the same transaction. See [`Write::employee`].
@@ -172,7 +172,7 @@ pub enum Write {
 }
 
 impl Write {
-    /// Writes a whole aggregate, except for columns that are recorded separately (see [`Table::recorded`]).
+    /// Writes a whole row, except for columns that are recorded separately (see [`Table::recorded`]).
     #[must_use]
     pub fn put<T: Stored>(row: &Row<T>) -> Self {
         Self::Put(AnyRow::from_row(row))

@@ -1,4 +1,4 @@
-//! Encoding of aggregates as flat columns, shared by all stores.
+//! Encoding of resources as flat columns, shared by all stores.
 //!
 //! A store implements only the binding of a [`SqlValue`] and the fetching of a value ([`CellReader`]). The columns
 //! of a resource, their order, and the validation of stored values are defined here and in [`crate::rows`].

@@ -23,7 +23,7 @@ const HASHED_ROWS: usize = 8_000;
 /// Count of the matches of a condition on another table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedRows {
-    /// Index of the condition in the list.
+    /// Position of the condition in the list.
     pub condition: usize,
     /// Number of people or rows, up to [`counted_to`].
     pub count: usize,
@@ -34,7 +34,7 @@ pub struct NamedRows {
 pub enum RowSource {
     /// Scan in list order; each row is looked up in the other tables.
     Scan(RowFilter),
-    /// All matches of the condition with this index, found through its people or tags and then sorted.
+    /// All matches of the condition at this position of the list, found through its people or tags and then sorted.
     Gather(usize),
     /// Like `Gather`, for a condition on people: the first row of each person in list order, then all rows of the
     /// people whose first row can be on the page.

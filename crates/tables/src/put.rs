@@ -6,7 +6,7 @@ use crate::error::RowWriteError;
 use crate::flat::{SqlValue, Stored, Table};
 use crate::version::Version;
 
-/// A row to write: the whole aggregate.
+/// A row to write: the whole resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row<T> {
     /// New value of the row.
@@ -40,13 +40,13 @@ pub struct AnyRow {
 }
 
 impl AnyRow {
-    /// Encodes a whole aggregate.
+    /// Encodes a whole resource.
     #[must_use]
     pub fn from_row<T: Stored>(row: &Row<T>) -> Self {
         Self { seen: row.seen, ..Self::new(&row.value) }
     }
 
-    /// Encodes an aggregate that must not exist yet.
+    /// Encodes a resource that must not exist yet.
     #[must_use]
     pub fn new<T: Stored>(value: &T) -> Self {
         let (id, cells, mut members) = (value.key().to_bytes(), value.cells(), value.members());

@@ -44,13 +44,13 @@ pub struct RowKind {
 }
 
 impl RowKind {
-    /// Creates the kind for whole rows of an aggregate.
+    /// Creates the kind for whole rows of a resource.
     #[must_use]
     pub const fn new<T: Stored>() -> Self {
         Self { table: T::TABLE, read: any::<T> }
     }
 
-    /// Creates the kind for the readers of an aggregate's rows.
+    /// Creates the kind for the readers of a resource's rows.
     #[must_use]
     pub const fn readers_of<T: StoredReaders>() -> Self {
         Self { table: T::READERS, read: readers::<T> }
@@ -71,7 +71,7 @@ impl RowKind {
     }
 }
 
-/// An aggregate whose readers can be read without the rest of the row.
+/// A resource whose readers can be read without the rest of the row.
 pub trait StoredReaders: Stored {
     /// Declaration of the table with only the id and the columns that determine the readers.
     const READERS: &'static Table;
@@ -105,7 +105,7 @@ pub fn read_versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T
     Ok(Versioned { value, version })
 }
 
-/// A column to look up rows of an aggregate by. An index must begin with it. Rows of several values are read at once only
+/// A column by which rows of a resource are looked up. An index must begin with it. Rows of several values are read at once only
 /// if a value has at most one row. Other rows are read by a list, in pages.
 #[derive(Debug)]
 pub struct LookupColumn<T> {
@@ -114,7 +114,7 @@ pub struct LookupColumn<T> {
 }
 
 impl<T: Stored> LookupColumn<T> {
-    /// Declares a lookup by this column of the aggregate's table.
+    /// Declares a lookup by this column of the resource's table.
     #[must_use]
     pub const fn column(name: &'static str, kind: Type) -> Self {
         Self { column: Column::new(name, kind), rows: PhantomData }

@@ -217,7 +217,8 @@ fn healthcheck_command_asks_the_local_service() {
     };
     assert_eq!(options(&["--json"]).json(), json!({"status": "ready"}));
     assert_eq!(options(&["--live"]).succeeded().stdout, "alive\n");
-    // A worker answers only on the separate listener.
+    // `healthcheck` asks the separate listener if there is one, because a worker has no other. Nothing listens at this
+    // address.
     assert_eq!(options(&["--admin-listen", "127.0.0.1:9"]).code, Some(1));
     service.stop();
 }

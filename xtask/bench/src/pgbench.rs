@@ -111,7 +111,8 @@ impl Reference {
         rate.ok_or_else(|| format!("pgbench failed: {}", errors.trim()).into())
     }
 
-    /// Returns the latest statement of the store that contains all these words. `values` replace its parameters.
+    /// Returns a statement that contains all these words, among the last ones of the store's connections. `values`
+    /// replace its parameters.
     pub(crate) fn store_statement(&self, words: &[&str], values: &[String]) -> Result<String> {
         let query = "SELECT query AS value FROM pg_stat_activity WHERE application_name = 'candor'";
         let statements = self.database.texts(query)?;

@@ -18,7 +18,7 @@ pub(super) struct Api {
     pub(super) errors: Vec<ErrorClass>,
     /// Event types that this version of the document describes.
     pub(super) event_types: Vec<String>,
-    /// Types of events, each with its words.
+    /// Parts of the union `Event`, each with the event types that it covers.
     pub(super) event_families: Vec<Family>,
 }
 

@@ -21,7 +21,8 @@ const SHARED: [&str; 3] = ["candor-search-index", "candor-tables", "candor-fair-
 /// Adapters between the service and other systems.
 const ADAPTERS: [&str; 4] = ["candor-http", "candor-webhooks", "candor-mail", "candor-limits-redis"];
 
-struct Row {
+/// Rule for the dependencies of one crate.
+struct CrateRule {
     package: &'static str,
     /// Crates of the workspace that the crate may name under `[dependencies]`.
     may: Vec<&'static str>,
@@ -31,7 +32,7 @@ struct Row {
     only: Option<&'static [&'static str]>,
 }
 
-impl Row {
+impl CrateRule {
     fn new(package: &'static str, may: &[&[&'static str]], never: &'static [&'static str]) -> Self {
         Self { package, may: may.concat(), never, only: None }
     }
@@ -39,13 +40,13 @@ impl Row {
 
 const DOMAIN: &[&str] = &["candor-domain"];
 
-fn table() -> Vec<Row> {
+fn table() -> Vec<CrateRule> {
     service().into_iter().chain(outside()).chain(tools()).collect()
 }
 
 /// Crates of the service, and of its tests.
-fn service() -> Vec<Row> {
-    let domain = Row {
+fn service() -> Vec<CrateRule> {
+    let domain = CrateRule {
         only: Some(&[
             "base64",
             "chrono",
@@ -67,66 +68,74 @@ fn service() -> Vec<Row> {
             "url",
             "validator",
         ]),
-        ..Row::new("candor-domain", &[], &["tokio", "diesel", "actix-web", "hyper", "tracing"])
+        ..CrateRule::new("candor-domain", &[], &["tokio", "diesel", "actix-web", "hyper", "tracing"])
     };
     let databases: &[&str] = &["diesel", "tokio-postgres", "libsqlite3-sys"];
     let store: &[&str] = &["actix-web", "hyper"];
     vec![
         domain,
-        Row::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
+        CrateRule::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
         // Pure libraries: they compute, and have no other crates of the workspace.
-        Row { only: Some(&[]), ..Row::new("candor-search-index", &[DOMAIN], &["tokio"]) },
-        Row {
+        CrateRule { only: Some(&[]), ..CrateRule::new("candor-search-index", &[DOMAIN], &["tokio"]) },
+        CrateRule {
             only: Some(&["base64", "ring", "serde", "serde_json", "thiserror"]),
-            ..Row::new("candor-tables", &[DOMAIN], &["tokio"])
+            ..CrateRule::new("candor-tables", &[DOMAIN], &["tokio"])
         },
-        Row::new("candor-port-storage", &[DOMAIN, &["candor-search-index", "candor-tables"]], databases),
-        Row::new("candor-fair-share", &[DOMAIN, &["candor-tables", "candor-port-storage"]], databases),
-        Row::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
-        Row::new("candor-port-limits", &[DOMAIN], &["tokio", "redis", "actix-web", "hyper", "diesel"]),
+        CrateRule::new("candor-port-storage", &[DOMAIN, &["candor-search-index", "candor-tables"]], databases),
+        CrateRule::new("candor-fair-share", &[DOMAIN, &["candor-tables", "candor-port-storage"]], databases),
+        CrateRule::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
+        CrateRule::new("candor-port-limits", &[DOMAIN], &["tokio", "redis", "actix-web", "hyper", "diesel"]),
         // A pure state machine: it knows deliveries and claims, and no crate that executes them.
-        Row {
+        CrateRule {
             only: Some(&[]),
-            ..Row::new("candor-dispatch", &[DOMAIN, &["candor-port-storage"]], &["diesel", "actix-web", "hyper"])
+            ..CrateRule::new(
+                "candor-dispatch",
+                &[DOMAIN, &["candor-port-storage"]],
+                &["diesel", "actix-web", "hyper"],
+            )
         },
-        Row::new(
+        CrateRule::new(
             "candor-service",
             &[DOMAIN, &PORTS, &SHARED, &["candor-dispatch"]],
             &["actix-web", "hyper", "diesel", "redis"],
         ),
-        Row::new("candor-store-postgres", &[DOMAIN, &PORTS, &SHARED], store),
-        Row::new("candor-store-sqlite", &[DOMAIN, &PORTS, &SHARED], store),
-        Row::new("candor-store-testkit", &[DOMAIN, &PORTS, &SHARED], databases),
+        CrateRule::new("candor-store-postgres", &[DOMAIN, &PORTS, &SHARED], store),
+        CrateRule::new("candor-store-sqlite", &[DOMAIN, &PORTS, &SHARED], store),
+        CrateRule::new("candor-store-testkit", &[DOMAIN, &PORTS, &SHARED], databases),
     ]
 }
 
 /// Adapters to other systems, the client library, the program, and the tests of the program.
-fn outside() -> Vec<Row> {
+fn outside() -> Vec<CrateRule> {
     vec![
-        Row::new("candor-http", &[DOMAIN, &PORTS, &["candor-fair-share", "candor-service"]], &["diesel", "hyper"]),
-        Row::new(
+        CrateRule::new(
+            "candor-http",
+            &[DOMAIN, &PORTS, &["candor-fair-share", "candor-service"]],
+            &["diesel", "hyper"],
+        ),
+        CrateRule::new(
             "candor-webhooks",
             &[DOMAIN, &["candor-port-events"]],
             &["actix-web", "diesel", "aws-lc-rs", "openssl"],
         ),
-        Row::new(
+        CrateRule::new(
             "candor-mail",
             &[DOMAIN, &["candor-port-events"]],
             &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
         ),
-        Row::new(
+        CrateRule::new(
             "candor-limits-redis",
             &[DOMAIN, &["candor-port-limits"]],
             &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
         ),
         // The client library stands alone, because programs of other projects depend on it.
-        Row::new("candor-client", &[], &["actix-web", "diesel", "aws-lc-rs", "openssl", "native-tls", "h2"]),
-        Row::new(
+        CrateRule::new("candor-client", &[], &["actix-web", "diesel", "aws-lc-rs", "openssl", "native-tls", "h2"]),
+        CrateRule::new(
             "candor-app",
             &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-service", "candor-client"]],
             &["aws-lc-rs"],
         ),
-        Row::new(
+        CrateRule::new(
             "candor-e2e",
             &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &FOR_TESTS, &["candor-service", "candor-app"]],
             &[],
@@ -135,24 +144,24 @@ fn outside() -> Vec<Row> {
 }
 
 /// Tools beside the service.
-fn tools() -> Vec<Row> {
+fn tools() -> Vec<CrateRule> {
     vec![
-        Row { only: Some(&[]), ..Row::new("candor-test-explore", &[], &[]) },
-        Row::new("candor-test-faults", &[], &["tokio", "diesel", "actix-web"]),
-        Row::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
-        Row::new("candor-test-redis", &[], &["tokio", "redis", "diesel", "actix-web"]),
-        Row::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
-        Row::new(
+        CrateRule { only: Some(&[]), ..CrateRule::new("candor-test-explore", &[], &[]) },
+        CrateRule::new("candor-test-faults", &[], &["tokio", "diesel", "actix-web"]),
+        CrateRule::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
+        CrateRule::new("candor-test-redis", &[], &["tokio", "redis", "diesel", "actix-web"]),
+        CrateRule::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
+        CrateRule::new(
             "candor-bench",
             &[DOMAIN, &["candor-tables", "candor-port-events", "candor-webhooks", "candor-test-postgres"]],
             &["actix-web"],
         ),
-        Row::new(
+        CrateRule::new(
             "candor-simulate",
             &[DOMAIN, &["candor-port-storage", "candor-dispatch"]],
             &["diesel", "actix-web", "hyper"],
         ),
-        Row::new("xtask", &[&["candor-test-explore", "candor-test-postgres"]], &["diesel", "actix-web"]),
+        CrateRule::new("xtask", &[&["candor-test-explore", "candor-test-postgres"]], &["diesel", "actix-web"]),
     ]
 }
 
@@ -177,7 +186,7 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<
 }
 
 /// Returns findings for the dependencies in the manifest. Ignores dev-dependencies.
-fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
+fn direct(package: &Package, row: &CrateRule, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
     let checked_names =
         package.dependencies.iter().filter(|one| one.kind != Kind::Dev).map(|one| one.name.as_str());
     let wrong = checked_names.filter_map(|name| {
@@ -197,7 +206,7 @@ fn direct(package: &Package, row: &Row, workspace: &[&str], manifest: &Manifest)
 }
 
 /// Returns findings for dependencies of dependencies.
-fn indirect(row: &Row, tree: &str, manifest: &Manifest) -> Vec<Finding> {
+fn indirect(row: &CrateRule, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     let is_reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
     let wrong = row.never.iter().filter(|name| is_reached(name)).map(|name| {
         let package = row.package;

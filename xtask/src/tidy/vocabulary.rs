@@ -13,7 +13,8 @@ const ADVERBS: &str = "again ahead alone altogether anew apart aside away back h
     there together twice";
 /// Words that end like a participle and are none.
 const VERBS_AND_NOUNS: &str = "bed embed feed need proceed seed shared speed succeed string heading encoding ping missing pending remaining ring";
-/// Functions with the word of an interface: of serde, of HTTP, of parameters and of the forms of bodies.
+/// Participles and prepositions that functions may have as names, because serde, HTTP, or the parameters and bodies of
+/// the API use these words.
 const FUNCTIONS: [&str; 6] = ["accepted", "created", "expecting", "nested", "required", "since"];
 
 /// Checks the names of functions and bindings of a file that a person wrote.

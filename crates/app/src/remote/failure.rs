@@ -10,7 +10,7 @@ use crate::error::{CommandFailure, FAILURE, WRONG_USAGE};
 
 /// Exit status if the API key is refused or lacks a permission: 401 and 403.
 const KEY_REFUSED: u8 = 3;
-/// Exit status if the service refuses the request: every other 4xx.
+/// Exit status if the service refuses the request: every 4xx except 401, 403 and 429.
 const REQUEST_REFUSED: u8 = 4;
 /// Exit status if the service fails or is busy: 5xx, 429, and every response that advises a retry.
 const SERVICE_FAILED: u8 = 5;

@@ -36,7 +36,7 @@ impl RemovedIds {
     }
 }
 
-/// The ids of erased resources and the address of the person.
+/// Ids, e-mail address and names by which stored texts mention an erased person, and the ids that a legal hold keeps.
 #[derive(Debug, Clone)]
 pub struct Mentions {
     person: EmployeeId,

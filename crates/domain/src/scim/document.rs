@@ -348,12 +348,12 @@ impl UserDocument {
         self.section(&ScimSchema::Enterprise)?.get(name)
     }
 
-    /// Sets the attribute of the core schema as it is.
+    /// Sets the attribute of the core schema, without a check of the value.
     pub(super) fn set_core(&mut self, name: &str, value: Value) {
         self.core.set(name, value);
     }
 
-    /// Sets the attribute of the enterprise extension as it is.
+    /// Sets the attribute of the enterprise extension, without a check of the value.
     pub(super) fn set_enterprise(&mut self, name: &str, value: Value) {
         self.section_mut(&ScimSchema::Enterprise).set(name, value);
     }

@@ -89,7 +89,8 @@ const fn is_ignored(character: char) -> bool {
         | '\u{feff}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Returns `true` for Han characters that equal their folded form. Saves most texts the lookups in Unicode tables.
+/// Returns `true` for Han characters that equal their folded form, so that most Chinese texts need no lookups in the
+/// Unicode tables.
 const fn is_plain_sign(character: char) -> bool {
     matches!(character, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}')
 }

@@ -125,7 +125,8 @@ impl CustomHeaders {
         }
     }
 
-    /// Checks a patch: its masked values must be those of the headers, and the number of headers after it.
+    /// Checks that masked values in a patch are those of the headers, and that the patch leaves at most `MAX_HEADERS`
+    /// headers.
     pub(super) fn check_patch(&self, patch: &HeaderPatch, fields: &mut Fields) {
         for (name, change) in patch {
             let HeaderChange::Keep(masked) = change else { continue };

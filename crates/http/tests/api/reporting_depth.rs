@@ -50,7 +50,7 @@ async fn manager_with_too_many_above_is_refused_in_every_way() {
         let body = json!({"email": "new@example.com", "first_name": "A", "last_name": "B", "manager_id": bottom});
         let response = world.post("/v1/employees", body).await;
         assert_eq!((response.status, response.problems()), (422, too_deep("manager_id")));
-        // The person fits below the last but one, the one below them does not.
+        // `upper` fits below the manager of `bottom`. Their report `lower` would be one level too deep.
         let last_manager = world.get(&format!("/v1/employees/{bottom}")).await.json()["manager_id"].clone();
         let pair = hire(world, "upper", None).await;
         hire(world, "lower", Some(&pair)).await;

@@ -1,4 +1,4 @@
-//! Answers with numbers of entries of a list by group.
+//! Responses with the number of entries of a list in each group.
 
 use candor_domain::counts::{GroupedCounts, MAX_GROUPS};
 use candor_domain::id::{Id, Kind};
@@ -40,7 +40,7 @@ pub(crate) async fn reply<T: Stored + Clone, C: Serialize>(
     Ok(Reply::ok(render(&counts)?, None))
 }
 
-/// Returns the text of a group.
+/// Returns the text of a group; `None` for the group without one.
 pub(crate) fn text(value: &SqlValue) -> Option<String> {
     if let SqlValue::Text(text) = value { Some(text.clone()) } else { None }
 }

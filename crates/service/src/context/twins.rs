@@ -10,7 +10,7 @@ use candor_tables::rows;
 /// Rows of a kind that are read of each data set, and organizations that are read at once.
 const MOST: u16 = 100;
 
-/// People, departments and attributes that are found by no address or name, because another one has their key.
+/// People, departments and attributes that are found by no address or name, because another row has the same key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields named after their types")]
 pub struct Twins {

@@ -72,7 +72,7 @@ impl Removal<'_> {
         ErasureChange::Record { removal: self.id, kind, ids }
     }
 
-    /// Forgets the recorded rows.
+    /// Deletes the list of rows that this removal recorded.
     pub(super) async fn forget_recorded(&self) -> Result<(), Error> {
         let erasure_column = Column::new("erasure_id", Type::Id);
         let values = vec![SqlValue::Id(self.id.to_bytes())];

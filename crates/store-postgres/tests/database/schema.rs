@@ -262,7 +262,8 @@ impl Table {
                 // constraint.
                 table.constraints.push(words.join(" ").replacen("PRIMARY KEY (", "UNIQUE (", 1));
             } else {
-                // SQLite's row id, which numbers the events, counts as a primary key here.
+                // A primary key is never null: SQLite's row id column, which numbers the events, is declared without
+                // NOT NULL.
                 let nullable = !item.contains("NOT NULL") && !item.contains("PRIMARY KEY");
                 table.columns.push(Column { name: words[0].to_owned(), kind: kind(words[1]), nullable });
             }

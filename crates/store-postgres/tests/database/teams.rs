@@ -206,8 +206,8 @@ async fn observation_walk_of_any_team_is_complete_and_ordered() {
     let company = Company::new(&database).await;
     let observations = company.observations(900).await;
     let lead = company.leads[0].id;
-    // Leads take turns in `INDIRECT`, so every `LEADS`-th person behind the boss and the leads reports to this
-    // one.
+    // Indirect reports follow the boss and the leads, and are given to the leads in turn: every `LEADS`-th reports to
+    // this one.
     let of_lead: HashSet<_> = company.everybody[1 + LEADS..][..INDIRECT].iter().step_by(LEADS).copied().collect();
     for (manager, team) in [(company.boss, &company.team), (lead, &of_lead)] {
         for archived in [Archived::No, Archived::All] {

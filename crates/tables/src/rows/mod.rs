@@ -1,4 +1,4 @@
-//! Columns, encoding and lists of each aggregate.
+//! Columns, encoding and lists of each resource.
 
 /// Implements `StoredReaders` for a resource with the `READER_COLUMNS` and `read_readers` of its module.
 macro_rules! readers {

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 use super::Provider;
 use crate::support::{CommandResult, Installation, candor};
 
-/// Requests of a check that only reads, and of a check that also writes.
+/// Number of requests of a check that only reads.
 const READS: usize = 6;
+/// Number of requests of a check that also writes.
 const ALL: usize = 13;
 
 #[test]

@@ -8,12 +8,14 @@ use serde_json::{Value, json};
 use super::{GOALS, body_of, defect, expect_reply, object};
 use crate::error::Error;
 
-/// Titles of the sample objective with key results, of the one that the others support, and of one with neither.
+/// Title of the sample objective with key results.
 const MEASURED: &str = "A case is answered within an hour";
+/// Title of the sample objective that `MEASURED` supports.
 const WIDER: &str = "Customers would recommend us";
+/// Title of a sample objective without key results and without a parent.
 const STATED: &str = "Every service has a migration guide";
 
-/// Adds key results and a parent to an objective, and check-ins to two of them.
+/// Adds key results, a parent and two check-ins to the objective `MEASURED`, and a check-in to `STATED`.
 pub(super) async fn add_progress(
     services: &Services,
     context: &RequestContext,

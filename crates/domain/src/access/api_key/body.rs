@@ -105,7 +105,7 @@ pub struct Patch {
     pub allowed_networks: Option<AllowedNetworks>,
     /// `Some(None)` removes the end.
     pub expires_at: Option<Option<Timestamp>>,
-    /// `true` enables a key that is off because its person came back.
+    /// `true` enables a key that stayed off when its person came back after a deactivation (decision B7).
     pub is_enabled: bool,
 }
 

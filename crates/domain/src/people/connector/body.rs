@@ -163,7 +163,7 @@ fn slug(text: &str) -> Result<(), ValueError> {
 }
 
 /// Returns the mappings after a patch. They belong to connectors of identity providers, and two custom fields
-/// never have one path.
+/// never have the same path.
 fn apply_mapping_patch(
     kind: Type,
     stored: &BTreeMap<String, String>,

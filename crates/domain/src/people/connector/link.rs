@@ -57,8 +57,8 @@ impl ScimLink {
         format!("{connector}:{external_id}")
     }
 
-    /// Returns the value by which the links of a connector are found that wait for a manager. The reference is compared
-    /// as the e-mail address that it may be.
+    /// Returns the value by which the links of a connector that wait for this manager are found. The reference may be an
+    /// e-mail address, and is compared as one.
     #[must_use]
     pub fn manager_key(connector: ConnectorId, manager_ref: &str) -> String {
         format!("{connector}:{}", address_key(manager_ref))

@@ -57,7 +57,7 @@ impl ScimContext {
                 Ok(WritePlan::Unchanged(reply)) => {
                     return Ok(services.store_reply(request, reply, now).await?.into());
                 }
-                // A known person may be changed as the new one may not be created.
+                // The person may exist already: an update can be allowed although the creation is refused.
                 Ok(WritePlan::Refuse(_)) | Err(ScimFailure::Refused(_)) if assumes_new => {
                     assumes_new = false;
                     continue;

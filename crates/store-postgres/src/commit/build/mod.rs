@@ -139,7 +139,7 @@ fn write(
         match write {
             Write::Put(row) | Write::PutReporting { row, .. } => rows.add(row)?,
             Write::NotificationsRead(person, at) => conversations::read_notifications(statement, *person, *at),
-            // These writes follow below, and in `after_writes`.
+            // `removals` has built `Erase`; the others follow below, and in `after_writes`.
             Write::MessageAdded(..) | Write::StreakReset(_) | Write::BringForward(..) | Write::Erase(_) => {}
             Write::FailingReported(id) => webhooks::report_failing(statement, *id),
             // The queued deliveries stay; a worker that leases one of them discards it.
