@@ -36,9 +36,10 @@ pub struct AuditDraft {
     pub comment: Option<String>,
 }
 
-/// Length of the longest value that an entry keeps as it is, in bytes of its JSON.
+/// Maximum length of a value that an entry keeps unshortened, in bytes of its JSON.
 pub const VALUE_BYTES: usize = 4096;
-/// Length of the longest text that an entry keeps as it is, in bytes of its JSON: that of the body of a summary.
+/// Maximum length of a text that an entry keeps unshortened, in bytes of its JSON. The longest one is the body of
+/// a summary.
 pub const TEXT_BYTES: usize = 128 * 1024;
 
 /// The members of a resource that a change touched, by name.
@@ -189,7 +190,7 @@ impl AuditEntry {
         self.context.api_key = key.id.map(|id| KeyUsed { id, name: key.name });
     }
 
-    /// Returns the scope that shows the values of the entry: that of GET of its target.
+    /// Returns the scope that shows the values of the entry: the one that GET of its target requires.
     #[must_use]
     pub fn needed_scope(&self) -> Permission {
         match &*self.target.kind {
@@ -269,7 +270,7 @@ pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Changes {
     changes
 }
 
-/// A resource before or after a change: as it is, and as a reader sees it.
+/// A resource before or after a change, in full and as a reader sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Side<'a, T> {
     /// The resource as stored.

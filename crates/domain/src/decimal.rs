@@ -139,7 +139,7 @@ impl Serialize for Decimal {
         if self.0 % UNITS == 0 {
             return serializer.serialize_i64(self.0 / UNITS);
         }
-        // The text is written as it is: a number of `serde_json` would be a binary one.
+        // The text is written unchanged: a number of `serde_json` would be a binary floating-point number.
         let raw = RawValue::from_string(self.to_string()).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
     }

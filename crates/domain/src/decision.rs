@@ -28,15 +28,15 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
         0
     }
 
-    /// The permission that shows [`Resource::linked_ids`], required beside that of the resource itself.
+    /// The permission that shows [`Resource::linked_ids`], in addition to the permission of the resource itself.
     const LINKS_PERMISSION: Option<Permission> = None;
 
-    /// Returns the ids in the JSON form that name resources which not every caller sees (decision B5).
+    /// Returns the ids in the JSON form whose resources are hidden from some callers (decision B5).
     fn linked_ids(&self) -> Vec<LinkedId> {
         vec![]
     }
 
-    /// Returns further such ids, which need no permission beside that of the resource.
+    /// Returns further ids of hidden resources, which need only the permission of the resource itself.
     fn named_ids(&self) -> Vec<LinkedId> {
         vec![]
     }

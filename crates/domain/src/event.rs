@@ -32,7 +32,7 @@ pub struct Event {
     pub request_id: Option<String>,
 }
 
-/// Returns the id that receivers see: that of a test event starts with `evt_test_` (§4.4).
+/// Returns the id that receivers see. Ids of test events start with `evt_test_` (§4.4).
 #[must_use]
 pub fn public_id(kind: EventType, id: EventId) -> String {
     if kind == EventType::TestPing { format!("evt_test_{}", id.ulid()) } else { id.to_string() }

@@ -326,7 +326,7 @@ impl Params {
         ListDigest::new(&format!("{name}\n{sort:?}\n{filters:?}"))
     }
 
-    /// Ends the reading. An unknown filter is a problem, and so is a parameter that is nearly one of the request; other
+    /// Ends the reading. An unknown filter is a problem, and so is a misspelled parameter of the request; other
     /// unknown parameters are ignored.
     ///
     /// # Errors

@@ -130,7 +130,7 @@ impl Caller {
     }
 
     /// Returns `true` if the caller's key does not end before one that ends at `end`. A stored answer can hold a
-    /// secret, so a key that ends earlier than that of the first request does not get it (decision A13).
+    /// secret. A key does not get it if it ends earlier than the key of the first request (decision A13).
     #[must_use]
     pub fn lasts_as_long_as(&self, end: Option<Timestamp>) -> bool {
         !outlasts(end, self.expires_at)

@@ -76,7 +76,7 @@ impl Access {
         Self::new(Key::Scope(scope), Some(AdminContext::Organization))
     }
 
-    /// Keys with this scope that may write to people: of keys that act for a person only those of org admins.
+    /// Keys with this scope that may write to people: keys that act for no person, and bound keys of org admins.
     #[must_use]
     pub const fn people_writer(scope: Permission) -> Self {
         Self::new(Key::Scope(scope), Some(AdminContext::People))
@@ -142,9 +142,10 @@ impl Access {
         self.admin_context
     }
 
-    /// Returns `true` if a write of this operation can give access that lasts. Rights of people and keys, subscriptions
-    /// and settings do, and so do places in conversations, assignments and reviews. The caller of such a write is read
-    /// from the store, so that who has just lost rights keeps none by it (decision B4). Other writes change contents.
+    /// Returns `true` if a write of this operation can give access that lasts. Rights of people and keys,
+    /// subscriptions and settings do, and so do places in conversations, assignments and reviews. The caller of
+    /// such a write is read from the store, so that a caller who has just lost rights cannot get them back by the
+    /// write (decision B4). Other writes change contents.
     #[must_use]
     pub const fn gives_access(&self) -> bool {
         let has_contents_only = matches!(

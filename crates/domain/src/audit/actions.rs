@@ -1,4 +1,4 @@
-//! All actions of the audit log, which screens offer as a filter, and the entries that are made of them.
+//! All actions of the audit log, which screens offer as a filter, and the creation of entries.
 
 use super::{Actor, AuditDraft, AuditEntry, Origin};
 use crate::id::AuditId;

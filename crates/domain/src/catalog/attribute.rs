@@ -169,8 +169,8 @@ impl Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored attribute. Ignores the fields if it is archived, because
-    /// [`Attribute::update`] refuses every update of it.
+    /// Checks the update against the stored attribute. Ignores the fields of an archived attribute, because
+    /// [`Attribute::update`] refuses to update it.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
@@ -180,8 +180,8 @@ impl Update<Patch> {
 }
 
 impl Attribute {
-    /// Returns the key under which the name is stored: the one of all its spellings, or the lower-case text of a
-    /// twin.
+    /// Returns the key under which the name is stored: the name key, which all spellings share, or the lower-case
+    /// text of a twin.
     #[must_use]
     pub fn name_key(&self) -> String {
         if self.is_twin { fold_case(&self.name) } else { name_key(&self.name) }

@@ -136,8 +136,8 @@ pub fn parse_patch(body: Object) -> Update<Option<String>> {
 }
 
 impl Update<Option<String>> {
-    /// Checks the update against the stored department. Ignores the name if it is archived, because
-    /// [`Department::rename`] refuses every update of it.
+    /// Checks the update against the stored department. Ignores the name of an archived department, because
+    /// [`Department::rename`] refuses to update it.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
@@ -147,8 +147,8 @@ impl Update<Option<String>> {
 }
 
 impl Department {
-    /// Returns the key under which the name is stored: the one of all its spellings, or the lower-case text of a
-    /// twin.
+    /// Returns the key under which the name is stored: the name key, which all spellings share, or the lower-case
+    /// text of a twin.
     #[must_use]
     pub fn name_key(&self) -> String {
         if self.is_twin { fold_case(&self.name) } else { name_key(&self.name) }

@@ -98,8 +98,8 @@ impl Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored conversation. Ignores the fields if it is archived, because
-    /// [`Conversation::update`] refuses every update of it (decision A8).
+    /// Checks the update against the stored conversation. Ignores the fields of an archived conversation, because
+    /// [`Conversation::update`] refuses to update it (decision A8).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
@@ -144,7 +144,7 @@ impl Conversation {
     ///
     /// # Errors
     /// [`DomainError::Conflict`] for an archived conversation, [`DomainError::Unprocessable`] for people who do
-    /// not exist, [`DomainError::Denied`] for a key of a person that removes another one.
+    /// not exist, [`DomainError::Denied`] for a bound key that removes another person.
     pub fn update(
         &self,
         caller: &Caller,

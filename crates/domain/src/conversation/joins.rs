@@ -45,8 +45,8 @@ impl Joins {
 }
 
 impl Conversation {
-    /// Sets the participants. A key that acts for a person adds people, who see messages from then on, and removes
-    /// that person only. A key of the organization, or of an org admin, adds people who see everything.
+    /// Sets the participants. A bound key may add people, who see messages from then on, and may remove only its
+    /// own person. A key of the organization, or of an org admin, adds people who see everything.
     ///
     /// # Errors
     /// [`PermissionDenied::RemovesOthers`]; `too_long` if over [`MOST_PEOPLE`] took part over time.

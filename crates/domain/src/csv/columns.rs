@@ -186,10 +186,10 @@ fn list_unknown(names: &[&str], columns: &[Column]) -> Vec<UnknownColumn> {
         .collect()
 }
 
-/// Takes these columns from the ignored ones.
+/// Removes these columns from the ignored ones.
 ///
 /// # Errors
-/// A name that is no ignored column of the file; a column, not among them, that says who has left.
+/// A name that is no ignored column of the file; a column that says who has left, if it is not named.
 pub(super) fn check_ignored(unknown: &mut Vec<UnknownColumn>, names: &[String]) -> Result<(), ValidationErrors> {
     let mut problems = ValidationErrors::none();
     for name in names {

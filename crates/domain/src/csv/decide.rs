@@ -253,7 +253,8 @@ impl RowContext<'_> {
     }
 }
 
-/// Takes a person who stops being an active org admin from these, and refuses it for the last of them.
+/// Removes a person who stops being an active org admin from these admins. Refuses the row if the person is the
+/// last one.
 pub(super) fn keep_an_admin(
     admins: &mut BTreeSet<EmployeeId>,
     stored: Option<&Employee>,

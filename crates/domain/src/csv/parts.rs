@@ -92,8 +92,8 @@ impl Part {
     }
 }
 
-/// Returns the length of the quoted text at the beginning of a text: that of the quote alone if it does not end, zero if
-/// there is none.
+/// Returns the length of the quoted text at the beginning of a text: 1 for the quote alone if the quoted text does
+/// not end, 0 if there is none.
 fn quoted_length(text: &str) -> usize {
     if !text.starts_with('"') {
         return 0;

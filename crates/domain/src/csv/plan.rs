@@ -117,7 +117,7 @@ struct Planner<'a> {
     providers: HashMap<String, usize>,
     /// Current addresses of the stored people for which the file has another address.
     given_up: HashSet<String>,
-    /// Rows that name each address as that of a manager, by address.
+    /// Rows by the address of their manager.
     dependents: HashMap<String, Vec<usize>>,
     /// Row that counts for each address of the file.
     rows_by_address: HashMap<&'a str, usize>,

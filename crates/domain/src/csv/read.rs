@@ -110,8 +110,8 @@ impl File {
     /// Leaves these columns out of the warnings. They are ignored in any case.
     ///
     /// # Errors
-    /// A name that is no ignored column of the file; a column, not among them, that says who has left: those people
-    /// would stay active.
+    /// A name that is no ignored column of the file; a column that says who has left, if it is not named: those
+    /// people would stay active.
     pub fn ignore_columns(&mut self, names: &[String]) -> Result<(), ValidationErrors> {
         check_ignored(&mut self.unknown, names)
     }

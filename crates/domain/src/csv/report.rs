@@ -163,7 +163,8 @@ impl Warning {
         Self { column: column.name.clone(), message }
     }
 
-    /// Creates the warning about texts in place of numbers or booleans: in a row and, with it, `count` of them.
+    /// Creates the warning about texts in place of numbers or booleans. `row` is the first of `count` rows with
+    /// such texts.
     pub(super) fn of_lost_type(column: &str, row: u32, count: usize) -> Self {
         let rows = match count {
             0 | 1 => format!("row {row}"),

@@ -166,7 +166,7 @@ impl RowRejection {
         }
     }
 
-    /// Returns the problems, the one that gives the code first.
+    /// Returns the problems. The first one determines the code of the rejection.
     #[must_use]
     pub fn problems(&self) -> &[RowProblem] {
         &self.problems

@@ -19,7 +19,7 @@ pub struct Part {
     pub numbers: Vec<u32>,
     /// Number in the whole file of the row of each row's manager, if the file has one.
     pub managers: Vec<Option<u32>>,
-    /// `true` for the whole file as it is, so that messages about it have its row numbers.
+    /// `true` if the part is the whole file: messages about it then have the row numbers of the file.
     pub is_whole: bool,
 }
 

@@ -23,11 +23,11 @@ pub struct PlannedStep {
 }
 
 impl Plan {
-    /// Returns the decisions of a step, in order. The last one has the final state. For the arguments that the
-    /// plan was made with, the decisions are those of the plan.
+    /// Returns the decisions of a step, in order. The last one has the final state. With the arguments of the
+    /// plan, these are the decisions of the plan.
     ///
     /// # Errors
-    /// A rejection if the arguments differ from those of the plan.
+    /// A rejection if the plan was made with other arguments.
     pub fn decisions(
         file: &File,
         known: &StoredRows,

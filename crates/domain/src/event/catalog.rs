@@ -6,8 +6,8 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::{AdminContext, Permission};
 use crate::fields::StringEnum;
 
-/// Declares the event types. A row has the variant, its word, what `data` is, the scope that GET of this resource needs,
-/// and the admin context that GET needs. New rows go to the end, because the order gives the stored bits.
+/// Declares the event types. A row has the variant, its word, the kind of `data`, and the scope and the admin
+/// context that GET of this resource needs. New rows go to the end, because the order gives the stored bits.
 macro_rules! events {
     (@optional $kind:ident) => { None };
     (@optional $kind:ident $name:ident) => { Some($kind::$name) };

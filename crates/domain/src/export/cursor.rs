@@ -11,7 +11,8 @@ use crate::page::{Key, ListDigest, Position};
 use crate::problem::{Code, ValueError};
 use crate::time::Timestamp;
 
-/// First byte of the cursors of exports. It differs from that of lists, so that neither is read as the other.
+/// First byte of the cursors of exports. It differs from the first byte of cursors of lists, so that neither is
+/// read as the other.
 const CURSOR_KIND: u8 = b'x';
 /// Length of a cursor in bytes: kind, digest, time, position of the feed, resource, id.
 const CURSOR_BYTES: usize = 1 + 8 + 8 + 8 + 16 + 1 + 16;

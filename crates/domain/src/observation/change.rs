@@ -159,8 +159,8 @@ impl ExternallyIdentified for Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored observation. Ignores the fields if it is archived, because
-    /// [`Observation::update`] refuses every update of it (decision A8).
+    /// Checks the update against the stored observation. Ignores the fields of an archived observation, because
+    /// [`Observation::update`] refuses to update it (decision A8).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field, and for too many keys of metadata.

@@ -1,5 +1,5 @@
-//! Parameters that are nearly those of a request: ignoring them would return other rows than the client asked for, or
-//! carry out a write that was meant as a trial (decision A10).
+//! Misspelled parameters of a request: ignoring them would return other rows than the client asked for, or carry
+//! out a write that was meant as a trial (decision A10).
 
 use super::DRY_RUN;
 
@@ -35,7 +35,7 @@ pub(super) fn right_form(name: &str, known: &[String]) -> Option<String> {
     )
 }
 
-/// Returns `true` if a name is nearly that of the dry run. The write would be carried out.
+/// Returns `true` if a name is a misspelling of `dry_run`. If it were ignored, the write would be carried out.
 pub(super) fn is_misspelled_dry_run(name: &str) -> bool {
     let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
     name != DRY_RUN.name && letters.eq_ignore_ascii_case("dryrun")

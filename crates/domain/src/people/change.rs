@@ -70,7 +70,8 @@ pub struct ReportingLine {
     pub depth: u32,
 }
 
-/// Fields that a connector manages beside address, names, manager and department, which every connector manages.
+/// Fields that a connector manages in addition to address, names, manager and department, which every connector
+/// manages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ManagedFields {
     /// Keys of custom fields.

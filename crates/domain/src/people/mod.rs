@@ -170,7 +170,8 @@ impl Resource for Employee {
 }
 
 impl Employee {
-    /// Returns the key under which the address is stored: that of the mailbox, or the lower-case text of a twin.
+    /// Returns the key under which the address is stored: the key of the mailbox, or the lower-case text of a
+    /// twin.
     #[must_use]
     pub fn email_key(&self) -> String {
         if self.is_twin { fold_case(&self.email) } else { address_key(&self.email) }
@@ -182,8 +183,8 @@ impl Employee {
         address_key(&self.email) == address_key(address)
     }
 
-    /// Returns `true` if the person keeps their key with this address: one of the mailbox, or the same text for a
-    /// twin.
+    /// Returns `true` if the person keeps their key with this address: it names the same mailbox, or for a twin it
+    /// is the same text.
     #[must_use]
     pub fn keeps_key_with(&self, address: &str) -> bool {
         if self.is_twin { self.email == address } else { self.has_mailbox(address) }

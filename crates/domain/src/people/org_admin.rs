@@ -12,9 +12,9 @@ impl Employee {
         matches!((self.role, self.status), (Role::OrgAdmin, Status::Active))
     }
 
-    /// Requires admin context for a change that gives or takes the rights of an org admin: of the role, or of the
-    /// status, the address or the external id of a person with that role. The invitation goes to the address,
-    /// and identity providers find people by both. `before` is `None` for a new person.
+    /// Requires admin context for a change that gives or takes the rights of an org admin: a change of the role,
+    /// or of the status, the address or the external id of an org admin. The invitation goes to the address, and
+    /// identity providers find people by both. `before` is `None` for a new person.
     ///
     /// # Errors
     /// [`PermissionDenied::AdminRequired`].

@@ -122,7 +122,7 @@ pub const fn one_of<T: StringEnum>(name: &'static str, allowed: &'static [T]) ->
 }
 
 impl<T: StringEnum> OneOf<T> {
-    /// Returns the rule that takes white space around the word for no part of it, as CSV files do.
+    /// Returns the rule that ignores white space around the word, as for cells of CSV files.
     #[must_use]
     pub const fn with_trimming(self) -> Self {
         Self { is_trimmed: true, ..self }

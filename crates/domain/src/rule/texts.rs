@@ -22,7 +22,7 @@ pub const fn text(chars: RangeInclusive<usize>) -> Text {
 }
 
 impl Text {
-    /// Returns the rule of an identifier: white space around it is no part of it and is not stored.
+    /// Returns the rule of an identifier: white space around the identifier is dropped.
     #[must_use]
     pub const fn with_trimming(self) -> Self {
         Self { is_trimmed: true, ..self }

@@ -1,4 +1,4 @@
-//! Managers of the rows, and the rows that fail because those of their managers do.
+//! Managers of the rows, and the rows that fail because the row of their manager fails.
 
 use super::super::columns::Column;
 use super::super::decide::ReferenceChange;
@@ -57,8 +57,9 @@ impl Planner<'_> {
         new_manager.or_else(|| stored_manager.map(|person| self.known.people[person].id))
     }
 
-    /// Rejects a row without its manager: no person has the address, or the row of the manager is rejected. Then that row
-    /// is the cause, or the one that is the cause of its rejection.
+    /// Rejects a row whose manager is missing: no person has the address, or the row of the manager is rejected.
+    /// In the second case the rejection names the row that caused the manager's rejection, or else the manager's
+    /// row.
     pub(super) fn missing_manager(&self, at: usize) -> RowRejection {
         let cell = self.file.cell(&self.file.rows[at], &Column::ManagerEmail).unwrap_or_default();
         let of_manager = self.rows_by_address.get(address_key(cell.trim()).as_str()).copied();

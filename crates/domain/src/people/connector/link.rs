@@ -37,8 +37,8 @@ pub struct ScimLink {
 }
 
 impl ScimLink {
-    /// Returns the value by which a link of a connector is found by its `userName`, compared as the e-mail address that
-    /// it may be.
+    /// Returns the value by which a link of a connector is found by its `userName`. The name may be an e-mail
+    /// address, and is compared as one.
     #[must_use]
     pub fn user_name_key(connector: ConnectorId, user_name: &str) -> String {
         format!("{connector}:{}", address_key(user_name))

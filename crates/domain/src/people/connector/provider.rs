@@ -82,7 +82,8 @@ impl Connector {
         Some(Decision::for_change(self, state, "connector.update", vec![EventType::ConnectorUpdated]))
     }
 
-    /// Returns the fields of a person that the connector manages beside those of every connector.
+    /// Returns the fields of a person that the connector manages in addition to the fields that every connector
+    /// manages.
     #[must_use]
     pub fn managed_fields(&self) -> ManagedFields {
         let keys = self.mapped_custom_field_keys.iter().chain(self.custom_field_mappings.keys());

@@ -87,9 +87,9 @@ pub fn organization_limit(id: OrganizationId, accepted: usize, most_at_first: u3
     MailLimit { counter, most, failure, message }
 }
 
-/// Returns the limits of the recipient of a mail, in the order in which they are counted: a mail over the limit of its
-/// organization does not use up those that all organizations share. `is_known_domain` says that an invitation of the
-/// organization to the domain was accepted.
+/// Returns the limits of the recipient of a mail, in the order in which they are counted: a mail over the limit of
+/// its organization does not use up the limits that all organizations share. `is_known_domain` says that an
+/// invitation of the organization to the domain was accepted.
 #[must_use]
 pub fn recipient_limits(id: OrganizationId, email: &str, is_known_domain: bool) -> Vec<MailLimit> {
     let failure = MailFailure::RecipientLimit;
