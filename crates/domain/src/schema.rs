@@ -41,14 +41,14 @@ inline_schema!(Date, "Date", |_| json_schema!({
     "type": "string", "format": "date", "examples": ["2026-03-02"],
 }));
 
-/// A [`StringEnum`] in an answer, for `#[schemars(with = "OpenWord<T>")]`: one of the words of `T`, or any text,
-/// because later versions may have more words and clients must not fail because of one.
+/// A [`StringEnum`] in an answer, for `#[schemars(with = "OpenWord<T>")]`: one of the words of `T`, or any text.
+/// Later versions may have more words, and clients must accept them.
 #[derive(Debug)]
 pub struct OpenWord<T>(PhantomData<T>);
 
 inline_schema!(OpenWord<T> where T: StringEnum, "OpenWord", |generator| open(generator, T::NAME));
 
-/// The id of an event as receivers see it, for `#[schemars(with = "PublicEventId")]`: that of a test has its own
+/// The id of an event as receivers see it, for `#[schemars(with = "PublicEventId")]`: the id of a test has its own
 /// prefix.
 #[derive(Debug)]
 pub struct PublicEventId;

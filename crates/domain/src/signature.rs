@@ -33,8 +33,8 @@ use crate::time::Timestamp;
 pub const PREFIX: &str = "whsec_";
 /// Largest allowed difference between the time of a signature and the receiver's clock, in seconds (§6.3, §8).
 pub const TOLERANCE_SECONDS: i64 = 300;
-/// Most signatures that a header may have: twice the most secrets of a subscription, so that a forged header
-/// cannot cost the receiver much time.
+/// Maximum number of signatures in a header: twice the maximum number of secrets of a subscription. A forged
+/// header must not cost the receiver much time.
 const MAX_VALUES: usize = 64;
 /// Length of an HMAC-SHA256 tag, in bytes.
 const TAG_BYTES: usize = 32;

@@ -255,7 +255,7 @@ fn names(
     let (first, rest) = match display_name.as_deref().map(|name| name.split_once(char::is_whitespace).ok_or(name))
     {
         Some(Ok((first, rest))) => (first.to_owned(), rest.trim().to_owned()),
-        // Many people have one name only. A record needs a last name, so a sign stands for it.
+        // Many people have one name only. A record needs a last name, so `-` takes its place.
         Some(Err(only)) => (only.to_owned(), "-".to_owned()),
         None => (local.to_owned(), local.to_owned()),
     };

@@ -119,7 +119,7 @@ impl ScimPath {
     }
 }
 
-/// Returns `true` if a URN ends as those of the extensions of users do.
+/// Returns `true` if a URN ends like the URN of an extension of users.
 fn is_user_urn(urn: &str) -> bool {
     urn.rsplit_once(':').is_some_and(|(_, last)| last.eq_ignore_ascii_case("user"))
 }

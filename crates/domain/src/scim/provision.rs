@@ -39,7 +39,7 @@ pub struct ProvisioningInput<'a> {
     /// Id of the person; a new one for a new person.
     pub id: EmployeeId,
     pub person: Option<&'a Employee>,
-    /// Stored link of the person, also an ended one of another connector.
+    /// Stored link of the person. It may be an ended link of another connector.
     pub link: Option<&'a ScimLink>,
     pub manager: ManagerTarget,
     pub department: DepartmentTarget,
@@ -263,8 +263,8 @@ impl ProvisioningInput<'_> {
         body
     }
 
-    /// Returns the external id that the person gets: that of the request, unless another person has it or the stored one
-    /// is of another source.
+    /// Returns the external id that the person gets: the id of the request, unless another person has it or the
+    /// stored id is from another source.
     fn external_id(&self) -> Option<&String> {
         let external_id_before = self.person.and_then(|person| person.external_id.as_ref());
         let linked_external_id = self.own_link().and_then(|link| link.external_id.as_ref());

@@ -29,7 +29,8 @@ pub trait Searchable: Resource {
     fn is_found(&self) -> bool;
     /// Returns the person that the resource is about, which is a condition of searches.
     fn subject(&self) -> EmployeeId;
-    /// Returns the people who see the resource (decision B5); managers among them are those of its subject.
+    /// Returns the people who see the resource (decision B5). The managers among them are the managers of its
+    /// subject.
     fn readers(&self) -> Readers;
     /// Returns the time of the creation, by which hits are ordered.
     fn created_at(&self) -> Timestamp;

@@ -90,7 +90,7 @@ pub struct Patch {
 pub struct References {
     /// The people that the body refers to, without unknown ids.
     pub people: BTreeSet<EmployeeId>,
-    /// The objectives that the body refers to, without unknown ids and those that the caller cannot see.
+    /// The objectives that the body refers to, without unknown ones and without those that the caller cannot see.
     pub objectives: BTreeSet<ObjectiveId>,
     /// The observations that the body refers to, without unknown ids.
     pub observations: BTreeMap<ObservationId, StoredObservation>,
@@ -197,8 +197,8 @@ impl ExternallyIdentified for Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored summary. Ignores the fields if it is fixed, because
-    /// [`Summary::update`] refuses every update of it (decision A8).
+    /// Checks the update against the stored summary. Ignores the fields of a fixed summary, because
+    /// [`Summary::update`] refuses to update it (decision A8).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field, for a period with one end or with ends in reverse order, and

@@ -10,8 +10,8 @@ use crate::summary::Summary;
 
 impl Readers {
     /// Returns the readers of an observation: its author and the managers of the person it is about. With the
-    /// visibility `person`, these are also that person and the requester of the assignment that it was submitted
-    /// to. `managers` excludes both: a reader of it is above the person, or wrote it.
+    /// visibility `person`, that person also reads the observation, and so does the requester of the assignment
+    /// for which it was submitted. With `managers`, only its author and people above the person read it.
     #[must_use]
     pub fn for_observation(
         employee: EmployeeId,

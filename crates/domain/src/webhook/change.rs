@@ -275,8 +275,8 @@ impl Subscription {
         members.into_iter().map(|(name, value)| (name.to_owned(), change(value))).collect()
     }
 
-    /// Updates a subscription, or returns `None` if nothing changes. A caller who changes where events go, which
-    /// ones, or what is in them, must be allowed to read them.
+    /// Updates a subscription, or returns `None` if nothing changes. A caller who changes which events are sent,
+    /// where they go, or what is in them, must be allowed to read them.
     ///
     /// `verdict` is the result of checking the URL of the patch, if it has one. `sealed` is the new secret in its
     /// stored form, if the patch asks for one. `headers` has those headers of the patch that change, with sealed
@@ -360,8 +360,8 @@ impl Subscription {
     /// Returns the secrets after a rotation.
     ///
     /// Without an overlap the newest secret so far gets 24 hours, and older ones keep their ends. A given overlap
-    /// bounds all of them, so that one request ends a leaked secret. Above [`MAX_SECRETS`] the oldest ones are
-    /// dropped: a refusal would let any client with `webhooks:write` block the owner's rotation.
+    /// bounds the ends of all secrets so far, so that one request ends a leaked secret. Above [`MAX_SECRETS`] the
+    /// oldest ones are dropped: a refusal would let any client with `webhooks:write` block the owner's rotation.
     fn rotate_secrets(&self, sealed: Vec<u8>, overlap_seconds: Option<i64>, at: Timestamp) -> Vec<SealedSecret> {
         let default_end = at.plus_seconds(ROTATION_OVERLAP_SECONDS);
         let latest_end = overlap_seconds.map(|seconds| at.plus_seconds(seconds));

@@ -21,7 +21,7 @@ pub const HEADER_VALUE_CHARS: usize = 1024;
 
 /// Number of characters at the end of a value that answers show.
 const SHOWN_CHARS: usize = 4;
-/// Length of the shortest value of which answers show characters: more of them stay secret than are shown.
+/// Minimum length of a value of which answers show some characters: more characters stay secret than are shown.
 const SHOWN_FROM_CHARS: usize = 2 * SHOWN_CHARS + 1;
 /// Sign in front of the shown characters. It is not ASCII, so a masked value cannot become a value.
 const MASK: char = '…';

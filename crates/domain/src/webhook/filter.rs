@@ -31,8 +31,7 @@ pub(super) const FILTER: Field<Nested<EventFilter>> = Field::with_about(
     "A change replaces the whole filter; null removes it. An object without members is no filter.",
 );
 
-/// Conditions on the content of events. An event must meet each of them. It meets one if one of its values is that
-/// of the event.
+/// Conditions on the content of events. An event must meet each condition, with one of the condition's values.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline)]
 pub struct EventFilter {

@@ -113,7 +113,7 @@ impl HealthDelta {
         }
     }
 
-    /// Returns the time at which the batch first makes a subscription failing that had the streak `before`.
+    /// Returns the time at which the batch first makes a subscription failing, if it had the streak `before`.
     #[must_use]
     pub fn fails_from(self, before: Streak) -> Option<Timestamp> {
         self.fails_at.filter(|_| !before.is_failing).or(self.fails_again_at)

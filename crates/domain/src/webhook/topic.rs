@@ -197,7 +197,7 @@ mod tests {
             -1
         );
 
-        // A key that changes where the events go, which ones, or what is in them, needs the access as well.
+        // A key that changes which events are sent, where they go, or what is in them, needs the access as well.
         let mut subscription_before = create_by(&unbound(AccessLevel::Admin), two_types).unwrap();
         let patch = |webhook: &Subscription, body: &str| {
             let patch = Patch::parse(object(body)).resolve_with(webhook).unwrap();

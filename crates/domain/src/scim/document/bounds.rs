@@ -5,7 +5,8 @@ use crate::json::Value;
 
 /// Most members of one schema.
 pub(super) const MAX_MEMBERS: usize = 200;
-/// Most members of one object of attributes: those of a schema, as many removed by null, and extensions.
+/// Maximum number of members of one object of attributes: the attributes of a schema, as many removed by null, and
+/// extensions.
 pub(super) const MAX_GIVEN: usize = 2 * MAX_MEMBERS;
 /// Most extensions of one user.
 pub(super) const MAX_EXTENSIONS: usize = 16;
