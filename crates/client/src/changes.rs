@@ -235,7 +235,7 @@ impl ChangeBatch {
     }
 }
 
-/// Replaces each row by what is left of it, and returns the ids of the rows of which nothing is.
+/// Replaces each row by what is left of it, and returns the ids of the rows of which nothing is left.
 fn retain(rows: &mut BTreeMap<String, Value>, apply: impl Fn(Value) -> Option<Value>) -> BTreeSet<String> {
     let mut removed_ids = BTreeSet::new();
     rows.retain(|id, row| match apply(row.take()) {

@@ -36,7 +36,8 @@ pub use export::{ExportOptions, ExportReader};
 pub mod resources {
     pub use crate::generated::resources::*;
 }
-/// Types of requests and responses. Without the feature `operations`, only those of raw requests and of errors.
+/// Types of requests and responses. Without the feature `operations`, only the types of raw requests and of
+/// errors.
 pub mod types {
     #[cfg(not(feature = "operations"))]
     pub use crate::generated::basic_types::*;

@@ -30,9 +30,10 @@ pub(crate) async fn read<T: Send + 'static>(
     if is_large(bytes) { work.run(tenant, read).await.map_err(unavailable) } else { Ok(read()) }
 }
 
-/// Runs a use case with a large body. It is polled on blocking threads, and only during turns of its tenant: while it
-/// waits, it holds neither a thread nor a turn, so any number of waiting use cases leaves threads for those who have a
-/// turn. It must not wait for turns of the same limiter. It ends when its caller is gone, as a use case on a worker does.
+/// Runs a use case with a large body. It is polled on blocking threads, and only during turns of its tenant: while
+/// it waits, it holds neither a thread nor a turn. However many use cases wait, threads remain for those that have
+/// a turn. It must not wait for turns of the same limiter. It ends when its caller is gone, as a use case on a
+/// worker does.
 pub(crate) async fn run<T: Send + 'static>(
     work: &LargeWork,
     tenant: Option<Tenant>,
@@ -60,7 +61,7 @@ pub(crate) async fn run<T: Send + 'static>(
     }
 }
 
-/// Remembers that a use case can continue, also if that is said before it is waited for.
+/// Remembers that a use case can continue, even if it is woken before the wait for this begins.
 #[derive(Default)]
 struct Signal(Notify);
 

@@ -1,8 +1,8 @@
 //! The queue of invitation emails, stored in the rows of the invitations.
 //!
-//! The row of an emailed invitation contains the sealed token and the due time of the email. So an email is
-//! queued if and only if its invitation is saved. As with deliveries, claimed emails are leased: other
-//! workers skip them until the lease ends, which also frees those of a dead worker.
+//! The row of an emailed invitation contains the sealed token and the due time of the email. So an email is queued
+//! if and only if its invitation is saved. As with deliveries, claimed emails are leased: other workers skip them
+//! until the lease ends, which also frees the emails of a dead worker.
 
 use async_trait::async_trait;
 
@@ -36,12 +36,12 @@ pub trait MailQueue {
     /// another worker.
     async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16, except: &[Tenant]) -> Read<Vec<MailKey>>;
     /// Records results in one transaction. A result is dropped if the worker's lease or the version of the
-    /// invitation has changed; returns the keys of those. Ends the leases of the recorded ones.
+    /// invitation has changed; returns the keys of the dropped results. Ends the leases of the recorded ones.
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>>;
     /// Counts an email of a day for a mailbox, a domain or an organization, across all tenants. Returns `false`
     /// without counting if `most` are counted already. Removes the counts from before the previous day.
     async fn count_mail(&self, counter: MailCounter, day: Date, most: u32) -> Read<bool>;
-    /// Returns the number of emails that were counted for it on a day.
+    /// Returns the number of emails that were counted by this counter on a day.
     async fn counted_mails(&self, counter: MailCounter, day: Date) -> Read<u32>;
     /// Returns the length and age of the queue.
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState>;

@@ -49,8 +49,8 @@ pub struct PeoplePage {
 #[async_trait]
 pub trait Provisioning {
     /// Returns a page of the people that the provider sees: those with a link of the connector that was not
-    /// removed, and unmanaged people. Skipping and counting read the index entries of all of them,
-    /// and filters read every row, so these are slow reads (decision A17).
+    /// removed, and unmanaged people. Skipping and counting read the index entries of all these people, and
+    /// filters read every row, so these are slow reads (decision A17).
     async fn visible_people(&self, tenant: Tenant, query: &VisiblePeople) -> Read<PeoplePage>;
     /// Counts the people linked to the connector at this time and now. It reads every link of the connector.
     async fn linked_people(&self, tenant: Tenant, connector: ConnectorId, since: Timestamp) -> Read<LinkedPeople>;

@@ -37,8 +37,8 @@ pub trait Rows {
         by: Column,
         values: Vec<SqlValue>,
     ) -> Read<Vec<AnyStored>>;
-    /// Returns the newest row of each of these values in a column, in any order: the one with the greatest
-    /// `created_at` and id. `values` is not empty and has no duplicates.
+    /// Returns for each of these values the newest row with the value in a column: the row with the greatest
+    /// `created_at` and id. The rows are in any order. `values` is not empty and has no duplicates.
     async fn any_newest(
         &self,
         tenant: Tenant,

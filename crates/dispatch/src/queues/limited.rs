@@ -10,8 +10,8 @@ use super::{QueuePlace, StartedAttempt, SubscriptionQueues};
 use crate::lease::{LeaseDeadline, Now};
 
 /// Part of the waiting room that queues with a rate may use, as a divisor: their deliveries wait by design. Beyond
-/// the share of its organization each of them may hold one delivery, so that the queues that a walk reaches first do
-/// not starve the rest.
+/// the share of its organization, each of these queues may hold one delivery, so that the queues that a walk
+/// reaches first do not starve the rest.
 pub(super) const SHARE: usize = 4;
 
 impl<T> SubscriptionQueues<T> {
@@ -36,7 +36,8 @@ impl<T> SubscriptionQueues<T> {
         }
     }
 
-    /// Notes that another process holds the rate lease of a queue, and returns the waiting deliveries for it.
+    /// Notes that another process holds the rate lease of a queue. Returns the waiting deliveries, which that
+    /// process must send.
     pub(crate) fn lose_rate(&mut self, queue: QueueKey) -> Vec<T> {
         let returned_items = self.change(queue, |state| {
             if let Some(rate) = &mut state.rate {

@@ -52,7 +52,7 @@ impl RateState {
         self.per_second = per_second;
     }
 
-    /// Returns the number of deliveries that may wait in memory: those of two seconds.
+    /// Returns the number of deliveries that may wait in memory: as many as the rate permits in two seconds.
     pub(super) const fn depth(&self) -> usize {
         2 * self.per_second
     }

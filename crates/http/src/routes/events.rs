@@ -68,7 +68,7 @@ fn words() -> Vec<Member> {
     vec![event_types(), enum_member::<ActorKind>("Kind of an actor."), sort::<AuditEntry>()]
 }
 
-/// Returns the enumeration of event types. `x-live` has those that the service emits, which are all of them.
+/// Returns the enumeration of event types. `x-live` lists the types that the service emits: all of them.
 fn event_types() -> Member {
     let (name, mut schema) = enum_member::<EventType>("Event types. New versions add types: ignore unknown ones.");
     schema["x-live"] = json!(EventType::words());

@@ -27,7 +27,7 @@ pub(crate) fn answer_of<T: JsonSchema>() -> Value {
 }
 
 /// Returns the schema of a resource of this type. `read` reads the fields with which requests create or update it:
-/// their bounds are also those of the members. `expanded` are members that are present if the request asks for
+/// the members have the bounds of these fields. `expanded` are members that are present if the request asks for
 /// them.
 pub(crate) fn resource<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D, expanded: Vec<Member>) -> Value {
     let mut schema = answer_of::<T>();

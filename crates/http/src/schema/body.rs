@@ -132,8 +132,8 @@ fn reference(prefix: &str) -> String {
     format!("The id starts with `{prefix}_`. 422 if the organization has no such resource.")
 }
 
-/// Returns the description of a field: that of the member which it sets, its bounds, and its own remarks. These
-/// are the whole description where it sets no member.
+/// Returns the description of a field: the description of the member that it sets, its bounds, and its own
+/// remarks. These are the whole description where it sets no member.
 fn sentences(field: &FieldDescription, member: Option<&str>) -> String {
     let reference = if let Shape::Reference { prefix } = field.shape { Some(reference(prefix)) } else { None };
     let bounds = bounds(&field.shape).filter(|_| !field.about.contains("{max}"));

@@ -41,7 +41,7 @@ async fn commit_of_a_file_ends_after_a_mebibyte_of_people() {
         let (small, _) = commits(&faulty, upload(&world, names(0..24, "Ada"), "")).await;
         let (unchanged, _) = commits(&faulty, upload(&world, names(0..24, "Eve"), "")).await;
         assert_eq!(small, unchanged, "24 small people fit into one commit");
-        // 131 KB for each person, so eight of them are more than 1 MiB.
+        // Each person has 131 KB, so eight people have more than 1 MiB.
         let fields: Map<String, Value> =
             (0..32).map(|number| (format!("field{number}"), "\u{1f600}".repeat(1024).into())).collect();
         for number in 0..24 {

@@ -67,7 +67,7 @@ fn address(at: usize) -> String {
     format!("person{at}@example.com")
 }
 
-/// Takes the step. Returns the status, for a row of a file that of an equal request.
+/// Takes the step. Returns the status; for a row of a file, the status of an equal request.
 async fn taken(world: &TestApi, key: &str, id: &str, at: usize, step: &Step) -> (u16, Value) {
     let path = format!("/v1/employees/{id}");
     let request = match step {

@@ -25,7 +25,7 @@ const SHOWN: [&str; 15] = [
     "content-encoding",
 ];
 
-/// Renders status and body of an answer, and those of its headers that [`SHOWN`] lists.
+/// Renders status and body of an answer, and the headers that [`SHOWN`] lists.
 pub(crate) fn shown(answered: &TestResponse) -> String {
     let mut text = format!("{}\n", answered.status);
     for name in SHOWN {

@@ -110,7 +110,7 @@ async fn organizations_take_turns_at_the_search_index() {
         let other = operator::create_organization(&world.services, "Other").await.unwrap();
         let tenants = [Tenant::live(world.organization), Tenant::live(other)];
         let other = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
-        // 12,000 bytes each, so that 200 of them are a piece.
+        // Each text has 12,000 bytes, so that a piece has 200 texts.
         let text: String = (0x4e00..).filter_map(char::from_u32).take(4_000).collect();
         for (key, count) in [(&world.admin, 450), (&other, 1)] {
             let send = async |path: &str, body: serde_json::Value| {

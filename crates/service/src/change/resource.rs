@@ -97,7 +97,7 @@ impl<T> PendingChange<T> {
         Ok(self)
     }
 
-    /// Adds new ids within the resource, which are not those of rows.
+    /// Adds new ids within the resource that are not ids of rows.
     pub(crate) fn with_new_ids<K: Kind>(mut self, ids: impl IntoIterator<Item = Id<K>>) -> Self {
         self.made_ids.extend(ids.into_iter().map(Id::to_bytes));
         self

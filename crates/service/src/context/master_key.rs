@@ -85,8 +85,8 @@ pub async fn confirm(services: &Services) -> Result<(), WrongKey> {
     Err(Error::Contended.into())
 }
 
-/// Replaces all key records by that of the ring's first key. Call it only when that key has sealed all stored
-/// values.
+/// Replaces all key records by the record of the ring's first key. Call it only when that key has sealed all
+/// stored values.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`].

@@ -55,7 +55,7 @@ pub struct Reply {
     pub replayed: bool,
     /// Members of the body whose values this request makes, such as a secret. Dry runs show null in their place.
     pub made_members: &'static [&'static str],
-    /// Ids in the body that this request makes, beside those of rows. Dry runs show null in their place.
+    /// Ids in the body that this request makes, except ids of rows. Dry runs show null in their place.
     pub made_ids: Vec<[u8; 16]>,
 }
 

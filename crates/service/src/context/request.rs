@@ -46,7 +46,7 @@ pub struct Admission {
     pub key: KeyHash,
     /// Steady time before the look-up.
     pub at: Duration,
-    /// `true` for a write that can give access which lasts, see
+    /// `true` for a write that can give lasting access, see
     /// [`Access::gives_access`](candor_domain::access::Access::gives_access).
     pub gives_access: bool,
 }

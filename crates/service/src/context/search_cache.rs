@@ -52,9 +52,9 @@ impl Weighter<EntryKey, Contents> for Bytes {
 
 /// Cache of blocks and keys, shared by all tenants.
 ///
-/// Entries that are read once leave first, then those that were not read for long. By frequency of use alone, the entries of a
-/// tenant who has searched much would keep out those of others, and by the last use alone, a walk over more than fits would
-/// find nothing.
+/// Entries that are read once leave first, then those that were not read for long. By frequency of use alone, the
+/// entries of a tenant who has searched much would keep out those of others, and by the last use alone, a walk
+/// over more entries than fit would find nothing.
 pub(crate) struct IndexCache(Cache<EntryKey, Contents, Bytes>);
 
 impl fmt::Debug for IndexCache {

@@ -41,9 +41,11 @@ use crate::context::vault::Vault;
 /// decisions are pure and each plan checks `If-Match` against the rows it has just read.
 pub(crate) const ATTEMPTS: usize = 8;
 
-/// Maximum age of a look-up of the caller at a commit. With the age of a cached record it is a second.
+/// Maximum age of a look-up of the caller at a commit. Together with the maximum age of a cached record, this is a
+/// second.
 const CONFIRMED: Duration = Duration::from_millis(100);
-/// Maximum age of that look-up for writes that give access. Their caller is read from the store.
+/// Maximum age of the look-up of the caller at the commit of a write that gives access. Their caller is read from
+/// the store.
 const GRANT_CONFIRMED: Duration = Duration::from_millis(10);
 
 /// Operator settings that use cases need.

@@ -319,7 +319,8 @@ pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
     Ok(Some(resources))
 }
 
-/// Returns those of these resources that the caller sees, for inlining, without what it may not see of them.
+/// Returns the resources among these that the caller sees, for inlining. What is hidden from the caller is left
+/// out.
 pub(crate) async fn inline_many<T: Resource + RestrictedResource + Stored>(
     services: &Services,
     context: &RequestContext,
@@ -329,7 +330,7 @@ pub(crate) async fn inline_many<T: Resource + RestrictedResource + Stored>(
     as_inlined(services, context, find_many::<T>(services, context, is_wanted, ids).await?).await
 }
 
-/// Returns these resources without what the caller may not see of them.
+/// Returns these resources without what is hidden from the caller.
 pub(crate) async fn as_inlined<T: Resource + Stored>(
     services: &Services,
     context: &RequestContext,

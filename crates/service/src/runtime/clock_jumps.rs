@@ -38,8 +38,8 @@ fn milliseconds_ahead(clock: &dyn Clock) -> i64 {
     clock.now().millis() - i64::try_from(clock.steady().as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Makes deliveries, mails and erasures due now if a clock that was ahead delayed them, and ends leases after the `longest` that
-/// a worker takes.
+/// Makes deliveries, mails and erasures due now if a clock that was ahead delayed them. Leases end after
+/// `longest`, the longest lease that a worker takes.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; another call repeats it.

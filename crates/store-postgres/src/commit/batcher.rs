@@ -165,8 +165,8 @@ impl Slot {
 }
 
 impl CommitQueue {
-    /// Takes the change sets of the next transaction. Change sets with the same idempotency key never share one.
-    /// On a cluster, nor do those of different tenants or lease holders.
+    /// Takes the change sets of the next transaction. Change sets with the same idempotency key never share a
+    /// transaction. On a cluster, change sets of different tenants or lease holders do not share one either.
     fn next_batch(&mut self, layout: SharedLayout) -> Vec<PendingCommit> {
         let mut group: Vec<PendingCommit> = vec![];
         let mut index = 0;

@@ -47,7 +47,7 @@ pub(super) fn rewrite(
     Ok(())
 }
 
-/// Returns `true` if a removal is that of the data about this person.
+/// Returns `true` if a removal is about the data of this person.
 fn is_about(removal: &Removal, id: &str) -> bool {
     matches!(&removal.rows, RemovedRows::AboutPerson(person) if person == id)
 }

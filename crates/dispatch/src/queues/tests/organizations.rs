@@ -54,7 +54,7 @@ impl Model {
         self.test.queues.forget(self.test.now);
     }
 
-    /// Begins all attempts that may begin, and returns the number of those of the organization that responds.
+    /// Begins all attempts that may begin, and returns how many of them belong to the organization that responds.
     fn start(&mut self) -> usize {
         let attempts = self.test.start();
         for place in &attempts {

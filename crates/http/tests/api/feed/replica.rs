@@ -32,7 +32,7 @@ const MOST_READS: usize = 40;
 /// Milliseconds by which the clock advances before each request.
 const PAUSE_MILLIS: i64 = 2_500;
 
-/// Returns the writes that schedules choose from: those of the data set, also those without a dry run.
+/// Returns the writes that schedules choose from: all writes to the data set, whether they have a dry run or not.
 fn routes() -> Vec<&'static Route> {
     let is_of_data = |route: &&Route| {
         let others = ["webhooks", "api-keys", "portal-links", "notifications", "test-data", "invitations"];

@@ -62,8 +62,8 @@ impl Breaker {
         attempt == Attempt::Probe && self.is_down.swap(false, Ordering::AcqRel)
     }
 
-    /// Records an answer that came too late. Returns `true` if it is one of several in a row, which is a failure. A
-    /// single one may be a pause of this process.
+    /// Records an answer that came too late. Returns `true` if several answers in a row were late, which counts as
+    /// a failure. A single late answer may be a pause of this process.
     pub(super) fn is_slow(&self, attempt: Attempt) -> bool {
         self.late.fetch_add(1, Ordering::AcqRel) + 1 >= LATE_IN_A_ROW || attempt == Attempt::Probe
     }

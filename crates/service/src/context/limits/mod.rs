@@ -92,7 +92,7 @@ impl Limits {
         }
     }
 
-    /// Counts a request of a key in its class, or refuses it. The result is that of the key, or that of the
+    /// Counts a request of a key in its class, or refuses it. Returns the status of the key, or the status of the
     /// organization if all keys together have used up its quota.
     pub async fn admit(&self, caller: &Caller, class: QuotaClass, at: Timestamp) -> RateLimitStatus {
         let count_in_organization = |act: fn(&mut Window, Timestamp, u32) -> RateLimitStatus| {

@@ -110,7 +110,7 @@ impl MailerShared {
     }
 
     /// Counts the mail, unless an earlier attempt did. Returns the failure of a daily limit that is reached. The
-    /// organization is counted first: mails over its limit must not use up those of a mailbox.
+    /// organization is counted first: mails over its limit must not use up the limit of a mailbox.
     async fn find_reached_limit(&self, (tenant, _): MailKey, ready: &Ready) -> Read<Option<MailFailure>> {
         if ready.invitation.value.mail.as_ref().is_some_and(|mail| mail.attempts > 0) {
             return Ok(None);

@@ -22,8 +22,9 @@ use crate::context::services::Services;
 
 /// Interval of the measurements of the queue length.
 const MEASURE: Duration = Duration::from_secs(10);
-/// Mails sent at once, each over its own connection. An organization gets half of the places that others leave, and at
-/// least one: a mail server that delays the mails of one does not delay those of others.
+/// Mails sent at once, each over its own connection. An organization gets half of the places that others leave,
+/// and at least one: a mail server that delays the mails of one organization must not delay the mails of the
+/// others.
 const MAILS_AT_ONCE: usize = 16;
 /// Maximum number of mails per claim, small enough that its writes do not delay requests.
 const CLAIMED_AT_ONCE: usize = 4;
@@ -219,7 +220,7 @@ impl Mailer {
         ((MAILS_AT_ONCE + own).saturating_sub(self.jobs.len()) / 2).max(1)
     }
 
-    /// Returns `true` if a tenant has room for a whole claim, or for as much of it as its share has.
+    /// Returns `true` if a tenant has room for a whole claim, or for its whole share if that is smaller.
     fn has_room(&self, tenant: Tenant) -> bool {
         let (share, own) = (self.share(tenant), self.shares.get(&tenant).copied().unwrap_or_default());
         own + CLAIMED_AT_ONCE.min(share) <= share

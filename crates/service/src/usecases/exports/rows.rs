@@ -24,8 +24,8 @@ use crate::context::services::Services;
 pub(super) const FIRST_PAGE_ROWS: u16 = 250;
 /// Maximum number of rows of a page: some milliseconds of work for a store.
 const MAX_PAGE_ROWS: u16 = 2_000;
-/// Approximate size of a page in bytes. Pages of larger rows have fewer of them, so that two exports need less
-/// than 24 MB.
+/// Approximate size of a page in bytes. Pages of larger rows have fewer rows, so that two exports need less than
+/// 24 MB.
 const PAGE_BYTES: usize = 2 * 1024 * 1024;
 
 /// A page of rows as lines.

@@ -1,5 +1,5 @@
-//! Cursors of exports as clients get them: sealed, because everything in a cursor is known to a client, which could
-//! make one of its own.
+//! Cursors of exports as clients get them: sealed, because a client that knew the content of a cursor could make
+//! cursors of its own.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -64,7 +64,7 @@ impl Arrival {
     }
 }
 
-/// Returns the references by which other people may wait for a person and which a change sets.
+/// Returns the references to a person that a change sets, and by which other people may wait for this person.
 pub(super) fn new_names(
     before: Option<&Employee>,
     known: Option<&ScimLink>,

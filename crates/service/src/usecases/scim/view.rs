@@ -16,7 +16,7 @@ use crate::context::services::Services;
 /// A stored person with the data of the connector about them.
 pub(super) struct LoadedUser {
     pub(super) person: Versioned<Employee>,
-    /// The link of the person, also an ended one of another connector: an adoption replaces it.
+    /// The link of the person. It may be an ended link of another connector, which an adoption replaces.
     pub(super) link: Option<Versioned<ScimLink>>,
     pub(super) department: Option<String>,
 }

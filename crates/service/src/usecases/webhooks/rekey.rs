@@ -42,7 +42,7 @@ pub enum Unsealable {
 /// Seals the secrets of all subscriptions of all tenants with the first key of the ring.
 ///
 /// Saves each subscription separately. An interrupted run can be repeated, and skips secrets sealed by the first
-/// key. At the end, the store's key records are replaced by that of the first key.
+/// key. At the end, the record of the first key replaces all key records of the store.
 ///
 /// # Errors
 /// [`Unsealable`]; secrets sealed until then stay so.
@@ -113,8 +113,8 @@ async fn one(services: &Services, tenant: Tenant, id: WebhookId) -> Result<Optio
     services.retry(plan).await
 }
 
-/// Returns the current secrets and headers sealed again, or `None` if that is not needed. Opens all of them, so
-/// that a ring that lacks a key is detected here and not by the next delivery.
+/// Returns the current secrets and headers sealed again, or `None` if that is not needed. Opens every secret and
+/// header, so that a ring without the needed key is detected here and not by the next delivery.
 fn reseal_subscription(
     services: &Services,
     tenant: Tenant,

@@ -189,7 +189,7 @@ async fn concurrent_indexers_lose_nothing(stage: SearchTest) {
 async fn piece_of_the_index_has_a_bounded_size(stage: SearchTest) {
     // The people of the test are another table.
     search_index::index_pending(&stage.services, || true).await.unwrap();
-    // 12,000 bytes each, so that about 175 of them are 2 MiB.
+    // Each text has 12,000 bytes, so that about 175 texts have 2 MiB.
     let text: String = (0x4e00..).filter_map(char::from_u32).take(4_000).collect();
     for _ in 0..300 {
         stage.write(stage.people[0], &text).await;
