@@ -19,8 +19,8 @@ pub(crate) fn root() -> PathBuf {
 /// Variable with the program that compiles the crates of the workspace in place of rustc.
 pub(crate) const WRAPPER: &str = "RUSTC_WORKSPACE_WRAPPER";
 
-/// Returns a command of cargo that compiles with rustc, also in the gate: for projects outside the workspace, and where
-/// the lints would only be found again.
+/// Returns a command of cargo that compiles with rustc and without the lints, also in the gate. It serves projects
+/// outside the workspace, and builds whose lints another step reports.
 pub(crate) fn cargo_without_lints(arguments: &[&str]) -> Command {
     let mut command = cargo(arguments);
     command.env_remove(WRAPPER);

@@ -12,7 +12,7 @@ pub struct KeyedText {
     pub text: &'static str,
     /// Column of the keys.
     pub key: &'static str,
-    /// Condition of the rows whose key may be that of an earlier version.
+    /// Condition of the rows whose key may come from an earlier version.
     pub candidates: &'static str,
     /// Returns the key of a text, given the stored key.
     pub key_of: fn(&str, &str) -> String,

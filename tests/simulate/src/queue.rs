@@ -305,8 +305,8 @@ const fn key_of(job: &Job) -> Key {
     ((job.tenant, job.webhook_id), job.event_id)
 }
 
-/// Returns the next attempt of a delivery. If a client requested it during this attempt, it has an id that the
-/// worker does not know, and is due since that time.
+/// Returns the next attempt of a delivery. If a client requested a redelivery during this attempt, the next
+/// attempt has an id that the worker does not know, and is due since the request.
 fn next_attempt(free: &Queued, job: &Job, retry_at: Timestamp) -> Queued {
     let has_id = free.job.delivery_id == job.delivery_id;
     let due_at = if has_id { Some(retry_at) } else { free.due_at.map(|due_at| due_at.min(retry_at)) };

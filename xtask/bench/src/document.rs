@@ -14,7 +14,7 @@ use std::thread::available_parallelism;
 
 const TEMPLATE: &str = include_str!("../performance.md.jinja");
 
-/// Writes the document. The commit is that of the folder which contains it.
+/// Writes the document. It names the commit of the folder that contains it.
 pub(crate) fn write(path: &Path, options: &Options, lines: &[Line], postgres: &str) -> Result {
     let folder = path.parent().ok_or("the document is in no folder")?;
     let commit = output(Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).current_dir(folder))?;

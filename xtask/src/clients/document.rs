@@ -102,7 +102,7 @@ fn takes(operation: &Value, parameter: &str) -> bool {
     operation["parameters"].as_array().into_iter().flatten().any(|entry| entry["$ref"] == reference)
 }
 
-/// Returns `true` if the operation has a parameter for dry runs of its own: that of a file has another answer.
+/// Returns `true` if the operation has its own parameter for dry runs: the dry run of a file has another answer.
 fn has_own_dry_run(operation: &Value) -> bool {
     operation["parameters"].as_array().into_iter().flatten().any(|entry| entry["name"] == query::DRY_RUN)
 }

@@ -68,8 +68,8 @@ impl Build {
         target.join(if self.profile == "dev" { "debug" } else { &self.profile })
     }
 
-    /// The binary, or a copy without debug information: that of other profiles than `release` is five times as
-    /// large.
+    /// The binary, or a copy without debug information: with it, binaries of profiles other than `release` are
+    /// five times as large.
     pub(super) fn without_debug_information(&self) -> Outcome<PathBuf> {
         let binary = self.folder().join("candor");
         if self.is_release() || !succeeds(&mut program("strip", &["--version"])) {

@@ -1,5 +1,5 @@
-//! The npm packages: a small one that users install, and one with the binary for each platform, of which npm
-//! installs the one that fits.
+//! The npm packages: a small one that users install, and for each platform one with the binary. npm installs only
+//! the one for the user's platform.
 
 use super::build::Build;
 use super::platform::{Platform, TRIPLES};

@@ -57,7 +57,7 @@ impl Results {
         Self { results, health: deltas.into_values().collect() }
     }
 
-    /// Returns the results and deltas of one tenant, or all of them.
+    /// Returns the results and deltas of one tenant, or of all tenants.
     pub(super) fn slice(&self, scope: Option<Tenant>) -> ResultSlice<'_> {
         let is_in = |tenant: Tenant| scope.is_none_or(|scope| scope == tenant);
         ResultSlice {
@@ -200,7 +200,7 @@ impl<'r> RecordBuilder<'r> {
         )
     }
 
-    /// Condition that delivery `j` of the only tenant is that of result `m`, and that the worker still has its
+    /// Condition that `j` is the delivery of result `m` of the only tenant, and that the worker still has its
     /// lease.
     fn is_held(&self, tenant: &str, m: &str) -> String {
         let same: Vec<_> = ATTEMPT.iter().map(|name| format!("j.{name} = {m}.{name}")).collect();

@@ -1,8 +1,8 @@
 //! Standby of the server, for reads that may be slightly stale.
 //!
 //! A standby shows a past state of the primary, and replays changes in commit order. So its feed has no gaps
-//! either: the oldest running transaction is that of the shown state. If the standby is unavailable, reads go to
-//! the primary; positions of the feed are valid on both.
+//! either: it ends before the oldest transaction that was running in the shown state. If the standby is
+//! unavailable, reads go to the primary; positions of the feed are valid on both.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Extra wait beyond the timeout of slow reads, at which the standby ends a statement. After it the standby counts
 /// as unavailable.
 const GRACE: Duration = Duration::from_millis(250);
-/// Divisor for the replica's number of connections, relative to that of the server.
+/// Divisor of the primary's number of connections, which gives the replica's number.
 const SHARE: usize = 2;
 
 /// Counter metric of the reads that the replica answered.

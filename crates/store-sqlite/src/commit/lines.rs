@@ -188,8 +188,8 @@ fn lines_of_move(
     Ok(usize::try_from((count_below + 1).saturating_mul(depth_before + depth_after)).unwrap_or(usize::MAX))
 }
 
-/// Leaves the lines of a move to the rebuild. The depth is that of the people; the height is at most that of the
-/// lines before the moves of this change set.
+/// Leaves the lines of a move to the rebuild. The depth is counted from the people; the height is at most the one
+/// in the lines before the moves of this change set.
 fn postpone(
     db: &mut Db,
     tenant: Tenant,

@@ -1,8 +1,9 @@
 //! Rebuild of the reporting lines after a move of many people.
 //!
-//! Such a move would write a row for each of them and each manager above, while all other writes wait. So it changes
-//! the person alone and marks the tenant's lines as incomplete. They are then rebuilt from the people in pieces. Until
-//! the end of that, reads follow the people themselves (`listing/teams.rs`), and the next move waits.
+//! Such a move would write a row for each of them and each manager above, while all other writes wait. So it
+//! changes the person alone and marks the tenant's lines as incomplete. They are then rebuilt from the people in
+//! pieces. Until the rebuild ends, reads follow the people themselves (`listing/teams.rs`), and the next move
+//! waits.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::connection::writer::{self, Tasks};
 use crate::sql::row::tenant_of;
 use crate::sql::{Db, Sql, Value, classify_error};
 
-/// People whose lines one commit rebuilds: each has up to 64 lines, and as many that go.
+/// Number of people whose lines one commit rebuilds: for each, up to 64 lines are written and as many deleted.
 const REBUILT_AT_ONCE: i64 = 128;
 /// Limit of the recursion over people, for a stored tree with a cycle. Lines from before the limit of depth existed
 /// may be deeper than that.

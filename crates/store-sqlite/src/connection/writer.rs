@@ -203,7 +203,8 @@ impl Writer {
     }
 }
 
-/// Returns the failure of a group for one of its tasks: the lack of room stays one, and all else may be tried again.
+/// Returns the failure of a group for one of its tasks. A lack of room stays a lack of room; after any other
+/// failure the task may be retried.
 fn for_each_task(reason: &StorageError) -> StorageError {
     match reason {
         StorageError::NoRoom(text) => StorageError::NoRoom(text.clone()),

@@ -1,6 +1,6 @@
 //! The people below a manager in the statements of lists.
 //!
-//! They are read from the closure of the reporting lines. While that is rebuilt after a move of many people
+//! They are read from the closure of the reporting lines. While the closure is rebuilt after a move of many people
 //! (`commit/rebuild.rs`), statements follow the people themselves, which takes about ten times as long.
 
 use candor_domain::access::Tenant;
@@ -66,8 +66,8 @@ impl PeopleBelow {
         }
     }
 
-    /// Adds the condition that the column is one of the people. It is checked by a look at each row or by a hash of
-    /// all of them.
+    /// Adds the condition that the column is one of the people. The people are looked up for each row, or hashed
+    /// once if `is_hashed`.
     pub(crate) fn is_met<'d>(
         self,
         draft: &'d mut Draft,

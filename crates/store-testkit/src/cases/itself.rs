@@ -136,6 +136,6 @@ async fn data_set_is_emptied_in_pieces_without_touching_another(world: CaseConte
     );
     assert_eq!(world.store.rows::<Employee>(other.tenant, &people).await.unwrap().len(), 5);
     assert_eq!(world.store.rows::<Observation>(other.tenant, &observations).await.unwrap().len(), 5);
-    // Old closure rows of removed people must not conflict with those of new people.
+    // Old closure rows of removed people must not conflict with closure rows of new people.
     Population::new(&world, 12, 3).await;
 }

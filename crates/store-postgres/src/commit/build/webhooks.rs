@@ -147,8 +147,7 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
 }
 
 /// Queues events for every active subscription of the tenant that wants them, except the `written` ones and those
-/// whose filter they do not meet. For
-/// tenants without subscriptions this costs one index lookup.
+/// whose filter an event does not meet. For tenants without subscriptions this costs one index lookup.
 pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], written: &[WebhookId], lease: Option<Lease>) {
     let BoundEvents { source, columns: [event, kind, at, bit], is_permitted } = match events {
         [] => return,
