@@ -21,7 +21,7 @@ const URL_VARIABLE: &str = "CANDOR_URL";
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit for a new connection, so that a retry is left if an address does not respond.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Retries of one call.
+/// Number of retries of one call.
 const MAX_RETRIES: u32 = 3;
 
 /// A client of one Candor service with one API key. Clones share their connections.

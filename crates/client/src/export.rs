@@ -18,7 +18,7 @@ use crate::generated::basic_types::ExportedResource;
 use crate::generated::types::ExportLine;
 use crate::request::{Core, Spec};
 
-/// Interruptions without a new checkpoint after which an export fails.
+/// Number of interruptions without a new checkpoint after which an export fails.
 const MAX_FAILURES: u32 = 8;
 /// Pause after the first interruption. It doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);

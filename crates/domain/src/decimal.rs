@@ -34,7 +34,7 @@ pub const LARGEST: i64 = 1_000_000_000_000;
 const UNITS: i64 = 10_i64.pow(PLACES);
 /// Power of ten that stands for all larger ones.
 const MOST_POWER: i64 = i64::MAX / 2;
-/// Most digits before the decimal point that can be within the bounds.
+/// Maximum number of digits before the decimal point that can be within the bounds.
 const WHOLE_DIGITS: i64 = 13;
 
 /// An exact number, as a whole number of ten-thousandths.

@@ -18,7 +18,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{Field, Rule, Shape};
 use crate::text::check_length;
 
-/// Most keys of the metadata of one resource.
+/// Maximum number of keys of the metadata of one resource.
 pub const MAX_METADATA_KEYS: usize = 20;
 /// Length of the longest key of metadata, in characters.
 pub const METADATA_KEY_CHARS: usize = 40;

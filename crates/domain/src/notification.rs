@@ -127,7 +127,7 @@ pub const UNREAD_DAYS: i64 = 365;
 
 /// Length of an excerpt, in characters. Bounds storage, as one text may be quoted in many notifications.
 const EXCERPT_CHARS: usize = 200;
-/// Most notifications that one `POST /notifications/read_all` marks as read, the oldest first.
+/// Maximum number of notifications that one `POST /notifications/read_all` marks as read, the oldest first.
 pub const MAX_READ_AT_ONCE: u16 = 1_000;
 
 /// Returns the beginning of a text, with an ellipsis if the text was truncated.

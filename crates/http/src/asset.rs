@@ -16,7 +16,8 @@ use crate::etag;
 /// Caches serve a file for one hour, then revalidate it. After an upgrade clients see new files within the hour,
 /// and unchanged files cost no transfer.
 const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=3600, must-revalidate");
-/// Hexadecimal digits of a tag: the first half of a SHA-256, which suffices to distinguish versions of a file.
+/// Number of hexadecimal digits of a tag: the first half of a SHA-256, which suffices to distinguish versions of a
+/// file.
 const TAG_DIGITS: usize = 32;
 
 /// A static file in all its encodings.

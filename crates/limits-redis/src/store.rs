@@ -26,7 +26,7 @@ const CONNECT: Duration = Duration::from_secs(1);
 const ANSWER: Duration = Duration::from_secs(1);
 /// Longest time that sent data may stay unacknowledged (TCP) before the connection counts as broken.
 const UNCONFIRMED: Duration = Duration::from_secs(2);
-/// Most requests in the send buffer; a busy process has as many in flight.
+/// Maximum number of requests in the send buffer; a busy process has as many in flight.
 const WAITING: usize = 1024;
 /// Prefix of the keys of all windows.
 const PREFIX: &str = "candor:limit";

@@ -6,10 +6,10 @@ use std::time::Duration;
 const START: usize = 8;
 /// Maximum concurrency, for quick receivers. The same number of idle connections is kept per receiver.
 const MOST: usize = 32;
-/// Waiting deliveries per concurrent attempt, so that a quick receiver does not wait for the next claim.
+/// Number of waiting deliveries per concurrent attempt, so that a quick receiver does not wait for the next claim.
 const DEPTH: usize = 8;
-/// Waiting deliveries per concurrent attempt of a prompt receiver, which handles more before the next claim
-/// is answered.
+/// Number of waiting deliveries per concurrent attempt of a prompt receiver, which handles more before the next
+/// claim is answered.
 const DEPTH_IF_PROMPT: usize = 16;
 /// Maximum response time of a prompt receiver. Its waiting deliveries begin long before their leases expire.
 const PROMPT: Duration = Duration::from_millis(100);

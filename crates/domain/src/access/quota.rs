@@ -33,11 +33,11 @@ pub struct Quotas {
 impl Quotas {
     /// Quotas of a key without numbers of its own.
     pub const DEFAULT: Self = Self { read: 600, write: 100, scim: 3000 };
-    /// Webhook tests per minute, for every key.
+    /// Number of webhook tests per minute, for every key.
     pub const WEBHOOK_TEST: u32 = 10;
-    /// CSV uploads per minute, for every key.
+    /// Number of CSV uploads per minute, for every key.
     pub const CSV: u32 = 6;
-    /// Exports per minute, for every key.
+    /// Number of exports per minute, for every key.
     pub const EXPORT: u32 = 6;
     /// Default for the quota of an organization, as a multiple of the largest quota of its keys (decision B1).
     pub const ORGANIZATION_FACTOR: u32 = 10;

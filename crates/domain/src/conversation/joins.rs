@@ -11,7 +11,7 @@ use crate::problem::{Code, ValueError};
 use crate::refusal::DomainError;
 use crate::time::Timestamp;
 
-/// Most people who take part in a conversation over time.
+/// Maximum number of people who take part in a conversation over time.
 const MOST_PEOPLE: usize = 500;
 
 /// Times from which people see messages. People without one see all messages. People who left are in it too, so that

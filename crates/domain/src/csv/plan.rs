@@ -22,7 +22,7 @@ use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 use departments::DepartmentCell;
 
-/// Most rounds of rejecting rows for their reporting lines.
+/// Maximum number of rounds of rejecting rows for their reporting lines.
 const MAX_ROUNDS: usize = 8;
 
 /// Options of an upload.

@@ -56,7 +56,7 @@ pub struct Patch {
     pub custom_fields: CustomPatch,
 }
 
-/// Most managers above a person. It bounds the rows that one move writes for each person.
+/// Maximum number of managers above a person. It bounds the rows that one move writes for each person.
 pub const MAX_REPORTING_DEPTH: u32 = 64;
 
 /// The stored state of the manager that a body refers to.

@@ -35,9 +35,9 @@ use crate::time::Timestamp;
 
 /// Length of the longest `hris_source`, in characters.
 pub const SOURCE_CHARS: usize = 64;
-/// Most keys of custom fields that one connector manages.
+/// Maximum number of keys of custom fields that one connector manages.
 pub const MAX_MAPPED_KEYS: usize = 32;
-/// Most people that one release request names.
+/// Maximum number of people that one release request names.
 pub const MAX_RELEASED: usize = 1000;
 
 /// The way in which the HR system sends its data.

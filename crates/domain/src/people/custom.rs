@@ -15,14 +15,14 @@ use crate::rule::Shape;
 use crate::schema::inline_schema;
 use crate::text::check_length;
 
-/// Most custom fields of one person (§8).
+/// Maximum number of custom fields of one person (§8).
 pub const MAX_FIELDS: usize = 32;
 /// Length of the longest key, in characters (§8).
 pub const MAX_KEY_CHARS: usize = 64;
 /// Length of the longest value, in characters (§8).
 pub const MAX_VALUE_CHARS: usize = 1024;
 
-/// Most keys that an organization can list as visible to every key.
+/// Maximum number of keys that an organization can list as visible to every key.
 pub const MAX_VISIBLE_FIELDS: usize = 200;
 
 /// The value of a custom field.

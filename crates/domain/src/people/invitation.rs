@@ -33,7 +33,7 @@ pub use mail::{InvitationMail, MailFailure, MailStatus, MailView};
 
 /// Validity of an invitation, in seconds.
 pub const VALID_SECONDS: i64 = 14 * 24 * 3600;
-/// Most attempts to accept an invitation, per minute and client address.
+/// Maximum number of attempts to accept an invitation, per minute and client address.
 pub const ACCEPTS_PER_MINUTE: u32 = 20;
 
 /// Length of the longest token that is looked up, in characters.

@@ -40,7 +40,7 @@ use crate::time::Timestamp;
 pub const NAME_CHARS: usize = 80;
 /// Length of the longest job title, in characters.
 pub const JOB_TITLE_CHARS: usize = 120;
-/// Most people that `expand=direct_reports` inlines (§8).
+/// Maximum number of people that `expand=direct_reports` inlines (§8).
 pub const MAX_DIRECT_REPORTS: u16 = 100;
 /// Value of `hris_source` for people without an HR system (decision D8).
 pub const MANUAL: &str = "manual";

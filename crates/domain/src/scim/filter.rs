@@ -6,7 +6,7 @@ use super::path::{MAX_PATH_BYTES, ScimPath, ScimSchema};
 
 /// Deepest nesting of parentheses.
 const MAX_DEPTH: u8 = 8;
-/// Most comparisons of one filter.
+/// Maximum number of comparisons of one filter.
 const MAX_COMPARISONS: usize = 32;
 
 /// A value of a comparison.

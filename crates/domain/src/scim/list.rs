@@ -21,7 +21,7 @@ pub struct UserListRequest {
     pub filter: UserFilter,
     /// The first user of the page.
     pub start: UserListStart,
-    /// Most users of the page, from 0 to [`MAX_PAGE`].
+    /// Maximum number of users of the page, from 0 to [`MAX_PAGE`].
     pub count: u32,
     /// Attributes of each user.
     pub projection: Projection,

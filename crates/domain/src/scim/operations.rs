@@ -4,7 +4,7 @@ use super::error::{ScimError, ScimErrorType};
 use super::path::ScimPath;
 use crate::json::{Object, Value};
 
-/// Most operations of one PATCH.
+/// Maximum number of operations of one PATCH.
 pub const MAX_OPERATIONS: usize = 500;
 
 /// The verb of an operation.

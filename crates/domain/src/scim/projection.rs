@@ -4,7 +4,7 @@ use super::error::ScimError;
 use super::path::ScimPath;
 use crate::json::{Object, Value};
 
-/// Most names of a selection.
+/// Maximum number of names of a selection.
 const MOST_PATHS: usize = 100;
 /// Members that every resource has.
 const ALWAYS: [&str; 2] = ["schemas", "id"];

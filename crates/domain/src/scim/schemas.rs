@@ -12,9 +12,9 @@ pub const CORE: &str = "urn:ietf:params:scim:schemas:core:2.0:User";
 pub const ENTERPRISE: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
 /// Schema of a list.
 pub const LIST_SCHEMA: &str = "urn:ietf:params:scim:api:messages:2.0:ListResponse";
-/// Most resources in one page.
+/// Maximum number of resources in one page.
 pub const MAX_PAGE: u32 = 200;
-/// Resources in a page if the client names no number.
+/// Number of resources in a page if the client names none.
 pub const DEFAULT_PAGE: u32 = 100;
 
 /// Description of an attribute.

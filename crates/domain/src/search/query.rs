@@ -13,7 +13,7 @@ use crate::text::check_length;
 
 /// Length of the longest query, in characters.
 pub const QUERY_CHARS: usize = 200;
-/// Most words of a query.
+/// Maximum number of words of a query.
 pub const MAX_WORDS: usize = 10;
 /// Approximate length of the longest snippet, in characters.
 const SNIPPET_CHARS: usize = 200;

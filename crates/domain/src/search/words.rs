@@ -147,7 +147,7 @@ struct Group {
     last: usize,
 }
 
-/// Most folded characters that the cache keeps of one character. Few characters have more.
+/// Maximum number of folded characters that the cache keeps of one character. Few characters have more.
 const MOST_REMEMBERED_SIGNS: usize = 4;
 /// Size of the cache, in characters; enough for alphabets and syllabaries, whose code points are close together.
 const REMEMBERED_CHARACTERS: usize = 64;

@@ -33,9 +33,9 @@ pub const TITLE_CHARS: usize = 200;
 pub const BODY_CHARS: usize = 20_000;
 /// Length of the longest reason for a return or comment of the employee, in characters.
 pub const REMARK_CHARS: usize = 2000;
-/// Most objectives that one summary includes.
+/// Maximum number of objectives that one summary includes.
 pub const MAX_OBJECTIVES: usize = 100;
-/// Most observations that one summary includes.
+/// Maximum number of observations that one summary includes.
 pub const MAX_OBSERVATIONS: usize = 200;
 
 /// The status of a summary.

@@ -12,7 +12,7 @@ use crate::rule::{self, Field, Shape};
 use crate::secret::Secret;
 use crate::text::check_length;
 
-/// Most custom headers of one subscription.
+/// Maximum number of custom headers of one subscription.
 pub const MAX_HEADERS: usize = 10;
 /// Length of the longest name, in characters.
 pub const HEADER_NAME_CHARS: usize = 64;

@@ -13,7 +13,7 @@ use crate::observation;
 use crate::rule::{self, Field, IdRule, List, Nested, OneOf};
 use crate::schema::OpenWord;
 
-/// Most ids in one member of a content filter.
+/// Maximum number of ids in one member of a content filter.
 pub const MAX_FILTER_IDS: usize = 100;
 
 const EMPLOYEES: Field<List<IdRule<EmployeeKind>>> =

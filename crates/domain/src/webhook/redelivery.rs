@@ -13,7 +13,7 @@ use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, OneOf, Shape};
 use crate::time::Timestamp;
 
-/// Most events that one replay queues. The response has the position for the next request.
+/// Maximum number of events that one replay queues. The response has the position for the next request.
 pub const MAX_REPLAYED: usize = 100_000;
 const DAY_SECONDS: i64 = 86_400;
 

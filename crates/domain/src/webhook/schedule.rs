@@ -5,7 +5,8 @@ use crate::time::Timestamp;
 
 /// Default delays before attempts 2 to 7, in seconds (§6.4).
 const DEFAULT_DELAYS: [i64; 6] = [30, 120, 600, 3_600, 21_600, 86_400];
-/// Most delays of a schedule. Attempt numbers are stored in 16 bits, and longer schedules serve no purpose.
+/// Maximum number of delays of a schedule. Attempt numbers are stored in 16 bits, and longer schedules serve no
+/// purpose.
 pub const MAX_RETRIES: usize = 100;
 /// Longest delay, in seconds: the time for which the delivery log is kept.
 const MAX_DELAY_SECONDS: i64 = super::LOG_DAYS * 86_400;

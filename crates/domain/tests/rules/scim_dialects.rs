@@ -18,7 +18,7 @@ use serde_json::json;
 
 const DIALECTS: &str = include_str!("scim_dialects/dialects.json");
 const BASE: &str = "https://candor.example/scim/v2";
-/// Mutated bodies of each run.
+/// Number of mutated bodies of each run.
 const MUTATIONS: usize = 3_000;
 
 fn object(text: &str) -> Object {

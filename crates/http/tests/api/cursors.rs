@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{TestApi, TestResponse};
 
-/// Lists that must have had a cursor in this test.
+/// Number of lists that must have had a cursor in this test.
 const LEAST_LISTS: usize = 14;
 
 fn lists() -> impl Iterator<Item = &'static str> {

@@ -11,9 +11,9 @@ use super::{twins, upgrades};
 use crate::config::{Config, DatabaseUrl};
 use crate::{store, wiring};
 
-/// Free bytes below which changes may soon fail: a write-ahead log grows by megabytes.
+/// Number of free bytes below which changes may soon fail: a write-ahead log grows by megabytes.
 const ROOM_NEEDED: u64 = 64 * 1024 * 1024;
-/// Free bytes below which the operator is warned.
+/// Number of free bytes below which the operator is warned.
 const ROOM_WANTED: u64 = 1024 * 1024 * 1024;
 /// Clock difference above which expired rows are no longer removed.
 const CLOCK_BROKEN_MILLIS: u64 = 3_600_000;

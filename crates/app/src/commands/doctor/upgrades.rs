@@ -11,7 +11,7 @@ use candor_port_storage::{Storage, StorageError};
 
 use super::finding::Finding;
 
-/// Rows that are read at once.
+/// Number of rows that are read at once.
 const PAGE: u16 = 100;
 
 /// The organizations that one check concerns.

@@ -30,7 +30,7 @@ const MIN_LINK_SECONDS: i64 = 60;
 const DEFAULT_LINK_SECONDS: i64 = 3600;
 /// Maximum length of the address that a link opens, in characters.
 pub const START_CHARS: usize = 200;
-/// Most attempts to open a link, per minute and client address.
+/// Maximum number of attempts to open a link, per minute and client address.
 pub const EXCHANGES_PER_MINUTE: u32 = 20;
 /// Length of the longest code that is looked up, in characters.
 const MAX_CODE_CHARS: usize = 200;

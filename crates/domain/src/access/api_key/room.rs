@@ -4,9 +4,9 @@ use crate::id::EmployeeId;
 use crate::problem::{Code, ValueError};
 use crate::refusal::DomainError;
 
-/// Default for the most valid keys of an organization that act for no person.
+/// Default for the maximum number of valid keys of an organization that act for no person.
 pub const MAX_OF_ORGANIZATION: u32 = 200;
-/// The most valid keys that act for one person.
+/// Maximum number of valid keys that act for one person.
 pub const MAX_OF_PERSON: u32 = 20;
 
 /// Room for valid keys that act for one person, or for none.
@@ -14,7 +14,7 @@ pub const MAX_OF_PERSON: u32 = 20;
 pub struct KeyRoom {
     /// Person that the keys act for; `None` for the keys of the organization.
     pub holder: Option<EmployeeId>,
-    /// The most keys that may be valid at one time.
+    /// Maximum number of keys that may be valid at one time.
     pub most: u32,
 }
 
@@ -26,7 +26,8 @@ impl KeyRoom {
         Self { holder, most }
     }
 
-    /// Checks that one more key may be valid beside `valid` others. Existing ones above the bound stay.
+    /// Checks that one more key may be valid in addition to `valid` other keys. Existing keys above the bound
+    /// stay.
     ///
     /// # Errors
     /// Returns [`DomainError::Unprocessable`] at the bound (decision B7).

@@ -9,13 +9,13 @@ use crate::time::Timestamp;
 
 /// Shortest time between two invitation mails to one person, in seconds.
 pub const RESEND_SECONDS: i64 = 60;
-/// Most invitation mails to one mailbox per day (UTC), over all organizations.
+/// Maximum number of invitation mails to one mailbox per day (UTC), over all organizations.
 pub const MAILS_PER_DAY: u32 = 5;
-/// Most invitation mails of one organization to the mailboxes of one domain per day (UTC). An organization whose
-/// invitation to the domain was accepted has no such limit.
+/// Maximum number of invitation mails of one organization to the mailboxes of one domain per day (UTC). An
+/// organization whose invitation to the domain was accepted has no such limit.
 pub const DOMAIN_MAILS_PER_DAY: u32 = 50;
-/// Most invitation mails to the mailboxes of one domain per day (UTC), over all organizations with the limit
-/// [`DOMAIN_MAILS_PER_DAY`]. No organization uses up more than a tenth of it.
+/// Maximum number of invitation mails to the mailboxes of one domain per day (UTC), over all organizations with
+/// the limit [`DOMAIN_MAILS_PER_DAY`]. No organization uses up more than a tenth of it.
 const DOMAIN_MAILS_IN_ALL: u32 = 10 * DOMAIN_MAILS_PER_DAY;
 /// Default of the most invitation mails of one organization per day (UTC).
 pub const ORGANIZATION_MAILS_PER_DAY: u32 = 50;

@@ -3,18 +3,18 @@
 use super::super::error::ScimError;
 use crate::json::Value;
 
-/// Most members of one schema.
+/// Maximum number of members of one schema.
 pub(super) const MAX_MEMBERS: usize = 200;
 /// Maximum number of members of one object of attributes: the attributes of a schema, as many removed by null, and
 /// extensions.
 pub(super) const MAX_GIVEN: usize = 2 * MAX_MEMBERS;
-/// Most extensions of one user.
+/// Maximum number of extensions of one user.
 pub(super) const MAX_EXTENSIONS: usize = 16;
-/// Most entries of one attribute.
+/// Maximum number of entries of one attribute.
 pub(super) const MAX_ENTRIES: usize = 200;
-/// Most members of one entry and of one complex attribute. A search for a member is linear.
+/// Maximum number of members of one entry and of one complex attribute. A search for a member is linear.
 const MAX_SUB_ATTRIBUTES: usize = 32;
-/// Most comparisons of entries with conditions in one request.
+/// Maximum number of comparisons of entries with conditions in one request.
 const MAX_COMPARISONS: usize = 10_000;
 
 /// The comparisons of entries with conditions that a request may still cause.

@@ -14,7 +14,7 @@ mod mutate;
 
 /// Mutated bodies that the test sends in the gate, and in an exploration.
 const BODIES: [usize; 2] = [1_000, 50_000];
-/// People that the requests are about. Few, so that identifiers collide.
+/// Number of people that the requests are about. Few, so that identifiers collide.
 const PEOPLE: usize = 5;
 
 /// Sends a body as text: a mutated object may have a member twice.
