@@ -70,7 +70,7 @@ pub fn suite() -> Vec<Case> {
 
 /// Number of concurrent slow reads, unless a case sets other limits.
 const PLACES: usize = 2;
-/// Threads of a case's runtime, so that concurrent steps overlap.
+/// Number of threads of a case's runtime, so that concurrent steps overlap.
 const THREADS: usize = 4;
 
 /// Runs the suite as a test program, one test per case. `fresh` creates a store with the given limits, or prints

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::wire::TooMuch;
 
-/// Most bytes of a body that are read to keep the connection (decision F1).
+/// Maximum number of bytes of a body that are read to keep the connection (decision F1).
 const MAX_BODY_BYTES: usize = 4 * 1024;
 /// Longest wait for a body. The attempt has ended, so that only the reuse of the connection depends on it.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -22,7 +22,7 @@ use crate::wire::Metered;
 
 /// Largest head of a response, in bytes.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
-/// Most headers of a response.
+/// Maximum number of headers of a response.
 const MAX_HEADERS: usize = 100;
 /// HTTP/2 flow-control window of one response body, in bytes. Bounds the memory per stream.
 const STREAM_WINDOW: u32 = 16 * 1024;

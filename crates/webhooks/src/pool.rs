@@ -14,9 +14,9 @@ use url::Url;
 
 use crate::wire::Allowance;
 
-/// Most idle connections to one address of one receiver.
+/// Maximum number of idle connections to one address of one receiver.
 const MAX_PER_KEY: usize = 32;
-/// Most idle connections in total. Each holds a socket and a few KiB.
+/// Maximum number of idle connections in total. Each holds a socket and a few KiB.
 const MAX_KEPT: usize = 512;
 /// Longest time that a connection stays idle. Most servers keep idle connections for at least five seconds. A
 /// server that closes one while a request is being sent fails that attempt, because it may have read the request.

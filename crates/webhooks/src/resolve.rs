@@ -15,7 +15,7 @@ use url::{Host, Url};
 
 use crate::policy::Policy;
 
-/// Most addresses to dial for one attempt, because a name may have many unreachable ones.
+/// Maximum number of addresses to dial for one attempt, because a name may have many unreachable ones.
 const MAX_DIALED: usize = 4;
 
 /// The name server for host names.

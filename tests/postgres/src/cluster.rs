@@ -29,7 +29,7 @@ const NOT_FOR_GOOD: &str = "fsync=off";
 /// The in-memory file system of Linux, used unless `TMPDIR` is set. On a disk, creating a database walks
 /// through the hundreds of files of the previous one, which dominated the time of many tests.
 const MEMORY: &str = "/dev/shm";
-/// Free bytes required to use [`MEMORY`]. A server needs a few hundred million.
+/// Number of free bytes required to use [`MEMORY`]. A server needs a few hundred million.
 const ROOM: u64 = 2 << 30;
 
 /// A running server in a temporary folder, reachable through a Unix socket there. On drop or at the end of the

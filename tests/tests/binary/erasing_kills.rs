@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::erasing::{CANARY, is_in_no_row};
 use crate::support::{Client, Installation, PATIENCE, Service, wait_until};
 
-/// Observations about the person: several pieces of the erasure.
+/// Number of observations about the person: several pieces of the erasure.
 const OBSERVATIONS: usize = 600;
 
 #[test]

@@ -16,7 +16,7 @@ use crate::context::webhook_secrets;
 const PLACE: &str = "master key";
 /// Plaintext of the check value. Only the ability to open it matters.
 const KNOWN: &[u8] = b"candor";
-/// Subscriptions read per query.
+/// Number of subscriptions read per query.
 const READ: u16 = 200;
 
 /// Reason why a process must not start with its ring.

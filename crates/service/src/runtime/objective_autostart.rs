@@ -15,9 +15,9 @@ use crate::context::error::Error;
 use crate::context::fan_out::events_at_once;
 use crate::context::services::{Services, render};
 
-/// Objectives read per query.
+/// Number of objectives read per query.
 const READ: u16 = 500;
-/// Objectives started in one commit: few, so that other writers do not wait long.
+/// Number of objectives started in one commit: few, so that other writers do not wait long.
 const COMMIT: usize = 25;
 /// Name of this actor in the audit log.
 const SWEEP: &str = "sweep";

@@ -9,7 +9,7 @@ use candor_tables::rows;
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// Keys read per query.
+/// Number of keys read per query.
 const READ: u16 = 100;
 /// Name of this actor in the audit log.
 const SWEEP: &str = "sweep";

@@ -21,16 +21,16 @@ use crate::context::error::Error;
 use crate::context::search_index::{self, TABLES, table};
 use crate::context::services::Services;
 
-/// Rows indexed in one commit: few, so that other writers do not wait long.
+/// Number of rows indexed in one commit: few, so that other writers do not wait long.
 const PIECE: u16 = 2_000;
 /// Size of the texts of one commit in bytes, after which no further row is added. In scripts without spaces nearly each
 /// pair of characters is a term, which takes some hundred times its bytes while a segment is built.
 const PIECE_BYTES: usize = 2 * 1024 * 1024;
-/// Rows read at once until a piece is full.
+/// Number of rows read at once until a piece is full.
 const READ: usize = 100;
-/// Most bytes of terms in segments that are merged into one. Larger ones stay as they are.
+/// Maximum number of bytes of terms in segments that are merged into one. Larger ones stay as they are.
 const MERGED_BYTES: usize = 16 * 1024 * 1024;
-/// Segments removed in one commit.
+/// Number of segments removed in one commit.
 const REMOVED: u16 = 50;
 /// Seconds after its replacement in which a search may still read a segment.
 const KEPT: i64 = 60;

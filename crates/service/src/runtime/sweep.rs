@@ -11,7 +11,7 @@ use candor_port_storage::store::Expiry;
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// Rows removed in one commit: few, so that other writers do not wait long.
+/// Number of rows removed in one commit: few, so that other writers do not wait long.
 const BATCH: u32 = 500;
 const DAY_SECONDS: i64 = 86_400;
 /// Cutoff that removes nothing.

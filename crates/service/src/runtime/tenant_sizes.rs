@@ -16,7 +16,7 @@ use crate::context::tenant_sizes::TenantSize;
 
 /// Number of organizations in the metrics. More labels would burden the monitoring systems that scrape them.
 const SHOWN: usize = 20;
-/// Organizations read per query.
+/// Number of organizations read per query.
 const PAGE: u16 = 100;
 /// Rest after a piece, as a multiple of the time that the piece took: a round uses a tenth of one connection.
 const REST: u32 = 9;

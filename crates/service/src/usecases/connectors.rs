@@ -39,7 +39,8 @@ pub struct Released {
     released: usize,
 }
 
-/// People released in one commit, each with custom fields of at most 139 KB; larger releases need several commits.
+/// Number of people released in one commit, each with custom fields of at most 139 KB; larger releases need
+/// several commits.
 const CHUNK: u16 = 50;
 
 /// `GET /connectors`: lists connectors.

@@ -19,7 +19,7 @@ use crate::context::retained::{Source, people_who_left, read_expired_page};
 use crate::context::services::{Services, render};
 use crate::usecases::organization;
 
-/// Rows read at once.
+/// Number of rows read at once.
 const PAGE: u16 = 500;
 /// Maximum number of pages that a preview reads by a rule, also if holds keep all their rows.
 const PAGES: usize = 100;

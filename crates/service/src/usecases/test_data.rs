@@ -27,7 +27,7 @@ pub struct TestDataReset {
     complete: bool,
 }
 
-/// Rows removed in one commit: few, so that other writers do not wait long, also if each row has 139 KB.
+/// Number of rows removed in one commit: few, so that other writers do not wait long, also if each row has 139 KB.
 const PIECE: u32 = 100;
 /// Working time after which a reset stops and reports that rows are left, well before its request
 /// times out.

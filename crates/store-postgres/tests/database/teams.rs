@@ -27,7 +27,7 @@ use tracing::{Event, Metadata, Subscriber};
 
 use crate::support;
 
-/// People who report to a lead, and so indirectly to the boss.
+/// Number of people who report to a lead, and so indirectly to the boss.
 const INDIRECT: usize = 2_000;
 const LEADS: usize = 20;
 const OTHERS: usize = 600;

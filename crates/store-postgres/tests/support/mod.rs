@@ -8,7 +8,7 @@ use tokio_postgres::{Client, NoTls};
 /// Pool size of a store under test.
 pub(crate) const POOL: usize = 12;
 
-/// Shards per table on a cluster: enough that two tenants are usually on different shards.
+/// Number of shards per table on a cluster: enough that two tenants are usually on different shards.
 const SHARDS: u16 = 4;
 
 /// Creates a migrated database. Prints a notice and returns `None` without PostgreSQL.

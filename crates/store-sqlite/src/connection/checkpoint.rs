@@ -13,8 +13,8 @@ use crate::sql::{Db, Sql};
 const ENOUGH: usize = 256;
 /// Time after which a checkpoint runs with fewer than [`ENOUGH`] change sets.
 const LONG: Duration = Duration::from_secs(1);
-/// Pages that a checkpoint may move while the writer waits. More pages are moved beside the writer first, in
-/// at most [`TURNS`] turns.
+/// Number of pages that a checkpoint may move while the writer waits. More pages are moved beside the writer
+/// first, in at most [`TURNS`] turns.
 const FEW_PAGES: i64 = 500;
 const TURNS: usize = 4;
 

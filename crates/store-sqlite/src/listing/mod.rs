@@ -20,8 +20,8 @@ use crate::statements::columns;
 use crate::text::Draft;
 use teams::{PeopleBelow, TeamSource};
 
-/// Progress calls after which a scan over other people's rows is interrupted: about 10 ms. A list of a long
-/// inactive team must not read the rows of the whole tenant.
+/// Number of progress calls after which a scan over other people's rows is interrupted: about 10 ms. A list of a
+/// long inactive team must not read the rows of the whole tenant.
 const LOOKS_OF_A_SCAN: u32 = 100;
 
 /// Returns the first rows of several lists together, plus one more if there is one. The lists have the same

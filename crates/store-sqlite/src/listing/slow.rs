@@ -14,8 +14,8 @@ use crate::connection::readers::{self, Reads};
 use crate::sql::Db;
 use crate::sql::limit::{self, Limit};
 
-/// Progress calls after which a list on the shared readers is interrupted and restarted on the slow threads:
-/// about 50 ms. Whether a person or tag has few rows only shows during the read.
+/// Number of progress calls after which a list on the shared readers is interrupted and restarted on the slow
+/// threads: about 50 ms. Whether a person or tag has few rows only shows during the read.
 const LOOKS: u32 = 500;
 
 /// Threads and slots for slow reads.

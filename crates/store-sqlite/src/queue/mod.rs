@@ -33,9 +33,9 @@ use crate::sql::{Db, Sql, classify_error};
 /// Condition on the primary key of a queued delivery.
 const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";
 
-/// Results per batch. All other writers wait while a batch is recorded.
+/// Number of results per batch. All other writers wait while a batch is recorded.
 const BATCH: usize = 128;
-/// Results above which a batch gets its own transaction, so that no caller waits for two batches.
+/// Number of results above which a batch gets its own transaction, so that no caller waits for two batches.
 const FEW: usize = 32;
 
 /// Condition of a free lease. No index covers it: the leased rows that a scan skips are few.

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use candor_port_storage::StorageError;
 
-/// Steps of a statement's program between two calls of the progress handler: about 0.1 ms.
+/// Number of steps of a statement's program between two calls of the progress handler: about 0.1 ms.
 pub(crate) const STEPS: i32 = 4096;
 
 /// Limit that interrupts a statement.

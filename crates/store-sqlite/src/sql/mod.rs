@@ -98,7 +98,8 @@ impl From<&str> for Value {
     }
 }
 
-/// Reporting lines that one commit writes at most, by default: about 50 ms, during which other writers wait.
+/// Number of reporting lines that one commit writes at most, by default: about 50 ms, during which other writers
+/// wait.
 pub(crate) const LINES_AT_ONCE: usize = 20_000;
 
 /// Maximum number of prepared statements composed from filters. Each takes about 15 KB, and there are more

@@ -8,7 +8,7 @@ use candor_domain::window::WINDOW_MILLIS;
 /// Time for which the breaker stays open after a failure, in milliseconds. Then one request probes the store.
 const OPEN_MILLIS: u64 = 1_000;
 
-/// Late answers in a row that count as a failure.
+/// Number of late answers in a row that count as a failure.
 const LATE_IN_A_ROW: u32 = 2;
 
 /// Kind of request that the breaker lets through to the store.

@@ -20,7 +20,7 @@ use candor_port_limits::RateLimitStore;
 use shared::SharedLimits;
 use windows::{Bucket, Counter, Windows};
 
-/// Authentication failures per minute that one client address may have (decision B1).
+/// Number of authentication failures per minute that one client address may have (decision B1).
 pub const FAILURES_PER_MINUTE: u32 = 60;
 
 /// A write without an API key. Each kind has a quota per client address.

@@ -30,7 +30,7 @@ pub(super) struct Receiver {
     pub(super) payload: PayloadForm,
     /// Event types that may leave.
     types: Topics,
-    /// Most requests in any second.
+    /// Maximum number of requests in any second.
     pub(super) max_per_second: Option<u16>,
     /// Custom headers that every delivery carries.
     pub(super) headers: Vec<(String, Secret)>,

@@ -21,7 +21,7 @@ use crate::context::error::Error;
 use crate::context::person_data;
 use crate::runtime::removal::{PAGE, blank_values};
 
-/// Entries of the audit log that are read at once. The largest ones have some 200 kB.
+/// Number of entries of the audit log that are read at once. The largest ones have some 200 kB.
 const ENTRIES: u16 = 20;
 /// Action whose audit entry keeps its reason: the controller proves with it why the data was removed.
 const KEPT_REASON: &str = "employee.erase";

@@ -22,9 +22,9 @@ use crate::context::services::Services;
 
 /// Interval of the measurements of the queue length.
 const MEASURE: Duration = Duration::from_secs(10);
-/// Mails sent at once, each over its own connection. An organization gets half of the places that others leave,
-/// and at least one: a mail server that delays the mails of one organization must not delay the mails of the
-/// others.
+/// Number of mails sent at once, each over its own connection. An organization gets half of the places that others
+/// leave, and at least one: a mail server that delays the mails of one organization must not delay the mails of
+/// the others.
 const MAILS_AT_ONCE: usize = 16;
 /// Maximum number of mails per claim, small enough that its writes do not delay requests.
 const CLAIMED_AT_ONCE: usize = 4;

@@ -23,7 +23,7 @@ use crate::context::request::RequestContext;
 use crate::context::services::Services;
 use crate::usecases::invitations;
 
-/// Most org admins that are read to find one who stays.
+/// Maximum number of org admins that are read to find one who stays.
 const MOST_ADMINS: u16 = 20;
 
 /// `POST /employees`: creates a person, with an invitation if requested.

@@ -29,8 +29,8 @@ use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
 use load::LoadedRows;
 
-/// Rows saved in one commit: few, so that other writers do not wait long. `fan_out::DELIVERIES` may reduce the
-/// number if subscriptions want the events.
+/// Number of rows saved in one commit: few, so that other writers do not wait long. `fan_out::DELIVERIES` may
+/// reduce the number if subscriptions want the events.
 pub const PIECE: usize = 150;
 /// Size of the people, as JSON, after which a commit takes no more rows. It writes each of them several times: as a
 /// row, in events and in the audit log.

@@ -34,7 +34,7 @@ use crate::context::person_data;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// Rows read at once. The largest ones have some 200 kB, so that 4 MB are held.
+/// Number of rows read at once. The largest ones have some 200 kB, so that 4 MB are held.
 const PAGE: u16 = 20;
 
 /// The data about one person. Lines are read as the client takes them.

@@ -65,7 +65,7 @@ fn too_slow() -> Error {
 
 /// Maximum number of rows read per query, before filters.
 const MOST_AT_ONCE: usize = 1_000;
-/// Rows of the first read, when the length of their texts is unknown.
+/// Number of rows of the first read, when the length of their texts is unknown.
 const FIRST_AT_ONCE: usize = 100;
 /// Target size in bytes of the texts read at once, so that one search does not monopolize a connection or the
 /// memory.

@@ -30,7 +30,7 @@ use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found, render};
 use crate::context::webhook_secrets;
 
-/// Events queued in one commit: few, so that other writers do not wait long.
+/// Number of events queued in one commit: few, so that other writers do not wait long.
 const PIECE: usize = 500;
 /// Length in seconds of the period that one query covers. Bounds the rows that the store scans for one query,
 /// also where few of them match.

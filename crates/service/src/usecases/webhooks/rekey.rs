@@ -12,7 +12,7 @@ use crate::context::services::Services;
 use crate::context::vault::UnsealError;
 use crate::context::{master_key, webhook_secrets};
 
-/// Subscriptions read per query.
+/// Number of subscriptions read per query.
 const READ: u16 = 200;
 /// Name of this actor in the audit log.
 const REKEY: &str = "rekey";
