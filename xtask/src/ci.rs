@@ -108,7 +108,7 @@ pub(crate) const BESIDE: [Step; 14] = [
     ]),
 ];
 
-/// Lines of a failed check that the end of the run repeats.
+/// Number of lines of a failed check that the end of the run repeats.
 const LINES_OF_FAILURES: usize = 25;
 
 /// Number of checks that run at the same time, beside the tests.

@@ -16,7 +16,7 @@ const LIMITS: &str = "xtask/footprint.toml";
 /// The binary of the packages: built alone and with their features.
 const SHIPPED: [&str; 6] = ["--package", "candor-app", "--bin", "candor", "--features", "otlp"];
 const MEGABYTE: f64 = 1_000_000.0;
-/// Requests before the memory is read, so that pools and caches of a used service count.
+/// Number of requests before the memory is read, so that pools and caches of a used service count.
 const REQUESTS: usize = 50;
 /// Any master key will do: the service seals nothing here.
 const MASTER_KEY: &str = "footprint:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";

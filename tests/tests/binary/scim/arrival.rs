@@ -9,15 +9,15 @@ use serde_json::{Value, json};
 use super::Provider;
 use crate::support::{Installation, Service};
 
-/// People of the provider. Each manager has ten reports.
+/// Number of people of the provider. Each manager has ten reports.
 const PEOPLE: usize = 240;
 const REPORTS: usize = 10;
-/// Connections of the provider.
+/// Number of connections of the provider.
 const CONNECTIONS: usize = 6;
 /// Distance between the numbers of two people who arrive one after the other. It has no common divisor with
 /// `PEOPLE`, so that each person arrives once.
 const STEP: usize = 97;
-/// People who arrive together with their manager.
+/// Number of people who arrive together with their manager.
 const PAIRS: usize = 40;
 const ENTERPRISE: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
 

@@ -9,7 +9,7 @@ use super::Provider;
 use crate::support::{Installation, Response};
 
 const SUITE: &str = include_str!("okta.json");
-/// Requests of the published suite. Its limit on the duration of a response is not part of the table.
+/// Number of requests of the published suite. Its limit on the duration of a response is not part of the table.
 const REQUESTS: usize = 12;
 /// Variables of the suite that its user chooses.
 const VARIABLES: [(&str, &str); 8] = [

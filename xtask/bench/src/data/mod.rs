@@ -15,7 +15,7 @@ pub(crate) const FIRST_DAY: u32 = 18_993;
 /// Days over which the observations are spread.
 pub(crate) const DAYS: u32 = 1_000;
 const MILLIS_PER_DAY: u64 = 86_400_000;
-/// Direct reports of a manager.
+/// Number of direct reports of a manager.
 const BRANCHES: u32 = 10;
 
 /// Numbers of loaded rows.

@@ -6,21 +6,21 @@ use crate::api::TIMEOUT;
 use std::fmt::Write;
 use std::thread;
 
-/// Managers above the people, before and after the move.
+/// Number of managers above the people, before and after the move.
 const CHAIN: u32 = 30;
-/// People below the one that moves.
+/// Number of people below the one that moves.
 const BELOW: u32 = 9_900;
 /// Limit on the wait of another tenant's write.
 const MAX_WAIT_MILLIS: f64 = 100.0;
 /// Time before and after the move in which the other tenant writes. The rest of a move is completed behind it.
 const BEFORE: Duration = Duration::from_secs(1);
 const AFTER: Duration = Duration::from_secs(10);
-/// Changes of the person, each of all custom fields.
+/// Number of changes of the person, each of all custom fields.
 const CHANGES: u32 = 2_100;
 /// Custom fields of a person and characters of each, the most that the API allows.
 const FIELDS: usize = 32;
 const FIELD_CHARS: usize = 1_024;
-/// Concurrent reads of the file, the most that an organization can have.
+/// Number of concurrent reads of the file, the most that an organization can have.
 const READS: usize = 2;
 const MAX_MEGABYTES: f64 = 64.0;
 /// First seed of the random requests. Other measures have other seeds, so that no request repeats another one.

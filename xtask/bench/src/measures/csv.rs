@@ -9,10 +9,10 @@ use diesel::sql_types::BigInt;
 use diesel::sqlite::{Sqlite, SqliteConnection};
 use std::fmt::Write;
 
-/// Rows of a file, the most that the API allows.
+/// Number of rows of a file, the most that the API allows.
 pub(super) const PEOPLE: u32 = 10_000;
 const DEPARTMENTS: u32 = 100;
-/// Direct reports of a manager.
+/// Number of direct reports of a manager.
 const REPORTS: u32 = 8;
 /// A prime that does not divide the number of people, so that the rows are shuffled.
 const STEP: u32 = 7_919;

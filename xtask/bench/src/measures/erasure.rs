@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Observations about the person.
+/// Number of observations about the person.
 const COUNT: usize = 2_000;
 const MAX_SECONDS: f64 = 20.0;
 /// Limit on the p99 of other writers, as a multiple of their p99 without an erasure.

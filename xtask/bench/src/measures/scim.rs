@@ -6,7 +6,7 @@ use candor_domain::id::EmployeeId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// People of the provider before the measurement. A tenth of them in a quick run.
+/// Number of people of the provider before the measurement. A quick run has a tenth of it.
 const PEOPLE: u32 = 10_000;
 const MAX_CREATE_COST: f64 = 1.5;
 const MAX_LOOK_UP_COST: f64 = 2.0;

@@ -18,13 +18,13 @@ const PAGE: usize = 100;
 /// Custom fields of a person and characters of each, the most that the API allows.
 const FIELDS: usize = 32;
 const FIELD_CHARS: usize = 1_024;
-/// Members of a wide body, which has about 250 kB, nearly the most that the API allows.
+/// Number of members of a wide body, which has about 250 kB, nearly the most that the API allows.
 const MEMBERS: usize = 20_000;
 /// Number of characters of a summary: the maximum of the API.
 const TEXT_CHARS: usize = 20_000;
 /// Number of summaries with long texts.
 const TEXTS: usize = 300;
-/// Rows of the watched tenant.
+/// Number of rows of the watched tenant.
 const WATCHED: usize = 200;
 /// First seed of the random requests. Other measures have other seeds, so that no request repeats another one.
 const SEED: u64 = 70_000;
