@@ -151,7 +151,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Trusts the authorities in this PEM text, beside those of the system. Several calls add to each other.
+    /// Trusts the authorities in this PEM text, in addition to the authorities of the system. Each call adds
+    /// authorities.
     #[must_use]
     pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.authorities.push(pem.into());

@@ -162,7 +162,8 @@ impl Core {
         Ok(spec.body.iter().fold(request, |request, (_, body)| request.body(body.clone())))
     }
 
-    /// Returns the headers of a request, except those of every request of the client.
+    /// Returns the headers of a request: those of the client and of the options, and those that the operation
+    /// needs.
     fn headers(&self, spec: &Spec, options: &Options) -> Result<HeaderMap, Error> {
         let mut headers = self.headers.clone();
         add_headers(&mut headers, &options.headers)?;

@@ -1,7 +1,7 @@
 //! Exact decimal numbers with at most four decimal places (decision C11).
 //!
-//! A number is read from the text of its JSON form and printed in its shortest one. Binary floating point would change
-//! some of them.
+//! A number is read from the text of its JSON form and printed in its shortest form. Binary floating point would
+//! change some numbers.
 //!
 //! ```
 //! use candor_domain::decimal::Decimal;

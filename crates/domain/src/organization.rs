@@ -119,8 +119,8 @@ impl Patch {
         }
     }
 
-    /// Requires the rights for the members of the update beside those of the operation. The retention removes data
-    /// that a caller may not see, so it needs what an erasure needs (decision H5).
+    /// Requires the rights for the members of the update, in addition to the rights for the operation. The
+    /// retention removes data that a caller may not see, so it needs what an erasure needs (decision H5).
     ///
     /// # Errors
     /// [`PermissionDenied::MissingScope`], [`PermissionDenied::OrganizationKeyRequired`].

@@ -349,10 +349,10 @@ impl Params {
         self.problems.or(value)
     }
 
-    /// Refuses parameters that are nearly `dry_run`.
+    /// Refuses misspellings of `dry_run`.
     ///
     /// # Errors
-    /// `unknown_field` for each of them.
+    /// `unknown_field` for each misspelling.
     pub fn expect_no_misspelled_dry_run(&self) -> Result<(), ValidationErrors> {
         let mut problems = ValidationErrors::none();
         for (name, _) in self.pairs.iter().filter(|(name, _)| near::is_misspelled_dry_run(name)) {

@@ -185,7 +185,7 @@ impl ErrorResponse {
         Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
     }
 
-    /// Creates the 503 for a large body beside others that are not complete, or not decided about.
+    /// Creates the 503 for a large body while too many large bodies are incomplete or wait for their decision.
     pub(crate) fn unfinished_bodies() -> Self {
         let message = "Earlier requests with this API key, or of its organization, have large bodies that are not \
                        complete or wait for their turn. Finish them or close their connections, then retry.";
@@ -193,7 +193,7 @@ impl ErrorResponse {
         Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
     }
 
-    /// Creates the 503 for an export beside as many as are permitted.
+    /// Creates the 503 for an export while as many exports as permitted are running.
     fn too_many_exports() -> Self {
         let message = "Too many exports are running. Retry later.";
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);

@@ -15,9 +15,11 @@ use std::net::TcpListener;
 pub fn refuse_connections(listener: &TcpListener) -> io::Result<()> {
     use socket2::{SockFilter, SockRef};
 
-    /// Offset of the flags in a TCP header, and the SYN and ACK flags.
+    /// Offset of the flags in a TCP header, in bytes.
     const FLAGS_AT: u32 = 13;
+    /// Flag of the first packet of a connection.
     const SYN: u32 = 0x02;
+    /// Flag of a packet that acknowledges another one.
     const ACK: u32 = 0x10;
     // Instructions of the classic BPF, as numbered in linux/filter.h.
     const LOAD_BYTE: u16 = 0x30;

@@ -10,7 +10,9 @@ use url::Url;
 
 /// Default port for TLS from the first byte.
 const TLS_PORT: u16 = 465;
+/// Default port for STARTTLS.
 const STARTTLS_PORT: u16 = 587;
+/// Default port without encryption.
 const PLAIN_PORT: u16 = 25;
 /// Default timeout. Mail servers may take seconds to check an email, but rarely more.
 const TIMEOUT: Duration = Duration::from_secs(60);

@@ -19,7 +19,7 @@ use crate::erasing::ErasureChange;
 use crate::error::StorageError;
 use crate::queue::Lease;
 
-/// All consequences of one decision, or of a batch of them.
+/// All consequences of one decision, or of a batch of decisions.
 ///
 /// The store also queues its events, in the same transaction, for every active subscription that selects them
 /// (§6.1), except those of [`ChangeSet::written_subscriptions`].

@@ -10,6 +10,7 @@ pub(crate) const PREFIX: &str = "CANDOR_";
 pub(crate) const FILE_VARIABLE: &str = "CANDOR_CONFIG";
 /// Prefixes of variables for clients and tests, which are not settings.
 const FOREIGN: [&str; 2] = ["CANDOR_TEST_", "CANDOR_CI_"];
+/// Names of variables for clients, which are not settings.
 const FOREIGN_NAMES: [&str; 3] = ["CANDOR_API_KEY", "CANDOR_PROFILE", "CANDOR_URL"];
 
 /// A setting of the operator.

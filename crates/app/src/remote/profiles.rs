@@ -15,6 +15,7 @@ use crate::private_file;
 const FILE: &str = "candor/profiles.toml";
 /// Permission bits that give other users access.
 const OTHERS: u32 = 0o077;
+/// Maximum length of the name of a profile, in characters.
 const MAX_NAME: usize = 64;
 
 /// Name of a profile: letters, digits, `-`, `_` and `.`.

@@ -68,7 +68,7 @@ const NOBODY: &str = "-";
 const CONTEXTS: [(&str, (bool, bool)); 4] =
     [("admin", (true, true)), ("settings", (true, false)), ("data", (false, true)), ("standard", (false, false))];
 
-/// Writes the text that is stored beside an answer: key, context, person and scopes. Scopes are written as words
+/// Writes the text that is stored with an answer: key, context, person and scopes. Scopes are written as words
 /// because their bits may change with a version of the service.
 impl fmt::Display for Authority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

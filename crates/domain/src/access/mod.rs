@@ -200,7 +200,7 @@ impl Serialize for Permissions {
     }
 }
 
-/// The level of a key, which opens settings to admin keys beside the key's scopes (decision B4).
+/// The level of a key, which opens settings to admin keys in addition to the key's scopes (decision B4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum AccessLevel {
@@ -237,7 +237,7 @@ pub struct Caller {
     pub quotas: Quotas,
 }
 
-/// Kinds of admin context that requests need beside a scope. None of them opens another (decision B5).
+/// Kinds of admin context that requests need in addition to a scope. No kind includes another one (decision B5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdminContext {
     /// Data that shapes the organization: departments, attributes, org objectives, the audit log.

@@ -135,8 +135,8 @@ impl Access {
         self.other_scope
     }
 
-    /// Returns the admin context beside the scope. It is required after the fields of a request are checked
-    /// (decision A13).
+    /// Returns the admin context that is required in addition to the scope. It is checked after the fields of a
+    /// request (decision A13).
     #[must_use]
     pub const fn admin_context(&self) -> Option<AdminContext> {
         self.admin_context

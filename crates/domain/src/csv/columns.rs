@@ -40,7 +40,8 @@ pub(super) const KNOWN: [Column; 9] = [
 ];
 /// Header of the column with the role of a person.
 pub(super) const ROLE: &str = "role";
-/// The word `E-Mail` as a header, by which many programs name the addresses. It is that column if no other one is.
+/// The word `E-Mail` as a header, by which many programs name the addresses. It is the column of the addresses if
+/// no other column is.
 const GERMAN_EMAIL: &str = "e_mail";
 const CUSTOM: &str = "custom.";
 /// Maximum number of characters of a column's name in a message.

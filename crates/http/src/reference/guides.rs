@@ -25,11 +25,13 @@ const PAGES: [(&str, &str); 16] = [
 const EXAMPLES: &str = "examples/";
 /// Prefix of the renderer's anchors for headings in the description.
 const ANCHOR: &str = "#description/";
-/// Beginning of the sentence of an operation that names its quota, and the heading that explains quotas.
+/// Beginning of the sentence of an operation that names its quota.
 const QUOTA: &str = "Counts as `";
+/// Heading of the section that explains quotas.
 const QUOTAS: &str = "Rate limits (429) and quotas";
 /// Model of the answer to a dry run, which the reference describes in a section of its own.
 const DRY_RUN: &str = "`DryRun`";
+/// Heading of that section.
 const DRY_RUNS: &str = "Dry runs";
 
 /// Appends the guides to the description of the document, and leads the operations to them.

@@ -24,8 +24,9 @@ const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8")
 const PAGE: &[u8] = include_bytes!("page.html");
 const START: &[u8] = include_bytes!("start.js");
 const ICON: &[u8] = br##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="6" fill="none" stroke="#4a6fa5" stroke-width="3"/></svg>"##;
-/// Example files that the guides link to.
+/// Example program that the guides link to.
 const COPY_PROGRAM: &[u8] = include_bytes!("../../../../docs/examples/keep_a_copy.py");
+/// Example file of people that the guides link to.
 const PEOPLE: &[u8] = include_bytes!("../../../../docs/examples/people.csv");
 const LICENCE: &[u8] = include_bytes!("../../assets/LICENSE-scalar");
 /// Script that renders the reference; `assets/README.md` names its source.

@@ -35,7 +35,7 @@ async fn key_beyond_those_of_the_organization_is_refused() {
         let world = &shared.world;
         let body = json!({"name": "Own", "scopes": ["observations:read"]});
         let creation = fill(world, &body).await;
-        // The other one is that of the tests.
+        // The missing key is the one that the tests use.
         assert_eq!(creation.len(), MAX_OF_ORGANIZATION as usize - 1, "{}", shared.name);
         assert_full(&world.post("/v1/portal-links", json!({"scopes": ["observations:read"]})).await);
         let person = world.employee("ada@example.com").await;

@@ -30,9 +30,9 @@ use serde_json::Value;
 use crate::receivers::{self, Receivers};
 use crate::{documented, stores};
 
-/// Start time of the tests: 2026-03-02T09:00:00.000Z.
 /// Limit on every wait of a test. It only ends the test of a broken program.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+/// Start time of the tests: 2026-03-02T09:00:00.000Z.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_772_442_000_000);
 /// Base of `Location` headers.
 pub(crate) const PUBLIC_URL: &str = "https://candor.example";

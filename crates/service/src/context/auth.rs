@@ -127,7 +127,8 @@ impl Authenticator {
         Ok(self.admit(key, now, is_admitted))
     }
 
-    /// Returns the caller of a client's key as the store has it now. A cached one could give back rights that its person has just lost.
+    /// Returns the caller of a client's key as the store has it now. A cached caller could give back rights that
+    /// its person has just lost.
     ///
     /// # Errors
     /// [`StorageError`] if the store did not answer.

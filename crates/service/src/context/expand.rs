@@ -46,7 +46,7 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
         items: &[Self],
     ) -> Result<Self::Included, Error>;
 
-    /// Returns for how many of these resources, from the first, the references were read: at least one.
+    /// Returns the number of these resources, counted from the first, whose references were read: at least one.
     fn count_covered(_: &Self::Included, items: &[Self]) -> usize {
         items.len()
     }

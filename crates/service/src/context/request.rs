@@ -133,7 +133,7 @@ impl RequestContext {
     }
 
     /// Creates the audit entry of a decision that a connector makes by this request. The entry names the API key
-    /// beside the connector.
+    /// in addition to the connector.
     #[must_use]
     pub fn audit_of_connector(
         &self,

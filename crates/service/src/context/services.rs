@@ -109,7 +109,7 @@ impl ServiceSettings {
 /// Number of uploads of many people that run at the same time in a process. Each holds up to 32 MiB of stored people.
 const LARGE_UPLOADS: usize = 4;
 
-/// The store, the clocks, the vault and the other parts that a use case needs beside its request.
+/// The store, the clocks, the vault and the other parts that a use case needs in addition to its request.
 pub struct Services {
     /// Store of all persistent data.
     pub store: Arc<dyn Storage>,

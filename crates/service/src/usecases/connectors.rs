@@ -153,8 +153,8 @@ pub async fn release(
     {
         earlier += count;
         previewed.append(&mut events);
-        // Released people are no more among those of the connector; a dry run releases none. A list is gone through
-        // once: the connector can get more people meanwhile.
+        // Released people no longer belong to the connector; a dry run releases none. Named people are read once:
+        // the connector can get more people meanwhile.
         after = last.filter(|_| context.dry_run || people_to_release.is_some());
     }
     let plan = async |at: Timestamp| {

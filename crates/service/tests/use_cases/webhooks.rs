@@ -22,8 +22,9 @@ use ulid::Ulid;
 
 use crate::support::{NOON, TestServices, body, json, member, params};
 
-/// The key of the fixture's ring; `NEW` is the key that replaces it.
+/// The key of the fixture's ring.
 const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+/// The key that replaces `OLD`.
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 /// Creates another process on the same store, with this key ring and clock.

@@ -1,4 +1,4 @@
-//! Execution of commits: a change set by itself, or a batch of them in one transaction.
+//! Execution of commits: a single change set, or a batch of change sets in one transaction.
 
 use std::time::Instant;
 

@@ -15,6 +15,7 @@ const BOUNDS: [u32; 7] = [27, 52, 103, 1001, 2001, 10_001, 65_537];
 /// Maximum number of rows that a bounded scan reads with hashed lookups. A list of a team without recent rows
 /// must not read all other rows. A hashed lookup of a row costs some 0.1 µs, an indexed one 0.8 µs.
 const HASHED_STRIDE: u32 = 50_000;
+/// Maximum number of rows that a bounded scan reads with indexed lookups.
 const INDEXED_STRIDE: u32 = 5_000;
 
 /// One of the lists of a page, with the source of its rows.

@@ -12,6 +12,7 @@ use diesel::sql_types::{Array, BigInt, Binary, Bool, Date as SqlDate, Text, Time
 
 /// Epoch of PostgreSQL, 2000-01-01, in days after 1970-01-01.
 const EPOCH_DAYS: i32 = 10_957;
+/// Epoch of PostgreSQL in milliseconds after 1970-01-01.
 const EPOCH_MILLIS: i64 = EPOCH_DAYS as i64 * 86_400_000;
 /// Range of `timestamptz`, in microseconds after the PostgreSQL epoch: 4713 BC to 294276 AD.
 const MICROS: std::ops::RangeInclusive<i64> = -211_813_488_000_000_000..=9_223_371_331_199_999_999;

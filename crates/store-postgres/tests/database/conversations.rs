@@ -7,7 +7,8 @@ use candor_test_postgres::is_spread;
 
 use crate::support;
 
-/// Sessions that wait for the lock of a row, and those of them that have a transaction id.
+/// Query for the number of sessions that wait for the lock of a row, and the number of these that have a
+/// transaction id.
 const WAITING: &str = "SELECT count(*), count(backend_xid) FROM pg_stat_activity \
                        WHERE datname = current_database() AND wait_event_type = 'Lock'";
 

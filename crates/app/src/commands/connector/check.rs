@@ -17,6 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const SCIM: &str = "application/scim+json";
 /// Schema of a list.
 const LIST: &str = "urn:ietf:params:scim:api:messages:2.0:ListResponse";
+/// Schema of a user.
 const USER: &str = "urn:ietf:params:scim:schemas:core:2.0:User";
 const PATCH: &str = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
 /// Schema of the body of an error.

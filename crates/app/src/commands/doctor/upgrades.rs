@@ -17,7 +17,7 @@ const PAGE: u16 = 100;
 /// The organizations that one check concerns.
 struct Check {
     name: &'static str,
-    /// Text after their number and the first of them.
+    /// Text that follows the number of these organizations and the id of the first one.
     what: String,
     remedy: &'static str,
     concerned: BTreeSet<OrganizationId>,

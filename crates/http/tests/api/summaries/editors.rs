@@ -11,9 +11,11 @@ use super::{ask, body, summary};
 use crate::objectives::{key_for, person};
 use crate::stores::every_store;
 
-/// The author, two managers and a key of the organization.
+/// Number of callers: the author, two managers and a key of the organization.
 const CALLERS: usize = 4;
+/// Position of the author among the callers.
 const AUTHOR: usize = 0;
+/// Position of the key of the organization among the callers.
 const ORGANIZATION: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -112,8 +112,9 @@ impl SharedLimits {
                 let own = here();
                 let was_alone = self.was_alone();
                 if !own.admitted && !was_alone {
-                    // The window is full of requests that the store refused after an outage. This one counts too:
-                    // it would be missing if the store failed once those have left the window.
+                    // The window is full of requests that the store refused after an outage. This request counts
+                    // too: it would be missing if the store failed after the refused requests have left the
+                    // window.
                     record();
                 }
                 was_alone.then_some(own)

@@ -194,7 +194,7 @@ impl Engine {
         while let Some(attempt) = next {
             self.attempt_one(attempt).await;
             next = self.next_attempt();
-            // The result may have made room for more attempts than the next one of this task.
+            // The result may have made room for more attempts than the next attempt of this task.
             self.start_ready_attempts();
         }
     }

@@ -129,7 +129,7 @@ async fn run(
     if !erasure.may_complete(now) || !goes_on() {
         return Ok(false);
     }
-    // Also what was removed beside data that a hold keeps leaves the files. A failure leaves the erasure running, so that
+    // Removed data leaves the files even if a hold keeps other data. A failure leaves the erasure running, so that
     // the next run repeats it.
     finish_files(services, now).await?;
     if !kept_ids.ids.is_empty() {
