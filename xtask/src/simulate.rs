@@ -1,4 +1,4 @@
-//! `cargo xtask simulate`: months of deliveries in simulated time, thousands of them.
+//! `cargo xtask simulate`: thousands of months of deliveries, in simulated time.
 
 use crate::process::{Outcome, cargo, program, run as run_program};
 use crate::workspace::Workspace;

@@ -100,7 +100,7 @@ impl AnyRow {
         self.members.get(side).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns `true` if the row has a value that must be unique within its tenant, beside its id.
+    /// Returns `true` if the row has a value other than its id that must be unique within its tenant.
     #[must_use]
     pub fn has_unique_value(&self) -> bool {
         let is_set =

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candor_domain::id::OrganizationId;
 
-/// Most of these connections. Each holds a socket beyond those of the attempts.
+/// Maximum number of these connections. Each holds a socket in addition to the sockets of the attempts.
 const MOST: usize = 128;
 
 /// Numbers of these connections by organization. Clones share them.

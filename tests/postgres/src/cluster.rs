@@ -65,7 +65,7 @@ impl Cluster {
     /// # Errors
     /// Those of [`Cluster::start`].
     pub fn start_standby(&self, settings: &[&str]) -> Result<Self, Error> {
-        // This folder must contain all programs; other folders may only have links to a few of them.
+        // This folder must contain all programs; other folders may only have links to a few programs.
         let folder = self.program("pg_basebackup").and_then(|program| Some(program.parent()?.to_path_buf()));
         Self::start_as(folder.unwrap_or_else(|| self.programs.clone()), Some(&self.folder), settings)
     }

@@ -77,7 +77,7 @@ impl Nodes {
         Ok(Ok(nodes))
     }
 
-    /// Creates a database joined across the nodes. Returns its URL on each of them.
+    /// Creates a database joined across the nodes. Returns its URL on each node.
     ///
     /// # Errors
     /// The refusal of a server.

@@ -49,7 +49,7 @@ struct Track {
     logged: u16,
     /// End of the last attempt in the log.
     ended: Ended,
-    /// Number of the attempt that a client has brought forward: the next one, if one was in progress.
+    /// Number of the attempt that a client has brought forward: the next attempt, if one was in progress.
     sooner: Option<u16>,
     /// Attempts in progress: process and start.
     in_progress: Vec<(usize, i64)>,

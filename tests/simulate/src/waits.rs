@@ -6,7 +6,7 @@
 /// after its lease. After a disturbance the time counts from its end.
 const SERVED_WITHIN_MILLIS: i64 = 120_000;
 /// Milliseconds in which as many deliveries are sent as the rate of a receiver permits in a window of one second.
-/// The lookup of an attempt and calls for the rate lease use a part of them.
+/// The lookup of an attempt and calls for the rate lease use a part of this time.
 const MILLIS_PER_WINDOW: i64 = 2_000;
 
 /// Wait of a delivery for its first attempt.

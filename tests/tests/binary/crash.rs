@@ -97,7 +97,7 @@ fn write(client: &mut Client, employee: &str, text: &str) -> std::io::Result<Str
     Ok(answer.json()["id"].as_str().unwrap().to_owned())
 }
 
-/// Retries the unanswered writes, after which each of them exists exactly once.
+/// Retries the unanswered writes, after which each write exists exactly once.
 fn repeat(client: &mut Client, employee: &str, texts: &[String], acknowledged: &mut BTreeMap<String, String>) {
     for text in texts {
         let id = write(client, employee, text).unwrap();

@@ -176,7 +176,7 @@ fn imported_at_once(place: Installation) {
             "{answer}"
         );
     }
-    // Both files define the same managers and departments, so importing one of them again makes the names equal.
+    // Both files define the same managers and departments, so importing one file again makes the names equal.
     let last = import("two.csv");
     assert_eq!(
         (count(&last, "created"), count(&last, "deactivated"), &last["data"]["errors"]),

@@ -30,7 +30,7 @@ fn provider_sync_survives_kills_on_postgres() {
     }
 }
 
-/// Syncs this number of people. Both threads sync all of them in the same order, so that they meet at the same
+/// Syncs this number of people. Both threads sync all people in the same order, so that they meet at the same
 /// person.
 fn sync_through_kills(place: &Installation, people: usize) {
     let admin = place.key("*", &["--admin"]);

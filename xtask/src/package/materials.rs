@@ -14,7 +14,7 @@ const CARGO_CYCLONEDX: &str = "0.5.9";
 /// Writes the bill of materials of the last commit in the CycloneDX format; returns its file name.
 pub(super) fn write(build: &Build, folder: &Path) -> Outcome<PathBuf> {
     let tool = tools::subcommand(&build.target, "cyclonedx", CARGO_CYCLONEDX)?;
-    // The tool writes beside every manifest, so it gets a copy of them.
+    // The tool writes a file beside every manifest, so it gets a copy of the sources.
     let copy = build.target.join("package-source");
     remove(&copy)?;
     fs::create_dir_all(&copy)?;

@@ -6,8 +6,9 @@ use super::{Finding, SourceFile};
 
 /// Page of the promises. Each section of the second level is a promise.
 const PROMISES: &str = "docs/promises.md";
-/// End of the path of a test's file, and the sign before the name of its function.
+/// End of the path of a test's file.
 const FILE_END: &str = ".rs";
+/// Sign between the file of a test and the name of its function.
 const SEPARATOR: &str = "::";
 
 pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {

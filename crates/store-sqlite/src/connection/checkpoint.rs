@@ -16,6 +16,7 @@ const LONG: Duration = Duration::from_secs(1);
 /// Number of pages that a checkpoint may move while the writer waits. More pages are moved beside the writer
 /// first, in at most [`TURNS`] turns.
 const FEW_PAGES: i64 = 500;
+/// Maximum number of turns of a checkpoint beside the writer.
 const TURNS: usize = 4;
 
 /// Stops the writer between two groups while the log restarts. Without it, the writer and the checkpoint

@@ -125,7 +125,8 @@ fn assert_contents(calls: &[Call], first: &str) -> BTreeMap<Version, u64> {
 }
 
 /// Asserts that the order of the versions agrees with the time of the calls: a call that began after the end of
-/// another one shows no older version, and a write a newer one. A stale write had a newer version beside it.
+/// another one shows no older version, and a write a newer one. For a stale write, a newer version had begun
+/// before its end.
 fn assert_times(calls: &[Call], begun: &BTreeMap<Version, u64>) {
     for later in calls {
         for earlier in calls.iter().filter(|earlier| earlier.ended < later.began) {

@@ -161,7 +161,7 @@ async fn team_list_shows_a_moved_subtree_on_the_next_page(world: CaseContext) {
     teams.must_show(&[], "back again").await;
 }
 
-/// Refuses a move after other rows of its change set were written. No list may show a trace of them.
+/// Refuses a move after other rows of its change set were written. No list may show a trace of these rows.
 async fn team_list_shows_no_trace_of_a_refused_move(world: CaseContext) {
     let teams = Teams::new(world).await;
     teams.must_show(&[], "at first").await;

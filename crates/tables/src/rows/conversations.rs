@@ -17,7 +17,7 @@ use crate::stored::stored;
 const PARTICIPANTS: MemberTable =
     MemberTable { name: "conversation_participants", owner: "conversation_id", member: "participant_id" };
 
-/// Codec of the times from which people see messages. Null if all participants see all of them.
+/// Codec of the times from which people see messages. Null if all participants see all messages.
 #[derive(Debug)]
 struct JoinsColumn;
 

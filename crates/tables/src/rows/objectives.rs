@@ -186,8 +186,8 @@ fn scope_status(scope: Scope, status: Status) -> String {
 /// (§4.2, decision B5).
 ///
 /// A person sees the objectives owned by themselves and by people below them, and those of the whole organization.
-/// The two parts have no objective in common. With several confidences, each has its own parts: an index has the order
-/// of the rows of one.
+/// The two parts have no objective in common. With several confidences, each has its own parts: an index has the
+/// order only within the rows of one confidence.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Objective> {
     let confidences = filter.confidences.iter().copied().map(Some);

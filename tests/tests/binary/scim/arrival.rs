@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use super::Provider;
 use crate::support::{Installation, Service};
 
-/// Number of people of the provider. Each manager has ten reports.
+/// Number of people of the provider.
 const PEOPLE: usize = 240;
+/// Number of reports of each manager.
 const REPORTS: usize = 10;
 /// Number of connections of the provider.
 const CONNECTIONS: usize = 6;

@@ -38,6 +38,7 @@ pub(crate) const EVENTS: Series = Series { before: "019", after: "00e7203d11a84f
 
 /// Number of the first row. Numbers have seven decimal digits, a text that pgbench can generate.
 pub(crate) const FIRST_NUMBER: u32 = 1_000_000;
+/// Distance between the numbers of two rows.
 pub(crate) const NUMBER_STEP: u32 = 8;
 
 impl Series {

@@ -12,13 +12,15 @@ const CHAIN: u32 = 30;
 const BELOW: u32 = 9_900;
 /// Limit on the wait of another tenant's write.
 const MAX_WAIT_MILLIS: f64 = 100.0;
-/// Time before and after the move in which the other tenant writes. The rest of a move is completed behind it.
+/// Time before the move in which the other tenant writes.
 const BEFORE: Duration = Duration::from_secs(1);
+/// Time after the move in which the other tenant writes. The rest of a move is completed in this time.
 const AFTER: Duration = Duration::from_secs(10);
 /// Number of changes of the person, each of all custom fields.
 const CHANGES: u32 = 2_100;
-/// Custom fields of a person and characters of each, the most that the API allows.
+/// Number of custom fields of a person, the most that the API allows.
 const FIELDS: usize = 32;
+/// Length of a custom field in characters, the most that the API allows.
 const FIELD_CHARS: usize = 1_024;
 /// Number of concurrent reads of the file, the most that an organization can have.
 const READS: usize = 2;

@@ -21,7 +21,7 @@ const MAX_UNCHANGED: f64 = 0.4;
 const MAX_MEGABYTES: f64 = 100.0;
 const MAX_WAIT_MILLIS: f64 = 100.0;
 
-/// Seconds of the uploads of a round, and the waits of another writer during one of them.
+/// Seconds of the uploads of a round, and the waits of another writer during one upload.
 struct Round {
     created: f64,
     unchanged: f64,

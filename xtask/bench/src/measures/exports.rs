@@ -1,5 +1,5 @@
-//! Exports: their speed against `COPY` of the same rows, their memory, and the wait of another tenant beside two of
-//! them.
+//! Exports: their speed against `COPY` of the same rows, their memory, and the wait of another tenant beside two
+//! exports.
 
 use super::tenants::tail_beside;
 use super::*;

@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 /// Function of a measure, called once for each measured store.
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
-/// The measures in their order. The last ones create much else.
+/// The measures in their order. The last measures create much other data.
 const MEASURES: [(&str, Measure); 18] = [
     ("get", reads::get),
     ("list", reads::list),

@@ -11,8 +11,9 @@ const CHANGED: u32 = 1_000;
 const PATH: &str = "/v1/employee-objectives";
 const MAX_CHECK_IN_COST: f64 = 1.5;
 const MAX_PAGE_COST: f64 = 1.1;
-/// First seeds, so that no request repeats one of another measure.
+/// First seed of the check-ins. Other measures have other seeds, so that no request repeats another one.
 const CHECK_IN_SEEDS: u64 = 21_000;
+/// First seed of the renames.
 const RENAME_SEEDS: u64 = 22_000;
 
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {

@@ -15,8 +15,9 @@ const LOUD: usize = 30;
 const MAX_TAIL: f64 = 3.0;
 /// Number of rows on a page: the maximum of the API.
 const PAGE: usize = 100;
-/// Custom fields of a person and characters of each, the most that the API allows.
+/// Number of custom fields of a person, the most that the API allows.
 const FIELDS: usize = 32;
+/// Length of a custom field in characters, the most that the API allows.
 const FIELD_CHARS: usize = 1_024;
 /// Number of members of a wide body, which has about 250 kB, nearly the most that the API allows.
 const MEMBERS: usize = 20_000;

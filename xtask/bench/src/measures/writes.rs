@@ -2,9 +2,11 @@
 
 use super::*;
 
-/// First seeds of each kind, so that no request repeats one of another kind.
+/// First seed of the scripts. Each kind has other seeds, so that no request repeats one of another kind.
 pub(super) const SCRIPT_SEED: u64 = 1_000;
+/// First seed of the retries.
 const RETRY_SEEDS: u64 = 7_000;
+/// First seed of the dry runs.
 const DRY_RUN_SEEDS: u64 = 15_000;
 
 /// Creates that are compared with pgbench inserting the same rows.
