@@ -53,9 +53,9 @@ fn describe_process(process: &str) -> String {
 
 /// Lock of the process that serves, copies or restores an embedded database. Other commands do not take it.
 ///
-/// The neighbour file names the process, and has the lock until the database exists. The lock on the database itself
-/// also holds for its other names and mounts. It is of another kind than those of SQLite. The file must stay open as
-/// long as the process uses the database: closing it would release the locks of SQLite.
+/// The neighbour file names the process, and has the lock until the database exists. The lock on the database
+/// itself also holds for its other names and mounts. This lock is of another kind than the locks of SQLite. The
+/// file must stay open as long as the process uses the database: closing it would release the locks of SQLite.
 #[derive(Debug)]
 pub(crate) struct ServingLock {
     _beside: File,

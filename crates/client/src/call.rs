@@ -23,7 +23,7 @@ const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'
 
 /// A call that is sent when it is awaited. Awaiting it returns the body of the response.
 ///
-/// `D` is the body of its dry run. It is `()` for operations that have none, which lack the method `dry_run`.
+/// `D` is the body of its dry run, or `()` for operations without a dry run. These lack the method `dry_run`.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call<T, D = ()> {
     core: Arc<Core>,
@@ -43,7 +43,8 @@ impl<T, D> Call<T, D> {
         self
     }
 
-    /// Adds a header to the request. Those that the library sets itself, such as `Authorization`, stay its own.
+    /// Adds a header to the request. Headers that the library sets itself, such as `Authorization`, cannot be
+    /// replaced.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options.headers.push((name.into(), value.into()));
         self

@@ -137,7 +137,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Adds a header to each request. Those that the library sets itself, such as `Authorization`, stay its own.
+    /// Adds a header to each request. Headers that the library sets itself, such as `Authorization`, cannot be
+    /// replaced.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.push((name.into(), value.into()));

@@ -47,7 +47,7 @@ impl RawRequest {
         self
     }
 
-    /// Adds a header. Those that the library sets itself, such as `Authorization`, stay its own.
+    /// Adds a header. Headers that the library sets itself, such as `Authorization`, cannot be replaced.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.options.headers.push((name.into(), value.into()));
         self

@@ -44,8 +44,8 @@ pub enum Claim {
     },
     /// Some due deliveries of each subscription, so that one queue does not delay the others.
     SubscriptionQueues(QueueWalk),
-    /// Some parked deliveries of each subscription that is active again or deleted. Those of deleted ones are
-    /// to be dropped.
+    /// Some parked deliveries of each subscription that is active again or deleted. Deliveries of deleted
+    /// subscriptions are to be dropped.
     Parked(QueueWalk),
 }
 
@@ -231,9 +231,9 @@ pub trait Queue {
     /// Takes or renews the rate lease of a subscription, unless another worker holds it. Its holder is the only
     /// worker that sends to a receiver with a rate. A deleted subscription counts as leased.
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease>;
-    /// Corrects what was stored while a clock was ahead. First attempts that are due after `now`, retries whose last
-    /// attempt was after `now`, and mails likewise, become due at `now`. So do running erasures; those that wait for a hold
-    /// look again at once. Leases after `lease` end at that time. The
+    /// Corrects what was stored while a clock was ahead. First attempts that are due after `now`, retries whose
+    /// last attempt was after `now`, and mails likewise, become due at `now`. Running erasures become due at `now`
+    /// as well, and erasures that wait for a hold look again at once. Leases after `lease` end at that time. The
     /// queue is read once, so call it rarely.
     async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()>;
     /// Returns the length and age of the queue.

@@ -75,8 +75,8 @@ pub trait People {
     async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Ancestors>;
     /// Returns the people below a manager at any depth and with any status, unordered.
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>>;
-    /// Returns the direct reports of each of these people who have not left, each after their manager's id. Those of
-    /// one manager stand together, ordered by last name, first name and id; at most `most` for each.
+    /// Returns pairs of one of these people and a direct report who has not left. The pairs of a manager stand
+    /// together, ordered by last name, first name and id of the report; at most `most` for each manager.
     async fn direct_reports(&self, tenant: Tenant, managers: &[EmployeeId], most: u16)
     -> Read<Vec<ReportingPair>>;
     /// Returns the number of levels of the tenant's reporting tree below its highest people. Reads all lines.

@@ -33,8 +33,8 @@ impl Drains {
         Self { most, owners: Arc::default() }
     }
 
-    /// Returns a permit if the organization has fewer than are free. So it has at most half of all, and its receivers
-    /// do not close the connections of other organizations.
+    /// Returns a permit if the organization has fewer permits than are free. So it has at most half of all
+    /// permits, and its receivers do not close the connections of other organizations.
     pub(crate) fn permit(&self, owner: OrganizationId) -> Option<DrainPermit> {
         let mut owners = self.lock();
         let free = self.most.saturating_sub(owners.values().sum());

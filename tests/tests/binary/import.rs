@@ -205,7 +205,7 @@ const PER_KEY: usize = 5;
 
 #[test]
 fn torn_upload_changes_nothing_and_the_complete_one_succeeds() {
-    // All keys together upload more files in a minute than those of an organization may.
+    // All keys together upload more files in a minute than the keys of an organization may.
     let place = Installation::sqlite().with("CANDOR_ORGANIZATION_QUOTA_FACTOR", "1000");
     let admin = place.key("*", &["--admin"]);
     let service = Service::serve(&place);

@@ -29,8 +29,8 @@ fn shell_json(value: &Value) -> String {
     format!("{value:#}").replace('\'', r"'\''")
 }
 
-/// Returns a literal of TypeScript. It has one line if that has at most this width; the margin precedes each
-/// further line.
+/// Returns a literal of TypeScript. It stays on one line if the line has at most this width; the margin precedes
+/// each further line.
 fn typescript(value: &Value, margin: &str, width: usize) -> String {
     let inner = format!("{margin}  ");
     let (open, close, entries): (&str, &str, Vec<String>) = match value {

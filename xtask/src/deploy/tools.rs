@@ -1,4 +1,4 @@
-//! Other programs for the checks. Those that the machine lacks are installed under the target folder.
+//! Other programs for the checks. Programs that the machine lacks are installed under the target folder.
 
 use super::{Machine, Tried};
 use crate::packages;

@@ -22,7 +22,7 @@ pub(crate) fn run() -> Outcome {
     install_and_start(&build, &folder, &files)
 }
 
-/// Tries the wheel and the npm packages among the files of a build. Those for another C library cannot be
+/// Tries the wheel and the npm packages among the files of a build. Packages for another C library cannot be
 /// installed.
 pub(super) fn install_and_start(build: &Build, folder: &Path, files: &[PathBuf]) -> Outcome {
     if build.platform != Platform::host()? {

@@ -28,9 +28,9 @@ pub(super) struct QueueCount {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Totals {
     pub(super) all: QueueCount,
-    /// Those of queues whose receivers are not known to be quick.
+    /// Deliveries of queues whose receivers are not known to be quick.
     pub(super) slow: QueueCount,
-    /// Waiting ones of queues with a rate.
+    /// Waiting deliveries of queues with a rate.
     pub(super) limited_waiting: usize,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Shares {
 
 /// Places of one kind.
 struct Places {
-    /// Those that the organization has.
+    /// Places that the organization has.
     own: usize,
     free: usize,
 }

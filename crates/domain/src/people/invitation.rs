@@ -129,7 +129,7 @@ pub struct View {
     mail: Option<MailView>,
 }
 
-/// Returns `true` if invitations of this data set are mailed. Those of test data never are (decision B6).
+/// Returns `true` if invitations of this data set are mailed. Invitations of test data never are (decision B6).
 #[must_use]
 pub const fn is_mailed(tenant: Tenant) -> bool {
     match tenant.environment {
@@ -198,8 +198,8 @@ impl Invitation {
         Self { mail, ..self }
     }
 
-    /// Records that the mail is over a daily limit. It is not sent if the recipient has reached the limit, and on the
-    /// next day if the organization has.
+    /// Records that the mail is over a daily limit. It is not sent if the recipient has reached the limit. If the
+    /// organization has reached it, the mail is sent on the next day.
     #[must_use]
     pub fn over_mail_limit(self, failure: MailFailure, at: Timestamp) -> Self {
         let end = self.expires_at();

@@ -25,7 +25,7 @@ pub(crate) async fn reply<T: Stored + Clone, C: Serialize>(
     show: impl Fn(GroupCount) -> C,
 ) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
-    // A row with several tags is in several groups, so their sum is not the number of rows.
+    // A row with several tags is in several groups, so the sum of the groups is not the number of rows.
     let are_disjoint = !keys.iter().any(|key| matches!(key, GroupKey::Tag(_)));
     let all =
         if are_disjoint { None } else { Some(services.store.counts(tenant, list.clone(), &[], 1).await?.total) };

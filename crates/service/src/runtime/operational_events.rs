@@ -19,8 +19,8 @@ const SWEEP: &str = "sweep";
 /// Fires the events of all failing subscriptions, while `goes_on` returns `true`. Returns the number of
 /// events that this instance fired.
 ///
-/// The record of the fifth failure stores that the event is due, and the commit of the event ends that. So it is
-/// fired once, also by several instances and after a crash.
+/// The record of the fifth failure stores that the event is due, and the commit of the event clears this. So the
+/// event is fired once, also by several instances and after a crash.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.

@@ -59,8 +59,8 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
     let mut body = render_page(services, context, &page.events).await?;
     if body.taken < page.events.len() {
-        // Not all events fit. Only the store knows the position behind the last one that does, so a page of as
-        // many is read. It has the same events, because the feed only grows at its end.
+        // Not all events fit. Only the store knows the position behind the last event that fits, so a page of
+        // exactly these events is read. It has the same events, because the feed only grows at its end.
         let fitting = u16::try_from(body.taken).unwrap_or(limit);
         page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
         body = render_page(services, context, &page.events).await?;

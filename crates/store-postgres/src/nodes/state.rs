@@ -36,7 +36,7 @@ impl State {
 pub(super) struct NodeUnavailable;
 
 /// Returns the index of the node to ask for rows of a given group. This is the group's own node if it is up, else
-/// the first node that is, because each can answer everything. If none is up, the first is tried.
+/// the first node that is up, because every node can answer every statement. If none is up, the first is tried.
 ///
 /// Rows on a node that is or may be silent are refused. Another node would wait for the silent one as well, and
 /// block later statements on the same connection.

@@ -124,9 +124,9 @@ impl PostgresStore {
 
 /// The due mails that a statement leases.
 enum DueMails<'a> {
-    /// Those of all tenants but these.
+    /// The due mails of all tenants except these.
     OfOthers(&'a [Tenant]),
-    /// These of one tenant.
+    /// The mails of one tenant with these ids.
     These(Tenant, Vec<[u8; 16]>),
 }
 

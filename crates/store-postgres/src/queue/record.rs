@@ -224,7 +224,7 @@ impl<'r> RecordBuilder<'r> {
                 HELD,
             ),
         };
-        // The promised id differs from that at the claim: a redelivery was requested during the attempt.
+        // The promised id differs from the id at the claim: a redelivery was requested during the attempt.
         let is_announced_again = format!("m.next = {AGAIN} AND j.delivery_id IS DISTINCT FROM m.delivery_id");
         let set = format!(
             "due_at = CASE WHEN m.next = {RELEASED} THEN j.due_at \

@@ -43,8 +43,8 @@ pub(super) fn sql(
     );
     let is_queued = format!("COALESCE({}, false) AS queued", job("true"));
     let text = if which.only_failed {
-        // An attempt is never older than its event, so earlier partitions need not be read. Each order is that of
-        // a single index, which keeps the planner from other indexes with the same first columns.
+        // An attempt is never older than its event, so earlier partitions need not be read. Each order is the
+        // order of a single index, which keeps the planner from other indexes with the same first columns.
         let log = format!(
             "deliveries AS d WHERE d.tenant_id = {tenant} AND d.webhook_id = {webhook} AND d.created_at >= {since} AND d.status"
         );

@@ -187,7 +187,7 @@ async fn group_ends_after_its_time_and_its_rest_follows() {
         }
         Ok(())
     });
-    // In one group with the first task, this one would wait for what its own end causes.
+    // In one group with the first task, this task would wait for an effect of its own end.
     let waits = writer::ask(&store.tasks, None, move |_: &mut Db| -> Result<(), StorageError> {
         told.recv_timeout(Duration::from_secs(60)).map_err(|error| StorageError::Failed(error.to_string()))
     });

@@ -196,7 +196,7 @@ async fn update_to_a_taken_external_id_is_refused(world: CaseContext) {
         let stolen = with(other.clone(), cycle("h1"), Some("crm-1"));
         let result = world.try_save(Write::put(&Row::at_version(stolen, Version::FIRST))).await;
         assert!(matches!(&result, Err(CommitError::Taken(unique)) if *unique == T::UNIQUE), "{result:?}");
-        // The holder keeps its own, and another row may have it after the holder gives it up.
+        // The holder keeps its external id. Another row may have the id after the holder gives it up.
         world.save(vec![Write::put(&Row::at_version(holder.clone(), Version::FIRST))]).await;
         let resource_without_id = with(holder, cycle("h1"), None);
         world.save(vec![Write::put(&Row::at_version(resource_without_id, Version::FIRST.next()))]).await;

@@ -263,8 +263,8 @@ pub fn list_supporting(parent: ObjectiveId, limit: u16) -> TypedListing<Objectiv
 }
 
 /// Returns the runs of a list of objectives, see [`Listing::runs`]. If the list contains all objectives of a
-/// family that are not archived, they are one run. Other lists have one run per scope and status. So do lists of
-/// one owner, because the index by owner is ordered by scope and status.
+/// family that are not archived, they are one run. Other lists have one run per scope and status. Lists of one
+/// owner have these runs too, because the index by owner is ordered by scope and status.
 fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<SqlValue>) {
     if let Some(shelves) = shelves(filter, scopes).filter(|_| !of_one_person) {
         return shelves;

@@ -210,8 +210,8 @@ async fn lesser_key_during_an_upload_gets_409_or_is_first() {
         let standard = world.scoped(&[Permission::EmployeesWrite]).await;
         let (admin, lesser) = futures_util::future::join(upload(world.admin.clone()), upload(standard)).await;
         assert_eq!(admin.status, 200, "{}: {}", shared.name, admin.text());
-        // If the lesser key commits first, the admin key gets its stored answer, because its permissions
-        // include the lesser key's.
+        // If the standard key commits first, the admin key gets the stored answer, because its permissions include
+        // those of the standard key.
         if lesser.status == 200 {
             assert_eq!(admin.text(), lesser.text(), "{}", shared.name);
         } else {
