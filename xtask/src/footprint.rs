@@ -85,12 +85,12 @@ impl Limit {
 fn packages() -> Outcome<Figure> {
     let tree = ["tree", "--locked", "--package", "candor-app", "--features", "otlp"];
     let text = output(cargo(&tree).args(["--edges", "normal", "--prefix", "none", "--format", "{p}"]))?;
-    Ok(("packages", foreign(&text) as f64))
+    Ok(("packages", count_foreign(&text) as f64))
 }
 
 /// Returns the number of third-party packages in the output of `cargo tree`, each version once. Packages with a path
 /// belong to the workspace and do not count.
-fn foreign(tree: &str) -> usize {
+fn count_foreign(tree: &str) -> usize {
     let lines = tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty());
     lines.filter(|line| !line.contains(" (/")).collect::<BTreeSet<_>>().len()
 }
@@ -132,10 +132,10 @@ fn release(target: &Path) -> Outcome<Vec<Figure>> {
     build_release(target)?;
     let binary = target.join("release/candor");
     let mut figures = vec![("binary", fs::metadata(&binary)?.len() as f64 / MEGABYTE)];
-    figures.push(("idle_sqlite", idle(&binary, "SQLite", None)?));
+    figures.push(("idle_sqlite", measure_idle(&binary, "SQLite", None)?));
     match Postgres::provide()? {
         Postgres::Temporary(cluster) => {
-            figures.push(("idle_postgres", idle(&binary, "PostgreSQL", Some(&cluster.url()))?));
+            figures.push(("idle_postgres", measure_idle(&binary, "PostgreSQL", Some(&cluster.url()))?));
         }
         // The tables and rows of the service would stay in that database.
         Postgres::Given => println!("skipped: idle memory on PostgreSQL, because {URL_VARIABLE} is set"),
@@ -145,7 +145,7 @@ fn release(target: &Path) -> Outcome<Vec<Figure>> {
 
 /// Starts the service on a new database, and prints the time until it is ready. Returns its memory in megabytes
 /// after some requests.
-fn idle(binary: &Path, store: &str, url: Option<&str>) -> Outcome<f64> {
+fn measure_idle(binary: &Path, store: &str, url: Option<&str>) -> Outcome<f64> {
     let folder = env::temp_dir().join(format!("candor-footprint-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
     let line = measure_service(binary, &folder, url);
@@ -210,7 +210,7 @@ mod tests {
     fn packages_of_the_workspace_do_not_count() {
         let own = "candor-app v0.1.0 (/src/crates/app)";
         let lines = [own, "serde v1.0.1", "", "serde v1.0.1 (*)", "syn v2.0.1 (proc-macro)", "syn v3.0.1"];
-        assert_eq!(foreign(&lines.join("\n")), 3);
+        assert_eq!(count_foreign(&lines.join("\n")), 3);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::thread;
 const TESTS_OF_THE_BINARY: &str = "candor-e2e";
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
-    let selection = Asked::new(arguments);
+    let selection = TestArguments::new(arguments);
     let postgres = Postgres::provide()?;
     build(&selection)?;
     let nextest = succeeds(&mut cargo(&["nextest", "--version"]));
@@ -56,14 +56,14 @@ pub(crate) fn build_binary() -> Outcome {
 
 /// Arguments that select tests.
 #[derive(Debug, PartialEq, Eq)]
-struct Asked<'a> {
+struct TestArguments<'a> {
     packages: Vec<&'a str>,
     /// `true` if there are names of tests, or options. Doc tests support neither.
     others: bool,
     has_profile: bool,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> TestArguments<'a> {
     fn new(arguments: &'a [String]) -> Self {
         let mut selection = Self { packages: Vec::new(), others: false, has_profile: false };
         let mut rest = arguments.iter().map(String::as_str);
@@ -87,7 +87,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn build(asked: &Asked) -> Outcome {
+fn build(asked: &TestArguments) -> Outcome {
     if asked.covers_everything() {
         build_everything()
     } else if asked.packages.is_empty() || asked.packages.contains(&TESTS_OF_THE_BINARY) {
@@ -97,7 +97,7 @@ fn build(asked: &Asked) -> Outcome {
     }
 }
 
-fn doc_tests(asked: &Asked, postgres: &Postgres) -> Outcome {
+fn doc_tests(asked: &TestArguments, postgres: &Postgres) -> Outcome {
     if asked.others {
         return Ok(());
     }
@@ -121,7 +121,7 @@ fn doc_tests(asked: &Asked, postgres: &Postgres) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::Asked;
+    use super::TestArguments;
 
     #[test]
     fn packages_are_distinguished_from_other_arguments() {
@@ -135,7 +135,10 @@ mod tests {
         ];
         for (arguments, packages, others) in table {
             let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-            assert_eq!(Asked::new(&arguments), Asked { packages: packages.to_vec(), others, has_profile: false });
+            assert_eq!(
+                TestArguments::new(&arguments),
+                TestArguments { packages: packages.to_vec(), others, has_profile: false }
+            );
         }
     }
 }

@@ -53,10 +53,10 @@ const INDEXING: Duration = Duration::from_millis(500);
 const METRICS_UPKEEP: Duration = Duration::from_secs(10);
 
 /// Result of an HTTP server: an error if it ended without being stopped.
-type Ended = io::Result<()>;
+type ServerEnd = io::Result<()>;
 
 /// A running server process.
-pub(crate) struct Running {
+pub(crate) struct RunningServer {
     /// URL of the API, if this process serves requests.
     pub(crate) url: Option<String>,
     /// URL of the metrics, if they have a separate listener.
@@ -70,14 +70,14 @@ pub(crate) struct Running {
     listener: Option<TcpListener>,
     /// Lock that is held while this process serves an embedded database.
     _serving: Option<ServingLock>,
-    servers: JoinSet<Ended>,
+    servers: JoinSet<ServerEnd>,
     deliveries: JoinSet<()>,
     loops: JoinSet<()>,
     stop: watch::Sender<bool>,
     signals: Signals,
 }
 
-impl Running {
+impl RunningServer {
     /// Binds the listeners, opens the store and starts the loops.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ impl Running {
 
     fn start_loops(&mut self, config: &Config, role: Role, metrics: PrometheusHandle) {
         let (services, sweeps, stop) = (Arc::clone(&self.services), role != Role::Api, self.stop.subscribe());
-        self.loops.spawn(every(config.sweep_interval, self.stop.subscribe(), move || {
+        self.loops.spawn(repeat_every(config.sweep_interval, self.stop.subscribe(), move || {
             let (services, stop) = (Arc::clone(&services), stop.clone());
             async move { due_work(&services, sweeps, || !*stop.borrow()).await }
         }));
@@ -186,7 +186,7 @@ impl Running {
             let (services, stop) = (Arc::clone(&self.services), self.stop.subscribe());
             self.loops.spawn(async move { fill_search_index(&services, || !*stop.borrow()).await });
             let (services, stop) = (Arc::clone(&self.services), self.stop.subscribe());
-            self.loops.spawn(every(INDEXING, self.stop.subscribe(), move || {
+            self.loops.spawn(repeat_every(INDEXING, self.stop.subscribe(), move || {
                 let (services, stop) = (Arc::clone(&services), stop.clone());
                 async move { index_pending_rows(&services, || !*stop.borrow()).await }
             }));
@@ -196,7 +196,7 @@ impl Running {
             self.loops.spawn(tenant_metrics::measure_hourly(Arc::clone(&self.services), self.stop.subscribe()));
         }
         self.loops.spawn(scim_log::store_regularly(Arc::clone(&self.services), self.stop.subscribe()));
-        self.loops.spawn(every(METRICS_UPKEEP, self.stop.subscribe(), move || {
+        self.loops.spawn(repeat_every(METRICS_UPKEEP, self.stop.subscribe(), move || {
             metrics.run_upkeep();
             std::future::ready(())
         }));
@@ -216,7 +216,7 @@ impl Running {
             }
             engine.run(async move { drop(stop.wait_for(|is_stopped| *is_stopped).await) }, DELIVERIES_GRACE).await;
         });
-        self.loops.spawn(every(CONNECTIONS_UPKEEP, self.stop.subscribe(), move || {
+        self.loops.spawn(repeat_every(CONNECTIONS_UPKEEP, self.stop.subscribe(), move || {
             sender.sweep();
             std::future::ready(())
         }));
@@ -287,7 +287,7 @@ impl Running {
     /// Serves requests for the drain delay: load balancers see that this process is not ready, and clients are
     /// told to close connections. Then refuses new connections, but still answers clients that have just
     /// connected. Returns the result of a server that ended during the delay.
-    async fn drain(&mut self) -> Option<Result<Ended, JoinError>> {
+    async fn drain(&mut self) -> Option<Result<ServerEnd, JoinError>> {
         let listener = self.listener.take()?;
         if self.drain_delay.is_zero() {
             return None;
@@ -307,7 +307,7 @@ impl Running {
     }
 }
 
-fn to_error(ended: Result<Ended, JoinError>) -> Error {
+fn to_error(ended: Result<ServerEnd, JoinError>) -> Error {
     let source = match ended {
         Ok(Err(error)) => error,
         Ok(Ok(())) => io::Error::other("it ended without an error"),
@@ -331,7 +331,7 @@ async fn until_stopped(
 }
 
 /// Repeats work at an interval until the stop.
-async fn every<Fut: Future<Output = ()>>(
+async fn repeat_every<Fut: Future<Output = ()>>(
     interval: Duration,
     mut stop: watch::Receiver<bool>,
     work: impl Fn() -> Fut,

@@ -28,12 +28,12 @@ const LAST_LINES: Duration = Duration::from_millis(500);
 pub(crate) struct LogQueue(Arc<Shared>);
 
 struct Shared {
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingLines>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct WaitingLines {
     /// The lines, one after another.
     text: Vec<u8>,
     /// Bytes of the waiting lines and of those that are being written.
@@ -90,7 +90,7 @@ fn start_with(mut out: impl Write + Send + 'static) -> io::Result<LogQueue> {
 }
 
 impl LogQueue {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
+    fn lock(&self) -> MutexGuard<'_, WaitingLines> {
         self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -120,7 +120,7 @@ impl LogQueue {
             waiting.is_idle = true;
             waiting = self.0.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
-        let is_small = |waiting: &mut Waiting| waiting.text.len() < BATCH && !waiting.is_ending;
+        let is_small = |waiting: &mut WaitingLines| waiting.text.len() < BATCH && !waiting.is_ending;
         let wait_result = self.0.changed.wait_timeout_while(waiting, COLLECT, is_small);
         std::mem::take(&mut wait_result.unwrap_or_else(PoisonError::into_inner).0.text)
     }

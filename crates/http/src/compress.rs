@@ -50,13 +50,13 @@ pub(crate) fn apply(request: &HeaderMap, response: &mut Vec<(HeaderName, HeaderV
     }
     response.push((VARY, HeaderValue::from_static("Accept-Encoding")));
     let Some(encoding) = accepted_encoding(request) else { return body };
-    let Some(smaller) = quickly(encoding, &body) else { return body };
+    let Some(smaller) = compress_quickly(encoding, &body) else { return body };
     response.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
     smaller
 }
 
 /// Compresses a body with a fast level. Returns `None` if the result is not smaller.
-pub(crate) fn quickly(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
+pub(crate) fn compress_quickly(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
     let smaller = match encoding {
         Encoding::Zstd => zstd::bulk::compress(body, ZSTD_LEVEL),
         Encoding::Gzip => gzip(body, Compression::fast()),

@@ -110,7 +110,7 @@ impl Api {
         if scim::is_below(request.path()) {
             return self.scim(exchange, payload).await;
         }
-        let path = router::plain(request.path());
+        let path = router::decode_unreserved(request.path());
         let Some((resource, captures)) = self.router.find(&path) else {
             self.no_route(exchange).await?;
             return Err(ErrorResponse::no_such_path());

@@ -101,7 +101,7 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyK
 
 /// Reads a JSON body to its end.
 pub(crate) async fn body(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
-    let body = whole(request, payload, time, MAX_BODY_BYTES).await;
+    let body = read_whole(request, payload, time, MAX_BODY_BYTES).await;
     body.map_err(|error| error.error(|| too_large(MAX_BODY_BYTES)))
 }
 
@@ -110,7 +110,7 @@ const MAX_FORM_BYTES: usize = 64 * 1024;
 
 /// Reads the form of a page to its end.
 pub(crate) async fn form(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
-    let body = whole(request, payload, time, MAX_FORM_BYTES).await;
+    let body = read_whole(request, payload, time, MAX_FORM_BYTES).await;
     body.map_err(|error| error.error(|| too_large(MAX_FORM_BYTES)))
 }
 
@@ -124,7 +124,8 @@ pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration)
     }
     let too_large = || ErrorResponse::from(DomainError::invalid("body", csv::too_many_bytes()));
     // Large files need more time than JSON bodies on a slow line.
-    let bytes = whole(request, payload, time * 2, csv::MAX_BYTES).await.map_err(|error| error.error(too_large))?;
+    let bytes =
+        read_whole(request, payload, time * 2, csv::MAX_BYTES).await.map_err(|error| error.error(too_large))?;
     if bytes.is_empty() {
         return Err(ErrorResponse::malformed_request("The body is missing; it must be a CSV file."));
     }
@@ -177,7 +178,12 @@ pub(crate) fn announced_bytes(request: &HttpRequest, most: usize) -> usize {
     length.unwrap_or(if is_chunked { most } else { 0 })
 }
 
-async fn whole(request: &HttpRequest, payload: Payload, time: Duration, most: usize) -> Result<Bytes, BodyError> {
+async fn read_whole(
+    request: &HttpRequest,
+    payload: Payload,
+    time: Duration,
+    most: usize,
+) -> Result<Bytes, BodyError> {
     let length = content_length(request);
     if length.is_some_and(|length| length > most as u64) {
         return Err(BodyError::TooLarge);

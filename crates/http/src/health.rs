@@ -29,11 +29,11 @@ pub struct Readiness(Arc<State>);
 #[derive(Default)]
 struct State {
     phase: AtomicU8,
-    probed: Mutex<Option<Probed>>,
+    probed: Mutex<Option<ProbeResult>>,
 }
 
 /// Result of the latest probe of the store.
-struct Probed {
+struct ProbeResult {
     /// Steady time of its end.
     at: Duration,
     outcome: Result<(), String>,
@@ -89,7 +89,8 @@ impl Readiness {
             return Err(cause);
         }
         let mut last_probe = self.0.probed.lock().await;
-        let is_fresh = |last_probe: &&Probed| services.clock.steady().saturating_sub(last_probe.at) < PROBE_SERVES;
+        let is_fresh =
+            |last_probe: &&ProbeResult| services.clock.steady().saturating_sub(last_probe.at) < PROBE_SERVES;
         if let Some(fresh) = last_probe.as_ref().filter(is_fresh) {
             return fresh.outcome.clone();
         }
@@ -97,7 +98,7 @@ impl Readiness {
             Ok(written) => written.map_err(|error| error.to_string()),
             Err(_) => Err(format!("no row was written within {PROBE_TIME:?}")),
         };
-        *last_probe = Some(Probed { at: services.clock.steady(), outcome: outcome.clone() });
+        *last_probe = Some(ProbeResult { at: services.clock.steady(), outcome: outcome.clone() });
         outcome
     }
 }

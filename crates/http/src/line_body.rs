@@ -15,7 +15,7 @@ use tokio::task::yield_now;
 
 use crate::compress::{Encoding, ZSTD_LEVEL};
 use crate::health::Readiness;
-use crate::read_gate::Streaming;
+use crate::read_gate::StreamGuard;
 
 /// Reason for the end of a response before its last line.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
@@ -93,7 +93,7 @@ impl LineBody {
     }
 
     /// Returns the body of the response. It holds the guard of the connection until its end.
-    pub(crate) fn into_body(self, readiness: Readiness, streaming: Option<Streaming>) -> BoxBody {
+    pub(crate) fn into_body(self, readiness: Readiness, streaming: Option<StreamGuard>) -> BoxBody {
         let state = (self, readiness, streaming);
         let parts = stream::try_unfold(state, |(mut lines, readiness, streaming)| async move {
             let part = lines.next(&readiness).await?;

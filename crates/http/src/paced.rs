@@ -185,7 +185,7 @@ impl AsyncRead for PacedStream {
             Allowance::Body(most) => ready!(stream.poll_body(cx, buffer, most))?,
             Allowance::ToBlankLine => ready!(stream.poll_to_blank_line(cx, buffer))?,
         }
-        stream.gate.took(buffer.filled().len() - length_before);
+        stream.gate.record_read(buffer.filled().len() - length_before);
         Poll::Ready(Ok(()))
     }
 }

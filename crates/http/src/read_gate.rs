@@ -50,16 +50,16 @@ pub(crate) struct ReadGate(Rc<State>);
 
 impl ReadGate {
     /// Marks a request as being answered until the guard is dropped.
-    pub(crate) fn begin_answer(&self) -> Answering {
+    pub(crate) fn begin_answer(&self) -> AnswerGuard {
         self.0.phase.set(Phase::Answering);
         self.0.has_begun.set(false);
-        Answering(self.clone())
+        AnswerGuard(self.clone())
     }
 
     /// Marks an answer of unknown size as being sent until the guard is dropped.
-    pub(crate) fn begin_stream(&self) -> Streaming {
+    pub(crate) fn begin_stream(&self) -> StreamGuard {
         self.0.streaming.set(self.0.streaming.get() + 1);
-        Streaming(self.clone())
+        StreamGuard(self.clone())
     }
 
     /// Returns whether an answer of unknown size is being sent.
@@ -68,10 +68,10 @@ impl ReadGate {
     }
 
     /// Marks the body of the request as wanted until the guard is dropped.
-    pub(crate) fn begin_body(&self, length: Option<u64>) -> Receiving {
+    pub(crate) fn begin_body(&self, length: Option<u64>) -> BodyGuard {
         let length = length.map(|length| usize::try_from(length).unwrap_or(usize::MAX));
         self.pass(Phase::Receiving(length));
-        Receiving(self.clone())
+        BodyGuard(self.clone())
     }
 
     /// Returns the current permission to read.
@@ -84,7 +84,7 @@ impl ReadGate {
     }
 
     /// Records that bytes were read.
-    pub(crate) fn took(&self, bytes: usize) {
+    pub(crate) fn record_read(&self, bytes: usize) {
         match self.0.phase.get() {
             Phase::Receiving(Some(left)) => self.0.phase.set(Phase::Receiving(Some(left.saturating_sub(bytes)))),
             Phase::Idle => self.0.has_begun.set(true),
@@ -121,18 +121,18 @@ impl ReadGate {
 }
 
 /// Guard of a request that is being answered.
-pub(crate) struct Answering(ReadGate);
+pub(crate) struct AnswerGuard(ReadGate);
 
-impl Drop for Answering {
+impl Drop for AnswerGuard {
     fn drop(&mut self) {
         self.0.pass(Phase::Idle);
     }
 }
 
 /// Guard of an answer of unknown size.
-pub(crate) struct Streaming(ReadGate);
+pub(crate) struct StreamGuard(ReadGate);
 
-impl Drop for Streaming {
+impl Drop for StreamGuard {
     fn drop(&mut self) {
         let streaming = &self.0.0.streaming;
         streaming.set(streaming.get().saturating_sub(1));
@@ -140,9 +140,9 @@ impl Drop for Streaming {
 }
 
 /// Guard of a body that is being received.
-pub(crate) struct Receiving(ReadGate);
+pub(crate) struct BodyGuard(ReadGate);
 
-impl Drop for Receiving {
+impl Drop for BodyGuard {
     fn drop(&mut self) {
         self.0.0.phase.set(Phase::Answering);
     }
@@ -160,9 +160,9 @@ mod tests {
         assert_eq!(gate.allowance(), Allowance::Nothing);
         let receiving = gate.begin_body(Some(100_000));
         assert_eq!(gate.allowance(), Allowance::Body(100_000));
-        gate.took(99_999);
+        gate.record_read(99_999);
         assert_eq!(gate.allowance(), Allowance::Body(1));
-        gate.took(1);
+        gate.record_read(1);
         assert_eq!(gate.allowance(), Allowance::Nothing, "what comes behind the body waits");
         drop(receiving);
         assert_eq!(gate.allowance(), Allowance::Nothing);
@@ -174,13 +174,13 @@ mod tests {
     fn head_has_begun_until_its_request_is_answered() {
         let gate = ReadGate::default();
         assert!(!gate.has_head_begun());
-        gate.took(1);
+        gate.record_read(1);
         assert!(gate.has_head_begun());
         let answering = gate.begin_answer();
         assert!(!gate.has_head_begun());
         let receiving = gate.begin_body(None);
         assert_eq!(gate.allowance(), Allowance::ToBlankLine);
-        gate.took(10);
+        gate.record_read(10);
         drop((receiving, answering));
         assert!(!gate.has_head_begun(), "that was a body");
     }

@@ -88,7 +88,7 @@ impl Answer {
         };
         let Some(encoding) = compress::accepted_encoding(exchange.request.headers()) else { return self };
         let body = self.body.clone();
-        let work = move || compress::quickly(encoding, &body);
+        let work = move || compress::compress_quickly(encoding, &body);
         self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
         self.is_encoded = true;
         // If compression fails or saves nothing, the body goes out uncompressed.

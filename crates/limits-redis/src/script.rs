@@ -13,7 +13,7 @@ const WINDOW: &str = include_str!("window.lua");
 
 /// The result of the script: whether the request is admitted, the number of counted requests, the times of the
 /// oldest and newest one, and the current time.
-type Answered = (bool, u32, i64, i64, i64);
+type ScriptResult = (bool, u32, i64, i64, i64);
 
 /// The script, which the server caches by its digest.
 pub(crate) struct WindowScript(Script);
@@ -32,12 +32,12 @@ impl WindowScript {
         limit: u32,
     ) -> RedisResult<RateLimitStatus> {
         let mut call = self.0.key(name);
-        let script_result: Answered = call.arg(limit).arg(WINDOW_MILLIS).invoke_async(connection).await?;
+        let script_result: ScriptResult = call.arg(limit).arg(WINDOW_MILLIS).invoke_async(connection).await?;
         Ok(status(script_result, limit))
     }
 }
 
-fn status((admitted, used, oldest, newest, now): Answered, limit: u32) -> RateLimitStatus {
+fn status((admitted, used, oldest, newest, now): ScriptResult, limit: u32) -> RateLimitStatus {
     let [now, oldest, newest] = [now, oldest, newest].map(Timestamp::from_millis);
     WindowUsage { now, used, oldest, newest }.status(limit, admitted)
 }
@@ -57,7 +57,7 @@ mod tests {
 
     async fn admit(script: &Script, server: &mut MultiplexedConnection, at: i64, limit: u32) -> RateLimitStatus {
         let mut call = script.key("window");
-        let script_result: Answered =
+        let script_result: ScriptResult =
             call.arg(limit).arg(WINDOW_MILLIS).arg(at).invoke_async(server).await.unwrap();
         status(script_result, limit)
     }

@@ -90,16 +90,16 @@ impl SmtpTransport {
     /// Returns a reusable connection to the pool, and the result of the email.
     fn keep(&self, connection: Connection, sent: Result<(), (MailFailure, bool)>) -> Result<(), MailFailure> {
         if matches!(sent, Ok(()) | Err((_, true))) {
-            self.idle().push(connection);
+            self.lock_idle().push(connection);
         }
         sent.map_err(|(failure, _)| failure)
     }
 
     fn take(&self) -> Option<Connection> {
-        self.idle().pop()
+        self.lock_idle().pop()
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+    fn lock_idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -23,7 +23,7 @@ const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postg
 /// Name of the step in [`pending`] that a restored database needs, see [`rebase_feed`].
 pub(crate) const FEED_STEP: &str = "the event feed must be carried on behind the restored events";
 
-type Blocking = AsyncConnectionWrapper<AsyncPgConnection>;
+type BlockingConnection = AsyncConnectionWrapper<AsyncPgConnection>;
 
 /// Applies every pending migration and returns their names. Concurrent runs wait for each other.
 ///
@@ -116,7 +116,7 @@ pub async fn lay_out_by_tenant(options: &PostgresOptions) -> Result<(), SchemaEr
 ///
 /// # Errors
 /// [`SchemaError::Failed`] if the embedded migrations cannot be read.
-pub(crate) fn newest() -> Result<(Sql, String), SchemaError> {
+pub(crate) fn newest_migration() -> Result<(Sql, String), SchemaError> {
     let all = MigrationSource::<Pg>::migrations(&MIGRATIONS).map_err(text)?;
     let newest = all.iter().map(|migration| migration.name().version().to_string()).max().unwrap_or_default();
     let mut sql = Sql::default();
@@ -144,10 +144,10 @@ pub async fn revert(options: &PostgresOptions) -> Result<Vec<String>, SchemaErro
 /// Runs work with the blocking interface of the migrations, which must not run on a thread that drives a runtime.
 async fn run_blocking<T: Send + 'static>(
     connection: AsyncPgConnection,
-    work: impl FnOnce(&mut Blocking) -> Result<T, SchemaError> + Send + 'static,
+    work: impl FnOnce(&mut BlockingConnection) -> Result<T, SchemaError> + Send + 'static,
 ) -> Result<(AsyncPgConnection, T), SchemaError> {
     let task_result = tokio::task::spawn_blocking(move || {
-        let mut harness = Blocking::from(connection);
+        let mut harness = BlockingConnection::from(connection);
         let result = work(&mut harness)?;
         Ok((harness.into_inner(), result))
     });

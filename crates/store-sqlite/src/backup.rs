@@ -63,7 +63,7 @@ pub fn check_backup(file: &Path) -> Read<BackupContents> {
     }
     expect_integrity(&mut db)?;
     let master_keys = if has_table(&mut db, "master_keys")? { upkeep::master_keys(&mut db)? } else { vec![] };
-    let (pending, unknown) = (migrate::pending(&mut db)?, migrate::unknown(&mut db)?);
+    let (pending, unknown) = (migrate::pending(&mut db)?, migrate::unknown_versions(&mut db)?);
     Ok(BackupContents { bytes, tables: count_rows(&mut db)?, master_keys, pending, unknown })
 }
 

@@ -46,7 +46,7 @@ impl SqliteCopy {
             path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
         let mut db = read_only(path)?;
         // A database without this column lacks migrations, which is found elsewhere.
-        if rebuild::incomplete(&mut db).is_ok_and(|tenants| !tenants.is_empty()) {
+        if rebuild::incomplete_tenants(&mut db).is_ok_and(|tenants| !tenants.is_empty()) {
             let advice = "start the service and copy again after a minute";
             let problem = format!("the reporting lines of a large move are incomplete; {advice}");
             return Err(StorageError::Unavailable(problem));

@@ -44,7 +44,7 @@ pub fn unknown_migrations(place: &DatabaseLocation) -> Result<Vec<String>, Stora
     if matches!(place, DatabaseLocation::File(path) if !path.exists()) {
         return Ok(vec![]);
     }
-    unknown(&mut Source::new(place)?.writer()?)
+    unknown_versions(&mut Source::new(place)?.writer()?)
 }
 
 /// Returns the version of the newest migration of this program.
@@ -103,7 +103,7 @@ pub(crate) fn pending(db: &mut Db) -> Result<Vec<String>, StorageError> {
 }
 
 /// Returns the versions of applied migrations that this program does not have.
-pub(crate) fn unknown(db: &mut Db) -> Result<Vec<String>, StorageError> {
+pub(crate) fn unknown_versions(db: &mut Db) -> Result<Vec<String>, StorageError> {
     let all = MigrationSource::<Sqlite>::migrations(&MIGRATIONS).map_err(broken_migration)?;
     let known_versions: HashSet<String> =
         all.iter().map(|migration| migration.name().version().to_string()).collect();

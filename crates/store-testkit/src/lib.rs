@@ -10,17 +10,17 @@
 //! ```
 //! ```ignore
 //! use std::process::ExitCode;
-//! use candor_store_testkit::{Fresh, run};
+//! use candor_store_testkit::{EmptyStore, run};
 //!
 //! fn main() -> ExitCode {
 //!     run(fresh)
 //! }
 //!
 //! /// Creates an empty, migrated store with these limits, or prints the reason and returns `None`.
-//! async fn fresh(limits: SlowReads) -> Option<Fresh> {
+//! async fn fresh(limits: SlowReads) -> Option<EmptyStore> {
 //!     let folder = tempfile::tempdir().expect("a folder");
 //!     let path = folder.path().join("candor.db");
-//!     Some(Fresh {
+//!     Some(EmptyStore {
 //!         store: Arc::new(open_store(&path, limits).expect("a store")),
 //!         // Runs one statement on the same database, bypassing the store, to corrupt rows.
 //!         sql: Arc::new(move |statement| Box::pin(execute(path.clone(), statement))),
@@ -59,6 +59,6 @@ pub use faulty::{Fault, Faulty, FaultyCall};
 pub use fixtures::Fixtures;
 pub use image::sqlite_image;
 pub use random::Random;
-pub use run::{Case, Fresh, Sql, run, suite};
+pub use run::{Case, EmptyStore, Sql, run, suite};
 pub use walk::{place, sort_entries, walk};
 pub use world::eventually;

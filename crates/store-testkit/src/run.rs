@@ -14,13 +14,13 @@ use tokio::runtime::{Builder, Runtime};
 use crate::world::CaseContext;
 
 /// A boxed future of a running case.
-pub(crate) type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+pub(crate) type CaseFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A function that runs one statement on a store's database, bypassing the store.
 pub type Sql = Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync>;
 
 /// An empty store for one case.
-pub struct Fresh {
+pub struct EmptyStore {
     /// The store under test.
     pub store: Arc<dyn Storage>,
     /// Runs a statement on the database, bypassing the store.
@@ -35,7 +35,7 @@ pub struct Case {
     pub name: &'static str,
     /// Limits for slow reads of the store.
     pub limits: SlowReads,
-    check: Box<dyn Fn(CaseContext) -> Running + Send + Sync>,
+    check: Box<dyn Fn(CaseContext) -> CaseFuture + Send + Sync>,
 }
 
 impl Case {
@@ -57,7 +57,7 @@ impl Case {
     }
 
     /// Tests the rule on a fresh store.
-    pub async fn check(&self, fresh: &Fresh) {
+    pub async fn check(&self, fresh: &EmptyStore) {
         (self.check)(CaseContext::new(fresh)).await;
     }
 }
@@ -78,7 +78,7 @@ const THREADS: usize = 4;
 pub fn run<M, F>(fresh: M) -> ExitCode
 where
     M: Fn(SlowReads) -> F + Send + Sync + 'static,
-    F: Future<Output = Option<Fresh>>,
+    F: Future<Output = Option<EmptyStore>>,
 {
     let fresh = Arc::new(fresh);
     let trial = |case: Case| {
@@ -92,10 +92,10 @@ where
     libtest_mimic::run(&Arguments::from_args(), suite().into_iter().map(trial).collect()).exit_code()
 }
 
-fn prove<F: Future<Output = Option<Fresh>>>(case: &Case, runtime: Runtime, fresh: impl Fn(SlowReads) -> F) {
+fn prove<F: Future<Output = Option<EmptyStore>>>(case: &Case, runtime: Runtime, fresh: impl Fn(SlowReads) -> F) {
     let Some(fresh) = runtime.block_on(fresh(case.limits)) else { return };
     runtime.block_on(case.check(&fresh));
-    let Fresh { store, sql, keep } = fresh;
+    let EmptyStore { store, sql, keep } = fresh;
     drop((store, sql));
     drop(runtime);
     drop(keep);

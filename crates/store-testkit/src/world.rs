@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use crate::fixtures::joins;
-use crate::run::{Fresh, Sql};
+use crate::run::{EmptyStore, Sql};
 use crate::{Fixtures, Random};
 
 /// Longest wait for a condition.
@@ -39,7 +39,7 @@ pub(crate) struct CaseContext {
 }
 
 impl CaseContext {
-    pub(crate) fn new(fresh: &Fresh) -> Self {
+    pub(crate) fn new(fresh: &EmptyStore) -> Self {
         let make = Fixtures::new(7);
         let tenant = make.tenant();
         Self {

@@ -118,7 +118,7 @@ pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>
     if names.is_empty() {
         names = listings
             .iter()
-            .flat_map(|listing| listing.conditions.iter().filter_map(|c| elsewhere(listing.table(), c)))
+            .flat_map(|listing| listing.conditions.iter().filter_map(|c| side_table_filter(listing.table(), c)))
             .collect();
     }
     names.sort();
@@ -136,7 +136,7 @@ fn parameter(table: &Table, column: &str) -> String {
 
 /// Returns the name of the client's filter that is answered through another table. `None` for other conditions,
 /// such as restrictions by the caller's permissions.
-fn elsewhere(table: &Table, condition: &Condition) -> Option<String> {
+fn side_table_filter(table: &Table, condition: &Condition) -> Option<String> {
     match condition {
         Condition::Within(..) => Some("filter[manager_id]".to_owned()),
         Condition::Tagged(members, _) => Some(parameter(table, members.member)),

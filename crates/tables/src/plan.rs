@@ -221,20 +221,20 @@ impl RowSource {
 #[must_use]
 pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
     let (few, many) =
-        (least(listing, named.iter()), named.iter().filter(|condition| condition.is_hashed(listing)));
+        (smallest_source(listing, named.iter()), named.iter().filter(|condition| condition.is_hashed(listing)));
     if let Some((share, source)) = few
         && share <= 1.0
     {
         return ListPlan { first: source, then: None };
     }
     let hashed_conditions = many.clone().map(|condition| condition.condition).collect();
-    let then = least(listing, many).map(|(_, source)| source);
+    let then = smallest_source(listing, many).map(|(_, source)| source);
     let then = then.unwrap_or_else(|| RowSource::Scan(RowFilter::hashing_all(listing)));
     ListPlan { first: RowSource::Scan(RowFilter { hashed: hashed_conditions }), then: Some(then) }
 }
 
 /// Returns the source with the smallest count relative to its limit, and the quotient of count and limit.
-fn least<'n>(listing: &Listing, named: impl Iterator<Item = &'n NamedRows>) -> Option<(f64, RowSource)> {
+fn smallest_source<'n>(listing: &Listing, named: impl Iterator<Item = &'n NamedRows>) -> Option<(f64, RowSource)> {
     let share = |named_rows: &NamedRows| {
         let (source, most) = named_rows.gathering_source(listing)?;
         Some((named_rows.count as f64 / most as f64, source))

@@ -18,7 +18,7 @@ use url::Url;
 use crate::failure::AttemptFailure;
 use crate::pool::{Connection, Driver, Wire};
 use crate::tls;
-use crate::wire::Metered;
+use crate::wire::MeteredSocket;
 
 /// Largest head of a response, in bytes.
 const MAX_HEAD_BYTES: usize = 16 * 1024;
@@ -37,7 +37,7 @@ pub(crate) async fn open(
     deadline: Instant,
 ) -> Result<(SocketAddr, Connection), AttemptFailure> {
     let (address, socket) = dial(addresses, deadline).await.ok_or(FailureReason::Connect)?;
-    let (metered, allowance) = Metered::new(socket);
+    let (metered, allowance) = MeteredSocket::new(socket);
     let wire = if url.scheme() == "https" {
         let name = tls::server_name(url).ok_or(FailureReason::Tls)?;
         let stream = tls.connect(name, metered).await.map_err(|error| AttemptFailure::from_tls(&error))?;

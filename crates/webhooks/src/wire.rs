@@ -53,19 +53,19 @@ pub(crate) struct TooMuch;
 
 /// A socket that deducts received bytes from the allowance. Reads fail when nothing is left of it.
 #[derive(Debug)]
-pub(crate) struct Metered {
+pub(crate) struct MeteredSocket {
     socket: TcpStream,
     allowance: Allowance,
 }
 
-impl Metered {
+impl MeteredSocket {
     pub(crate) fn new(socket: TcpStream) -> (Self, Allowance) {
         let allowance = Allowance(Arc::new(AtomicU64::new(FOR_HANDSHAKE)));
         (Self { socket, allowance: allowance.clone() }, allowance)
     }
 }
 
-impl AsyncRead for Metered {
+impl AsyncRead for MeteredSocket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -81,7 +81,7 @@ impl AsyncRead for Metered {
     }
 }
 
-impl AsyncWrite for Metered {
+impl AsyncWrite for MeteredSocket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.socket).poll_write(cx, bytes)
     }

@@ -47,7 +47,7 @@ const SETTINGS: [&str; 9] = [
 pub struct Nodes {
     /// The servers, the coordinator first.
     pub all: Vec<Cluster>,
-    _programs: Unpacked,
+    _programs: UnpackedFolder,
 }
 
 impl Nodes {
@@ -68,7 +68,7 @@ impl Nodes {
             Ok(it) => it,
             Err(reason) => return Ok(Err(reason)),
         };
-        let programs = Unpacked::over(&root, &archive)?;
+        let programs = UnpackedFolder::over(&root, &archive)?;
         let settings: Vec<&str> = FORGETFUL.into_iter().chain(SETTINGS).chain(more.iter().copied()).collect();
         let start = |_| Cluster::start_from(programs.0.join(FOLDERS[0].0), &settings);
         let all = (0..NODES).map(start).collect::<Result<_, _>>()?;
@@ -142,9 +142,9 @@ fn found() -> Result<(PathBuf, PathBuf), String> {
 
 /// A temporary folder with the machine's PostgreSQL and the unpacked Citus. Removed on drop.
 #[derive(Debug)]
-struct Unpacked(PathBuf);
+struct UnpackedFolder(PathBuf);
 
-impl Unpacked {
+impl UnpackedFolder {
     fn over(root: &Path, archive: &Path) -> Result<Self, Error> {
         let temporary = env::temp_dir();
         let temporary = if everyone_may_use(&temporary) { temporary } else { PathBuf::from("/tmp") };
@@ -163,7 +163,7 @@ impl Unpacked {
     }
 }
 
-impl Drop for Unpacked {
+impl Drop for UnpackedFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }

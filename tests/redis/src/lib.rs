@@ -27,7 +27,7 @@ pub struct TestRedis {
     port: u16,
     arguments: Vec<String>,
     program: PathBuf,
-    running: Option<Running>,
+    running: Option<RunningServer>,
     tls: Option<tls::Files>,
 }
 
@@ -109,21 +109,21 @@ impl TestRedis {
     /// # Errors
     /// The server does not start.
     pub fn resume(&mut self) -> io::Result<()> {
-        self.running = Some(Running::start(&self.program, self.port, &self.arguments)?);
+        self.running = Some(RunningServer::start(&self.program, self.port, &self.arguments)?);
         if listens(self.port) { Ok(()) } else { Err(io::Error::other("the server does not listen")) }
     }
 }
 
 /// A server process and the shell that ends it.
 #[derive(Debug)]
-struct Running {
+struct RunningServer {
     guard: Child,
     process: u32,
     /// Standard input of the guard, which ends the process once this is closed.
     open: Option<ChildStdin>,
 }
 
-impl Running {
+impl RunningServer {
     fn start(program: &Path, port: u16, arguments: &[String]) -> io::Result<Self> {
         let mut command = Command::new("sh");
         command.args(["-c", GUARD, "guard"]).arg(folder("server")).arg(program);
@@ -138,7 +138,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         self.open = None;
         let _ = self.guard.wait();

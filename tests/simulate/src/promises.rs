@@ -33,7 +33,7 @@ pub(crate) enum End {
 /// End of an attempt by the wall clock of its process and by the simulated time, and the number of clock changes
 /// before. `requested` is the pause that the receiver requested, in milliseconds.
 #[derive(Debug, Clone, Copy, Default)]
-struct Ended {
+struct EndedAttempt {
     wall: i64,
     at: i64,
     clock_changes: u64,
@@ -48,7 +48,7 @@ struct Track {
     /// Number of attempts in the log.
     logged: u16,
     /// End of the last attempt in the log.
-    ended: Ended,
+    ended: EndedAttempt,
     /// Number of the attempt that a client has brought forward: the next attempt, if one was in progress.
     sooner: Option<u16>,
     /// Attempts in progress: process and start.
@@ -65,7 +65,7 @@ pub(crate) struct Promises {
     /// Attempts with a response that are not in the log yet, by process.
     unlogged: BTreeMap<usize, BTreeSet<DeliveryId>>,
     /// Ends of attempts that are not in the log yet.
-    ended: BTreeMap<DeliveryId, Ended>,
+    ended: BTreeMap<DeliveryId, EndedAttempt>,
     /// Subscriptions with a 410 in the log: the time and the process that recorded it.
     gone: BTreeMap<QueueKey, (i64, usize)>,
     /// Simulated time at which the last disturbance ended.
@@ -174,7 +174,7 @@ impl Promises {
         self.tell(key, now, || format!("process {process} has the response"));
         self.unlogged.entry(process).or_default().insert(id);
         let clock_changes = self.counts.clock_changes;
-        self.ended.insert(id, Ended { wall: wall.millis(), at: now, clock_changes, requested });
+        self.ended.insert(id, EndedAttempt { wall: wall.millis(), at: now, clock_changes, requested });
         self.landed(process, key);
     }
 

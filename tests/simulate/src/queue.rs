@@ -22,7 +22,7 @@ pub(crate) struct Subscription {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Queued {
+struct QueuedDelivery {
     job: Job,
     /// `None` while the delivery is parked.
     due_at: Option<Timestamp>,
@@ -46,7 +46,7 @@ pub(crate) enum Change {
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     pub(crate) subscriptions: BTreeMap<QueueKey, Subscription>,
-    queued: BTreeMap<Key, Queued>,
+    queued: BTreeMap<Key, QueuedDelivery>,
     /// Deliveries that are not parked, by due time, leased or not.
     due: BTreeSet<(Timestamp, QueueKey, EventId)>,
     /// Deliveries that are not parked, by subscription.
@@ -67,7 +67,7 @@ impl Queue {
         if self.queued.contains_key(&key) {
             return false;
         }
-        self.put(key, Queued { job, due_at: Some(job.first_due_at), lease });
+        self.put(key, QueuedDelivery { job, due_at: Some(job.first_due_at), lease });
         true
     }
 
@@ -117,7 +117,7 @@ impl Queue {
             let queued_delivery = self.take(key)?;
             // A parked delivery without a result is due at the end of the lease.
             let due_at = if is_parked { Some(lease.until) } else { queued_delivery.due_at };
-            self.put(key, Queued { due_at, lease: Some(lease), ..queued_delivery });
+            self.put(key, QueuedDelivery { due_at, lease: Some(lease), ..queued_delivery });
             Some(queued_delivery.job)
         });
         ClaimedJobs { jobs: jobs.collect(), next }
@@ -215,23 +215,25 @@ impl Queue {
 
     fn apply(&mut self, worker: WorkerId, job: &Job, result: &AttemptResult) -> Change {
         let key = key_of(job);
-        let is_leased = |queued: &Queued| {
+        let is_leased = |queued: &QueuedDelivery| {
             queued.lease.is_some_and(|lease| lease.worker == worker) && queued.job.attempt == job.attempt
         };
         if !self.queued.get(&key).is_some_and(is_leased) {
             return Change::Lost;
         }
         let Some(queued_delivery) = self.take(key) else { return Change::Lost };
-        let free = Queued { lease: None, ..queued_delivery };
+        let free = QueuedDelivery { lease: None, ..queued_delivery };
         let (after, change) = match result {
             AttemptResult::Settled(settled) => {
                 let next = settled.retry_at.map(|at| next_attempt(&free, job, at));
                 (next, Change::Logged(Box::new(settled.entry.clone()), settled.retry_at))
             }
             AttemptResult::Back(_) if self.forgets_returns => (None, Change::Kept(None)),
-            AttemptResult::Back(at) => (Some(Queued { due_at: Some(*at), ..free }), Change::Kept(Some(*at))),
+            AttemptResult::Back(at) => {
+                (Some(QueuedDelivery { due_at: Some(*at), ..free }), Change::Kept(Some(*at)))
+            }
             AttemptResult::Released => (Some(free), Change::Kept(free.due_at)),
-            AttemptResult::Parked => (Some(Queued { due_at: None, ..free }), Change::Kept(None)),
+            AttemptResult::Parked => (Some(QueuedDelivery { due_at: None, ..free }), Change::Kept(None)),
             AttemptResult::Gone => (None, Change::Gone),
         };
         if let Some(changed_delivery) = after {
@@ -273,7 +275,7 @@ impl Queue {
         false
     }
 
-    fn put(&mut self, key: Key, queued: Queued) {
+    fn put(&mut self, key: Key, queued: QueuedDelivery) {
         match queued.due_at {
             Some(at) => {
                 self.due.insert((at, key.0, key.1));
@@ -284,7 +286,7 @@ impl Queue {
         self.queued.insert(key, queued);
     }
 
-    fn take(&mut self, key: Key) -> Option<Queued> {
+    fn take(&mut self, key: Key) -> Option<QueuedDelivery> {
         let queued_delivery = self.queued.remove(&key)?;
         match queued_delivery.due_at {
             Some(at) => {
@@ -307,9 +309,9 @@ const fn key_of(job: &Job) -> Key {
 
 /// Returns the next attempt of a delivery. If a client requested a redelivery during this attempt, the next
 /// attempt has an id that the worker does not know, and is due since the request.
-fn next_attempt(free: &Queued, job: &Job, retry_at: Timestamp) -> Queued {
+fn next_attempt(free: &QueuedDelivery, job: &Job, retry_at: Timestamp) -> QueuedDelivery {
     let has_id = free.job.delivery_id == job.delivery_id;
     let due_at = if has_id { Some(retry_at) } else { free.due_at.map(|due_at| due_at.min(retry_at)) };
     let delivery_id = if has_id { None } else { free.job.delivery_id };
-    Queued { job: Job { attempt: job.attempt + 1, delivery_id, ..free.job }, due_at, lease: None }
+    QueuedDelivery { job: Job { attempt: job.attempt + 1, delivery_id, ..free.job }, due_at, lease: None }
 }

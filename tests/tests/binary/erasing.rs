@@ -27,7 +27,7 @@ fn made(client: &mut Client, path: &str, body: &Value) -> Value {
 }
 
 /// A service whose data was erased after a backup.
-struct Erased {
+struct ErasedService {
     original: Installation,
     key: String,
     /// Paths of the person, of an observation about them, and of the erasure.
@@ -37,7 +37,7 @@ struct Erased {
 }
 
 /// Creates a person, calls `back_up` while they are active, and begins their erasure.
-fn erased(back_up: impl FnOnce(&Installation)) -> Erased {
+fn erased(back_up: impl FnOnce(&Installation)) -> ErasedService {
     let original = place(Installation::sqlite());
     let key = original.key("*", &["--admin"]).secret;
     let service = Service::serve(&original);
@@ -63,19 +63,19 @@ fn erased(back_up: impl FnOnce(&Installation)) -> Erased {
         format!("/v1/observations/{observation}"),
         format!("/v1/erasures/{id}"),
     ];
-    Erased { original, key, paths, erasure, ledger }
+    ErasedService { original, key, paths, erasure, ledger }
 }
 
-fn apply(place: &Installation, erased: &Erased) -> Value {
+fn apply(place: &Installation, erased: &ErasedService) -> Value {
     candor(place, &["erasure", "apply", erased.ledger.to_str().unwrap(), "--json"]).json()
 }
 
 /// Returns the finding of `candor doctor` about the erasures.
-fn finding(place: &Installation, erased: &Erased) -> String {
+fn finding(place: &Installation, erased: &ErasedService) -> String {
     candor(place, &["doctor", "--ledger", erased.ledger.to_str().unwrap()]).stdout
 }
 
-fn is_repeated_on(restored: &Installation, erased: &Erased) {
+fn is_repeated_on(restored: &Installation, erased: &ErasedService) {
     assert!(finding(restored, erased).contains("does not have 1 of 1 erasures"), "{}", finding(restored, erased));
     let none: [&str; 0] = [];
     let outcome = |repeated, present| json!({"held": 0, "released": none, "held_beside_ledger": none, "repeated": repeated, "present": present, "unknown_people": none, "refused": none, "kept_by_hold": none, "is_complete": true});

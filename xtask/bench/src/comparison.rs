@@ -76,9 +76,9 @@ impl Comparison {
 
 /// Formats the rate, the latencies if they are known, and the processor time of a request if it was measured.
 pub(crate) fn figures(samples: &[Sample]) -> String {
-    let mut text = per_second(typical(samples, |sample| sample.rate));
+    let mut text = per_second(median_of(samples, |sample| sample.rate));
     if samples.iter().any(|sample| !sample.micros.is_empty()) {
-        let duration_within = |part| typical(samples, |sample| sample.millis_within(part));
+        let duration_within = |part| median_of(samples, |sample| sample.millis_within(part));
         text += &format!(", p50 {:.2} ms, p99 {:.2} ms", duration_within(0.5), duration_within(0.99));
     }
     let costs: Vec<f64> = samples.iter().filter_map(|sample| sample.cost).collect();
@@ -89,7 +89,7 @@ pub(crate) fn figures(samples: &[Sample]) -> String {
 }
 
 /// Returns the median of a property.
-pub(crate) fn typical<T>(rounds: &[T], property: impl Fn(&T) -> f64) -> f64 {
+pub(crate) fn median_of<T>(rounds: &[T], property: impl Fn(&T) -> f64) -> f64 {
     median(rounds.iter().map(property))
 }
 

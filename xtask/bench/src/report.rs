@@ -62,7 +62,7 @@ impl Line {
             Limit::AtMost(limit) => ("≤ ", Some(limit)),
             Limit::None => ("", None),
         };
-        let with_unit = |value: f64| format!("{} {}", short(value), self.unit);
+        let with_unit = |value: f64| format!("{} {}", format_short(value), self.unit);
         [
             self.what.clone(),
             self.store.map_or_else(String::new, |store| store.to_string()),
@@ -76,7 +76,7 @@ impl Line {
 }
 
 /// Formats small values with two digits after the point and large ones without.
-fn short(value: f64) -> String {
+fn format_short(value: f64) -> String {
     if value >= 100.0 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 

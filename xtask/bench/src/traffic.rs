@@ -45,7 +45,7 @@ impl Traffic {
     }
 
     /// Allows the service to refuse the requests.
-    pub(crate) fn refusable(self) -> Self {
+    pub(crate) fn allow_refusals(self) -> Self {
         Self { accepted: None, ..self }
     }
 
@@ -190,7 +190,7 @@ impl Traffic {
             "/v1/audit-log?filter%5Baction%5D=observation.created&filter%5Bactor_id%5D=nobody",
             "/v1/events?filter%5Bevent%5D=employee.rehired",
         ];
-        Self::read_any(key, PATHS.map(str::to_owned).to_vec()).refusable()
+        Self::read_any(key, PATHS.map(str::to_owned).to_vec()).allow_refusals()
     }
 }
 

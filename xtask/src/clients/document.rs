@@ -1,6 +1,6 @@
 //! Reads the OpenAPI document into the model that templates are given.
 
-use super::model::{Answer, Api, Body, ErrorClass, Form, Member, NamedType, Operation, Rendered, Resource};
+use super::model::{Answer, Api, Body, ErrorClass, Form, Member, NamedType, Operation, RenderedType, Resource};
 use super::names::{error_class, method, pascal_case, snake_case};
 use super::query::{self, Query};
 use super::schemas;
@@ -171,7 +171,7 @@ pub(super) fn texts(value: &Value) -> Outcome<Vec<String>> {
 /// Returns a member with this name and type.
 pub(super) fn member(name: &str, schema: &Value, required: bool, of_type: &Type) -> Member {
     let doc = schema["description"].as_str().unwrap_or_default().to_owned();
-    Member { name: name.to_owned(), doc, required, rendered: Rendered::from(of_type) }
+    Member { name: name.to_owned(), doc, required, rendered: RenderedType::from(of_type) }
 }
 
 /// Returns an object type with these members.

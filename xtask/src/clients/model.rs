@@ -51,7 +51,7 @@ pub(super) enum Form {
     /// Another name for a type. `parts` are the names of the types that a union joins, and `tag` is the member that
     /// tells them apart.
     Alias {
-        target: Rendered,
+        target: RenderedType,
         parts: Vec<String>,
         tag: Option<Tag>,
     },
@@ -72,18 +72,18 @@ pub(super) struct Member {
     pub(super) doc: String,
     pub(super) required: bool,
     #[serde(rename = "type")]
-    pub(super) rendered: Rendered,
+    pub(super) rendered: RenderedType,
 }
 
 /// A type expression in each language.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Rendered {
+pub(super) struct RenderedType {
     pub(super) typescript: String,
     pub(super) python: String,
     pub(super) rust: String,
 }
 
-impl From<&Type> for Rendered {
+impl From<&Type> for RenderedType {
     fn from(source: &Type) -> Self {
         Self { typescript: source.typescript(), python: source.python(), rust: source.rust() }
     }

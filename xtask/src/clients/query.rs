@@ -1,7 +1,7 @@
 //! The query of an operation as one type: filters by field, ranges by bound.
 
 use super::document::{member, object, text};
-use super::model::{Member, NamedType, Rendered};
+use super::model::{Member, NamedType, RenderedType};
 use super::types::Type;
 use crate::process::Outcome;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub(super) fn range() -> NamedType {
         name: name.to_owned(),
         doc: doc.to_owned(),
         required: false,
-        rendered: Rendered::from(&Type::Text),
+        rendered: RenderedType::from(&Type::Text),
     };
     let bounds = vec![
         bound_of("gte", "The least value that matches."),

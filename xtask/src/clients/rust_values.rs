@@ -38,11 +38,11 @@ impl Writer<'_> {
     /// The expression for an argument of this type.
     fn expression(&mut self, value: &Value, type_name: &str) -> Outcome<String> {
         let type_name = without_option(type_name);
-        if let Some(element) = inside(type_name, "Vec<") {
+        if let Some(element) = inner_type(type_name, "Vec<") {
             let entries = value.as_array().into_iter().flatten().map(|entry| self.expression(entry, element));
             return Ok(format!("[{}]", entries.collect::<Outcome<Vec<_>>>()?.join(", ")));
         }
-        if let Some(element) = inside(type_name, "BTreeMap<String, ") {
+        if let Some(element) = inner_type(type_name, "BTreeMap<String, ") {
             let is_optional = element.starts_with("Option<");
             let entry = |(name, value): (&String, &Value)| -> Outcome<String> {
                 let entry = if is_optional && value.is_null() {
@@ -105,7 +105,7 @@ impl Writer<'_> {
     }
 }
 
-fn inside<'a>(type_name: &'a str, container: &str) -> Option<&'a str> {
+fn inner_type<'a>(type_name: &'a str, container: &str) -> Option<&'a str> {
     type_name.strip_prefix(container)?.strip_suffix('>')
 }
 

@@ -1,7 +1,7 @@
 //! The named types of the document: its schemas, and the titled objects inside them.
 
 use super::document::{member, members as object_members, object, texts};
-use super::model::{Family, Form, Member, NamedType, Rendered, Tag};
+use super::model::{Family, Form, Member, NamedType, RenderedType, Tag};
 use super::types::{Type, is_open, reference};
 use crate::process::Outcome;
 use serde_json::Value;
@@ -80,7 +80,7 @@ fn named_type(schemas: &Value, name: &str, schema: &Value) -> Outcome<NamedType>
 
 fn alias(schema: &Value, tag: Option<Tag>) -> Outcome<Form> {
     let target = Type::read_untitled(schema)?;
-    Ok(Form::Alias { target: Rendered::from(&target), parts: target.names(), tag })
+    Ok(Form::Alias { target: RenderedType::from(&target), parts: target.names(), tag })
 }
 
 /// Adds the titled objects and unions in this part of a schema.

@@ -2,7 +2,7 @@
 
 use super::container::{COMPOSE, DOCKERFILE, compose_commands, image_commands};
 use super::documents::words;
-use super::{Machine, Outcome, Tried, judge, kubernetes};
+use super::{CheckResult, Machine, Outcome, judge, kubernetes};
 use crate::process::{output, succeeds};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ const INSTALLED: &str = "/usr/bin/candor";
 /// Variables that are no settings: the file of settings, and the key of a client.
 const NO_SETTINGS: [&str; 2] = ["CANDOR_CONFIG", "CANDOR_API_KEY"];
 
-pub(super) fn settings(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn settings(machine: &Machine) -> Outcome<CheckResult> {
     let mut command = Command::new(&machine.binary);
     let settings: Value = serde_json::from_str(&output(command.env_clear().args(["config", "--json"]))?)?;
     let settings = settings.as_object().ok_or("candor config --json has an unknown form")?;
@@ -34,7 +34,7 @@ fn unknown_settings(path: &str, text: &str, known: &BTreeSet<&str>) -> Vec<Strin
     unknown.into_iter().map(|word| format!("{path}: {word} is not a setting, see `candor config`")).collect()
 }
 
-pub(super) fn check(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn check(machine: &Machine) -> Outcome<CheckResult> {
     let documents = &machine.documents;
     let mut commands = kubernetes::commands(documents)?;
     for (path, text) in documents.files_below("") {

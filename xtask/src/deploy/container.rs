@@ -2,7 +2,7 @@
 
 use super::documents::texts;
 use super::rules::{self, END_SECONDS, SERVICE, USER};
-use super::{Machine, Outcome, Tried, judge, path_of, tools};
+use super::{CheckResult, Machine, Outcome, judge, path_of, tools};
 use crate::process::{output, program, root, succeeds};
 use crate::service::free_address;
 use serde_json::Value;
@@ -17,7 +17,7 @@ const LIBRARIES: [&str; 7] =
     ["linux-vdso", "libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so", "ld-linux"];
 
 /// Compares the base image, the build command and the program with the manifests of the workspace.
-pub(super) fn agrees_with_the_workspace(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn agrees_with_the_workspace(machine: &Machine) -> Outcome<CheckResult> {
     let text = machine.documents.text(DOCKERFILE)?;
     let workspace: toml::Table = fs::read_to_string(root().join("Cargo.toml"))?.parse()?;
     let app: toml::Table = fs::read_to_string(root().join("crates/app/Cargo.toml"))?.parse()?;
@@ -55,18 +55,18 @@ pub(super) fn image_commands(text: &str) -> Vec<Vec<String>> {
     lists.map(|words| words.into_iter().filter(|word| word != "/usr/bin/candor").collect()).collect()
 }
 
-pub(super) fn hadolint(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn hadolint(machine: &Machine) -> Outcome<CheckResult> {
     let Some(python) = tools::python(machine) else { return tools::no_python() };
     tools::read_output(&mut program(python.join("bin/hadolint"), &[&path_of(DOCKERFILE)]))?;
-    Tried::pass("no findings")
+    CheckResult::pass("no findings")
 }
 
 /// Lets Docker Compose validate the compose file. Starts no containers, because that needs an engine.
-pub(super) fn compose(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn compose(machine: &Machine) -> Outcome<CheckResult> {
     let Some(python) = tools::python(machine) else { return tools::no_python() };
     let arguments = ["--file", &path_of(COMPOSE), "config", "--quiet"];
     tools::read_output(&mut program(python.join("bin/docker-compose"), &arguments))?;
-    Tried::pass("valid; starting it needs an engine")
+    CheckResult::pass("valid; starting it needs an engine")
 }
 
 /// Services with our image.
@@ -81,7 +81,7 @@ pub(super) fn compose_commands(compose: &[Value]) -> impl Iterator<Item = (&Stri
     services(compose).map(move |(name, service)| (name, own_words(texts(&service["command"]))))
 }
 
-pub(super) fn compose_rules(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn compose_rules(machine: &Machine) -> Outcome<CheckResult> {
     let findings = broken_rules(&machine.documents.yaml(COMPOSE)?);
     judge(&findings, "two instances and a worker, with least rights, and secrets as files")
 }
@@ -110,18 +110,18 @@ fn broken_rules(compose: &[Value]) -> Vec<String> {
 
 /// Starts the program as the image does: as another user, on a read-only root with only the libraries of its base,
 /// with a folder for its data. The program's own health check must succeed.
-pub(super) fn runs_on_a_read_only_root(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn runs_on_a_read_only_root(machine: &Machine) -> Outcome<CheckResult> {
     let (Some(unshare), Some(_)) = (tools::find_installed("unshare"), tools::find_installed("setpriv")) else {
-        return Tried::skip("there is no unshare, or no setpriv");
+        return CheckResult::skip("there is no unshare, or no setpriv");
     };
     if !succeeds(&mut program(&unshare, &["--mount", "--fork", "true"])) {
-        return Tried::skip("this user may not mount anything");
+        return CheckResult::skip("this user may not mount anything");
     }
     let libraries = libraries(&machine.binary)?;
     let mut command = program(unshare, &["--mount", "--fork", "sh", "xtask/deploy/read_only_root.sh"]);
     command.arg(&machine.scratch).args([free_address()?.to_string(), free_address()?.to_string()]);
     let output_text = output(command.arg(&machine.binary).args(libraries))?;
-    Tried::pass(output_text.trim().replace('\n', ", "))
+    CheckResult::pass(output_text.trim().replace('\n', ", "))
 }
 
 /// The libraries of the program. Fails if the base of the image lacks one.

@@ -1,7 +1,7 @@
 //! The unit of systemd and the package for Debian.
 
 use super::rules::{self, UNIT};
-use super::{Machine, Outcome, Tried, judge, path_of, tools};
+use super::{CheckResult, Machine, Outcome, judge, path_of, tools};
 use crate::package;
 use crate::process::{output, program, succeeds};
 use serde_json::Value;
@@ -13,7 +13,7 @@ const MAX_EXPOSURE: &str = "20";
 /// First version of systemd whose `systemd-analyze security` checks a unit file that is not installed.
 const OFFLINE_VERSION: u32 = 250;
 
-pub(super) fn unit(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn unit(machine: &Machine) -> Outcome<CheckResult> {
     let text = machine.documents.text(FILE)?;
     let mut findings = rules::broken_rules(&UNIT, &unit_entries(text));
     if text.contains("CANDOR_MASTER_KEY=") {
@@ -29,14 +29,14 @@ pub(super) fn unit_entries(text: &str) -> Value {
     entries.map(|(name, value)| (name.to_owned(), Value::from(value))).collect::<serde_json::Map<_, _>>().into()
 }
 
-pub(super) fn security(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn security(machine: &Machine) -> Outcome<CheckResult> {
     let Some(analyze) = tools::find_installed("systemd-analyze") else {
-        return Tried::skip("there is no systemd-analyze");
+        return CheckResult::skip("there is no systemd-analyze");
     };
     let version = tools::read_output(&mut program(&analyze, &["--version"]))?;
     let version = version.split_whitespace().nth(1).and_then(|word| word.parse::<u32>().ok());
     if version.is_none_or(|version| version < OFFLINE_VERSION) {
-        return Tried::skip(format!("systemd-analyze is older than {OFFLINE_VERSION}"));
+        return CheckResult::skip(format!("systemd-analyze is older than {OFFLINE_VERSION}"));
     }
     let threshold = format!("--threshold={MAX_EXPOSURE}");
     let arguments = ["security", "--no-pager", "--offline=true", &threshold, &path_of(FILE)];
@@ -49,26 +49,26 @@ pub(super) fn security(machine: &Machine) -> Outcome<Tried> {
     tools::read_output(&mut program(&analyze, &["verify", "--man=no", &copy.to_string_lossy()]))?;
     let level = output_text.lines().rfind(|line| line.contains("exposure level")).unwrap_or_default();
     let level = level.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
-    Tried::pass(format!("{level}, and it is valid"))
+    CheckResult::pass(format!("{level}, and it is valid"))
 }
 
-pub(super) fn builds(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn builds(machine: &Machine) -> Outcome<CheckResult> {
     if tools::find_installed("dpkg").is_none() {
-        return Tried::skip("this is no Debian");
+        return CheckResult::skip("this is no Debian");
     }
     let build = package::Build::with_profile(&machine.target, "dev")?;
     let mut files = package::for_machines(&build, &machine.scratch)?;
     files.push(package::sums(&machine.scratch, &files)?);
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    Tried::pass(format!("{} of the binary of the tests", names.join(", ")))
+    CheckResult::pass(format!("{} of the binary of the tests", names.join(", ")))
 }
 
 /// Installs, removes and purges the package in a mount namespace of its own: a layer above the root of this
 /// machine takes all writes.
-pub(super) fn installs(machine: &Machine) -> Outcome<Tried> {
-    let Some(unshare) = tools::find_installed("unshare") else { return Tried::skip("there is no unshare") };
+pub(super) fn installs(machine: &Machine) -> Outcome<CheckResult> {
+    let Some(unshare) = tools::find_installed("unshare") else { return CheckResult::skip("there is no unshare") };
     let Some(package) = tools::debian_package_in(&machine.scratch)? else {
-        return Tried::skip("no package was built");
+        return CheckResult::skip("no package was built");
     };
     let in_layer = |what| {
         let mut command = program(&unshare, &["--mount", "--fork", "sh", "xtask/deploy/layer.sh", what]);
@@ -76,7 +76,7 @@ pub(super) fn installs(machine: &Machine) -> Outcome<Tried> {
         command
     };
     if !succeeds(&mut in_layer("true")) {
-        return Tried::skip("this user may not mount a layer above the root");
+        return CheckResult::skip("this user may not mount a layer above the root");
     }
-    Tried::pass(output(in_layer("debian").arg(package))?.trim().replace('\n', ", "))
+    CheckResult::pass(output(in_layer("debian").arg(package))?.trim().replace('\n', ", "))
 }

@@ -2,7 +2,7 @@
 
 use super::documents::{Documents, items, texts};
 use super::rules::{self, CONTAINER, DEPLOYMENT, END_SECONDS, POD, PROBES};
-use super::{FOLDER, Machine, Outcome, Tried, judge, tools};
+use super::{CheckResult, FOLDER, Machine, Outcome, judge, tools};
 use crate::process::{output, program, root};
 use serde_json::Value;
 use std::fs;
@@ -14,11 +14,11 @@ const MIGRATION: &str = "kubernetes/migrate.yaml";
 /// Kinds that must be there beside the Deployments.
 const KINDS: [&str; 5] = ["Service", "NetworkPolicy", "Job", "ConfigMap", "ServiceAccount"];
 
-pub(super) fn check(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn check(machine: &Machine) -> Outcome<CheckResult> {
     let all = manifests(&machine.documents)?;
     let environment = &machine.documents.yaml(SETTINGS)?[0]["data"];
     let drain = rules::drain_seconds(environment);
-    let mut findings = missing(&all);
+    let mut findings = find_missing(&all);
     for (path, manifest) in &all {
         if manifest["metadata"]["namespace"] != "candor" && manifest["kind"] != "Namespace" {
             findings.push(format!("{path}: {} is in no namespace", manifest["kind"]));
@@ -92,7 +92,7 @@ fn flaws(workload: &Value, drain: u64) -> Vec<String> {
     flaws.into_iter().map(|flaw| format!("{}: {flaw}", workload["kind"].as_str().unwrap_or_default())).collect()
 }
 
-fn missing(all: &[(String, Value)]) -> Vec<String> {
+fn find_missing(all: &[(String, Value)]) -> Vec<String> {
     let of_kind = |kind| all.iter().filter(move |(_, manifest)| manifest["kind"] == kind);
     let labels = |manifest: &Value| manifest["spec"]["selector"]["matchLabels"].clone();
     let budgets: Vec<Value> = of_kind("PodDisruptionBudget").map(|(_, manifest)| labels(manifest)).collect();
@@ -122,7 +122,7 @@ fn wrong_version(documents: &Documents) -> Outcome<Vec<String>> {
 }
 
 /// Validates the manifests against the schemas of Kubernetes. Unknown fields are errors.
-pub(super) fn schemas(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn schemas(machine: &Machine) -> Outcome<CheckResult> {
     let Some(python) = tools::python(machine) else { return tools::no_python() };
     let mut command = program(python.join("bin/kubernetes-validate"), &["--strict"]);
     let all = manifests(&machine.documents)?;
@@ -139,14 +139,16 @@ pub(super) fn schemas(machine: &Machine) -> Outcome<Tried> {
     let output_text = tools::read_output(&mut command)?;
     let version = output_text.split_once("against version ").and_then(|(_, rest)| rest.split_whitespace().next());
     let version = version.map_or(String::new(), |version| format!(" for version {version}"));
-    Tried::pass(format!("{} manifests are valid{version}", all.len()))
+    CheckResult::pass(format!("{} manifests are valid{version}", all.len()))
 }
 
-pub(super) fn kustomize(_: &Machine) -> Outcome<Tried> {
-    let Some(kubectl) = tools::find_installed("kubectl") else { return Tried::skip("kubectl is not installed") };
+pub(super) fn kustomize(_: &Machine) -> Outcome<CheckResult> {
+    let Some(kubectl) = tools::find_installed("kubectl") else {
+        return CheckResult::skip("kubectl is not installed");
+    };
     let output_text = output(&mut program(kubectl, &["kustomize", &format!("{FOLDER}/{MANIFESTS}")]))?;
     let kinds = output_text.lines().filter(|line| line.starts_with("kind: ")).count();
-    Tried::pass(format!("{kinds} manifests are generated"))
+    CheckResult::pass(format!("{kinds} manifests are generated"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Metrics in alerts and on the dashboard: they must exist in the requested form.
 
 use super::documents::words;
-use super::{Machine, Outcome, Tried, judge};
+use super::{CheckResult, Machine, Outcome, judge};
 use crate::process::root;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,10 +26,10 @@ const HISTOGRAM_ENDINGS: [&str; 3] = ["_bucket", "_count", "_sum"];
 /// Minimum number of underscores that makes a name in the code a metric. Names of crates have at most two.
 const UNDERSCORES: usize = 3;
 
-pub(super) fn check(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn check(machine: &Machine) -> Outcome<CheckResult> {
     let table = Table::parse(&fs::read_to_string(root().join(TABLE))?)?;
     let files = QUERIES.iter().flat_map(|folder| machine.documents.files_below(folder));
-    let findings: Vec<String> = files.flat_map(|(path, text)| table.unknown(path, text)).collect();
+    let findings: Vec<String> = files.flat_map(|(path, text)| table.find_unknown(path, text)).collect();
     judge(&findings, format!("every metric of a query is among the {} metrics", table.0.len()))
 }
 
@@ -50,7 +50,7 @@ impl Table {
 
     /// Returns a finding for each metric in a text that the program does not export under that name. Histograms
     /// are exported with the endings of [`HISTOGRAM_ENDINGS`] only.
-    fn unknown(&self, path: &str, text: &str) -> BTreeSet<String> {
+    fn find_unknown(&self, path: &str, text: &str) -> BTreeSet<String> {
         let names_with = |prefix| words(text, prefix).map(|(word, _)| word);
         let ours = names_with("candor_").filter(|word| !self.has(word));
         let of_process = names_with("process_").filter(|word| !PROCESS_METRICS.contains(word));
@@ -94,9 +94,9 @@ mod tests {
     fn metric_is_known_only_in_its_own_form() {
         let table = Table::parse(SOURCE).unwrap();
         let good = "rate(candor_a_b_total[5m]) candor_build_info candor_c_seconds_bucket process_open_fds";
-        assert_eq!(table.unknown("a", good), [].into());
+        assert_eq!(table.find_unknown("a", good), [].into());
         for bad in ["candor_a_total", "candor_c_seconds", "candor_a_b_total_bucket", "process_fds"] {
-            assert_eq!(table.unknown("a", bad), [format!("a: there is no metric {bad}")].into());
+            assert_eq!(table.find_unknown("a", bad), [format!("a: there is no metric {bad}")].into());
         }
     }
 }

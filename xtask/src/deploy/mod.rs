@@ -21,14 +21,14 @@ use std::path::PathBuf;
 pub(crate) const FOLDER: &str = "docs/deploy";
 
 /// Result of a check without problems.
-enum Tried {
+enum CheckResult {
     /// The check passed, with these observations.
     Passed(String),
     /// The check is impossible here, for this reason.
     Skipped(String),
 }
 
-impl Tried {
+impl CheckResult {
     fn pass(observation: impl Into<String>) -> Outcome<Self> {
         Ok(Self::Passed(observation.into()))
     }
@@ -54,7 +54,7 @@ impl Drop for Machine {
     }
 }
 
-type Check = (&'static str, fn(&Machine) -> Outcome<Tried>);
+type Check = (&'static str, fn(&Machine) -> Outcome<CheckResult>);
 
 /// All checks. The quick ones come first, which need only the files and the program.
 const CHECKS: [Check; 18] = [
@@ -88,8 +88,8 @@ pub(crate) fn run() -> Outcome {
     let mut failure_count = 0;
     for (name, check) in CHECKS {
         match check(&machine) {
-            Ok(Tried::Passed(observation)) => println!("{name}: {observation}"),
-            Ok(Tried::Skipped(reason)) => println!("{name}: skipped: {reason}"),
+            Ok(CheckResult::Passed(observation)) => println!("{name}: {observation}"),
+            Ok(CheckResult::Skipped(reason)) => println!("{name}: skipped: {reason}"),
             Err(problem) => {
                 failure_count += 1;
                 println!("{name}: FAILED: {problem}");
@@ -100,8 +100,8 @@ pub(crate) fn run() -> Outcome {
 }
 
 /// Joins all findings to one problem. Passes without findings.
-fn judge(findings: &[String], observation: impl Into<String>) -> Outcome<Tried> {
-    if findings.is_empty() { Tried::pass(observation) } else { Err(findings.join("\n  ").into()) }
+fn judge(findings: &[String], observation: impl Into<String>) -> Outcome<CheckResult> {
+    if findings.is_empty() { CheckResult::pass(observation) } else { Err(findings.join("\n  ").into()) }
 }
 
 /// Returns the absolute path of a file in docs/deploy, as other programs need it.

@@ -2,7 +2,7 @@
 
 use super::documents::items;
 use super::rules::{self, ALERT};
-use super::{Machine, Outcome, Tried, judge, path_of, tools};
+use super::{CheckResult, Machine, Outcome, judge, path_of, tools};
 use crate::process::program;
 use crate::service::Service;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ const DASHBOARD: &str = "grafana/candor.json";
 const PROCESS_METRICS: [&str; 3] = ["process_open_fds", "process_max_fds", "process_start_time_seconds"];
 
 /// Every alert is valid, has a test in which it fires and one in which it stays silent, and has a description.
-pub(super) fn alerts(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn alerts(machine: &Machine) -> Outcome<CheckResult> {
     let findings = untested_alerts(&machine.documents.yaml(RULES)?[0], &machine.documents.yaml(TESTS)?[0]);
     if !findings.is_empty() {
         return judge(&findings, "");
@@ -26,11 +26,14 @@ pub(super) fn alerts(machine: &Machine) -> Outcome<Tried> {
     let output_text = tools::read_output(&mut program(&promtool, &["check", "rules", &path_of(RULES)]))?;
     tools::read_output(&mut program(&promtool, &["test", "rules", &path_of(TESTS)]))?;
     let count = output_text.lines().find(|line| line.contains("rules found")).unwrap_or_default();
-    Tried::pass(format!("{}, each fires and rests in its test", count.trim().trim_start_matches("SUCCESS: ")))
+    CheckResult::pass(format!(
+        "{}, each fires and rests in its test",
+        count.trim().trim_start_matches("SUCCESS: ")
+    ))
 }
 
-fn no_promtool() -> Outcome<Tried> {
-    Tried::skip("promtool is not available: it is in Debian's package prometheus")
+fn no_promtool() -> Outcome<CheckResult> {
+    CheckResult::skip("promtool is not available: it is in Debian's package prometheus")
 }
 
 /// Returns the problems of alerts that fire in no test, stay silent in no test, or break the rules for alerts.
@@ -55,7 +58,7 @@ fn untested_alerts(alerts: &Value, tests: &Value) -> Vec<String> {
 }
 
 /// Every query of the dashboard is valid.
-pub(super) fn dashboard(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn dashboard(machine: &Machine) -> Outcome<CheckResult> {
     let dashboard: Value = serde_json::from_str(machine.documents.text(DASHBOARD)?)?;
     let panels = items(&dashboard["panels"]).iter();
     let empty = panels.filter(|panel| panel["type"] != "row" && panel["targets"][0]["expr"].as_str().is_none());
@@ -71,7 +74,7 @@ pub(super) fn dashboard(machine: &Machine) -> Outcome<Tried> {
     let file = machine.scratch.join("dashboard.rules.json");
     fs::write(&file, json!({"groups": [{"name": "dashboard", "rules": rules.collect::<Vec<_>>()}]}).to_string())?;
     tools::read_output(&mut program(promtool, &["check", "rules", &file.to_string_lossy()]))?;
-    Tried::pass(format!("{} queries are valid", queries.len()))
+    CheckResult::pass(format!("{} queries are valid", queries.len()))
 }
 
 /// Every query, with values for Grafana's variables.
@@ -86,7 +89,7 @@ fn queries(dashboard: &Value) -> Vec<String> {
 }
 
 /// The program's metrics are well-formed, and have every metric of the process that an alert uses.
-pub(super) fn exposition(machine: &Machine) -> Outcome<Tried> {
+pub(super) fn exposition(machine: &Machine) -> Outcome<CheckResult> {
     let Some(promtool) = tools::promtool(machine) else { return no_promtool() };
     let service = Service::start(&machine.binary, &[])?;
     service.key()?;

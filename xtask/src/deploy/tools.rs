@@ -1,6 +1,6 @@
 //! Other programs for the checks. Programs that the machine lacks are installed under the target folder.
 
-use super::{Machine, Tried};
+use super::{CheckResult, Machine};
 use crate::packages;
 use crate::process::{Outcome, cargo_without_lints, program, run as run_program, succeeds};
 use std::fs;
@@ -24,8 +24,8 @@ pub(super) fn python(machine: &Machine) -> Option<PathBuf> {
     packages::python(&machine.target, PYTHON).map_err(|problem| println!("{problem}")).ok()
 }
 
-pub(super) fn no_python() -> Outcome<Tried> {
-    Tried::skip("Python 3 with its venv module, or the packages from PyPI, are not available")
+pub(super) fn no_python() -> Outcome<CheckResult> {
+    CheckResult::skip("Python 3 with its venv module, or the packages from PyPI, are not available")
 }
 
 /// Returns `promtool` of the machine, or that of Debian's package, which is unpacked and not installed.

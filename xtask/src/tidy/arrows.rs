@@ -41,7 +41,7 @@ impl CrateRule {
 const DOMAIN: &[&str] = &["candor-domain"];
 
 fn table() -> Vec<CrateRule> {
-    service().into_iter().chain(outside()).chain(tools()).collect()
+    service().into_iter().chain(outside_crates()).chain(tools()).collect()
 }
 
 /// Crates of the service, and of its tests.
@@ -106,7 +106,7 @@ fn service() -> Vec<CrateRule> {
 }
 
 /// Adapters to other systems, the client library, the program, and the tests of the program.
-fn outside() -> Vec<CrateRule> {
+fn outside_crates() -> Vec<CrateRule> {
     vec![
         CrateRule::new(
             "candor-http",
@@ -177,16 +177,16 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<
             );
             continue;
         };
-        findings.extend(direct(package, row, &names, &manifest));
+        findings.extend(check_direct(package, row, &names, &manifest));
         if !row.never.is_empty() {
-            findings.extend(indirect(row, &tree(row.package)?, &manifest));
+            findings.extend(check_indirect(row, &tree(row.package)?, &manifest));
         }
     }
     Ok(findings)
 }
 
 /// Returns findings for the dependencies in the manifest. Ignores dev-dependencies.
-fn direct(package: &Package, row: &CrateRule, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
+fn check_direct(package: &Package, row: &CrateRule, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
     let checked_names =
         package.dependencies.iter().filter(|one| one.kind != Kind::Dev).map(|one| one.name.as_str());
     let wrong = checked_names.filter_map(|name| {
@@ -206,7 +206,7 @@ fn direct(package: &Package, row: &CrateRule, workspace: &[&str], manifest: &Man
 }
 
 /// Returns findings for dependencies of dependencies.
-fn indirect(row: &CrateRule, tree: &str, manifest: &Manifest) -> Vec<Finding> {
+fn check_indirect(row: &CrateRule, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     let is_reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
     let wrong = row.never.iter().filter(|name| is_reached(name)).map(|name| {
         let package = row.package;
@@ -265,7 +265,7 @@ mod tests {
             Package { name: package.to_owned(), manifest: manifest_path, has_library: true, dependencies };
         let table = table();
         let names: Vec<&str> = table.iter().map(|row| row.package).collect();
-        direct(&test_package, table.iter().find(|row| row.package == package).unwrap(), &names, &manifest())
+        check_direct(&test_package, table.iter().find(|row| row.package == package).unwrap(), &names, &manifest())
     }
 
     #[test]
@@ -295,8 +295,8 @@ mod tests {
     fn indirect_dependency_is_found_by_its_whole_name() {
         let table = table();
         let domain = &table[0];
-        assert_eq!(indirect(domain, "candor-domain v0.1.0\ntokio-util v0.7.0\n", &manifest()), []);
-        let findings = indirect(domain, "candor-domain v0.1.0\ntokio v1.0.0\n", &manifest());
+        assert_eq!(check_indirect(domain, "candor-domain v0.1.0\ntokio-util v0.7.0\n", &manifest()), []);
+        let findings = check_indirect(domain, "candor-domain v0.1.0\ntokio v1.0.0\n", &manifest());
         assert_eq!((findings.len(), findings[0].line), (1, 4));
     }
 

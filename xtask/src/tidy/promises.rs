@@ -14,7 +14,7 @@ const SEPARATOR: &str = "::";
 pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let documents = files.iter().filter(|file| file.path.ends_with(".md"));
     let mut findings: Vec<_> = documents.flat_map(|document| unknown_tests(document, files)).collect();
-    findings.extend(files.iter().filter(|file| file.path == PROMISES).flat_map(unproven));
+    findings.extend(files.iter().filter(|file| file.path == PROMISES).flat_map(find_unproven));
     findings
 }
 
@@ -43,7 +43,7 @@ fn named_tests(line: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Returns a finding for each promise of the page that names no test.
-fn unproven(page: &SourceFile) -> Vec<Finding> {
+fn find_unproven(page: &SourceFile) -> Vec<Finding> {
     let mut promises: Vec<(usize, &str, bool)> = Vec::new();
     for (number, line) in (1..).zip(page.text.lines()) {
         if let Some(title) = line.strip_prefix("## ") {

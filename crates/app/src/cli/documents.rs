@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 
-use super::{described, settings};
+use super::{command_line, settings};
 
 /// Folders and files of the project with documents for users.
 const DOCUMENTS: [&str; 6] = ["README.md", "CONTRIBUTING.md", "docs", "clients", "crates", "migrations"];
@@ -95,7 +95,7 @@ fn fault(root: &Command, line: &str) -> Option<String> {
 
 #[test]
 fn documents_name_commands_and_flags_that_exist() {
-    let mut root = settings::accept_settings(described());
+    let mut root = settings::accept_settings(command_line());
     root.build();
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = vec![];
@@ -114,7 +114,7 @@ fn documents_name_commands_and_flags_that_exist() {
 
 #[test]
 fn wrong_mention_is_found() {
-    let mut root = settings::accept_settings(described());
+    let mut root = settings::accept_settings(command_line());
     root.build();
     for (line, wrong) in [
         ("candor serve --listen 0.0.0.0:8080", false),

@@ -67,14 +67,14 @@ impl Cli {
     fn read_from(
         words: impl IntoIterator<Item = OsString>,
     ) -> Result<(Self, Vec<(Setting, String)>), clap::Error> {
-        let matches = settings::accept_settings(described()).try_get_matches_from(words)?;
-        let cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut described()))?;
+        let matches = settings::accept_settings(command_line()).try_get_matches_from(words)?;
+        let cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command_line()))?;
         Ok((cli, settings::given_settings(&matches)))
     }
 }
 
 /// Returns the definition of the command line for help, completions and the manual.
-pub(crate) fn described() -> clap::Command {
+pub(crate) fn command_line() -> clap::Command {
     settings::with_settings_shown(Cli::command())
 }
 

@@ -16,7 +16,7 @@ fn commands() -> Vec<clap::Command> {
                 .for_each(|command| add(command, all)),
         }
     }
-    let mut root = described();
+    let mut root = command_line();
     root.build();
     let mut all = vec![];
     add(&root, &mut all);
@@ -30,8 +30,8 @@ fn help(words: &[&str]) -> String {
 
 #[test]
 fn command_line_is_well_formed() {
-    described().debug_assert();
-    settings::accept_settings(described()).debug_assert();
+    command_line().debug_assert();
+    settings::accept_settings(command_line()).debug_assert();
 }
 
 #[test]

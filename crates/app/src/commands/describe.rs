@@ -31,12 +31,12 @@ pub(crate) fn manual(output: Output) -> Result<(), Error> {
 
 fn script(shell: Shell) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut cli::described(), "candor", &mut script);
+    clap_complete::generate(shell, &mut cli::command_line(), "candor", &mut script);
     String::from_utf8_lossy(&script).into_owned()
 }
 
 fn page() -> io::Result<String> {
-    let mut root = cli::described();
+    let mut root = cli::command_line();
     root.build();
     let mut page = Vec::new();
     let man = Man::new(root.clone());

@@ -21,7 +21,7 @@ use super::{console, sample};
 use crate::cli::Role;
 use crate::config::{Config, DatabaseUrl, LogFormat, Origin, Setting, ShownSetting};
 use crate::error::{CommandFailure, Error};
-use crate::lifecycle::Running;
+use crate::lifecycle::RunningServer;
 use crate::output::Output;
 use crate::private_file;
 
@@ -55,7 +55,7 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
         return Err(DevOnServer(config.database.mask_password()).into());
     }
     let settings = for_a_newcomer(config);
-    let running = Running::start(&settings, Role::All).await?;
+    let running = RunningServer::start(&settings, Role::All).await?;
     let (organization, key) = key(config, &running.services).await?;
     let url = running.url.clone().unwrap_or_default();
     let lines = shell_lines(&url, key.reveal());

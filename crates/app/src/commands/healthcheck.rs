@@ -12,24 +12,24 @@ use crate::output::Output;
 /// Failure of a service that does not answer or is not ready.
 #[derive(Debug, thiserror::Error)]
 #[error("the service at {address} is not healthy: {reason}; see its log, or run `candor doctor`")]
-struct Unhealthy {
+struct HealthFailure {
     /// Address of the called service.
     address: SocketAddr,
     /// Error or answer of the service.
     reason: String,
 }
 
-impl CommandFailure for Unhealthy {}
+impl CommandFailure for HealthFailure {}
 
 /// Asks the service with these settings whether it is ready, or with `live` only whether it is alive. A separate
 /// listener for metrics and health is preferred, because a worker has no other.
 ///
 /// # Errors
-/// [`Unhealthy`] if the service does not answer, or answers that it is not ready.
+/// [`HealthFailure`] if the service does not answer, or answers that it is not ready.
 pub(crate) async fn run(config: &Config, live: bool, output: Output) -> Result<(), Error> {
     let address = config.admin_listen.unwrap_or(config.listen);
     let (probe, wanted) = if live { (Probe::Live, "alive") } else { (Probe::Ready, "ready") };
-    let unhealthy = |reason: String| Error::from(Unhealthy { address, reason });
+    let unhealthy = |reason: String| Error::from(HealthFailure { address, reason });
     let answer = ask(address, probe).await;
     let answer = answer.ok_or_else(|| unhealthy("no Candor service responds there".to_owned()))?;
     if answer["status"] != wanted {
@@ -40,7 +40,7 @@ pub(crate) async fn run(config: &Config, live: bool, output: Output) -> Result<(
 
 /// Returns the answer of a service on this machine, or `None` if none answers at that address.
 pub(super) async fn ask(address: SocketAddr, question: Probe) -> Option<Value> {
-    probe(&format!("http://{}", reachable(address)), question).await.ok()
+    probe(&format!("http://{}", reachable_address(address)), question).await.ok()
 }
 
 /// Returns the reason that a service gives for not being ready.
@@ -50,7 +50,7 @@ pub(super) fn reason(answer: &Value) -> String {
 
 /// Returns the address by which this machine reaches its own listener: the loopback address if it listens on
 /// all.
-fn reachable(listening: SocketAddr) -> SocketAddr {
+fn reachable_address(listening: SocketAddr) -> SocketAddr {
     let ip = match listening.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -61,7 +61,7 @@ fn reachable(listening: SocketAddr) -> SocketAddr {
 
 #[cfg(test)]
 mod tests {
-    use super::reachable;
+    use super::reachable_address;
 
     #[test]
     fn wildcard_address_is_checked_on_the_loopback_address() {
@@ -71,7 +71,7 @@ mod tests {
             ("127.0.0.1:9090", "127.0.0.1:9090"),
             ("192.0.2.7:80", "192.0.2.7:80"),
         ] {
-            assert_eq!(reachable(listening.parse().unwrap()), asked.parse().unwrap(), "{listening}");
+            assert_eq!(reachable_address(listening.parse().unwrap()), asked.parse().unwrap(), "{listening}");
         }
     }
 }

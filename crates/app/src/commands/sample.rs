@@ -41,9 +41,10 @@ const PEOPLE: [Person; 12] = [
 ];
 
 /// An observation: indexes of subject and author, type, text, impact, recommended action, number of attributes.
-type Seen = (usize, usize, &'static str, &'static str, Option<&'static str>, Option<&'static str>, usize);
+type SampleObservation =
+    (usize, usize, &'static str, &'static str, Option<&'static str>, Option<&'static str>, usize);
 
-const OBSERVATIONS: [Seen; 10] = [
+const OBSERVATIONS: [SampleObservation; 10] = [
     (
         3,
         1,
@@ -162,7 +163,7 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> 
     integrations::create_webhook(services, &context).await?;
     let people = people(services, &context).await?;
     let observation_ids = create_observations(services, &context, &people).await?;
-    let goals = goals(services, &context, &people).await?;
+    let goals = create_objectives(services, &context, &people).await?;
     progress::add_progress(services, &context, &people, &goals).await?;
     create_summary(services, &context, &people, &observation_ids, &goals).await?;
     create_conversation(services, &context, &people).await?;
@@ -235,7 +236,7 @@ async fn create_observations(
 }
 
 /// Creates the objectives for the current year and returns them with the indexes of their owners.
-async fn goals(
+async fn create_objectives(
     services: &Services,
     context: &RequestContext,
     people: &[String],

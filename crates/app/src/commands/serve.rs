@@ -10,7 +10,7 @@ use super::console;
 use crate::cli::Role;
 use crate::config::{Config, LogFormat};
 use crate::error::Error;
-use crate::lifecycle::Running;
+use crate::lifecycle::RunningServer;
 use crate::output::Output;
 
 /// Serves until a stop signal.
@@ -18,7 +18,7 @@ use crate::output::Output;
 /// # Errors
 /// An error that prevents the start: a taken address, an old schema, a database that does not answer.
 pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(), Error> {
-    let running = Running::start(config, role).await?;
+    let running = RunningServer::start(config, role).await?;
     let url = running.url.clone();
     let metrics = running.metrics_url.clone();
     let mut people = match &url {

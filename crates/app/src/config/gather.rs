@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::failure::SettingError;
-use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, is_foreign, nearest};
+use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, find_similar, is_foreign};
 use crate::error::IoFailure;
 
 /// Unparsed values of the settings, with their sources.
@@ -63,7 +63,7 @@ impl RawSettings {
         let name = variable.strip_prefix(PREFIX).unwrap_or(variable).to_ascii_lowercase();
         let is_upper = !variable.bytes().any(|byte| byte.is_ascii_lowercase());
         let Some(setting) = Setting::find_by_name(&name).filter(|_| is_upper) else {
-            self.warnings.push(unknown_variable(variable, nearest(&name)));
+            self.warnings.push(unknown_variable(variable, find_similar(&name)));
             return;
         };
         match value.to_str() {
@@ -91,7 +91,7 @@ impl RawSettings {
         for (name, value) in values {
             let Some(setting) = Setting::find_by_name(&name) else {
                 let place = format!("{name} in {}", path.display());
-                let hint = nearest(&name).map(|setting| setting.name().to_owned());
+                let hint = find_similar(&name).map(|setting| setting.name().to_owned());
                 self.problems.push(SettingError::Unknown { given: place, hint });
                 continue;
             };

@@ -131,39 +131,42 @@ impl Config {
         let (problems, warnings) =
             (std::mem::take(&mut settings.problems), std::mem::take(&mut settings.warnings));
         let mut reader = Reader { given: settings, shown: Vec::new(), problems, file_with_secrets: None };
-        let data_dir = reader.needed(Setting::DataDir, |path| Ok(PathBuf::from(path)))?;
+        let data_dir = reader.read_with_default(Setting::DataDir, |path| Ok(PathBuf::from(path)))?;
         let embedded_url = format!("sqlite://{}", data_dir.join("candor.db").display());
         let connections = 2 * std::thread::available_parallelism().map_or(1, usize::from) + MORE_CONNECTIONS;
-        let database = reader.or(Setting::DatabaseUrl, parse::database_url, &embedded_url)?;
+        let database = reader.read_or(Setting::DatabaseUrl, parse::database_url, &embedded_url)?;
         let mut config = Self {
-            listen: reader.needed(Setting::Listen, parse::address)?,
-            admin_listen: reader.optional(Setting::AdminListen, parse::address)?,
+            listen: reader.read_with_default(Setting::Listen, parse::address)?,
+            admin_listen: reader.read_optional(Setting::AdminListen, parse::address)?,
             database_replica: reader.replica(&database)?,
             database,
-            database_pool: reader.or(Setting::DatabasePool, parse::count, &connections.to_string())?,
+            database_pool: reader.read_or(Setting::DatabasePool, parse::count, &connections.to_string())?,
             data_dir,
-            master_key: reader.optional(Setting::MasterKey, master_key)?,
-            public_url: reader.optional(Setting::PublicUrl, parse::public_url)?,
+            master_key: reader.read_optional(Setting::MasterKey, master_key)?,
+            public_url: reader.read_optional(Setting::PublicUrl, parse::public_url)?,
             webhooks_trusted_targets: reader
-                .optional(Setting::WebhooksTrustedTargets, parse::targets)?
+                .read_optional(Setting::WebhooksTrustedTargets, parse::targets)?
                 .unwrap_or_default(),
-            webhooks_retry_schedule: reader.needed(Setting::WebhooksRetrySchedule, parse::schedule)?,
-            webhooks_timeout: reader.needed(Setting::WebhooksTimeout, parse::timeout)?,
-            webhooks_max_subscriptions: reader.needed(Setting::WebhooksMaxSubscriptions, parse::subscriptions)?,
-            organization_max_keys: reader.needed(Setting::OrganizationMaxKeys, parse::keys)?,
-            organization_quota_factor: reader.needed(Setting::OrganizationQuotaFactor, parse::quota_factor)?,
-            notifications_retention: reader.needed(Setting::NotificationsRetention, parse::retention)?,
+            webhooks_retry_schedule: reader.read_with_default(Setting::WebhooksRetrySchedule, parse::schedule)?,
+            webhooks_timeout: reader.read_with_default(Setting::WebhooksTimeout, parse::timeout)?,
+            webhooks_max_subscriptions: reader
+                .read_with_default(Setting::WebhooksMaxSubscriptions, parse::subscriptions)?,
+            organization_max_keys: reader.read_with_default(Setting::OrganizationMaxKeys, parse::keys)?,
+            organization_quota_factor: reader
+                .read_with_default(Setting::OrganizationQuotaFactor, parse::quota_factor)?,
+            notifications_retention: reader
+                .read_with_default(Setting::NotificationsRetention, parse::retention)?,
             smtp: reader.smtp()?,
-            smtp_mails_per_day: reader.needed(Setting::SmtpMailsPerDay, parse::mails)?,
-            sweep_interval: reader.needed(Setting::SweepInterval, parse::sweep_interval)?,
-            drain_delay: reader.needed(Setting::DrainDelay, parse::drain_delay)?,
-            rate_limiter: reader.needed(Setting::RateLimiter, parse::rate_limiter)?,
-            cors_origins: reader.optional(Setting::CorsOrigins, parse::origins)?.unwrap_or_default(),
-            trusted_proxies: reader.optional(Setting::TrustedProxies, parse::networks)?.unwrap_or_default(),
-            connections_per_client: reader.needed(Setting::ConnectionsPerClient, parse::connections)?,
-            log: reader.needed(Setting::Log, parse::log_filter)?,
-            log_format: reader.needed(Setting::LogFormat, parse::log_format)?,
-            console: reader.needed(Setting::Console, parse::switch)?,
+            smtp_mails_per_day: reader.read_with_default(Setting::SmtpMailsPerDay, parse::mails)?,
+            sweep_interval: reader.read_with_default(Setting::SweepInterval, parse::sweep_interval)?,
+            drain_delay: reader.read_with_default(Setting::DrainDelay, parse::drain_delay)?,
+            rate_limiter: reader.read_with_default(Setting::RateLimiter, parse::rate_limiter)?,
+            cors_origins: reader.read_optional(Setting::CorsOrigins, parse::origins)?.unwrap_or_default(),
+            trusted_proxies: reader.read_optional(Setting::TrustedProxies, parse::networks)?.unwrap_or_default(),
+            connections_per_client: reader.read_with_default(Setting::ConnectionsPerClient, parse::connections)?,
+            log: reader.read_with_default(Setting::Log, parse::log_filter)?,
+            log_format: reader.read_with_default(Setting::LogFormat, parse::log_format)?,
+            console: reader.read_with_default(Setting::Console, parse::switch)?,
             shown: Vec::new(),
             file_with_secrets: None,
         };
@@ -182,7 +185,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn optional<T>(
+    fn read_optional<T>(
         &mut self,
         setting: Setting,
         parse: impl Fn(&str) -> Parsed<T>,
@@ -193,7 +196,7 @@ impl Reader {
     }
 
     /// Parses a setting whose default depends on other settings.
-    fn or<T>(
+    fn read_or<T>(
         &mut self,
         setting: Setting,
         parse: impl Fn(&str) -> Parsed<T>,
@@ -209,14 +212,18 @@ impl Reader {
     }
 
     /// Parses a setting whose default is that of `Setting::default`.
-    fn needed<T>(&mut self, setting: Setting, parse: impl Fn(&str) -> Parsed<T>) -> Result<T, SettingError> {
-        self.or(setting, parse, "")
+    fn read_with_default<T>(
+        &mut self,
+        setting: Setting,
+        parse: impl Fn(&str) -> Parsed<T>,
+    ) -> Result<T, SettingError> {
+        self.read_or(setting, parse, "")
     }
 
     /// Parses mail server and sender, each of which requires the other.
     fn smtp(&mut self) -> Result<Option<Smtp>, SettingError> {
-        let server = self.optional(Setting::SmtpUrl, parse::smtp_url)?;
-        let from = self.optional(Setting::SmtpFrom, parse::smtp_from)?;
+        let server = self.read_optional(Setting::SmtpUrl, parse::smtp_url)?;
+        let from = self.read_optional(Setting::SmtpFrom, parse::smtp_from)?;
         if server.is_some() && self.given.value(Setting::SmtpFrom).0.is_none() {
             let what = "the address that mails are from";
             self.problems.push(SettingError::Missing {
@@ -230,7 +237,7 @@ impl Reader {
 
     /// Parses the replica, which requires a database on a server.
     fn replica(&mut self, database: &DatabaseUrl) -> Result<Option<Secret>, SettingError> {
-        let replica = self.optional(Setting::DatabaseReplicaUrl, parse::replica_url)?;
+        let replica = self.read_optional(Setting::DatabaseReplicaUrl, parse::replica_url)?;
         if replica.is_some() && matches!(database, DatabaseUrl::Sqlite(_)) {
             let (given, missing) = ("CANDOR_DATABASE_REPLICA_URL", "CANDOR_DATABASE_URL");
             let what = "the PostgreSQL database that it is a standby of: an embedded one has none";

@@ -311,7 +311,7 @@ impl fmt::Display for Origin {
 
 /// Returns the setting with the most similar name, if at most a quarter of the characters, and at most three,
 /// differ.
-pub(crate) fn nearest(given: &str) -> Option<Setting> {
+pub(crate) fn find_similar(given: &str) -> Option<Setting> {
     const MOST: usize = 3;
     let near = (given.chars().count() / 4).clamp(1, MOST);
     let distances = Setting::ALL.iter().map(|(name, setting)| (strsim::levenshtein(given, name), *setting));
@@ -336,10 +336,10 @@ mod tests {
 
     #[test]
     fn nearest_setting_is_offered_only_when_similar() {
-        assert_eq!(nearest("listn"), Some(Setting::Listen));
-        assert_eq!(nearest("databaseurl"), Some(Setting::DatabaseUrl));
+        assert_eq!(find_similar("listn"), Some(Setting::Listen));
+        assert_eq!(find_similar("databaseurl"), Some(Setting::DatabaseUrl));
         for far in ["foo", "api", "colour_of_the_sky", "timeout", ""] {
-            assert_eq!(nearest(far), None, "{far}");
+            assert_eq!(find_similar(far), None, "{far}");
         }
     }
 

@@ -7,7 +7,7 @@ use candor_service::Services;
 use candor_service::usecases::connectors::provider;
 use tokio::sync::watch;
 
-use super::every;
+use super::repeat_every;
 
 /// Interval in which SCIM requests are stored. An administrator who connects a provider waits for them.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -15,7 +15,7 @@ const INTERVAL: Duration = Duration::from_secs(2);
 /// Stores the collected requests regularly until the service stops.
 pub(super) async fn store_regularly(services: Arc<Services>, stop: watch::Receiver<bool>) {
     provider::register_metrics();
-    every(INTERVAL, stop, || flush(&services)).await;
+    repeat_every(INTERVAL, stop, || flush(&services)).await;
 }
 
 /// Stores the collected requests.

@@ -80,10 +80,12 @@ impl RateState {
             return None;
         }
         let free = self.per_second.checked_sub(self.preparing.len()).filter(|free| *free > 0)?;
-        match self.recent(now).checked_sub(free) {
+        match self.count_recent(now).checked_sub(free) {
             None => Some(now.steady),
             // The oldest requests of the window leave it first.
-            Some(older) => self.sent.get(self.sent.len() - self.recent(now) + older).map(|sent| *sent + WINDOW),
+            Some(older) => {
+                self.sent.get(self.sent.len() - self.count_recent(now) + older).map(|sent| *sent + WINDOW)
+            }
         }
     }
 
@@ -107,7 +109,7 @@ impl RateState {
             return RateDecision::Lease;
         }
         self.preparing.remove(&attempt);
-        if remaining < MARGIN || self.recent(now) >= self.per_second {
+        if remaining < MARGIN || self.count_recent(now) >= self.per_second {
             return RateDecision::Wait;
         }
         self.sent.push_back(now.steady);
@@ -133,7 +135,7 @@ impl RateState {
     }
 
     /// Returns the number of requests in the last second.
-    fn recent(&self, now: Now) -> usize {
+    fn count_recent(&self, now: Now) -> usize {
         self.sent.iter().rev().take_while(|sent| **sent + WINDOW > now.steady).count()
     }
 }

@@ -243,7 +243,7 @@ impl ApiKey {
             enabled_at: None,
             hash: hash(secret.reveal()),
             previous: None,
-            remind_at: reminder::next(draft.expires_at, at),
+            remind_at: reminder::next_due_time(draft.expires_at, at),
             expiring_due: expiring::due(draft.expires_at, at),
             previous_expiring_due: None,
         };
@@ -286,7 +286,7 @@ impl ApiKey {
             return Ok(None);
         }
         if state.expires_at != self.expires_at {
-            state.remind_at = reminder::next(state.expires_at, at);
+            state.remind_at = reminder::next_due_time(state.expires_at, at);
             state.expiring_due = expiring::due(state.expires_at, at);
         }
         state.updated_at = at.strictly_after(self.updated_at);

@@ -121,7 +121,7 @@ fn network(value: &Value) -> Result<IpNet, ValueError> {
         IpNet::new(address, prefix_length(length)?).ok()
     });
     let parsed_network = network.ok_or_else(|| ValueError::format(EXAMPLE))?;
-    let (canonical, truncated) = (plain(parsed_network), plain(parsed_network.trunc()));
+    let (canonical, truncated) = (unmap_ipv4(parsed_network), unmap_ipv4(parsed_network.trunc()));
     if parsed_network == parsed_network.trunc() {
         return Ok(canonical);
     }
@@ -138,7 +138,7 @@ fn prefix_length(text: &str) -> Option<u8> {
 }
 
 /// Returns the IPv4 network of an IPv4-mapped one, because clients with mapped addresses count as IPv4 clients.
-fn plain(network: IpNet) -> IpNet {
+fn unmap_ipv4(network: IpNet) -> IpNet {
     let IpNet::V6(wide) = network else { return network };
     let narrow = wide.addr().to_ipv4_mapped().zip(wide.prefix_len().checked_sub(MAPPED_BITS));
     narrow.and_then(|(address, length)| Ipv4Net::new(address, length).ok()).map_or(network, IpNet::V4)

@@ -135,7 +135,7 @@ impl File {
             .rows
             .iter()
             .filter_map(|row| self.cell(row, &Column::ManagerEmail).map(|cell| address_key(cell.trim())));
-        unique(self.rows.iter().map(|row| row.email_key.clone()).chain(managers))
+        sort_distinct(self.rows.iter().map(|row| row.email_key.clone()).chain(managers))
     }
 
     /// Returns the number of rows.
@@ -147,7 +147,7 @@ impl File {
     /// Returns the distinct external ids of the rows.
     #[must_use]
     pub fn external_ids(&self) -> Vec<String> {
-        unique(self.rows.iter().filter_map(|row| self.external_id(row).map(str::to_owned)))
+        sort_distinct(self.rows.iter().filter_map(|row| self.external_id(row).map(str::to_owned)))
     }
 
     /// Returns the external id of a row.
@@ -158,13 +158,13 @@ impl File {
     /// Returns the distinct names of departments of the rows, as keys.
     #[must_use]
     pub fn departments(&self) -> Vec<String> {
-        unique(self.rows.iter().filter_map(|row| self.cell(row, &Column::DepartmentName).map(name_key)))
+        sort_distinct(self.rows.iter().filter_map(|row| self.cell(row, &Column::DepartmentName).map(name_key)))
     }
 }
 
 /// Sorts and deduplicates texts. Drops empty strings and strings with NUL: neither can match, and PostgreSQL
 /// rejects NUL in text.
-fn unique(texts: impl Iterator<Item = String>) -> Vec<String> {
+fn sort_distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = texts.filter(|text| !text.is_empty() && !text.contains('\0')).collect();
     all.sort_unstable();
     all.dedup();

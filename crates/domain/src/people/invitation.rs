@@ -204,7 +204,7 @@ impl Invitation {
     pub fn over_mail_limit(self, failure: MailFailure, at: Timestamp) -> Self {
         let end = self.expires_at();
         let mail = if failure == MailFailure::OrganizationLimit {
-            self.mail.map(|mail| mail.postpone(limits::tomorrow(at).0, end))
+            self.mail.map(|mail| mail.postpone(limits::next_day(at).0, end))
         } else {
             Some(InvitationMail::over_limit())
         };

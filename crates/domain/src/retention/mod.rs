@@ -106,7 +106,7 @@ const CONVERSATIONS: Field<Checked<Period>> = Field::new("archived_conversations
 const PEOPLE: Field<Checked<Period>> = Field::new("deactivated_people", period::period());
 
 /// Declares the parameter that replaces the period of a rule in a preview.
-const fn instead(name: &'static str) -> Param<Period> {
+const fn preview_param(name: &'static str) -> Param<Period> {
     let about = "Period of this rule to preview instead of the stored one, such as `P3Y`.";
     param(name, about, ValueForm::Period, period::parse)
 }
@@ -125,13 +125,13 @@ impl RetentionPatch {
 
     /// Declares and reads the parameters of `GET /retention/preview`.
     pub fn read_params(params: &mut Params) -> Self {
-        let mut instead = |name| params.one(&instead(name)).map(Some);
+        let mut read_period = |name| params.one(&preview_param(name)).map(Some);
         Self {
-            archived_observations: instead("archived_observations"),
-            archived_objectives: instead("archived_objectives"),
-            archived_summaries: instead("archived_summaries"),
-            archived_conversations: instead("archived_conversations"),
-            deactivated_people: instead("deactivated_people"),
+            archived_observations: read_period("archived_observations"),
+            archived_objectives: read_period("archived_objectives"),
+            archived_summaries: read_period("archived_summaries"),
+            archived_conversations: read_period("archived_conversations"),
+            deactivated_people: read_period("deactivated_people"),
         }
     }
 }

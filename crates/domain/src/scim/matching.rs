@@ -142,7 +142,7 @@ pub fn is_visible(person: &Employee, link: Option<&ScimLink>, connector: Connect
 }
 
 /// Returns the names of the identifiers of a creation that a person has.
-fn shared(user: &ScimUser, person: &Employee, link: Option<&ScimLink>) -> String {
+fn shared_identifiers(user: &ScimUser, person: &Employee, link: Option<&ScimLink>) -> String {
     let has_external_id = user.external_id.is_some()
         && (link.is_some_and(|link| link.external_id == user.external_id)
             || person.external_id == user.external_id);
@@ -177,7 +177,11 @@ pub fn admit_match(
             Err(UserIdentity::from_user(user, Some(person.id)).into_refusal(IssueKind::ManagedElsewhere, message))
         }
         Some(_) if person.status != Status::Deactivated && is_visible(person, link, connector) => {
-            let detail = format!("A user with this {} exists already: {}.", shared(user, person, link), person.id);
+            let detail = format!(
+                "A user with this {} exists already: {}.",
+                shared_identifiers(user, person, link),
+                person.id
+            );
             Err(ScimError::new(ScimErrorType::Uniqueness, detail).into())
         }
         Some(_) | None => Ok(()),

@@ -62,7 +62,7 @@ fn head(kind: Value) -> Vec<Member> {
 }
 
 /// Builds the schema of a thin event, which only deliveries have.
-fn thin() -> Value {
+fn thin_event() -> Value {
     let data = vec![
         field("id", plain(), "Id of the resource."),
         field("type", plain(), "Type of the resource, such as `observation`. New versions add types."),
@@ -122,7 +122,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     schemas.push((OTHER.to_owned(), event_of(kind, data, description)));
     schemas.push((ERASED.to_owned(), erased_schema()));
     schemas.push((EVENT.name.to_owned(), union_of_all()));
-    schemas.push((THIN.to_owned(), thin()));
+    schemas.push((THIN.to_owned(), thin_event()));
     schemas
 }
 

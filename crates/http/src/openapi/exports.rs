@@ -56,7 +56,7 @@ fn row(resource: ExportedResource) -> Value {
 
 /// Builds the schema of rows that later versions add. It excludes the described types, so that a row matches exactly
 /// one schema.
-fn other() -> Value {
+fn other_rows() -> Value {
     let words = NO_ROWS.iter().map(|word| json!({"const": word}));
     let schemas: Vec<Value> = words.chain([reference_to(ExportRow::TYPES_NAME)]).collect();
     let data = json!({
@@ -85,7 +85,7 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
         "oneOf": names.map(reference_to).collect::<Vec<_>>(),
         "discriminator": {"propertyName": "type", "mapping": mapping},
     });
-    schemas.push((OTHER.to_owned(), other()));
+    schemas.push((OTHER.to_owned(), other_rows()));
     schemas.push((ExportRow::NAME.to_owned(), union));
     schemas
 }

@@ -61,7 +61,7 @@ pub fn document() -> Value {
                 "type": "http", "scheme": "bearer", "description": "An API key, `cdr_live_…` or `cdr_test_…`.",
             }},
             "schemas": schemas(),
-            "parameters": object(parameters::shared()),
+            "parameters": object(parameters::shared_parameters()),
             "headers": object(errors::headers()),
             "responses": object(errors::responses()),
         },

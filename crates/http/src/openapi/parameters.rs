@@ -133,7 +133,7 @@ pub(super) fn shared_reference(name: &str) -> Value {
 }
 
 /// Returns the parameters that several operations share.
-pub(super) fn shared() -> Vec<Member> {
+pub(super) fn shared_parameters() -> Vec<Member> {
     let limit = json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
     let page = format!("Maximum number of entries on a page, 1 to {MAX_LIMIT}. Default: {DEFAULT_LIMIT}.");
     let cursor = "Start of the page: the `next_cursor` of the previous page, from a request with the same sort \

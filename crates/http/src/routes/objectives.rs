@@ -21,7 +21,7 @@ use crate::schema::words::{enum_member, enumeration, sort, status_filter};
 use crate::schema::{AT, EMPLOYEE_ID, KEY_RESULT_ID, OBJECTIVE_ID, Schema, answer_of, body, body_of, resource};
 
 /// Path, operation id and summary of a route.
-type Named = (&'static str, &'static str, &'static str);
+type RouteTexts = (&'static str, &'static str, &'static str);
 
 /// Differences between the two kinds of objectives.
 trait Resource {
@@ -30,7 +30,7 @@ trait Resource {
     /// Schema of the body that creates an objective. The scopes that it permits differ by kind.
     const CREATE: &'static Schema;
     /// Paths, operation ids and summaries of the routes.
-    const ROWS: [Named; 12];
+    const ROWS: [RouteTexts; 12];
 }
 
 /// The routes of `/employee-objectives`.
@@ -42,7 +42,7 @@ struct OfManagers;
 impl Resource for OfEmployees {
     const FAMILY: Family = Family::Employees;
     const CREATE: &'static Schema = &EMPLOYEE_OBJECTIVE_CREATE;
-    const ROWS: [Named; 12] = [
+    const ROWS: [RouteTexts; 12] = [
         ("/employee-objectives", "listEmployeeObjectives", "List employees' objectives"),
         ("/employee-objectives", "createEmployeeObjective", "Create an employee's objective"),
         ("/employee-objectives/counts", "countEmployeeObjectives", "Count employees' objectives by group"),
@@ -77,7 +77,7 @@ impl Resource for OfEmployees {
 impl Resource for OfManagers {
     const FAMILY: Family = Family::Managers;
     const CREATE: &'static Schema = &MANAGER_OBJECTIVE_CREATE;
-    const ROWS: [Named; 12] = [
+    const ROWS: [RouteTexts; 12] = [
         ("/manager-objectives", "listManagerObjectives", "List managers' and org objectives"),
         ("/manager-objectives", "createManagerObjective", "Create a manager's or org objective"),
         ("/manager-objectives/counts", "countManagerObjectives", "Count managers' and org objectives by group"),
@@ -111,7 +111,7 @@ impl Resource for OfManagers {
 
 const fn row(
     method: Method,
-    (path, operation, summary): Named,
+    (path, operation, summary): RouteTexts,
     handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
 ) -> Route {
     let needs = match method {

@@ -103,7 +103,7 @@ pub(super) fn bounds(shape: &Shape) -> Option<String> {
 }
 
 /// Returns the upper bound of a shape, if it has one.
-fn greatest(shape: &Shape) -> Option<String> {
+fn upper_bound(shape: &Shape) -> Option<String> {
     match shape {
         Shape::Text { max, .. }
         | Shape::Line { max, .. }
@@ -137,7 +137,7 @@ fn reference(prefix: &str) -> String {
 fn sentences(field: &FieldDescription, member: Option<&str>) -> String {
     let reference = if let Shape::Reference { prefix } = field.shape { Some(reference(prefix)) } else { None };
     let bounds = bounds(&field.shape).filter(|_| !field.about.contains("{max}"));
-    let about = greatest(&field.shape).map_or(field.about.to_owned(), |max| field.about.replace("{max}", &max));
+    let about = upper_bound(&field.shape).map_or(field.about.to_owned(), |max| field.about.replace("{max}", &max));
     let default = field.default.as_ref().map(|default| format!("Default: `{default}`."));
     let parts = match member {
         Some(member) => [Some(member.to_owned()), bounds, reference, Some(about), default],

@@ -55,7 +55,7 @@ async fn observation(world: &TestApi, about: &str) -> String {
 }
 
 /// Resources of a test, as paths.
-struct Made {
+struct TestResources {
     /// Resources that every rule of 30 days removes.
     old: Vec<String>,
     /// Resources that stay: of a held person, in a summary, in use.
@@ -66,7 +66,7 @@ struct Made {
     held: String,
 }
 
-async fn make(world: &TestApi) -> Made {
+async fn make(world: &TestApi) -> TestResources {
     let ada = person(world, "ada", "employee", None).await;
     let held_person = person(world, "held", "employee", None).await;
     let hold = format!("/v1/employees/{held_person}/legal-hold");
@@ -99,7 +99,7 @@ async fn make(world: &TestApi) -> Made {
         act(world, &format!("{path}/archive")).await;
     }
     let (held_talk, talk) = (talks.pop().unwrap(), talks.pop().unwrap());
-    Made {
+    TestResources {
         old: vec![old, summary_path, objective, talk.1, talk.0],
         kept: vec![of_held, included, open, active, held_talk.1, held_talk.0],
         person: ada,
@@ -167,7 +167,7 @@ async fn run_removes_only_resources_archived_before_the_period() {
 }
 
 /// Checks events, audit log and notifications after the run.
-async fn assert_effects(world: &TestApi, made: &Made, receipt: &Value) {
+async fn assert_effects(world: &TestApi, made: &TestResources, receipt: &Value) {
     let feed_response =
         world.get("/v1/events?limit=100&filter[event]=retention.removed&filter[event]=retention.completed").await;
     let feed_events = feed_response.json()["data"].as_array().unwrap().clone();

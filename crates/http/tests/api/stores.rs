@@ -17,14 +17,14 @@ use candor_test_postgres::{TestDatabase, is_spread, template};
 use crate::support::{PUBLIC_URL, TestApi};
 
 /// A service whose store other instances can share.
-pub(crate) struct Shared {
+pub(crate) struct SharedService {
     pub(crate) name: &'static str,
     pub(crate) world: TestApi,
     store: Arc<dyn Storage>,
     _database: Option<TestDatabase>,
 }
 
-impl Shared {
+impl SharedService {
     async fn on(name: &'static str, store: Arc<dyn Storage>, database: Option<TestDatabase>) -> Self {
         let world = TestApi::on(Arc::clone(&store), HttpSettings::default()).await;
         Self { name, world, store, _database: database }
@@ -60,13 +60,13 @@ pub(crate) async fn every_faulty_store() -> Vec<(TestApi, Arc<Faulty<dyn Storage
 }
 
 /// Creates a service on each available store, or only on the cluster if the tests run on one.
-pub(crate) async fn every_store() -> Vec<Shared> {
+pub(crate) async fn every_store() -> Vec<SharedService> {
     let mut all = vec![];
     if !is_spread() {
-        all.push(Shared::on("sqlite", Arc::new(in_memory()), None).await);
+        all.push(SharedService::on("sqlite", Arc::new(in_memory()), None).await);
     }
     if let Some((store, database)) = on_a_server().await {
-        all.push(Shared::on("postgres", store, Some(database)).await);
+        all.push(SharedService::on("postgres", store, Some(database)).await);
     }
     all
 }

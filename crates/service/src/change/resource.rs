@@ -26,7 +26,7 @@ use crate::context::notices;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found, render};
-use crate::context::visible::{self, Narrowed};
+use crate::context::visible::{self, NarrowedResource};
 
 /// Builder of a change: a decision about one resource and the rows saved with it.
 #[must_use = "nothing is saved until one of the verbs has it"]
@@ -292,7 +292,7 @@ impl Services {
         }
         let (bytes, etag_extra) = match visible_state {
             None => (json, state.shown_mark()),
-            Some(Narrowed { value, mark }) => (render(&value)?, mark),
+            Some(NarrowedResource { value, mark }) => (render(&value)?, mark),
         };
         let row = Row { value: state, seen: before.map(|before| before.version) };
         change.writes.push(match reporting {

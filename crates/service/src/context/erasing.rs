@@ -157,7 +157,7 @@ async fn counts(
         count("objectives", objectives(Family::Employees).await? + objectives(Family::Managers).await?),
         count(
             "check_ins",
-            person_data::count(services, tenant, |page| rows::check_ins::about(person, page)).await?,
+            person_data::count(services, tenant, |page| rows::check_ins::list_about(person, page)).await?,
         ),
         count(
             "summaries",

@@ -39,7 +39,7 @@ impl HeldPeople {
 }
 
 /// Returns the condition of a piece that removes these resources: no hold on their people began meanwhile.
-pub(crate) fn unheld<'a, T: Retained + 'a>(resources: impl IntoIterator<Item = &'a T>) -> ErasureChange {
+pub(crate) fn require_unheld<'a, T: Retained + 'a>(resources: impl IntoIterator<Item = &'a T>) -> ErasureChange {
     let people: BTreeSet<_> = resources.into_iter().flat_map(Retained::people).collect();
     ErasureChange::RequireUnheld { people: people.into_iter().collect() }
 }

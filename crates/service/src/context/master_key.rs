@@ -73,7 +73,7 @@ pub async fn confirm(services: &Services) -> Result<(), WrongKey> {
     for _ in 0..ATTEMPTS {
         let stored_keys = services.store.master_keys().await.map_err(Error::from)?;
         examine(&services.vault, &stored_keys)?;
-        let first = first(services)?;
+        let first = first_record(services)?;
         if stored_keys.iter().any(|master| master.key_id == first.key_id) {
             return Ok(());
         }
@@ -91,11 +91,11 @@ pub async fn confirm(services: &Services) -> Result<(), WrongKey> {
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`].
 pub async fn adopt(services: &Services) -> Result<(), Error> {
-    Ok(services.store.replace_master_keys(first(services)?).await?)
+    Ok(services.store.replace_master_keys(first_record(services)?).await?)
 }
 
 /// Returns the key record of the ring's first key.
-fn first(services: &Services) -> Result<MasterKey, Error> {
+fn first_record(services: &Services) -> Result<MasterKey, Error> {
     let name = services.vault.names().next().ok_or_else(|| Error::Bug("the ring has no key".to_owned()))?;
     let KeyName { id, fingerprint } = name.clone();
     let mut key = MasterKey { key_id: id, fingerprint, sealed: vec![], recorded_at: services.clock.now() };

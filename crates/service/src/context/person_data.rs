@@ -85,7 +85,7 @@ pub(crate) async fn issues_page(
     person: EmployeeId,
     request: &PageRequest,
 ) -> Result<(Vec<SyncIssue>, Option<Position>), Error> {
-    let page = services.store.page(tenant, rows::sync_issues::about(person, request)).await?;
+    let page = services.store.page(tenant, rows::sync_issues::list_about(person, request)).await?;
     let position =
         |issue: &SyncIssue| Position { key: Key::Time(issue.first_occurred_at), id: issue.id.to_bytes() };
     let last = page.items.last().filter(|_| page.more).map(position);

@@ -76,7 +76,7 @@ impl Source {
 
 /// An archived resource that may be removed.
 #[derive(Debug)]
-pub(crate) struct Expired {
+pub(crate) struct ExpiredResource {
     pub(crate) id: [u8; 16],
     /// The people whose legal hold would keep it.
     pub(crate) people: Vec<EmployeeId>,
@@ -89,12 +89,12 @@ pub(crate) struct Expired {
 #[derive(Debug)]
 pub(crate) struct ExpiredPage {
     /// Resources that may be removed.
-    pub(crate) rows: Vec<Expired>,
+    pub(crate) rows: Vec<ExpiredResource>,
     /// Position of the next part; `None` after the last one.
     pub(crate) next: Option<Position>,
 }
 
-impl Retained for Expired {
+impl Retained for ExpiredResource {
     fn people(&self) -> Vec<EmployeeId> {
         self.people.clone()
     }
@@ -155,14 +155,14 @@ async fn read<T: Stored + Resource + Sortable + Retained>(
     services: &Services,
     tenant: Tenant,
     list: TypedListing<T>,
-) -> Result<(Vec<Expired>, Option<Position>), Error> {
+) -> Result<(Vec<ExpiredResource>, Option<Position>), Error> {
     let limit = usize::from(list.limit());
     let rows = services.store.entries(tenant, list).await?;
     let last = rows.last().filter(|_| rows.len() >= limit);
     let next = last.and_then(|row| {
         Some(Position { key: Sortable::key(&row.value, ORDER.by)?, id: row.value.id().to_bytes() })
     });
-    let expired_rows = rows.into_iter().map(|row| Expired {
+    let expired_rows = rows.into_iter().map(|row| ExpiredResource {
         id: row.value.id().to_bytes(),
         people: row.value.people(),
         text: row.value.id().to_string(),

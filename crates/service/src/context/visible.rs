@@ -231,7 +231,7 @@ pub(crate) async fn narrow_changes(
 }
 
 /// A resource without what the caller may not see.
-pub(crate) struct Narrowed<T> {
+pub(crate) struct NarrowedResource<T> {
     pub(crate) value: T,
     /// The [`Resource::shown_mark`] of the resource. It differs for each set of remaining ids and fields.
     pub(crate) mark: u64,
@@ -244,13 +244,13 @@ pub(crate) async fn narrow_resource<T: Resource>(
     context: &RequestContext,
     resource: &T,
     fresh: &[LinkedId],
-) -> Result<Option<Narrowed<T>>, Error> {
+) -> Result<Option<NarrowedResource<T>>, Error> {
     let sight = Sight::find(services, context, std::slice::from_ref(resource)).await?;
     let mut value = resource.clone();
     if !sight.narrow(&mut value, fresh) {
         return Ok(None);
     }
-    Ok(Some(Narrowed { mark: value.shown_mark(), value }))
+    Ok(Some(NarrowedResource { mark: value.shown_mark(), value }))
 }
 
 /// Returns the resource with its version, without what the caller may not see.
@@ -272,7 +272,7 @@ pub(crate) async fn reply<T: Resource>(
 ) -> Result<Reply, Error> {
     match narrow_resource(services, context, &stored.value, &[]).await? {
         None => show(stored),
-        Some(Narrowed { value, mark }) => {
+        Some(NarrowedResource { value, mark }) => {
             Ok(Reply::ok(render(&value)?, Some(stored.version)).with_etag_extra(mark))
         }
     }

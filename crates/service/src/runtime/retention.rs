@@ -22,8 +22,8 @@ use candor_tables::rows::organizations::{DUE, RETENTION_DUE};
 
 use crate::context::erasing::{ErasureOrigin, begin};
 use crate::context::error::Error;
-use crate::context::holds::unheld;
-use crate::context::retained::{Expired, Source, people_who_left, read_expired_page};
+use crate::context::holds::require_unheld;
+use crate::context::retained::{ExpiredResource, Source, people_who_left, read_expired_page};
 use crate::context::services::{ATTEMPTS, Services, render};
 use crate::runtime::removal::{Removal, blank_entries, finish_files, remove_parts};
 use crate::runtime::search_index;
@@ -177,7 +177,7 @@ impl Job<'_> {
     }
 
     /// Returns the cutoff of a rule: data from before it is removed. `None` if the rule does not apply, or not any more.
-    async fn last(&self, organization: &Organization, rule: RetentionRule) -> Result<Option<Timestamp>, Error> {
+    async fn cutoff(&self, organization: &Organization, rule: RetentionRule) -> Result<Option<Timestamp>, Error> {
         let organization_row = self.services.store.row::<Organization>(self.tenant, organization.id).await?;
         let period = organization_row
             .and_then(|row| row.value.retention.effective_period(rule, &row.value.retention_starts, self.now));
@@ -196,7 +196,7 @@ impl Job<'_> {
             if !self.may_continue() {
                 return Ok(false);
             }
-            let Some(last) = self.last(organization, rule).await? else { break };
+            let Some(last) = self.cutoff(organization, rule).await? else { break };
             let page = PageRequest { limit: PIECE, after: after.clone() };
             let expired_page = read_expired_page(self.services, self.tenant, source, last, &page).await?;
             if !expired_page.rows.is_empty() && !self.remove_piece(rule, source, &expired_page.rows).await? {
@@ -231,7 +231,7 @@ impl Job<'_> {
         &mut self,
         rule: RetentionRule,
         source: Source,
-        some: &[Expired],
+        some: &[ExpiredResource],
     ) -> Result<bool, Error> {
         if source == Source::Conversations && !self.remove_messages(some).await? {
             return Ok(false);
@@ -244,7 +244,7 @@ impl Job<'_> {
         let values: Vec<_> = ids.iter().copied().map(SqlValue::Id).collect();
         let texts: Vec<_> = some.iter().map(|row| row.text.clone()).collect();
         let table = source.table();
-        let mut changes = vec![unheld(some), self.removal().record(source.name(), ids)];
+        let mut changes = vec![require_unheld(some), self.removal().record(source.name(), ids)];
         changes.push(blank_entries(texts.iter().cloned().map(SqlValue::Text).collect()));
         changes.extend(remove_parts(table, &values));
         let mut writes: Vec<_> =
@@ -270,7 +270,7 @@ impl Job<'_> {
     }
 
     /// Deletes the messages of archived conversations, which get no new ones. Returns `false` if it was stopped.
-    async fn remove_messages(&mut self, conversations: &[Expired]) -> Result<bool, Error> {
+    async fn remove_messages(&mut self, conversations: &[ExpiredResource]) -> Result<bool, Error> {
         for conversation in conversations {
             loop {
                 if !self.may_continue() {
@@ -285,7 +285,7 @@ impl Job<'_> {
                     let values = ids.iter().copied().map(SqlValue::Id).collect();
                     let delete = ErasureChange::Delete { table: Message::TABLE.name, by: ID, values };
                     let record = self.removal().record("messages", ids);
-                    self.removal().apply(&[unheld([conversation]), record, delete]).await?;
+                    self.removal().apply(&[require_unheld([conversation]), record, delete]).await?;
                     self.has_removed = true;
                 }
                 if !messages.more {
@@ -301,7 +301,7 @@ impl Job<'_> {
         let rule = RetentionRule::DeactivatedPeople;
         let mut last_position = None;
         while !self.run.value.is_full(rule) {
-            let Some(last) = self.last(organization, rule).await? else { break };
+            let Some(last) = self.cutoff(organization, rule).await? else { break };
             let (people, next) = people_who_left(self.services, self.tenant, last, last_position, PIECE).await?;
             for person in people {
                 if !self.may_continue() {

@@ -53,7 +53,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         draft.may_be_begun_by(&context.caller)?;
         let (mut found, about) = tokio::try_join!(
             references(services, context, &draft.participants),
-            about(services, context, draft.about.as_ref().and_then(|about| about.reference())),
+            load_subject(services, context, draft.about.as_ref().and_then(|about| about.reference())),
         )?;
         found.about = about;
         Ok(PendingChange::new(Conversation::create(services.id(at), draft, &found, at)?))
@@ -179,7 +179,7 @@ async fn references(
 }
 
 /// Returns the wanted subject of a conversation if it exists and the caller sees it.
-async fn about(
+async fn load_subject(
     services: &Services,
     context: &RequestContext,
     wanted: Option<About>,

@@ -41,7 +41,7 @@ pub struct CopiedTable {
 
 /// Result of a complete copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopyResult {
     /// All tables of the copy, with their results.
     pub tables: Vec<CopiedTable>,
     /// Number of rows that an interrupted earlier run had copied.
@@ -88,7 +88,7 @@ pub async fn copy(
     target: &dyn CopyTarget,
     from: &str,
     watch: &dyn CopyWatch,
-) -> Result<Copied, CopyError> {
+) -> Result<CopyResult, CopyError> {
     let (all, progress) = (tables(), load_or_begin(target, from).await?);
     let mut rows = 0;
     for table in &all {
@@ -104,7 +104,7 @@ pub async fn copy(
     target.finish(feed_end).await.map_err(CopyError::Target)?;
     let tables = compare::compare_tables(source, target, &all, watch).await?;
     target.accept().await.map_err(CopyError::Target)?;
-    Ok(Copied { tables, from_before })
+    Ok(CopyResult { tables, from_before })
 }
 
 /// Returns the progress stored in the target. Begins the copy if there is none.

@@ -51,7 +51,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> 
 pub async fn feed(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let now = services.clock.now();
     let FeedRequest { mut filter, start, limit, digest } = FeedRequest::parse(params, now)?;
-    filter.kinds = readable(context, filter.kinds)?;
+    filter.kinds = readable_types(context, filter.kinds)?;
     let tenant = context.caller.tenant;
     let oldest = oldest_in_feed(now);
     // A client that starts at `now` reads lists from the primary next, so the position comes from there as well.
@@ -77,7 +77,7 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
 ///
 /// # Errors
 /// The access that the caller lacks, if the filter names such types only.
-fn readable(context: &RequestContext, kinds: Vec<EventType>) -> Result<Vec<EventType>, Error> {
+fn readable_types(context: &RequestContext, kinds: Vec<EventType>) -> Result<Vec<EventType>, Error> {
     let denial_of = |kind: &EventType| context.caller.may_read_events_of(*kind).err();
     let requested_kinds = if kinds.is_empty() { EventType::ALL.to_vec() } else { kinds.clone() };
     let readable: Vec<_> = requested_kinds.iter().copied().filter(|kind| denial_of(kind).is_none()).collect();

@@ -45,7 +45,7 @@ const MAX_SUMMARIES: usize = 100;
 const WITH_SUMMARIES_AT_A_TIME: usize = 5;
 
 /// Returns the summaries to inline in an objective.
-fn newest(objective: &Objective) -> &[SummaryId] {
+fn newest_summaries(objective: &Objective) -> &[SummaryId] {
     let all = &objective.linked_summary_ids;
     &all[all.len().saturating_sub(MAX_SUMMARIES)..]
 }
@@ -72,7 +72,7 @@ impl Expandable for Objective {
         paths: &[Expand],
         items: &[Self],
     ) -> Result<Included, Error> {
-        let summaries = items.iter().flat_map(newest).copied();
+        let summaries = items.iter().flat_map(newest_summaries).copied();
         let owners = items.iter().map(|item| item.owner_id);
         let parents = items.iter().filter_map(|item| item.parent_id);
         let (owners, summaries, parents) = tokio::try_join!(
@@ -88,7 +88,7 @@ impl Expandable for Objective {
         shown.member("owner", found.owners.as_ref().map(|all| all.get(&self.owner_id)))?;
         let summaries = found.summaries.as_ref();
         let linked_summaries =
-            summaries.map(|all| newest(self).iter().filter_map(|id| all.get(id)).collect::<Vec<_>>());
+            summaries.map(|all| newest_summaries(self).iter().filter_map(|id| all.get(id)).collect::<Vec<_>>());
         shown.member("linked_summaries", linked_summaries)?;
         let parents = found.parents.as_ref();
         shown.member("parent", parents.map(|all| self.parent_id.and_then(|parent| all.get(&parent))))

@@ -7,7 +7,7 @@ use candor_port_clock::{Clock, SeededIds};
 use candor_port_storage::upkeep::Upkeep;
 use candor_service::context::master_key::{WrongKey, confirm};
 use candor_service::context::vault::Vault;
-use candor_service::usecases::webhooks::{self, Rekeyed};
+use candor_service::usecases::webhooks::{self, RekeyCounts};
 use candor_service::{Error, ServiceSettings, Services};
 use serde_json::json;
 
@@ -71,7 +71,7 @@ async fn master_key_rotation_needs_the_old_key_until_rekeyed() {
         assert!(!begins(&world, ring).await, "both have sealed something by now: {ring}");
     }
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
     assert_eq!(known(&world).await, ["k2"]);
     assert!(begins(&world, NEW).await && !begins(&world, OLD).await);
 }
@@ -111,7 +111,7 @@ async fn lost_master_key_is_replaced_without_its_secrets() {
     world.clock.advance_seconds(1);
     subscribe(&new, &world).await;
     let rekey_result = webhooks::rekey_accepting_loss(&new).await.unwrap();
-    assert_eq!(rekey_result, Rekeyed { rekeyed: 0, unchanged: 1, lost: 1 });
+    assert_eq!(rekey_result, RekeyCounts { rekeyed: 0, unchanged: 1, lost: 1 });
     assert!(begins(&world, NEW).await && !begins(&world, OLD).await);
     let error = webhooks::test(&new, &world.admin(), lost_webhook).await;
     assert!(matches!(error, Err(Error::Bug(_))), "it could not be signed: {error:?}");

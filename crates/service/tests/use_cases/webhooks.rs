@@ -14,7 +14,7 @@ use candor_port_clock::{Clock, SeededIds};
 use candor_port_storage::{ChangeSet, StorageExt};
 use candor_service::context::vault::{SealContext, Vault};
 use candor_service::usecases::audit_log;
-use candor_service::usecases::webhooks::{self, Rekeyed, Unsealable};
+use candor_service::usecases::webhooks::{self, RekeyCounts, Unsealable};
 use candor_service::{Error, Outcome, RequestContext, ServiceSettings, Services};
 use candor_store_testkit::{Fault, FaultyCall as StoreCall};
 use serde_json::json;
@@ -88,17 +88,17 @@ async fn rekey_moves_every_secret_of_every_tenant_to_the_first_key() {
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     let (_, before) = subscribe(&both, &live).await;
     world.clock.advance_seconds(1);
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 205, unchanged: 1, lost: 0 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 205, unchanged: 1, lost: 0 });
     for (tenant, id, secret) in &all {
         assert_eq!(newest(&world, *tenant, *id, NEW).await.as_ref(), Some(secret));
         assert_eq!(newest(&world, *tenant, *id, OLD).await, None);
     }
     assert_eq!(webhooks::get(&world.services, &live, all[1].1).await.unwrap().body, webhook_json);
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 0, unchanged: 206, lost: 0 });
     let services_with_new_key = with_ring(&world, NEW);
     assert_eq!(
         webhooks::rekey(&services_with_new_key).await.unwrap(),
-        Rekeyed { rekeyed: 0, unchanged: 206, lost: 0 }
+        RekeyCounts { rekeyed: 0, unchanged: 206, lost: 0 }
     );
     let entries = audit_log::list(
         &services_with_new_key,
@@ -123,14 +123,14 @@ async fn rekey_moves_rotated_secrets_and_drops_expired_ones() {
     };
     let second = rotate(&world.services).await;
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
     let it = stored(&world, context.caller.tenant, id).await;
     let secrets = it.secrets.iter().map(|secret| opened(context.caller.tenant, id, NEW, &secret.sealed).unwrap());
     assert_eq!(secrets.collect::<Vec<_>>(), [first, second]);
     assert_eq!(it.secrets[0].ends_at, Some(NOON.plus_seconds(86_400)));
     rotate(&world.services).await;
     world.clock.advance_seconds(86_400);
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
     assert_eq!(stored(&world, context.caller.tenant, id).await.secrets.len(), 1);
 }
 
@@ -154,7 +154,7 @@ async fn rekey_names_an_unopenable_secret_and_leaves_the_row_alone() {
     assert_eq!(stored(&world, tenant, lost).await, row_before);
     assert!(newest(&world, tenant, first, NEW).await.is_some(), "what came before it is done");
     let all = with_ring(&world, &format!("{NEW},{OLD},{third}"));
-    assert_eq!(webhooks::rekey(&all).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 1, lost: 0 });
+    assert_eq!(webhooks::rekey(&all).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 1, lost: 0 });
     assert_eq!(newest(&world, tenant, lost, NEW).await, Some(secret));
 }
 

@@ -11,7 +11,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const USUAL_PORT: u16 = 5432;
 
 /// Returns the configuration for each host alone, in the order of the URL, with its name for messages and metrics.
-pub(crate) fn each(config: &Config) -> Vec<(String, Config)> {
+pub(crate) fn split_hosts(config: &Config) -> Vec<(String, Config)> {
     let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let count = hosts.len().max(addresses.len());
     let one = |at: usize| {
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     fn named(url: &str) -> Vec<String> {
-        each(&url.parse().unwrap()).into_iter().map(|(name, _)| name).collect()
+        split_hosts(&url.parse().unwrap()).into_iter().map(|(name, _)| name).collect()
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         let url = "postgres://ada:secret@one:1,two:2/db?options=-c%20a%3Db&application_name=x&tcp_user_timeout=9\
                    &keepalives=0&keepalives_idle=8&keepalives_interval=7&keepalives_retries=6&sslmode=require\
                    &target_session_attrs=read-write&channel_binding=require&connect_timeout=1";
-        let all = each(&url.parse().unwrap());
+        let all = split_hosts(&url.parse().unwrap());
         for ((_, own), at) in all.iter().zip(["one:1", "two:2"]) {
             let config: Config = url.replace("one:1,two:2", at).parse().unwrap();
             assert_eq!(*own, config, "{at}");
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn connect_timeout_is_shorter_with_several_hosts() {
-        let timeout = |url: &str| each(&url.parse().unwrap())[0].1.get_connect_timeout().copied();
+        let timeout = |url: &str| split_hosts(&url.parse().unwrap())[0].1.get_connect_timeout().copied();
         assert_eq!(timeout("postgres://a@one,two/db?connect_timeout=5"), Some(CONNECT_TIMEOUT));
         assert_eq!(timeout("postgres://a@one,two/db?connect_timeout=1"), Some(Duration::from_secs(1)));
     }

@@ -29,7 +29,7 @@ pub(crate) struct Pool {
 }
 
 /// A connection of the pool; dropping it returns it.
-pub(crate) type Pooled = Object<AsyncPgConnection>;
+pub(crate) type PooledObject = Object<AsyncPgConnection>;
 
 impl Pool {
     /// Creates a pool of at most `size` connections. Each is opened when it is first needed.
@@ -57,7 +57,7 @@ impl Pool {
     }
 
     /// Returns a free connection, or fails after [`WAIT`].
-    pub(crate) async fn get(&self) -> Result<Pooled, Failure> {
+    pub(crate) async fn get(&self) -> Result<PooledObject, Failure> {
         let checkout = timeout(WAIT, self.connections.get()).await;
         self.report();
         match checkout {
@@ -89,10 +89,10 @@ impl Pool {
 
 /// A pooled connection that is closed when dropped, unless it was given back. A cancelled task leaves its
 /// connection in an unknown state.
-pub(crate) struct PooledConnection(Option<Pooled>);
+pub(crate) struct PooledConnection(Option<PooledObject>);
 
 impl PooledConnection {
-    pub(crate) const fn new(connection: Pooled) -> Self {
+    pub(crate) const fn new(connection: PooledObject) -> Self {
         Self(Some(connection))
     }
 
@@ -110,7 +110,7 @@ impl PooledConnection {
 impl Drop for PooledConnection {
     fn drop(&mut self) {
         if let Some(it) = self.0.take() {
-            drop(Pooled::take(it));
+            drop(PooledObject::take(it));
         }
     }
 }

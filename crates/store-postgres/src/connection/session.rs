@@ -60,7 +60,7 @@ const LONG_SETTINGS: &str = "SET statement_timeout = 0; SET lock_timeout = '10s'
 pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The part of an opened connection that exchanges messages with the server, in a task of its own.
-type Opened = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
+type ConnectionDriver = Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>;
 
 /// Opens connections with the settings of a database URL.
 #[derive(Clone)]
@@ -109,7 +109,7 @@ impl Session {
     /// Returns a session for each host of the URL, with the host's name.
     pub(crate) fn by_host(&self) -> Vec<(String, Self)> {
         let own = |(name, config)| (name, Self { config, ..self.clone() });
-        hosts::each(&self.config).into_iter().map(own).collect()
+        hosts::split_hosts(&self.config).into_iter().map(own).collect()
     }
 
     /// Returns the runtime of the pooled connections.
@@ -142,7 +142,7 @@ impl Session {
     }
 
     /// Opens a connection. Boxed, so that the driver's code is compiled in one place.
-    fn open_client(&self) -> BoxFuture<'_, Result<(Client, Opened), tokio_postgres::Error>> {
+    fn open_client(&self) -> BoxFuture<'_, Result<(Client, ConnectionDriver), tokio_postgres::Error>> {
         self.config.connect(self.tls.clone()).boxed()
     }
 

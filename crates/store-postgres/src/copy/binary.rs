@@ -6,7 +6,7 @@ use candor_tables::flat::{CellReader, SqlValue, Type};
 use tokio_postgres::binary_copy::BinaryCopyOutRow;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type as SqlType, to_sql_checked};
 
-use crate::sql::wire::{self, Decoded};
+use crate::sql::wire::{self, DecodedCell};
 
 /// Returns a placeholder type for each column. The driver needs their number only; values are encoded by the types
 /// of the table.
@@ -36,35 +36,35 @@ impl<'r> FromSql<'r> for RawBytes<'r> {
 struct Field<'r>(&'r BinaryCopyOutRow, usize);
 
 impl Field<'_> {
-    fn read<T>(&self, decode: impl FnOnce(&[u8]) -> Result<T, String>) -> Decoded<T> {
+    fn read<T>(&self, decode: impl FnOnce(&[u8]) -> Result<T, String>) -> DecodedCell<T> {
         let value: Option<RawBytes<'_>> = self.0.try_get(self.1).map_err(|error| error.to_string())?;
         value.map(|value| decode(value.0)).transpose()
     }
 }
 
 impl CellReader for Field<'_> {
-    fn id(&mut self) -> Decoded<[u8; 16]> {
+    fn id(&mut self) -> DecodedCell<[u8; 16]> {
         self.read(wire::read_fixed)
     }
-    fn text(&mut self) -> Decoded<String> {
+    fn text(&mut self) -> DecodedCell<String> {
         self.read(wire::text)
     }
-    fn int(&mut self) -> Decoded<i64> {
+    fn int(&mut self) -> DecodedCell<i64> {
         self.read(wire::int)
     }
-    fn flag(&mut self) -> Decoded<bool> {
+    fn flag(&mut self) -> DecodedCell<bool> {
         self.read(wire::flag)
     }
-    fn time(&mut self) -> Decoded<candor_domain::time::Timestamp> {
+    fn time(&mut self) -> DecodedCell<candor_domain::time::Timestamp> {
         self.read(wire::time)
     }
-    fn date(&mut self) -> Decoded<candor_domain::time::Date> {
+    fn date(&mut self) -> DecodedCell<candor_domain::time::Date> {
         self.read(wire::date)
     }
-    fn ids(&mut self) -> Decoded<Vec<[u8; 16]>> {
+    fn ids(&mut self) -> DecodedCell<Vec<[u8; 16]>> {
         self.read(wire::ids)
     }
-    fn bytes(&mut self) -> Decoded<Vec<u8>> {
+    fn bytes(&mut self) -> DecodedCell<Vec<u8>> {
         self.read(|bytes| Ok(bytes.to_vec()))
     }
 }

@@ -39,7 +39,7 @@ fn sql(tenant: Tenant, lists: &[&Listing], keys: &[GroupKey], most: usize) -> Sq
     } else {
         (format!(" GROUP BY {group_columns}"), format!(", {group_columns}"))
     };
-    let (columns, joins) = inner(keys, &page.tenant);
+    let (columns, joins) = inner_groups(keys, &page.tenant);
     let mut parts = vec![];
     for list in lists {
         for run in runs_of(list) {
@@ -47,7 +47,7 @@ fn sql(tenant: Tenant, lists: &[&Listing], keys: &[GroupKey], most: usize) -> Sq
             parts.push(format!("SELECT {columns}count(*) AS n FROM {name} AS r{joins} WHERE {all}{grouped}"));
         }
     }
-    let (values, joins) = outer(keys, &page.tenant);
+    let (values, joins) = outer_groups(keys, &page.tenant);
     let total = if keys.is_empty() { "sum(c.n)" } else { "sum(sum(c.n)) OVER ()" };
     let most = page.sql.bind(SqlValue::Int(i64::try_from(most).unwrap_or(i64::MAX)));
     page.sql.push(&format!(
@@ -60,7 +60,7 @@ fn sql(tenant: Tenant, lists: &[&Listing], keys: &[GroupKey], most: usize) -> Sq
 }
 
 /// Columns and joins of the groups of each run. With columns of the row alone, these are by day and not by month.
-fn inner(keys: &[GroupKey], tenant: &str) -> (String, String) {
+fn inner_groups(keys: &[GroupKey], tenant: &str) -> (String, String) {
     let is_own = keys.iter().all(GroupKey::is_own);
     let (mut columns, mut joins) = (String::new(), String::new());
     for (at, key) in keys.iter().enumerate() {
@@ -79,7 +79,7 @@ fn inner(keys: &[GroupKey], tenant: &str) -> (String, String) {
 }
 
 /// Columns and joins of the final groups.
-fn outer(keys: &[GroupKey], tenant: &str) -> (String, String) {
+fn outer_groups(keys: &[GroupKey], tenant: &str) -> (String, String) {
     let is_own = keys.iter().all(GroupKey::is_own);
     let (mut values, mut joins) = (String::new(), String::new());
     for (at, key) in keys.iter().enumerate() {

@@ -96,7 +96,7 @@ impl PageLists<'_> {
 }
 
 /// Returns `true` for a text with NUL, which PostgreSQL rejects.
-fn zero(cell: &SqlValue) -> bool {
+fn has_nul(cell: &SqlValue) -> bool {
     matches!(cell, SqlValue::Text(text) if text.contains('\0'))
 }
 
@@ -108,8 +108,8 @@ fn may_match(listing: &Listing) -> bool {
 /// Returns `true` if no row can match. PostgreSQL rejects texts with NUL, so no stored text contains one.
 fn is_unanswerable(condition: &Condition) -> bool {
     match condition {
-        Condition::Is(_, cell) => zero(cell),
-        Condition::OneOf(_, cells) => cells.iter().all(zero),
+        Condition::Is(_, cell) => has_nul(cell),
+        Condition::OneOf(_, cells) => cells.iter().all(has_nul),
         Condition::IsNot(..)
         | Condition::AtLeast(..)
         | Condition::AtMost(..)

@@ -18,7 +18,7 @@ use candor_tables::flat::CellReader;
 use metrics::gauge;
 use moka::sync::Cache;
 
-use crate::connection::pool::{Pool, Pooled, PooledConnection};
+use crate::connection::pool::{Pool, PooledConnection, PooledObject};
 use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::{Session, run_into};
 use crate::connection::shared_connections::SharedConnections;
@@ -173,7 +173,7 @@ impl Nodes {
     }
 
     /// Returns an exclusive connection, to the node of the tenant if one is given.
-    pub(crate) async fn connection(&self, tenant: Option<Tenant>) -> Result<Pooled, Failure> {
+    pub(crate) async fn connection(&self, tenant: Option<Tenant>) -> Result<PooledObject, Failure> {
         self.take_connection(|node| &node.main, tenant).await
     }
 
@@ -181,7 +181,7 @@ impl Nodes {
         &self,
         pool: fn(&Connections) -> &Pool,
         tenant: Option<Tenant>,
-    ) -> Result<Pooled, Failure> {
+    ) -> Result<PooledObject, Failure> {
         let node_number = self.number_of(tenant).await;
         loop {
             let (place, connections) = self.0.choose_node(node_number)?;

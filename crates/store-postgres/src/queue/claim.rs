@@ -52,13 +52,13 @@ pub(super) fn lease(
         Claim::Oldest { most } => (builder.oldest(now, *most, scope), NO_QUEUE.to_owned()),
         Claim::SubscriptionQueues(walk) => {
             let now = builder.sql.bind(SqlValue::Time(now));
-            let due_jobs = Queued::due(&now, &builder.tenant);
+            let due_jobs = LeaseQueues::due(&now, &builder.tenant);
             builder.queues(walk, &due_jobs, scope)
         }
         Claim::Parked(walk) => {
             // A parked delivery becomes due when the lease ends, in case no result is recorded.
             set.push_str(&format!(", due_at = {until}"));
-            let parked_jobs = Queued::new_parked(&builder.tenant);
+            let parked_jobs = LeaseQueues::new_parked(&builder.tenant);
             builder.queues(walk, &parked_jobs, scope)
         }
     };
@@ -72,7 +72,7 @@ const NO_QUEUE: &str = "SELECT NULL::uuid AS tenant_id, NULL::uuid AS webhook_id
 ///
 /// Over all tenants, exactly one index has each order. With equalities instead of row comparisons, any index that
 /// begins with a queue's ids would do, and the planner might read the whole queue.
-struct Queued {
+struct LeaseQueues {
     /// Condition of the deliveries along which a walk steps.
     condition: &'static str,
     /// Order of a walk.
@@ -85,7 +85,7 @@ struct Queued {
     open: String,
 }
 
-impl Queued {
+impl LeaseQueues {
     fn due(now: &str, tenant: &str) -> Self {
         let free = without_lease(now);
         let (place, first) = ("(tenant_id, webhook_id, due_at)", "(o.tenant_id, o.webhook_id, '-infinity')");
@@ -164,7 +164,7 @@ impl LeaseBuilder {
 
     /// SQL that locks some deliveries of each queue. Returns the parts, and the query for the queue after which
     /// the next walk starts.
-    fn queues(&mut self, walk: &QueueWalk, queued: &Queued, scope: &LeaseScope) -> (String, String) {
+    fn queues(&mut self, walk: &QueueWalk, queued: &LeaseQueues, scope: &LeaseScope) -> (String, String) {
         let (queues, next) = match scope {
             LeaseScope::Queues(_, ids) => {
                 let (tenant, ids) = (self.tenant.clone(), self.sql.ids(ids.iter().copied()));
@@ -211,7 +211,11 @@ impl LeaseBuilder {
 
     /// SQL of a walk, which steps from queue to queue at a cost that does not depend on their lengths. Returns the
     /// parts, of which `open` is the last, and the query for the queue after which the next walk starts.
-    fn walk(&mut self, walk: &QueueWalk, Queued { condition, order, open, .. }: &Queued) -> (String, String) {
+    fn walk(
+        &mut self,
+        walk: &QueueWalk,
+        LeaseQueues { condition, order, open, .. }: &LeaseQueues,
+    ) -> (String, String) {
         let sql = &mut self.sql;
         let ids = |(tenant, webhook): &QueueKey| (tenant.to_bytes(), webhook.to_bytes());
         let (tenant, webhook) = walk.after.as_ref().map_or_else(Default::default, ids);

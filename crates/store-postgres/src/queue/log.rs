@@ -13,7 +13,7 @@ use crate::nodes::Nodes;
 use crate::nodes::transaction::{Transaction, send};
 use crate::sql::Sql;
 use crate::sql::row::{flag, int};
-use crate::store::Warned;
+use crate::store::PartitionWarning;
 
 /// Number of days after today with a partition, so that a day without maintenance does no harm.
 const DAYS_AHEAD: usize = 3;
@@ -35,7 +35,7 @@ const PARTITIONS: &str = "SELECT quote_ident(n.nspname)::text, c.relname::text F
 /// rows from the default partition. Returns the number of removed rows.
 pub(super) async fn keep(
     (nodes, layout): (&Nodes, SharedLayout),
-    warned: &Warned,
+    warned: &PartitionWarning,
     (now, before): (Timestamp, Timestamp),
     most: u32,
 ) -> Result<u64, Failure> {

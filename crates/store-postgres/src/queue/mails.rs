@@ -71,7 +71,7 @@ impl MailQueue for PostgresStore {
     async fn mail_queue_state(&self, now: Timestamp) -> Read<QueueState> {
         let mut sql = Sql::default();
         let now = sql.bind(SqlValue::Time(now));
-        sql.push(&state_of(&due("", &now), "mail_due_at"));
+        sql.push(&state_of(&due_mails("", &now), "mail_due_at"));
         let sql = sql.planned_anew();
         if let Some(rows) = self.replica_answer(&sql, &state).await {
             return Ok(rows.into_iter().next().unwrap_or_default());
@@ -86,7 +86,7 @@ impl MailQueue for PostgresStore {
 }
 
 /// Table and condition of the due, unleased mails. `which` is an additional condition.
-fn due(which: &str, now: &str) -> String {
+fn due_mails(which: &str, now: &str) -> String {
     format!(
         "invitations WHERE {which}mail_due_at <= {now} AND (mail_leased_until IS NULL \
          OR mail_leased_until <= {now})"
@@ -106,11 +106,11 @@ impl PostgresStore {
             return Ok(vec![claim(self.layout, lease, now, most, &DueMails::OfOthers(except))]);
         }
         let mut sql = Sql::default();
-        let others = others(&mut sql, except);
+        let others = exclude_tenants(&mut sql, except);
         let (at, limit) = (sql.bind(SqlValue::Time(now)), sql.bind(SqlValue::Int(i64::from(most))));
         sql.push(&format!(
             "SELECT tenant_id, id FROM {} ORDER BY mail_due_at, id LIMIT {limit}",
-            due(&others, &at)
+            due_mails(&others, &at)
         ));
         let oldest = self.in_turn(Transaction::single_statement(sql), key).await?;
         let scopes = self.layout.scopes(oldest.iter().map(|(tenant, _)| *tenant).collect::<Vec<_>>());
@@ -131,7 +131,7 @@ enum DueMails<'a> {
 }
 
 /// Returns the condition that a mail is of none of these tenants.
-fn others(sql: &mut Sql, except: &[Tenant]) -> String {
+fn exclude_tenants(sql: &mut Sql, except: &[Tenant]) -> String {
     except.iter().map(|tenant| format!("tenant_id <> {} AND ", sql.id(tenant.to_bytes()))).collect()
 }
 
@@ -142,7 +142,7 @@ fn claim(layout: SharedLayout, lease: Lease, now: Timestamp, most: u16, mails: &
         (sql.id(lease.worker.0), sql.bind(SqlValue::Time(lease.until)), sql.bind(SqlValue::Time(now)));
     let most = sql.bind(SqlValue::Int(i64::from(most)));
     let (tenant, which) = match mails {
-        DueMails::OfOthers(except) => (String::new(), others(&mut sql, except)),
+        DueMails::OfOthers(except) => (String::new(), exclude_tenants(&mut sql, except)),
         DueMails::These(owner, ids) => {
             let tenant = sql.tenant(*owner);
             let which = format!("tenant_id = {tenant} AND id = ANY({}) AND ", sql.ids(ids.iter().copied()));
@@ -155,7 +155,7 @@ fn claim(layout: SharedLayout, lease: Lease, now: Timestamp, most: u16, mails: &
          FOR UPDATE SKIP LOCKED) UPDATE invitations AS i SET mail_worker = {worker}, mail_leased_until = {until} \
          FROM found AS f WHERE {} RETURNING f.mail_due_at, i.tenant_id, i.id",
         address.columns(),
-        due(&which, &now),
+        due_mails(&which, &now),
         address.is_same("i", "f", &tenant),
     ));
     sql

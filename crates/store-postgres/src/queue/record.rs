@@ -129,7 +129,7 @@ impl<'r> RecordBuilder<'r> {
         let mut sql = Sql::default();
         let (tenant, worker) = (scope.map(|tenant| sql.tenant(tenant)), sql.id(worker.0));
         let jobs = || slice.results.iter().map(|(job, _)| job);
-        let next = || slice.results.iter().map(|(_, result)| next(result));
+        let next = || slice.results.iter().map(|(_, result)| next_state(result));
         let time = |at: Option<Timestamp>| at.map_or(SqlValue::Null(Type::Time), SqlValue::Time);
         let announced_id =
             |job: &Job| job.delivery_id.map_or(SqlValue::Null(Type::Id), |id| SqlValue::Id(id.to_bytes()));
@@ -339,7 +339,7 @@ fn arrays<'b>(bound: &'b [(&'static str, String)], columns: &[&str]) -> Vec<&'b 
 }
 
 /// Returns the code for the queued delivery, and its next due time.
-const fn next(result: &AttemptResult) -> (i64, Option<Timestamp>) {
+const fn next_state(result: &AttemptResult) -> (i64, Option<Timestamp>) {
     match result {
         AttemptResult::Settled(settled) => match settled.retry_at {
             Some(at) => (AGAIN, Some(at)),

@@ -14,8 +14,8 @@ use crate::sql::row::{flag, id, int};
 use crate::store::PostgresStore;
 
 /// Returns the stored words of all statuses but the one of people who have left.
-fn present() -> impl Iterator<Item = SqlValue> {
-    employees::present().map(|word| SqlValue::Text(word.to_owned()))
+fn present_statuses() -> impl Iterator<Item = SqlValue> {
+    employees::present_statuses().map(|word| SqlValue::Text(word.to_owned()))
 }
 
 #[async_trait]
@@ -61,7 +61,7 @@ impl People for PostgresStore {
         let (tenant, managers) = (sql.tenant(tenant), sql.ids(managers.iter().map(|manager| manager.to_bytes())));
         let most = sql.bind(SqlValue::Int(i64::from(most)));
         let order = "ORDER BY last_name_key, first_name_key, id";
-        let runs: Vec<_> = present()
+        let runs: Vec<_> = present_statuses()
             .map(|status| {
                 let status = sql.bind(status);
                 format!(

@@ -142,7 +142,7 @@ impl Sql {
 
     /// Binds the statuses of people who have not left and returns the placeholder.
     pub(crate) fn present_statuses(&mut self) -> String {
-        self.many(Type::Text, employees::present().map(|word| SqlValue::Text(word.to_owned())))
+        self.many(Type::Text, employees::present_statuses().map(|word| SqlValue::Text(word.to_owned())))
     }
 
     /// Binds an array of ids and returns its placeholder.

@@ -26,17 +26,17 @@ const UUID_OID: u32 = 2950;
 pub(crate) struct Value(pub(crate) SqlValue);
 
 /// SQL types that a cell can be bound as.
-pub(crate) trait Bound {}
-impl Bound for Uuid {}
-impl Bound for Text {}
-impl Bound for BigInt {}
-impl Bound for Bool {}
-impl Bound for Timestamptz {}
-impl Bound for SqlDate {}
-impl Bound for Array<Uuid> {}
-impl Bound for Binary {}
+pub(crate) trait BindType {}
+impl BindType for Uuid {}
+impl BindType for Text {}
+impl BindType for BigInt {}
+impl BindType for Bool {}
+impl BindType for Timestamptz {}
+impl BindType for SqlDate {}
+impl BindType for Array<Uuid> {}
+impl BindType for Binary {}
 
-impl<T: Bound> ToSql<T, Pg> for Value {
+impl<T: BindType> ToSql<T, Pg> for Value {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
         if matches!(self.0, SqlValue::Null(_)) {
             return Ok(IsNull::Yes);
@@ -133,7 +133,7 @@ where
 }
 
 /// A decoded value, `None` for null, or the reason why it is invalid.
-pub(crate) type Decoded<T> = Result<Option<T>, String>;
+pub(crate) type DecodedCell<T> = Result<Option<T>, String>;
 
 pub(crate) fn read_fixed<const N: usize>(bytes: &[u8]) -> Result<[u8; N], String> {
     <[u8; N]>::try_from(bytes).map_err(|_| format!("{} bytes instead of {N}", bytes.len()))
@@ -173,28 +173,28 @@ impl<'a, R> CellReader for Columns<'a, R>
 where
     R: Row<'a, Pg> + RowIndex<usize>,
 {
-    fn id(&mut self) -> Decoded<[u8; 16]> {
+    fn id(&mut self) -> DecodedCell<[u8; 16]> {
         self.next(read_fixed)
     }
-    fn text(&mut self) -> Decoded<String> {
+    fn text(&mut self) -> DecodedCell<String> {
         self.next(text)
     }
-    fn int(&mut self) -> Decoded<i64> {
+    fn int(&mut self) -> DecodedCell<i64> {
         self.next(int)
     }
-    fn flag(&mut self) -> Decoded<bool> {
+    fn flag(&mut self) -> DecodedCell<bool> {
         self.next(flag)
     }
-    fn time(&mut self) -> Decoded<Timestamp> {
+    fn time(&mut self) -> DecodedCell<Timestamp> {
         self.next(time)
     }
-    fn date(&mut self) -> Decoded<Date> {
+    fn date(&mut self) -> DecodedCell<Date> {
         self.next(date)
     }
-    fn ids(&mut self) -> Decoded<Vec<[u8; 16]>> {
+    fn ids(&mut self) -> DecodedCell<Vec<[u8; 16]>> {
         self.next(ids)
     }
-    fn bytes(&mut self) -> Decoded<Vec<u8>> {
+    fn bytes(&mut self) -> DecodedCell<Vec<u8>> {
         self.next(|bytes| Ok(bytes.to_vec()))
     }
     fn size(&self) -> usize {

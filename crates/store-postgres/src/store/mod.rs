@@ -45,7 +45,7 @@ const LEAST_POOLED: usize = 2;
 
 /// `true` if the log already reported that the role cannot create partitions.
 #[derive(Clone, Default)]
-pub(crate) struct Warned(pub(crate) Arc<AtomicBool>);
+pub(crate) struct PartitionWarning(pub(crate) Arc<AtomicBool>);
 
 /// Divisor for the share of pooled connections that reads of tenants may hold at once, one exclusive connection
 /// each. The rest stays free for commits. Waiting tenants take turns.
@@ -61,7 +61,7 @@ pub struct PostgresStore {
     pub(crate) nodes: Nodes,
     pub(crate) home: Handle,
     pub(crate) turns: QueueConnections,
-    pub(crate) warned: Warned,
+    pub(crate) warned: PartitionWarning,
     pub(crate) slow: SlowReadLimits,
     /// Limits concurrent reads on exclusive connections; waiting tenants take turns.
     single_reads: LargeWork,
@@ -98,8 +98,11 @@ impl PostgresStore {
             (Sizes { shared, pooled: pool_size, slow: options.slow_reads }, session.home().clone());
         let (nodes, layout) = servers(&session, sizes).await?;
         let committer = Committer::new(nodes.clone(), home.clone(), layout);
-        let (turns, warned, slow) =
-            (QueueConnections::new(pool_size), Warned::default(), SlowReadLimits::new(options.slow_reads));
+        let (turns, warned, slow) = (
+            QueueConnections::new(pool_size),
+            PartitionWarning::default(),
+            SlowReadLimits::new(options.slow_reads),
+        );
         let (asked_first, for_replica) = (None, None);
         let single_reads = LargeWork::with_turns(pool_size / SINGLE_READ_SHARE);
         let (large_work, row_sizes) = (LargeWork::default(), RowSizes::default());

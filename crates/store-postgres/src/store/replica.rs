@@ -17,7 +17,7 @@ use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::{Session, run_into};
 use crate::connection::standby::{IDENTITY, Identity, STANDING, StandbyOf, one};
 use crate::failure::Failure;
-use crate::migrations::newest;
+use crate::migrations::newest_migration;
 use crate::options::{ConnectError, PostgresOptions};
 use crate::sql::Sql;
 use crate::sql::row::{flag, int};
@@ -86,7 +86,8 @@ impl Replica {
         let identity = identity.ok_or_else(|| ConnectError::Replica("the database has no identity".to_owned()))?;
         let deadline = options.slow_reads.deadline;
         let session = Session::new(url, &options.application_name).map_err(to_replica_error)?;
-        let (has_migration, migration) = newest().map_err(|error| ConnectError::Replica(error.to_string()))?;
+        let (has_migration, migration) =
+            newest_migration().map_err(|error| ConnectError::Replica(error.to_string()))?;
         let standby = StandbyOf { identity, migration, has_migration: Arc::new(has_migration) };
         let session = session.with_statement_timeout(deadline).with_standby_of(standby);
         let pool = Pool::new("replica", None, &session, options.pool / SHARE)?;

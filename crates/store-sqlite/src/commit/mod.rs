@@ -149,7 +149,7 @@ pub(crate) fn is_open(db: &mut Db, tenant: Tenant, RowKey { table, id }: RowKey)
 
 /// Returns `true` if the department has a member who has not left.
 fn has_members(db: &mut Db, tenant: Tenant, department: [u8; 16]) -> Result<bool, StorageError> {
-    let present: Vec<_> = employees::present().collect();
+    let present: Vec<_> = employees::present_statuses().collect();
     let marks = vec!["?"; present.len()].join(", ");
     let text = format!(
         "SELECT 1 FROM employees WHERE tenant_id = ? AND department_id = ? AND status IN ({marks}) LIMIT 1"

@@ -41,7 +41,7 @@ pub(crate) fn are_complete(db: &mut Db, tenant: Tenant) -> Result<bool, StorageE
 }
 
 /// Returns the tenants whose lines are incomplete.
-pub(crate) fn incomplete(db: &mut Db) -> Result<Vec<Tenant>, StorageError> {
+pub(crate) fn incomplete_tenants(db: &mut Db) -> Result<Vec<Tenant>, StorageError> {
     let text = "SELECT tenant_id FROM reporting_trees WHERE rebuilt_until IS NOT NULL";
     db.rows(Sql::new(text), |row| tenant_of(row, "reporting_trees"))
 }
@@ -101,7 +101,7 @@ fn id(row: &mut dyn CellReader) -> Result<[u8; 16], StorageError> {
 /// Completes all lines that a process left incomplete, each piece in a transaction of its own.
 pub(crate) fn complete_all(db: &mut Db) -> Result<(), StorageError> {
     let run = |db: &mut Db, text| db.execute(&Sql::new(text)).map(drop).map_err(|error| classify_error(&error));
-    for tenant in incomplete(db)? {
+    for tenant in incomplete_tenants(db)? {
         let mut has_more = true;
         while has_more {
             run(db, "BEGIN IMMEDIATE")?;

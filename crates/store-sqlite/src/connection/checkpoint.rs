@@ -34,16 +34,16 @@ impl Gate {
         drop(self.opened.wait_while(closed_flag, |is_closed| *is_closed));
     }
 
-    fn close(&self) -> Closed<'_> {
+    fn close(&self) -> ClosedGate<'_> {
         *self.closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        Closed(self)
+        ClosedGate(self)
     }
 }
 
 /// Guard that opens the gate when it is dropped.
-struct Closed<'g>(&'g Gate);
+struct ClosedGate<'g>(&'g Gate);
 
-impl Drop for Closed<'_> {
+impl Drop for ClosedGate<'_> {
     fn drop(&mut self) {
         *self.0.closed.lock().unwrap_or_else(PoisonError::into_inner) = false;
         self.0.opened.notify_all();

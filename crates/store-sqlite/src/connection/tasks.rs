@@ -12,16 +12,16 @@ pub(crate) struct TaskQueue<T> {
 }
 
 struct State<T> {
-    waiting: FairQueue<Queued<T>>,
+    waiting: FairQueue<QueuedItem<T>>,
     length: usize,
     open: bool,
 }
 
 /// An item with its tenant; `None` is the service itself.
-pub(crate) type Queued<T> = (Option<Tenant>, T);
+pub(crate) type QueuedItem<T> = (Option<Tenant>, T);
 
 impl<T> State<T> {
-    fn take(&mut self, most: usize) -> Vec<Queued<T>> {
+    fn take(&mut self, most: usize) -> Vec<QueuedItem<T>> {
         let tasks: Vec<_> = std::iter::from_fn(|| self.waiting.pop()).take(most).collect();
         self.length -= tasks.len();
         tasks
@@ -53,7 +53,7 @@ impl<T> TaskQueue<T> {
     }
 
     /// Puts back items that were taken, also into a closed queue: they are taken next, as before.
-    pub(crate) fn put_back(&self, items: Vec<Queued<T>>) {
+    pub(crate) fn put_back(&self, items: Vec<QueuedItem<T>>) {
         let mut state = self.lock();
         state.length += items.len();
         for (tenant, item) in items.into_iter().rev() {
@@ -62,7 +62,7 @@ impl<T> TaskQueue<T> {
     }
 
     /// Waits for items and takes at most `most`. Returns `None` once the queue is closed and empty.
-    pub(crate) fn take(&self, most: usize) -> Option<Vec<Queued<T>>> {
+    pub(crate) fn take(&self, most: usize) -> Option<Vec<QueuedItem<T>>> {
         let mut state = self.lock();
         while state.waiting.is_empty() {
             if !state.open {
@@ -74,7 +74,7 @@ impl<T> TaskQueue<T> {
     }
 
     /// Takes at most `most` queued items without waiting.
-    pub(crate) fn take_waiting(&self, most: usize) -> Vec<Queued<T>> {
+    pub(crate) fn take_waiting(&self, most: usize) -> Vec<QueuedItem<T>> {
         self.lock().take(most)
     }
 

@@ -17,7 +17,7 @@ use candor_fair_share::FairQueue;
 use candor_port_storage::StorageError;
 
 use crate::connection::checkpoint::Gate;
-use crate::connection::tasks::{ConsumerGuard, Queued, TaskQueue};
+use crate::connection::tasks::{ConsumerGuard, QueuedItem, TaskQueue};
 use crate::sql::{Db, Sql, classify_error};
 
 /// Maximum group size: large enough to share a flush, small enough that the first task does not wait long for
@@ -40,7 +40,7 @@ pub(crate) trait Task: Send {
 
 /// Queue of the writer.
 pub(crate) type Tasks = TaskQueue<Box<dyn Task>>;
-type QueuedTask = Queued<Box<dyn Task>>;
+type QueuedTask = QueuedItem<Box<dyn Task>>;
 
 /// A task made of a closure.
 struct ClosureTask<F, T, E> {

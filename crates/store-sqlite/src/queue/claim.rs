@@ -33,7 +33,7 @@ impl SubscriptionQueues {
 }
 
 /// A delivery, or the error that prevents reading it.
-type Found = Result<Job, StorageError>;
+type FoundDelivery = Result<Job, StorageError>;
 
 /// Selects deliveries by the claim and leases them to a worker.
 pub(crate) fn claim(
@@ -47,7 +47,7 @@ pub(crate) fn claim(
         Claim::SubscriptionQueues(walk) => walk_queues(db, SubscriptionQueues::Due(now), walk)?,
         Claim::Parked(walk) => walk_queues(db, SubscriptionQueues::Parked, walk)?,
     };
-    let claimed_jobs = ClaimedJobs { jobs: readable(found)?, next };
+    let claimed_jobs = ClaimedJobs { jobs: keep_readable(found)?, next };
     // A parked delivery becomes due when the lease ends, in case no result is recorded.
     let due = if matches!(claim, Claim::Parked(_)) { ", due_at = ?2" } else { "" };
     let text = format!(
@@ -62,7 +62,7 @@ pub(crate) fn claim(
     Ok(claimed_jobs)
 }
 
-fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<Found>, StorageError> {
+fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<FoundDelivery>, StorageError> {
     let columns = columns(db);
     let text =
         format!("SELECT {columns} FROM delivery_jobs WHERE due_at <= ? AND {UNLEASED} ORDER BY due_at LIMIT ?");
@@ -74,11 +74,11 @@ fn walk_queues(
     db: &mut Db,
     queues: SubscriptionQueues,
     walk: &QueueWalk,
-) -> Result<(Vec<Found>, Option<QueueKey>), StorageError> {
+) -> Result<(Vec<FoundDelivery>, Option<QueueKey>), StorageError> {
     let busy: HashSet<_> = walk.busy.iter().copied().collect();
     let (mut jobs, mut at) = (vec![], walk.after);
     for _ in 0..walk.queues {
-        at = next(db, queues, at)?;
+        at = next_subscription(db, queues, at)?;
         let Some(queue) = at else { break };
         if !busy.contains(&queue) {
             jobs.extend(jobs_of(db, queues, queue, walk.most(queue))?);
@@ -89,7 +89,7 @@ fn walk_queues(
 
 /// Returns the next subscription with queued deliveries: first of the same tenant, then of later tenants. A
 /// row-value comparison would make SQLite scan the rest of the current queue.
-fn next(
+fn next_subscription(
     db: &mut Db,
     queues: SubscriptionQueues,
     after: Option<QueueKey>,
@@ -118,7 +118,7 @@ fn jobs_of(
     queues: SubscriptionQueues,
     (tenant, webhook): QueueKey,
     each: u16,
-) -> Result<Vec<Found>, StorageError> {
+) -> Result<Vec<FoundDelivery>, StorageError> {
     let (columns, queue) = (columns(db), queues.queue());
     let text =
         |rest: &str| format!("SELECT {columns} FROM {queue} AND tenant_id = ? AND webhook_id = ? {rest} LIMIT ?");
@@ -135,7 +135,7 @@ fn jobs_of(
 
 /// Returns the readable deliveries. An unreadable one is logged, and must not hold up the others; it is an
 /// error only if no delivery is readable.
-fn readable(found: Vec<Found>) -> Result<Vec<Job>, StorageError> {
+fn keep_readable(found: Vec<FoundDelivery>) -> Result<Vec<Job>, StorageError> {
     let (mut jobs, mut unread) = (vec![], None);
     for job in found {
         match job {

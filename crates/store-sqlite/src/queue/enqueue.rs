@@ -44,7 +44,7 @@ pub(crate) fn fan_out(
     if change.events.is_empty() {
         return Ok(());
     }
-    let mut active = db.rows(Sql::new(ACTIVE).bind(tenant), active)?;
+    let mut active = db.rows(Sql::new(ACTIVE).bind(tenant), read_receiver)?;
     let subscription_ids = change.written_subscriptions();
     active.retain(|receiver| !subscription_ids.contains(&receiver.id));
     let facts = facts(db, tenant, change, &active)?;
@@ -61,7 +61,7 @@ pub(crate) fn fan_out(
     Ok(())
 }
 
-fn active(row: &mut dyn CellReader) -> Result<EventReceiver, StorageError> {
+fn read_receiver(row: &mut dyn CellReader) -> Result<EventReceiver, StorageError> {
     Ok(read_event_receiver(&mut Reader::new(row, EVENT_RECEIVER_TABLE))?)
 }
 

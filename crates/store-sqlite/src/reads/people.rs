@@ -76,7 +76,7 @@ fn reports_of(
     draft
         .with(" WHERE tenant_id = ", tenant)
         .with(" AND manager_id = ", manager)
-        .any_of(" AND status", employees::present());
+        .any_of(" AND status", employees::present_statuses());
     draft.with(" ORDER BY last_name_key, first_name_key, id LIMIT ", i64::from(most));
     db.rows(draft.finish(), |row| Ok((manager, Id::from_bytes(lines::id(row, "id")?))))
 }

@@ -31,7 +31,7 @@ impl Webhooks for SqliteStore {
         after: Option<QueueKey>,
         most: u16,
     ) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
-        self.read(None, move |db| every(db, after, most)).await
+        self.read(None, move |db| subscriptions_after(db, after, most)).await
     }
 
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
@@ -96,7 +96,7 @@ pub(crate) fn subscribers(db: &mut Db, tenant: Tenant) -> Result<Subscribers, St
 }
 
 /// Returns the subscriptions of all tenants after a key.
-pub(crate) fn every(
+pub(crate) fn subscriptions_after(
     db: &mut Db,
     after: Option<QueueKey>,
     most: u16,

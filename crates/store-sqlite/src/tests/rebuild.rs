@@ -199,8 +199,8 @@ fn process_that_starts_completes_the_lines() {
     let mut tree = Tree::make(4, &mut |number| number / 3);
     tree.db.lines_at_once = 0;
     tree.shift(&[(5, Some(200))]).unwrap();
-    assert_eq!(rebuild::incomplete(&mut tree.db).unwrap(), [tree.tenant]);
+    assert_eq!(rebuild::incomplete_tenants(&mut tree.db).unwrap(), [tree.tenant]);
     rebuild::complete_all(&mut tree.db).unwrap();
-    assert_eq!(rebuild::incomplete(&mut tree.db).unwrap(), []);
+    assert_eq!(rebuild::incomplete_tenants(&mut tree.db).unwrap(), []);
     tree.check_lines("completed");
 }

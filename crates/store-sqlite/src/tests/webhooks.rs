@@ -223,7 +223,7 @@ fn queue_and_log_maintenance_is_bounded_by_indexes() {
     queue::state(&mut db, make.tick()).unwrap();
     must_be_led(&mut db, &["SCAN (subquery-1)", "SCAN CONSTANT ROW"]);
     queue::forget(&mut db, make.tick(), 9).unwrap();
-    webhooks::every(&mut db, Some((tenant, to.id)), 9).unwrap();
+    webhooks::subscriptions_after(&mut db, Some((tenant, to.id)), 9).unwrap();
     webhooks::events(&mut db, vec![(tenant, make.id())]).unwrap();
     webhooks::attempt(&mut db, tenant, to.id, make.id()).unwrap();
     must_be_led(&mut db, &[]);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use candor_fair_share::SlowReads;
 use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore, migrate};
-use candor_store_testkit::{Fresh, sqlite_image};
+use candor_store_testkit::{EmptyStore, sqlite_image};
 use diesel::connection::{Connection, SimpleConnection};
 use diesel::sqlite::SqliteConnection;
 
@@ -14,7 +14,7 @@ use diesel::sqlite::SqliteConnection;
     clippy::unused_async,
     reason = "a test without a store has failed; the suite awaits it"
 )]
-pub(crate) async fn fresh(in_memory: bool, slow_reads: SlowReads) -> Option<Fresh> {
+pub(crate) async fn fresh(in_memory: bool, slow_reads: SlowReads) -> Option<EmptyStore> {
     let folder = tempfile::tempdir().expect("a folder");
     let image = sqlite_image(|path| migrate(&DatabaseLocation::File(path.to_owned()))).expect("a file");
     let options = if in_memory {
@@ -33,5 +33,5 @@ pub(crate) async fn fresh(in_memory: bool, slow_reads: SlowReads) -> Option<Fres
         connection.batch_execute(&statement).expect("a statement");
         Box::pin(std::future::ready(())) as _
     };
-    Some(Fresh { store: Arc::new(store), sql: Arc::new(sql), keep: Box::new(folder) })
+    Some(EmptyStore { store: Arc::new(store), sql: Arc::new(sql), keep: Box::new(folder) })
 }

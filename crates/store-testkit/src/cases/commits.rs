@@ -36,14 +36,14 @@ const NEWEST: Sort = Sort::descending_by(SortBy::OccurredAt);
 const FIRST: PageRequest = PageRequest { limit: 100, after: None };
 
 /// A change set that writes to every kind of table, plus one write that the store may refuse.
-struct Everything {
+struct CompleteChange {
     change: ChangeSet,
     department: Department,
     person: Employee,
     observation: Observation,
 }
 
-impl Everything {
+impl CompleteChange {
     async fn around(world: &CaseContext, write: Write) -> Self {
         let CaseContext { make, .. } = world;
         let subject = world.hire().await;
@@ -134,7 +134,7 @@ fn person(employee: Employee, seen: Version) -> Write {
 
 async fn change_set_is_saved_completely(world: CaseContext) {
     let write = Write::put(&Row::new(world.make.department()));
-    let all = Everything::around(&world, write).await;
+    let all = CompleteChange::around(&world, write).await;
     all.must_be(&world, false, "before").await;
     world.commit(all.change.clone()).await.unwrap();
     all.must_be(&world, true, "after").await;
@@ -146,7 +146,7 @@ async fn stale_write_saves_nothing(world: CaseContext) {
     let person_before = world.hire().await;
     let employee_row = world.employee(person_before.id).await;
     world.try_save(person(renamed(&employee_row, "Winner"), employee_row.version)).await.unwrap();
-    let all = Everything::around(&world, person(renamed(&employee_row, "Loser"), employee_row.version)).await;
+    let all = CompleteChange::around(&world, person(renamed(&employee_row, "Loser"), employee_row.version)).await;
     let result = world.commit(all.change.clone()).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     all.must_be(&world, false, "stale").await;
@@ -166,7 +166,7 @@ async fn refused_change_set_saves_nothing(world: CaseContext) {
         ("a version that never was", person(holder.clone(), Version(7))),
     ];
     for (what, write) in writes {
-        let all = Everything::around(&world, write).await;
+        let all = CompleteChange::around(&world, write).await;
         assert!(world.commit(all.change.clone()).await.is_err(), "{what}");
         all.must_be(&world, false, what).await;
     }

@@ -29,7 +29,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-type Expected = BTreeMap<Vec<SqlValue>, u64>;
+type ExpectedCounts = BTreeMap<Vec<SqlValue>, u64>;
 
 const GROUPS: [&[ObservationGroup]; 8] = [
     &[ObservationGroup::Type],
@@ -77,7 +77,7 @@ fn groups_of(row: &Observation, all: &Population, groups: &[ObservationGroup]) -
     combinations
 }
 
-fn found(counted: CountedGroups) -> Expected {
+fn found(counted: CountedGroups) -> ExpectedCounts {
     counted.groups.into_iter().map(|group| (group.values, group.count)).collect()
 }
 
@@ -104,7 +104,7 @@ async fn observation_counts_match_the_list_of_each_viewer(world: CaseContext) {
             };
             let visible_observations: Vec<_> = all.observations.iter().filter(is_shown).collect();
             for groups in GROUPS {
-                let mut expected_counts = Expected::new();
+                let mut expected_counts = ExpectedCounts::new();
                 for values in visible_observations.iter().flat_map(|row| groups_of(row, &all, groups)) {
                     *expected_counts.entry(values).or_default() += 1;
                 }
@@ -130,7 +130,7 @@ async fn objective_counts_match_their_list(world: CaseContext) {
     world.save(all.iter().cloned().map(|row| Write::put(&Row::new(row))).collect()).await;
     let filter = objective::Filter::parse(Family::Employees, Params::new(vec![])).unwrap().filter;
     for group in objective::ObjectiveGroup::ALL.iter().copied() {
-        let mut expected_counts = Expected::new();
+        let mut expected_counts = ExpectedCounts::new();
         for row in all.iter().filter(|row| filter.scopes.contains(&row.scope)) {
             let word = match group {
                 objective::ObjectiveGroup::Status => <&str>::from(row.status).to_owned(),

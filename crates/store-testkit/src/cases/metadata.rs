@@ -31,7 +31,7 @@ pub(crate) fn cases() -> Vec<Case> {
 const FIRST: PageRequest = PageRequest { limit: 10, after: None };
 
 /// A resource with metadata and an external id.
-trait Described: Stored + Clone + PartialEq + std::fmt::Debug {
+trait HasMetadata: Stored + Clone + PartialEq + std::fmt::Debug {
     const UNIQUE: Unique;
     const BY_EXTERNAL_ID: LookupColumn<Self>;
 
@@ -45,10 +45,10 @@ trait Described: Stored + Clone + PartialEq + std::fmt::Debug {
     fn list(metadata: Vec<[u8; 16]>, external_id: Option<String>) -> TypedListing<Self>;
 }
 
-/// Implements [`Described`] for a resource by its module, in a list by creation time.
+/// Implements [`HasMetadata`] for a resource by its module, in a list by creation time.
 macro_rules! described {
     ($resource:ident, $module:ident, $rows:ident, $unique:ident, $new:expr, $filter:expr) => {
-        impl Described for $resource {
+        impl HasMetadata for $resource {
             const UNIQUE: Unique = Unique::$unique;
             const BY_EXTERNAL_ID: LookupColumn<Self> = rows::$rows::BY_EXTERNAL_ID;
 
@@ -102,7 +102,7 @@ described!(
     assignment::Filter::default()
 );
 
-fn with<T: Described>(mut resource: T, metadata: Metadata, external_id: Option<&str>) -> T {
+fn with<T: HasMetadata>(mut resource: T, metadata: Metadata, external_id: Option<&str>) -> T {
     resource.describe(metadata, external_id.map(str::to_owned));
     resource
 }
@@ -112,13 +112,13 @@ fn cycle(word: &str) -> Metadata {
 }
 
 /// Returns the entries of the list with these filters.
-async fn listed<T: Described>(world: &CaseContext, metadata: &Metadata, external_id: Option<&str>) -> Vec<T> {
+async fn listed<T: HasMetadata>(world: &CaseContext, metadata: &Metadata, external_id: Option<&str>) -> Vec<T> {
     let list = T::list(metadata.digests(), external_id.map(str::to_owned));
     world.store.page(world.tenant, list).await.unwrap().items
 }
 
 async fn metadata_and_external_ids_round_trip(world: CaseContext) {
-    async fn round_trip<T: Described>(world: &CaseContext) {
+    async fn round_trip<T: HasMetadata>(world: &CaseContext) {
         let person = world.hire().await;
         let keys = TEXTS.iter().enumerate().map(|(at, text)| (format!("{text}{at}"), (*text).to_owned()));
         for text in TEXTS {
@@ -138,7 +138,7 @@ async fn metadata_and_external_ids_round_trip(world: CaseContext) {
 }
 
 async fn metadata_filter_follows_every_update(world: CaseContext) {
-    async fn follows<T: Described>(world: &CaseContext) {
+    async fn follows<T: HasMetadata>(world: &CaseContext) {
         let base = T::new(world, world.hire().await.id);
         let mut version = None;
         for metadata in [cycle("h1"), cycle("h2"), Metadata::default(), cycle("h1"), cycle("h1")] {
@@ -159,7 +159,7 @@ async fn metadata_filter_follows_every_update(world: CaseContext) {
 }
 
 async fn one_of_concurrent_uses_of_an_external_id_wins(world: CaseContext) {
-    async fn one_wins<T: Described>(world: &CaseContext) {
+    async fn one_wins<T: HasMetadata>(world: &CaseContext) {
         let person = world.hire().await.id;
         for round in 0..4 {
             let external_id = format!("crm-{round}");
@@ -189,7 +189,7 @@ async fn one_of_concurrent_uses_of_an_external_id_wins(world: CaseContext) {
 }
 
 async fn update_to_a_taken_external_id_is_refused(world: CaseContext) {
-    async fn is_refused<T: Described>(world: &CaseContext) {
+    async fn is_refused<T: HasMetadata>(world: &CaseContext) {
         let person = world.hire().await.id;
         let [holder, other] = [Some("crm-1"), None].map(|own| with(T::new(world, person), cycle("h1"), own));
         world.save([&holder, &other].map(|row| Write::put(&Row::new(row.clone()))).to_vec()).await;
@@ -210,7 +210,7 @@ async fn update_to_a_taken_external_id_is_refused(world: CaseContext) {
 }
 
 async fn external_id_belongs_to_one_tenant(world: CaseContext) {
-    async fn belongs<T: Described>(world: &CaseContext) {
+    async fn belongs<T: HasMetadata>(world: &CaseContext) {
         let mut resources = vec![];
         for other in [world, &world.in_other_tenant(), &world.test_environment()] {
             let person = other.hire().await.id;

@@ -27,7 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// A tenant with one resource of each kind.
-struct Full {
+struct FullTenant {
     manager: Employee,
     person: Employee,
     department: candor_domain::catalog::Department,
@@ -38,7 +38,7 @@ struct Full {
     replay: candor_domain::idempotency::IdempotencyRecord,
 }
 
-impl Full {
+impl FullTenant {
     async fn new(world: &CaseContext) -> Self {
         let make = &world.make;
         let (department, attribute, connector) = (make.department(), make.attribute(), make.connector());
@@ -155,7 +155,7 @@ impl Full {
 }
 
 async fn read_finds_no_row_of_another_tenant(world: CaseContext) {
-    let full = Full::new(&world).await;
+    let full = FullTenant::new(&world).await;
     assert!(full.found(&world).await.iter().all(|(_, found)| *found), "{:?}", full.found(&world).await);
     let list_counts = full.listed(&world).await;
     assert!(list_counts.iter().all(|(_, count)| *count > 0), "{list_counts:?}");
@@ -177,7 +177,7 @@ async fn read_finds_no_row_of_another_tenant(world: CaseContext) {
 }
 
 async fn equal_ids_in_two_tenants_are_two_resources(world: CaseContext) {
-    let mut full = Full::new(&world).await;
+    let mut full = FullTenant::new(&world).await;
     let counts_before = full.listed(&world).await;
     for (number, other) in [world.in_other_tenant(), world.test_environment()].iter().enumerate() {
         full.person.first_name = format!("Twin{number}");
@@ -203,7 +203,7 @@ async fn equal_ids_in_two_tenants_are_two_resources(world: CaseContext) {
 }
 
 async fn write_changes_no_row_of_another_tenant(world: CaseContext) {
-    let full = Full::new(&world).await;
+    let full = FullTenant::new(&world).await;
     let version = Version::FIRST;
     for other in [world.in_other_tenant(), world.test_environment()] {
         let writes = [
@@ -230,7 +230,7 @@ async fn write_changes_no_row_of_another_tenant(world: CaseContext) {
 /// References to attributes are not foreign keys: the caller requires with `Require::open` that they belong
 /// to the tenant.
 async fn reference_to_a_row_of_another_tenant_is_missing(world: CaseContext) {
-    let full = Full::new(&world).await;
+    let full = FullTenant::new(&world).await;
     for other in [world.in_other_tenant(), world.test_environment()] {
         let make = &other.make;
         let own = other.hire().await;

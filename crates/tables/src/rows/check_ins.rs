@@ -79,7 +79,7 @@ pub fn of_person(person: EmployeeId, page: &PageRequest) -> TypedListing<CheckIn
 
 /// List of the check-ins on the objectives of a person.
 #[must_use]
-pub fn about(person: EmployeeId, page: &PageRequest) -> TypedListing<CheckIn> {
+pub fn list_about(person: EmployeeId, page: &PageRequest) -> TypedListing<CheckIn> {
     on_objectives_of(person, page).into_list()
 }
 

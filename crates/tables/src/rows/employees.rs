@@ -95,7 +95,7 @@ pub const BY_EMAIL: LookupColumn<Employee> = LookupColumn::column("email_key", T
 pub const BY_EXTERNAL_ID: LookupColumn<Employee> = LookupColumn::column("external_id", Type::Text);
 
 /// Returns the status words of people who have not left.
-pub fn present() -> impl Iterator<Item = &'static str> {
+pub fn present_statuses() -> impl Iterator<Item = &'static str> {
     Status::ALL.iter().filter(|status| **status != Status::Deactivated).map(|status| status.word())
 }
 
@@ -128,7 +128,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Emp
 pub fn members_of(department: DepartmentId, most: u16) -> TypedListing<Employee> {
     let mut it =
         Listing::new::<Employee>(Sort::ascending_by(SortBy::LastName), &PageRequest { limit: most, after: None });
-    it.runs(STATUS, present());
+    it.runs(STATUS, present_statuses());
     it.is(DEPARTMENT_ID, Some(department));
     it.into_list()
 }

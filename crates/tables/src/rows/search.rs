@@ -90,7 +90,7 @@ pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     let mut list = employees::list(&people_filter, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
         if filter.status.is_none() {
-            it.runs(STATUS, employees::present());
+            it.runs(STATUS, employees::present_statuses());
         }
         it.is(ID, filter.employee_id);
         it.conditions.extend(people_below(ID, filter.manager_id));

@@ -51,7 +51,7 @@ pub const BY_OPEN_KEY: LookupColumn<SyncIssue> = LookupColumn::column("open_key"
 
 /// List of the issues about a person in the order of their ids. The position of a page counts by its id only.
 #[must_use]
-pub fn about(person: EmployeeId, page: &PageRequest) -> TypedListing<SyncIssue> {
+pub fn list_about(person: EmployeeId, page: &PageRequest) -> TypedListing<SyncIssue> {
     let mut it = Listing::new_ordered::<SyncIssue>(ID, false, page.limit);
     it.is(EMPLOYEE_ID, Some(person));
     it.after = page.after.as_ref().map(|position| (SqlValue::Id(position.id), position.id));

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::pool::Driver;
-use crate::wire::Metered;
+use crate::wire::MeteredSocket;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// Returns a connection whose other end is closed, but which still looks usable.
 async fn closed_connection(address: SocketAddr) -> Connection {
-    let (_, allowance) = Metered::new(TcpStream::connect(address).await.unwrap());
+    let (_, allowance) = MeteredSocket::new(TcpStream::connect(address).await.unwrap());
     let (ours, theirs) = tokio::io::duplex(1024);
     let (mut sender, connection) = http1::handshake(TokioIo::new(ours)).await.unwrap();
     let driver = Driver::new(tokio::spawn(async move { connection.await.unwrap_or_default() }));

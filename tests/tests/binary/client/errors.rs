@@ -16,12 +16,12 @@ use super::Fixture;
 use crate::support::wire;
 
 /// A service that gives every request the same response.
-struct Played {
+struct PlayedService {
     url: String,
     requests: Arc<AtomicUsize>,
 }
 
-impl Played {
+impl PlayedService {
     fn start(status: u16, headers: &str, body: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -53,7 +53,7 @@ const ENVELOPE: &str = r#"{"error": {"code": "conflict", "message": "m", "reques
 async fn advice_of_the_service_overrides_the_status() {
     for (status, advice, requests) in [(409, "true", 3), (503, "false", 1), (503, "", 3), (500, "", 1)] {
         let headers = if advice.is_empty() { String::new() } else { format!("candor-should-retry: {advice}\r\n") };
-        let played_server = Played::start(status, &headers, ENVELOPE);
+        let played_server = PlayedService::start(status, &headers, ENVELOPE);
         assert!(matches!(played_server.client().me().get().await, Err(Error::Api(_))));
         assert_eq!(played_server.requests.load(Ordering::SeqCst), requests, "{status} {advice}");
     }
@@ -63,7 +63,7 @@ async fn advice_of_the_service_overrides_the_status() {
 async fn wait_beyond_the_longest_one_is_not_begun() {
     for (status, seconds, max_wait) in [(429, 66, None), (503, 31, None), (429, 8, Some(5)), (503, 8, Some(5))] {
         let header = format!("retry-after: {seconds}\r\n");
-        let played_server = Played::start(status, &header, r#"{"error": {"code": "rate_limited"}}"#);
+        let played_server = PlayedService::start(status, &header, r#"{"error": {"code": "rate_limited"}}"#);
         let call = played_server.client().me().get();
         let call = match max_wait {
             Some(wait) => call.max_wait(Duration::from_secs(wait)),
@@ -96,11 +96,11 @@ async fn error_has_its_code_and_typed_details() {
 async fn unknown_code_and_detail_do_not_break_the_client() {
     let later_error =
         json!({"error": {"code": "on_fire", "message": "m", "details": [{"heat": 3}], "colour": "red"}});
-    let error = Played::start(418, "", &later_error.to_string()).client().me().get().await.unwrap_err();
+    let error = PlayedService::start(418, "", &later_error.to_string()).client().me().get().await.unwrap_err();
     let error = error.api().unwrap();
     assert_eq!(error.code, ErrorCode::Unknown("on_fire".to_owned()));
     assert_eq!(error.details, [ErrorDetail::Unknown(json!({"heat": 3}))]);
-    let page = Played::start(500, "", "<html>").client().me().get().await.unwrap_err();
+    let page = PlayedService::start(500, "", "<html>").client().me().get().await.unwrap_err();
     assert_eq!(page.api().unwrap().status.as_u16(), 500);
 }
 
@@ -114,8 +114,12 @@ async fn unknown_word_and_member_do_not_break_a_resource() {
     let mut later_json = json!(observation);
     later_json["type"] = json!("epiphany");
     later_json["mood"] = json!({"new": true});
-    let read =
-        Played::start(200, "", &later_json.to_string()).client().observations().get("obs_1", None).await.unwrap();
+    let read = PlayedService::start(200, "", &later_json.to_string())
+        .client()
+        .observations()
+        .get("obs_1", None)
+        .await
+        .unwrap();
     assert_eq!(read.r#type, ObservationType::Unknown("epiphany".to_owned()));
     assert_eq!(read.observation, "Calm.");
 }

@@ -25,17 +25,17 @@ mod actix;
 #[expect(unreachable_pub, reason = "an example, as its readers have it")]
 mod axum_receiver;
 
-type Received = Arc<Mutex<Vec<Delivered>>>;
+type ReceivedDeliveries = Arc<Mutex<Vec<Delivered>>>;
 
 /// Starts a receiver with these secrets.
-async fn axum_application(listener: TcpListener, secrets: Vec<String>, received: Received) {
+async fn axum_application(listener: TcpListener, secrets: Vec<String>, received: ReceivedDeliveries) {
     listener.set_nonblocking(true).unwrap();
     let listener = tokio::net::TcpListener::from_std(listener).unwrap();
     let router = axum_receiver::receiver(secrets, move |event| received.lock().unwrap().push(event));
     tokio::spawn(async move { axum::serve(listener, router).await });
 }
 
-async fn actix_application(listener: TcpListener, secrets: Vec<String>, received: Received) {
+async fn actix_application(listener: TcpListener, secrets: Vec<String>, received: ReceivedDeliveries) {
     let handle: Arc<dyn Fn(Delivered) + Send + Sync> = Arc::new(move |event| received.lock().unwrap().push(event));
     let data = web::Data::new(actix::Receiver { secrets, handle });
     let server = HttpServer::new(move || App::new().app_data(data.clone()).configure(actix::routes));
@@ -43,7 +43,9 @@ async fn actix_application(listener: TcpListener, secrets: Vec<String>, received
 }
 
 /// Asserts that a receiver with both secrets of a rotation gets a test and a hire, and refuses a forged delivery.
-async fn receives<F: Future<Output = ()>>(application: impl Fn(TcpListener, Vec<String>, Received) -> F) {
+async fn receives<F: Future<Output = ()>>(
+    application: impl Fn(TcpListener, Vec<String>, ReceivedDeliveries) -> F,
+) {
     let fixture = Fixture::start();
     let client = fixture.client();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -54,7 +56,7 @@ async fn receives<F: Future<Output = ()>>(application: impl Fn(TcpListener, Vec<
         client.webhooks().update(&webhook.id, WebhookUpdate::new().rotate_secret(true)).await.unwrap();
     let secrets = [Some(webhook.secret), updated_webhook.secret]
         .map(|secret| secret.as_ref().map(Secret::expose).map(str::to_owned));
-    let receipts = Received::default();
+    let receipts = ReceivedDeliveries::default();
     application(listener, secrets.into_iter().flatten().collect(), Arc::clone(&receipts)).await;
     client.webhooks().test(&webhook.id).await.unwrap();
     let email = hire(&client, 1).await.unwrap();

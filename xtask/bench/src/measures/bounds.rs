@@ -70,10 +70,10 @@ fn wide_moves(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
     };
     let rounds = (0..data.options.rounds()).map(round).collect::<Result<Vec<(f64, Sample)>>>()?;
     let figures = [
-        format!("the move takes {:.0} ms", 1_000.0 * typical(&rounds, |(took, _)| *took)),
-        format!("99% within {:.0} ms", typical(&rounds, |(_, waits)| waits.millis_within(0.99))),
+        format!("the move takes {:.0} ms", 1_000.0 * median_of(&rounds, |(took, _)| *took)),
+        format!("99% within {:.0} ms", median_of(&rounds, |(_, waits)| waits.millis_within(0.99))),
     ];
-    let longest = (typical(&rounds, |(_, waits)| waits.millis_within(1.0)), "ms");
+    let longest = (median_of(&rounds, |(_, waits)| waits.millis_within(1.0)), "ms");
     let what = format!("Longest wait of another writer beside a move of {} people", group_thousands(BELOW.into()));
     Ok(Line::new(what, instance.store, figures, longest, Limit::AtMost(MAX_WAIT_MILLIS)))
 }

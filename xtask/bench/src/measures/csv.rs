@@ -37,22 +37,22 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let mut rounds = rounds.collect::<Result<Vec<_>>>()?;
     let peak = rounds.iter().map(|round| round.peak_megabytes).fold(f64::NAN, f64::max);
     rounds.remove(0);
-    let seconds = |property: fn(&Round) -> f64| format!("{:.2} s", typical(&rounds, property));
+    let seconds = |property: fn(&Round) -> f64| format!("{:.2} s", median_of(&rounds, property));
     let creation_time = seconds(|round| round.created);
-    let wait_within = |part: f64| typical(&rounds, |round| round.waits.millis_within(part));
+    let wait_within = |part: f64| median_of(&rounds, |round| round.waits.millis_within(part));
     let line =
         |what, figures, value, at_most| Line::new(what, instance.store, figures, value, Limit::AtMost(at_most));
     Ok(vec![
         line(
             "CSV of 10,000 new people, with managers, departments, events and audit entries",
             [creation_time.clone(), format!("one insert of their bare rows {}", seconds(|round| round.bare))],
-            (typical(&rounds, |round| round.created / round.bare), "×"),
+            (median_of(&rounds, |round| round.created / round.bare), "×"),
             MAX_AGAINST_BARE_ROWS,
         ),
         line(
             "The same CSV again",
             [seconds(|round| round.unchanged), format!("the first time {creation_time}")],
-            (typical(&rounds, |round| round.unchanged / round.created), "×"),
+            (median_of(&rounds, |round| round.unchanged / round.created), "×"),
             MAX_UNCHANGED,
         ),
         line(

@@ -19,16 +19,16 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let rounds = (0..data.options.rounds() as u64).map(|number| round(instance, &writes, SEED + 10 * number));
     let rounds = rounds.collect::<Result<Vec<_>>>()?;
     let p99 = |sample: &Sample| sample.millis_within(0.99);
-    let ratio = typical(&rounds, |(_, beside, alone)| p99(beside) / p99(alone));
+    let ratio = median_of(&rounds, |(_, beside, alone)| p99(beside) / p99(alone));
     let figures = [
-        format!("{:.2} ms", typical(&rounds, |(_, beside, _)| p99(beside))),
-        format!("without one {:.2} ms", typical(&rounds, |(_, _, alone)| p99(alone))),
+        format!("{:.2} ms", median_of(&rounds, |(_, beside, _)| p99(beside))),
+        format!("without one {:.2} ms", median_of(&rounds, |(_, _, alone)| p99(alone))),
     ];
     let line = |what: &str, figures, value, at_most| {
         Line::new(what, instance.store, figures, value, Limit::AtMost(at_most))
     };
     let parts = ["10 s of them until no search reads replaced parts of the index".to_owned(), String::new()];
-    let took = typical(&rounds, |(seconds, ..)| *seconds);
+    let took = median_of(&rounds, |(seconds, ..)| *seconds);
     Ok(vec![
         line("Erasure of a person with 2,000 observations, until the receipt", parts, (took, "s"), MAX_SECONDS),
         line("p99 of another tenant's writes beside an erasure", figures, (ratio, "×"), MAX_TAIL),

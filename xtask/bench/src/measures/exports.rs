@@ -39,14 +39,14 @@ fn measure_alone(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
         rounds.push((exported, bare_seconds(instance)?));
         peak = bytes.max(peak);
     }
-    let export_time = typical(&rounds, |(exported, _)| *exported);
+    let export_time = median_of(&rounds, |(exported, _)| *exported);
     let rate = format!("{export_time:.1} s, {}", per_second(f64::from(data.size.observations) / export_time));
-    let bare = typical(&rounds, |(_, bare)| *bare);
+    let bare = median_of(&rounds, |(_, bare)| *bare);
     let speed = Line::new(
         format!("Export of {} observations", group_thousands(data.size.observations.into())),
         instance.store,
         [rate, format!("`COPY` of the same rows {bare:.1} s")],
-        (typical(&rounds, |(exported, bare)| bare / exported), "×"),
+        (median_of(&rounds, |(exported, bare)| bare / exported), "×"),
         Limit::AtLeast(MIN_SPEED),
     );
     let memory = Line::new(

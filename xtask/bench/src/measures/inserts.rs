@@ -10,7 +10,7 @@ use std::path::PathBuf;
 const HALF_A_KEY: u32 = u32::MAX;
 
 /// Bytes of each value that a create of the service stores: the longest of twenty creates.
-struct Stored {
+struct ValueSizes {
     event: i64,
     changes: i64,
     answer: i64,
@@ -27,7 +27,7 @@ pub(super) fn script(
     let longest = |column: &str, table: &str| {
         reference.database.number(&format!("(SELECT max(octet_length({column})) FROM {table})"))
     };
-    let longest_texts = Stored {
+    let longest_texts = ValueSizes {
         event: longest("data", "events")?,
         changes: longest("changes", "audit_entries WHERE action LIKE 'observation%'")?,
         answer: longest("sealed", "replays")?,
@@ -43,7 +43,7 @@ pub(super) fn script(
 /// - the tags are neighbours in the list of attributes, so that transactions meet at the same rows as often.
 ///
 /// The statement looks nothing up: the lookups of the service count as a cost of the service.
-fn inserts(data: &DataSet<'_>, postgres: &Instance, creates: Creates, stored: &Stored) -> String {
+fn inserts(data: &DataSet<'_>, postgres: &Instance, creates: Creates, stored: &ValueSizes) -> String {
     let tenant = Store::Postgres.bytes(postgres.tenant);
     let id = |number: u8| format!("(x || '{number:010}')::uuid");
     let all = data::attributes_from(&postgres.attributes, 0, postgres.attributes.len());

@@ -20,7 +20,7 @@ pub(crate) use writes::RETRIED;
 use crate::Result;
 use crate::api::{Api, Person};
 use crate::burst::{Sample, Shape, burst, run_beside};
-use crate::comparison::{Comparison, Contender, typical};
+use crate::comparison::{Comparison, Contender, median_of};
 use crate::data_set::{CLIENTS, DataSet};
 use crate::database::Database;
 use crate::instance::Instance;

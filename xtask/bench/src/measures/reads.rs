@@ -4,7 +4,7 @@ use super::*;
 use crate::data::{self, FIRST_DAY, FIRST_NUMBER, NUMBER_STEP, Size};
 
 /// Reads, and the statement of the store that pgbench runs for comparison.
-struct Read<'a> {
+struct ReadMeasure<'a> {
     what: &'a str,
     traffic: fn(&str, Size) -> Traffic,
     /// Words that identify the statement among those in `pg_stat_activity`.
@@ -18,7 +18,7 @@ struct Read<'a> {
 
 pub(super) fn get(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let last = data.size.observations - 1;
-    Read {
+    ReadMeasure {
         what: "GET one observation",
         traffic: Traffic::observation,
         words: &["FROM observations WHERE", " id = $2"],
@@ -31,7 +31,7 @@ pub(super) fn get(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
 
 pub(super) fn list(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let (last, per_day) = (data.size.observations - 1, data.size.per_day());
-    Read {
+    ReadMeasure {
         what: "List of 50, anywhere in it",
         traffic: Traffic::any_page,
         words: &["FROM observations AS r", "(r.observation_date, r.id) <"],
@@ -51,7 +51,7 @@ fn script_id() -> String {
     format!("('{}' || :n || '{}')::uuid", data::OBSERVATIONS.before, data::OBSERVATIONS.after)
 }
 
-impl Read<'_> {
+impl ReadMeasure<'_> {
     fn measure(&self, data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
         let contender = instance.contender((self.traffic)(&instance.api.key, data.size), CLIENTS, 0);
         let comparison = data.compare_with_pgbench(instance, contender, |postgres, reference| {

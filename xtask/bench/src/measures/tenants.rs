@@ -78,7 +78,7 @@ fn loads(instance: &Instance) -> Result<[(&'static str, Load<'_>); 7]> {
     let address = instance.service.address;
     let page = move |key: String, path: String| -> Load<'_> {
         Box::new(move |time, seed| {
-            let requests = Traffic::read(&key, path.clone()).refusable();
+            let requests = Traffic::read(&key, path.clone()).allow_refusals();
             burst(address, &requests, Shape::for_time(LOUD, time, seed)).map(drop)
         })
     };
@@ -128,7 +128,8 @@ fn wide_bodies(instance: &Instance) -> Result<Load<'_>> {
     let body = json!({"custom_fields": fields});
     Ok(Box::new(move |time, seed| {
         let (path, body) = (path.clone(), body.clone());
-        let requests = Traffic::with_body(&tenant.key, move |_| path.clone(), move |_| body.clone()).refusable();
+        let requests =
+            Traffic::with_body(&tenant.key, move |_| path.clone(), move |_| body.clone()).allow_refusals();
         burst(address, &requests, Shape::for_time(LOUD, time, seed)).map(drop)
     }))
 }

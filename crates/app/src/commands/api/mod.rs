@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::remote::{Account, RemoteFailure};
 use call::Call;
-use print::{Printer, Received};
+use print::{PrintedResponse, Printer};
 
 /// Name of the command in `User-Agent`.
 const AGENT: &str = "candor-api";
@@ -43,8 +43,8 @@ pub(crate) async fn run(api: Api, output: Output) -> Result<(), Error> {
     }
 }
 
-async fn send(candor: &Candor, call: &Call) -> Result<Received, RemoteFailure> {
+async fn send(candor: &Candor, call: &Call) -> Result<PrintedResponse, RemoteFailure> {
     let response =
         call.request(candor, None).send().await.map_err(RemoteFailure::naming_request(call.to_string()))?;
-    Ok(Received { head: Some((response.status, response.headers)), body: response.data.into() })
+    Ok(PrintedResponse { head: Some((response.status, response.headers)), body: response.data.into() })
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::call::Call;
-use super::print::Received;
+use super::print::PrintedResponse;
 use crate::remote::RemoteFailure;
 
 /// A page of a list, with its entries as they arrived.
@@ -21,7 +21,7 @@ struct Page {
 ///
 /// # Errors
 /// [`RemoteFailure::Call`] if a page cannot be read; [`RemoteFailure::NoList`] if a response is no page of a list.
-pub(super) async fn join_pages(candor: &Candor, call: &Call) -> Result<Received, RemoteFailure> {
+pub(super) async fn join_pages(candor: &Candor, call: &Call) -> Result<PrintedResponse, RemoteFailure> {
     let mut whole = page(candor, call, None).await?;
     while let Some(cursor) = whole.next_cursor.take_if(|_| whole.has_more) {
         let next = page(candor, call, Some(&cursor)).await?;
@@ -29,7 +29,7 @@ pub(super) async fn join_pages(candor: &Candor, call: &Call) -> Result<Received,
         (whole.has_more, whole.next_cursor) = (next.has_more, next.next_cursor);
     }
     let body = serde_json::to_vec(&whole).map_err(|_| RemoteFailure::NoList(call.to_string()))?;
-    Ok(Received { head: None, body })
+    Ok(PrintedResponse { head: None, body })
 }
 
 async fn page(candor: &Candor, call: &Call, cursor: Option<&str>) -> Result<Page, RemoteFailure> {

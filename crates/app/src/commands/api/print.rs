@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::output::{Output, is_steering};
 
 /// A response to print.
-pub(super) struct Received {
+pub(super) struct PrintedResponse {
     /// Status and headers; `None` for pages that were joined.
     pub(super) head: Option<(StatusCode, HeaderMap)>,
     pub(super) body: Vec<u8>,
@@ -34,7 +34,7 @@ impl Printer {
     ///
     /// # Errors
     /// [`Error::Io`] if the output cannot be written.
-    pub(super) fn print_response(&self, received: &Received) -> Result<(), Error> {
+    pub(super) fn print_response(&self, received: &PrintedResponse) -> Result<(), Error> {
         if let Some((status, headers)) = &received.head {
             self.head(*status, headers)?;
         }

@@ -8,9 +8,9 @@ use super::failure::BackupFailure;
 use crate::private_file;
 
 /// A temporary file of this process, removed on drop unless it was published.
-pub(super) struct Unfinished(PathBuf);
+pub(super) struct UnfinishedFile(PathBuf);
 
-impl Unfinished {
+impl UnfinishedFile {
     /// Chooses the temporary name without creating the file.
     pub(super) fn new_beside(target: &Path) -> Self {
         Self(super::with_suffix(target, &format!(".{}.unfinished", std::process::id())))
@@ -50,7 +50,7 @@ impl Unfinished {
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for UnfinishedFile {
     fn drop(&mut self) {
         // Errors are ignored: a published file is renamed, and the name of a leftover shows that it is unfinished.
         drop(fs::remove_file(&self.0));

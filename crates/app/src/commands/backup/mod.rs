@@ -14,7 +14,7 @@ use crate::output::Output;
 use crate::serving_lock::ServingLock;
 use crate::{private_file, restored, store, wiring};
 use failure::BackupFailure;
-use file::Unfinished;
+use file::UnfinishedFile;
 use report::Report;
 
 /// Suffixes of files beside a database that hold changes which are not in it yet.
@@ -33,7 +33,7 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
     let target = file.clone();
     let contents = store::run_blocking(move || {
         file::expect_none(&target)?;
-        let partial_file = Unfinished::new_beside(&target);
+        let partial_file = UnfinishedFile::new_beside(&target);
         let to_error = |error: &dyn std::fmt::Display| BackupFailure::copy(&database, &target, error);
         write_backup(&database, partial_file.path()).map_err(|error| to_error(&error))?;
         let contents = check_backup(partial_file.path()).map_err(|error| to_error(&error))?;
@@ -59,7 +59,7 @@ pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> R
     let _lock = ServingLock::take(&config.database)?;
     let (target, source) = (database.clone(), file.clone());
     let contents = store::run_blocking(move || {
-        let partial_file = Unfinished::new_beside(&target);
+        let partial_file = UnfinishedFile::new_beside(&target);
         partial_file.fill_from(&source)?;
         let unusable = |reason: String| BackupFailure::Unusable { file: source.clone(), reason };
         let contents = check_backup(partial_file.path()).map_err(|error| unusable(error.to_string()))?;

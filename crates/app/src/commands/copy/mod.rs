@@ -4,7 +4,7 @@ mod ends;
 mod failure;
 mod progress;
 
-use candor_service::usecases::copy::{Copied, CopyError, copy};
+use candor_service::usecases::copy::{CopyError, CopyResult, copy};
 use serde_json::{Value, json};
 
 use crate::config::{self, Config, DatabaseUrl};
@@ -61,7 +61,7 @@ fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> Error {
     failure.into()
 }
 
-fn object(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> Value {
+fn object(copied: &CopyResult, from: &DatabaseUrl, to: &DatabaseUrl) -> Value {
     let tables = copied.tables.iter().map(|table| {
         let (rows, checksum) = (table.checksum.rows, table.checksum.text());
         json!({"name": table.name, "rows": rows, "checksum": checksum})
@@ -75,7 +75,7 @@ fn object(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> Value {
     })
 }
 
-fn text(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
+fn text(copied: &CopyResult, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
     let mut lines = vec![["TABLE", "ROWS", "CHECK SUM"].map(str::to_owned).to_vec()];
     lines.extend(copied.tables.iter().map(|table| {
         let digits = table.checksum.text().chars().take(DIGITS).collect();
@@ -104,7 +104,7 @@ fn text(copied: &Copied, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
     )
 }
 
-fn rows(copied: &Copied) -> u64 {
+fn rows(copied: &CopyResult) -> u64 {
     copied.tables.iter().map(|table| table.checksum.rows).sum()
 }
 

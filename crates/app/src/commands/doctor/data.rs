@@ -171,7 +171,7 @@ fn judge_difference(millis: i64) -> Finding {
 
 /// Checks that the folders are writable, and closed to other users.
 fn folders(config: &Config, database: &Path) -> Vec<Finding> {
-    let existing_folder = nearest(database);
+    let existing_folder = find_existing_folder(database);
     if let Some(folder) = database.parent().filter(|folder| folder.exists() && !folder.is_dir()) {
         let says = format!("{} is not a folder", folder.display());
         return vec![Finding::report_fault("folder", says, "move it, or set CANDOR_DATA_DIR to another folder")];
@@ -196,7 +196,7 @@ fn folders(config: &Config, database: &Path) -> Vec<Finding> {
 
 /// Checks the free space on the database's file system.
 fn room(database: &Path) -> Finding {
-    let folder = nearest(database);
+    let folder = find_existing_folder(database);
     let room = match statvfs(&folder) {
         Ok(it) => it.f_bavail.saturating_mul(it.f_frsize),
         Err(error) => return Finding::skip("disk", format!("{}: {error}", folder.display())),
@@ -211,7 +211,7 @@ fn room(database: &Path) -> Finding {
 }
 
 /// Returns the folder of a file, or its nearest existing ancestor.
-fn nearest(file: &Path) -> PathBuf {
+fn find_existing_folder(file: &Path) -> PathBuf {
     file.ancestors().skip(1).find(|ancestor| ancestor.is_dir()).map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn missing_folder_is_checked_at_its_nearest_parent() {
         let folder = std::env::temp_dir();
-        assert_eq!(nearest(&folder.join("no/such/candor.db")), folder);
+        assert_eq!(find_existing_folder(&folder.join("no/such/candor.db")), folder);
         assert_ne!(room(&folder.join("no/such/candor.db")).state, State::Skipped);
     }
 }

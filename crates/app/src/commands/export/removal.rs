@@ -30,7 +30,7 @@ pub(super) fn rewrite(
 ) -> Result<(), Error> {
     let mut partial_export = UnfinishedExport::begin_rewrite(manifest);
     let mut files = ExportFiles::open(folder, &partial_export.manifest, true)?;
-    let mut removed_rows = Removed::read(folder, manifest)?;
+    let mut removed_rows = RemovedRowIds::read(folder, manifest)?;
     let mut resources: Vec<_> = manifest.resources().collect();
     // A conversation loses its title with the resource that it is about.
     resources.sort_by_key(|resource| *resource == ExportedResource::Conversations);
@@ -53,13 +53,13 @@ fn is_about(removal: &Removal, id: &str) -> bool {
 }
 
 /// The removed ids: those of the file `removed.ndjson`, and new ones.
-struct Removed<'a> {
+struct RemovedRowIds<'a> {
     lines: Vec<String>,
     /// The removal that removed each id.
     ids: BTreeMap<String, &'a Removal>,
 }
 
-impl<'a> Removed<'a> {
+impl<'a> RemovedRowIds<'a> {
     fn read(folder: &Path, manifest: &Manifest) -> Result<Self, Error> {
         let mut lines = vec![];
         if let Some(entry) = manifest.files.get(REMOVED) {
@@ -98,7 +98,7 @@ impl OldFile<'_> {
         &self,
         resource: ExportedResource,
         files: &mut ExportFiles,
-        removed: &mut Removed<'a>,
+        removed: &mut RemovedRowIds<'a>,
         removals: &'a [Removal],
         folds: bool,
     ) -> Result<(), Error> {

@@ -109,7 +109,7 @@ fn not_of_a_provider(scopes: Permissions) -> Result<Permissions, ValueError> {
 }
 
 /// Returns the read scopes of a read-only link.
-fn readable(scopes: Permissions) -> Result<Permissions, ValueError> {
+fn to_read_scopes(scopes: Permissions) -> Result<Permissions, ValueError> {
     let is_read = |scope: &&Permission| scopes.has(**scope) && scope.word().ends_with(":read");
     let reads = Permission::ALL.iter().filter(is_read).fold(Permissions::NONE, |set, scope| set.with(*scope));
     if reads == Permissions::NONE {
@@ -129,13 +129,14 @@ impl LinkDraft {
         let allowed_networks = fields.present(&ALLOWED_NETWORKS);
         let expires_in = fields.present(&EXPIRES_IN);
         let start = fields.present(&START).unwrap_or_else(|| DEFAULT_START.to_owned());
-        let scopes = match scopes.map(|set| if is_read_only { readable(set) } else { not_of_a_provider(set) })? {
-            Ok(scopes) => scopes,
-            Err(flaw) => {
-                fields.problem("scopes", flaw);
-                return None;
-            }
-        };
+        let scopes =
+            match scopes.map(|set| if is_read_only { to_read_scopes(set) } else { not_of_a_provider(set) })? {
+                Ok(scopes) => scopes,
+                Err(flaw) => {
+                    fields.problem("scopes", flaw);
+                    return None;
+                }
+            };
         Some(Self { name, scopes, access_level, allowed_networks, expires_in, start })
     }
 

@@ -12,7 +12,7 @@ const DAY_SECONDS: i64 = 86_400;
 const DAY_MILLIS: u64 = 86_400_000;
 
 /// Returns the due time of the first reminder after `now`.
-pub(super) fn next(end: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
+pub(super) fn next_due_time(end: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let end = end?;
     DAYS_BEFORE.into_iter().map(|days| end.plus_seconds(-days * DAY_SECONDS)).find(|due| *due > now)
 }
@@ -22,7 +22,7 @@ impl ApiKey {
     #[must_use]
     pub fn remind(&self, at: Timestamp) -> Option<Decision<Self>> {
         self.remind_at.filter(|due| *due <= at)?;
-        let state = Self { remind_at: next(self.expires_at, at), ..self.clone() };
+        let state = Self { remind_at: next_due_time(self.expires_at, at), ..self.clone() };
         let notices = self.expires_at.filter(|end| *end > at).map(|end| self.expiry_notice(end, at));
         let decision = Decision::for_change(self, state, "api_key.remind", vec![]);
         Some(Decision { notices: notices.into_iter().collect(), ..decision })
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn ending(end: Timestamp) -> ApiKey {
-        ApiKey { expires_at: Some(end), remind_at: next(Some(end), NOW), ..key() }
+        ApiKey { expires_at: Some(end), remind_at: next_due_time(Some(end), NOW), ..key() }
     }
 
     fn days(count: i64) -> Timestamp {
@@ -84,8 +84,8 @@ mod tests {
 
     #[test]
     fn short_lived_key_skips_reminders_before_its_creation() {
-        assert_eq!(next(Some(days(10)), NOW), Some(days(7)));
-        assert_eq!(next(Some(days(1)), NOW), None);
-        assert_eq!(next(None, NOW), None);
+        assert_eq!(next_due_time(Some(days(10)), NOW), Some(days(7)));
+        assert_eq!(next_due_time(Some(days(1)), NOW), None);
+        assert_eq!(next_due_time(None, NOW), None);
     }
 }

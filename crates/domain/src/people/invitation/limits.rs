@@ -143,7 +143,7 @@ pub fn within_limits(
         Err(DomainError::Conflict(Box::new(conflict)))
     };
     if let Some(limit) = reached {
-        return mail_refusal(limit.failure.word(), tomorrow(at).1, limit.message);
+        return mail_refusal(limit.failure.word(), next_day(at).1, limit.message);
     }
     let last_mail = newest.and_then(|invitation| Some((invitation.created_at, invitation.mail.as_ref()?)));
     let Some((created_at, mail)) = last_mail else { return Ok(()) };
@@ -157,7 +157,7 @@ pub fn within_limits(
 }
 
 /// Returns the start of the next day (UTC), and the whole seconds until then, rounded up.
-pub(super) const fn tomorrow(at: Timestamp) -> (Timestamp, i64) {
+pub(super) const fn next_day(at: Timestamp) -> (Timestamp, i64) {
     const DAY_MILLIS: i64 = 86_400_000;
     let millis = DAY_MILLIS - at.millis().rem_euclid(DAY_MILLIS);
     (Timestamp::from_millis(at.millis() + millis), (millis + 999) / 1000)

@@ -112,7 +112,7 @@ impl Api {
         exchange: &mut Exchange<'_>,
         payload: &mut Option<Payload>,
     ) -> Result<Answer, ErrorResponse> {
-        let path = router::plain(exchange.request.path());
+        let path = router::decode_unreserved(exchange.request.path());
         let endpoint = Endpoint::find(path.strip_prefix(BASE).unwrap_or_default());
         exchange.pattern = endpoint.pattern();
         self.begin_span(exchange);

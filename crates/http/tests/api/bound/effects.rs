@@ -10,7 +10,7 @@ use crate::stores::every_store;
 use crate::support::{TestApi, TestResponse};
 
 /// Resources that hold ids which their readers do not see.
-struct Linked {
+struct LinkingResources {
     /// Key of the author of the summary.
     author: String,
     /// Key of the person that the summary is about. It is not shared with that person.
@@ -25,7 +25,7 @@ struct Linked {
     hidden: Vec<String>,
 }
 
-impl Linked {
+impl LinkingResources {
     async fn make(world: &TestApi) -> Self {
         let boss = person(world, "boss", "manager", None).await;
         let subject = person(world, "subject", "employee", Some(&boss)).await;
@@ -101,7 +101,7 @@ async fn assert_shows_no_hidden_id(world: &TestApi, key: &str, response: &TestRe
 async fn dry_runs_and_histories_show_no_id_that_get_hides() {
     for shared in every_store().await {
         let world = &shared.world;
-        let linked_resources = Linked::make(world).await;
+        let linked_resources = LinkingResources::make(world).await;
         let mut hidden_count = 0;
         for (key, id) in [&linked_resources.author, &linked_resources.subject]
             .into_iter()

@@ -9,11 +9,11 @@ use crate::stores::every_store;
 use crate::support::{TestApi, TestResponse};
 
 /// A request: method, path below `/v1/employees`, and body as JSON or as the text of a CSV file.
-type Asked = (&'static str, String, Value);
+type PeopleWrite = (&'static str, String, Value);
 
 const FILE: &str = "email,first_name,last_name,role,manager_email\n";
 
-async fn send(world: &TestApi, key: &str, (method, path, body): &Asked) -> TestResponse {
+async fn send(world: &TestApi, key: &str, (method, path, body): &PeopleWrite) -> TestResponse {
     let request = world.bare(method, &format!("/v1/employees{path}")).key(key);
     if let Value::String(file) = body {
         return request.header("content-type", "text/csv").body(file.clone()).send().await;
@@ -22,7 +22,7 @@ async fn send(world: &TestApi, key: &str, (method, path, body): &Asked) -> TestR
 }
 
 /// Returns every write to people, in an order in which all of them succeed.
-fn writes(cast: &BoundPeople, pending: &str, mark: &str) -> Vec<Asked> {
+fn writes(cast: &BoundPeople, pending: &str, mark: &str) -> Vec<PeopleWrite> {
     let BoundPeople { joe, report, other, member, .. } = cast;
     let new = |name: &str| json!({"email": format!("{name}{mark}@x.io"), "first_name": name, "last_name": "X"});
     let file = format!("{FILE}file{mark}@x.io,File,X,employee,\nreport@example.com,Re{mark},,,\n");
@@ -105,7 +105,7 @@ async fn dry_run_shows_stored_values_with_the_read_scope() {
         let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
         let file = format!("{FILE}joe@example.com,Joseph,,,other@example.com\n");
-        let upload_request: Asked = ("POST", "/csv?dry_run=true".to_owned(), json!(file));
+        let upload_request: PeopleWrite = ("POST", "/csv?dry_run=true".to_owned(), json!(file));
         let writer = world.scoped(&[Permission::EmployeesWrite]).await;
         let reader = world.scoped(&[Permission::EmployeesWrite, Permission::EmployeesRead]).await;
         let changes =

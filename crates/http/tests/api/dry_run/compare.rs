@@ -6,7 +6,7 @@ use candor_domain::ulid::Ulid;
 use candor_port_clock::Clock;
 use serde_json::{Value, json};
 
-use super::watched::Watched;
+use super::watched::WatchedService;
 use crate::support::{PATIENCE, TestApi, TestResponse};
 
 /// Time between two requests, in milliseconds. Changes within one millisecond get later times than the clock's.
@@ -37,7 +37,7 @@ impl Trial {
 
 /// A reader of the effects of real requests.
 pub(super) struct Comparison<'w> {
-    watched: &'w Watched,
+    watched: &'w WatchedService,
     cursor: String,
     /// Time of the request. Events from before it are those of other requests: an open transaction on the
     /// PostgreSQL server delays them in the feed.
@@ -45,7 +45,7 @@ pub(super) struct Comparison<'w> {
 }
 
 impl<'w> Comparison<'w> {
-    pub(super) async fn new(watched: &'w Watched) -> Self {
+    pub(super) async fn new(watched: &'w WatchedService) -> Self {
         let mut comparison = Self { watched, cursor: String::new(), begun: String::new() };
         let first = watched.world.get("/v1/events?since=now").await.json();
         comparison.cursor = first["next_cursor"].as_str().unwrap().to_owned();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::compare::{Comparison, Trial};
 use super::routes_with;
-use super::watched::Watched;
+use super::watched::WatchedService;
 use crate::objectives::key_for;
 use crate::resources::{Resources, absent, family, method, path};
 
@@ -34,7 +34,7 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
-    async fn new(watched: &Watched, seed: u64) -> Self {
+    async fn new(watched: &WatchedService, seed: u64) -> Self {
         let world = &watched.world;
         let resources = Resources::make(world, &world.admin).await;
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
@@ -187,7 +187,7 @@ impl Generator {
 
 /// Compares generated requests. Returns the number of real answers by status.
 async fn compare_generated(
-    watched: &Watched,
+    watched: &WatchedService,
     seed: u64,
     requests: usize,
     watch_one_in: usize,
@@ -217,13 +217,13 @@ fn assert_variety(statuses: &BTreeMap<u16, usize>, requests: usize) {
 
 #[tokio::test]
 async fn generated_dry_runs_equal_real_requests_on_sqlite() {
-    let statuses = compare_generated(&Watched::on_sqlite().await, seed(1), REQUESTS, 1).await;
+    let statuses = compare_generated(&WatchedService::on_sqlite().await, seed(1), REQUESTS, 1).await;
     assert_variety(&statuses, REQUESTS);
 }
 
 #[tokio::test]
 async fn generated_dry_runs_equal_real_requests_on_postgres() {
-    let Some(watched_store) = Watched::on_postgres().await else { return };
+    let Some(watched_store) = WatchedService::on_postgres().await else { return };
     let statuses = compare_generated(&watched_store, seed(2), REQUESTS_ON_SERVER, 3).await;
     assert!(statuses.len() > 5, "{statuses:?}");
 }

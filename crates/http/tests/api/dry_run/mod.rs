@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::resources::{Resources, absent, method};
 use crate::support::{TestApi, TestResponse};
 use compare::{Comparison, Trial};
-use watched::Watched;
+use watched::WatchedService;
 
 /// Returns a valid request for a route, sent with the admin key.
 fn trial(world: &TestApi, resources: &Resources, route: &Route) -> Trial {
@@ -53,7 +53,7 @@ fn every_write_has_a_response_to_dry_runs() {
 #[tokio::test]
 async fn every_dry_run_describes_the_effects_of_its_request() {
     for route in routes_with(DryRun::Effects) {
-        for watched in Watched::every().await {
+        for watched in WatchedService::every().await {
             let world = &watched.world;
             let resources = Resources::make(world, &world.admin).await;
             resources.begin(world, route).await;

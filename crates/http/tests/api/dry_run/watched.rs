@@ -14,7 +14,7 @@ use crate::stores;
 use crate::support::TestApi;
 
 /// A service and a second connection to its database.
-pub(super) struct Watched {
+pub(super) struct WatchedService {
     pub(super) name: &'static str,
     pub(super) world: TestApi,
     database: Database,
@@ -31,7 +31,7 @@ struct DataVersion {
     data_version: i32,
 }
 
-impl Watched {
+impl WatchedService {
     /// Creates a service on each available store, or only on the cluster if the tests run on one.
     pub(super) async fn every() -> Vec<Self> {
         let mut all = vec![];

@@ -30,8 +30,8 @@ async fn objective_list_returns_exactly_the_filtered_rows() {
     let (all, owners) = populated(&world).await;
     let owner = format!("filter[owner_id]={}", owners[0]);
     let open: &dyn Fn(&Value) -> bool = &|item| item["status"] != "archived";
-    type Wanted<'a> = &'a dyn Fn(&Value) -> bool;
-    let cases: [(&str, Wanted<'_>); 13] = [
+    type RowCondition<'a> = &'a dyn Fn(&Value) -> bool;
+    let cases: [(&str, RowCondition<'_>); 13] = [
         ("", open),
         (&owner, &|item| open(item) && item["owner_id"] == json!(owners[0])),
         ("filter[status]=archived", &|item| item["status"] == "archived"),

@@ -4,7 +4,7 @@ use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::json;
 
 use super::{KINDS, body, ids, key_for, objective, person, walk};
-use crate::stores::{Shared, every_store};
+use crate::stores::{SharedService, every_store};
 use crate::support::{TestApi, TestResponse};
 
 const ABSENT: &str = "obj_00000000000000000000000001";
@@ -81,7 +81,7 @@ async fn send(
 
 /// Tries every request of a caller on an objective. Each change is tried on a new objective.
 async fn meets(
-    shared: &Shared,
+    shared: &SharedService,
     cast: &ObjectivePeople,
     kind: (&str, &str),
     caller: &(&str, String, ExpectedAccess, ExpectedAccess),

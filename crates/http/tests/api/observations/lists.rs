@@ -60,7 +60,7 @@ async fn populated(world: &TestApi) -> Population {
 }
 
 /// Condition for the rows of a filter.
-type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
+type RowCondition<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
 
 /// All values of `sort`, and the default.
 const SORTS: [&str; 7] =
@@ -75,7 +75,7 @@ async fn observation_list_returns_exactly_the_filtered_rows() {
     let has_tag = |id: &String, item: &Value| item["attribute_ids"].as_array().unwrap().contains(&json!(id));
     let moment = all[3]["created_at"].as_str().unwrap().to_owned();
     let late = "2026-03-02T14:30:00.004%2B05:30";
-    let cases: Vec<(String, Wanted<'_>)> = vec![
+    let cases: Vec<(String, RowCondition<'_>)> = vec![
         (String::new(), Box::new(active)),
         ("filter[archived]=false".to_owned(), Box::new(active)),
         ("filter[archived]=true".to_owned(), Box::new(|item| !active(item))),

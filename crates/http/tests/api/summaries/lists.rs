@@ -48,8 +48,8 @@ async fn summary_list_returns_exactly_the_filtered_rows() {
     let SummarySet { ada, boss, top, goal, noted, all } = written(&world).await;
     let open = |item: &Value| item["status"] != "archived";
     let has = |item: &Value, name: &str, id: &str| item[name].as_array().unwrap().contains(&json!(id));
-    type Wanted<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
-    let cases: Vec<(String, Wanted<'_>)> = vec![
+    type RowCondition<'a> = Box<dyn Fn(&Value) -> bool + 'a>;
+    let cases: Vec<(String, RowCondition<'_>)> = vec![
         (String::new(), Box::new(open)),
         (format!("filter[employee_id]={ada}"), Box::new(|item| open(item) && item["employee_id"] == json!(ada))),
         (format!("filter[author_id]={top}"), Box::new(|item| open(item) && item["author_id"] == json!(top))),

@@ -10,7 +10,7 @@ use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
 use super::{path, subscribed};
-use crate::stores::{Shared, every_store};
+use crate::stores::{SharedService, every_store};
 use crate::support::TestApi;
 
 const DAY: i64 = 86_400;
@@ -21,7 +21,7 @@ async fn fired(world: &TestApi, kind: &str) -> Vec<Value> {
 }
 
 /// Fires what is due on three instances at once. Returns the number of events about subscriptions and keys.
-async fn sweep(shared: &Shared) -> (u64, u64) {
+async fn sweep(shared: &SharedService) -> (u64, u64) {
     let instances = [81, 82, 83].map(|seed| shared.instance(seed));
     let failing = instances.iter().map(|instance| operational_events::failing_webhooks(instance, || true));
     let failing = try_join_all(failing).await.unwrap();
@@ -31,7 +31,7 @@ async fn sweep(shared: &Shared) -> (u64, u64) {
 }
 
 /// Attempts deliveries after each of these delays, and returns the number of events about subscriptions.
-async fn attempts(shared: &Shared, delays: &[i64], status: u16) -> u64 {
+async fn attempts(shared: &SharedService, delays: &[i64], status: u16) -> u64 {
     let mut all = 0;
     for delay in delays {
         shared.world.clock.advance_seconds(*delay);

@@ -19,7 +19,7 @@ use super::message::Message;
 use super::subscription_cache::Receiver;
 
 /// Data that an attempt needs.
-struct Ready {
+struct PreparedAttempt {
     receiver: Arc<Receiver>,
     message: Arc<Message>,
     secrets: Vec<Secret>,
@@ -78,7 +78,7 @@ impl Engine {
     }
 
     /// Sends the request of an attempt.
-    async fn request(&self, job: Job, ready: &Ready) -> AttemptEnd {
+    async fn request(&self, job: Job, ready: &PreparedAttempt) -> AttemptEnd {
         let id = job.delivery_id.unwrap_or_else(|| self.services.id(self.services.clock.now()));
         let begun_at = self.services.clock.now();
         let Some(attempt) = self.send(&job, id, ready).await else {
@@ -101,7 +101,7 @@ impl Engine {
     }
 
     /// Reads the data of the attempt. Returns the result to record if the delivery must not be sent.
-    async fn prepare(&self, begun: &StartedAttempt<Waiting>) -> Result<Ready, AttemptResult> {
+    async fn prepare(&self, begun: &StartedAttempt<Waiting>) -> Result<PreparedAttempt, AttemptResult> {
         let (queue, now) = (begun.place.queue, self.now());
         let subscription = self.subscription_cache.get(&self.services, queue, now).await;
         let receiver = subscription.map_err(|error| self.not_found_out(&error))?;
@@ -129,7 +129,7 @@ impl Engine {
             self.metrics.secret.increment(1);
             return Err(self.with_dispatcher(|dispatcher, now| dispatcher.without_secret(queue, now)));
         }
-        Ok(Ready { receiver, message, secrets })
+        Ok(PreparedAttempt { receiver, message, secrets })
     }
 
     async fn message(&self, job: &Job) -> Result<Arc<Message>, AttemptResult> {
@@ -151,9 +151,9 @@ impl Engine {
     }
 
     /// Signs and sends the delivery. Returns `None` if the engine was stopped meanwhile.
-    async fn send(&self, job: &Job, id: DeliveryId, ready: &Ready) -> Option<Attempt> {
+    async fn send(&self, job: &Job, id: DeliveryId, ready: &PreparedAttempt) -> Option<Attempt> {
         let now = self.services.clock.now();
-        let Ready { receiver, message, secrets } = ready;
+        let PreparedAttempt { receiver, message, secrets } = ready;
         if job.attempt == 1 && job.origin == DeliveryOrigin::Event {
             self.metrics.begun_after(now.millis() - message.event.created_at.millis());
         }

@@ -25,13 +25,13 @@ use candor_tables::rows;
 use super::scans::digest;
 use super::{ERASER, Job, PIECE};
 use crate::context::error::Error;
-use crate::context::holds::{HeldPeople, check_in_authors, unheld};
+use crate::context::holds::{HeldPeople, check_in_authors, require_unheld};
 use crate::context::person_data;
 use crate::runtime::removal::{blank_entries, remove_parts};
 
 /// Ids of the resources and conversations that a legal hold of another person keeps.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct KeptIds {
     pub(super) ids: HashSet<[u8; 16]>,
 }
 
@@ -49,9 +49,9 @@ impl<T> Retained for Candidate<T> {
 
 impl Job<'_> {
     /// Removes the resources about the person, piece by piece. Returns `None` if it was stopped.
-    pub(super) async fn remove_rows(&self) -> Result<Option<Kept>, Error> {
+    pub(super) async fn remove_rows(&self) -> Result<Option<KeptIds>, Error> {
         let person = self.person;
-        let mut kept_ids = Kept::default();
+        let mut kept_ids = KeptIds::default();
         let is_done = self
             .remove("observations", &mut kept_ids, |page| person_data::observations(person, page))
             .await?
@@ -81,7 +81,7 @@ impl Job<'_> {
     async fn remove<T: Stored + Resource + Sortable + Retained>(
         &self,
         kind: &'static str,
-        kept: &mut Kept,
+        kept: &mut KeptIds,
         list: impl Fn(&PageRequest) -> TypedListing<T>,
     ) -> Result<bool, Error> {
         let mut request = PageRequest { limit: PIECE, after: None };
@@ -103,7 +103,7 @@ impl Job<'_> {
             }
             if !go.is_empty() {
                 let rows: Vec<_> = go.iter().map(|candidate| &candidate.row).collect();
-                let mut changes = vec![unheld(go.iter().copied())];
+                let mut changes = vec![require_unheld(go.iter().copied())];
                 changes.extend(self.removals(kind, &rows));
                 self.apply(&changes).await?;
             }
@@ -162,7 +162,7 @@ impl Job<'_> {
     }
 
     /// Removes title and subject of the conversations about the person.
-    async fn blank_conversations(&self, kept: &mut Kept) -> Result<bool, Error> {
+    async fn blank_conversations(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let filter = conversation::Filter {
             participant_id: None,
             about: Some(About::Employee(self.person)),
@@ -186,7 +186,7 @@ impl Job<'_> {
 
     /// Removes title and subject of the conversations about removed resources. No index finds them by many subjects, so all
     /// are read.
-    async fn blank_conversations_about_removed(&self, kept: &mut Kept) -> Result<bool, Error> {
+    async fn blank_conversations_about_removed(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let removed_ids: HashSet<_> = self.recorded_rows().await?.into_iter().map(|row| row.id).collect();
         let mut last_id = [0; 16];
         loop {
@@ -205,7 +205,7 @@ impl Job<'_> {
     }
 
     /// Removes title and subject of some conversations, except those that a legal hold keeps.
-    async fn blank(&self, conversations: &[Conversation], kept: &mut Kept) -> Result<(), Error> {
+    async fn blank(&self, conversations: &[Conversation], kept: &mut KeptIds) -> Result<(), Error> {
         let held_people = HeldPeople::find(self.services, self.tenant, conversations).await?;
         let (stay, go): (Vec<_>, Vec<_>) = conversations.iter().partition(|row| held_people.keep(*row));
         kept.ids.extend(stay.into_iter().map(|row| row.id.to_bytes()));
@@ -222,7 +222,7 @@ impl Job<'_> {
         let values = ids.iter().copied().map(SqlValue::Id).collect();
         let overwrite = ErasureChange::Overwrite { table: Conversation::TABLE.name, by: ID, values, set };
         let record = self.record("conversations", ids);
-        self.apply(&[unheld(go), record, blank_entries(texts), overwrite]).await
+        self.apply(&[require_unheld(go), record, blank_entries(texts), overwrite]).await
     }
 
     /// Removes invitations, the SCIM account and issues of the person.
@@ -296,7 +296,7 @@ impl Job<'_> {
 
     /// Finds the conversations with messages of the person that a legal hold of a participant keeps. The person may have
     /// left them.
-    pub(super) async fn keep_conversations(&self, kept: &mut Kept) -> Result<bool, Error> {
+    pub(super) async fn keep_conversations(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let mut page = PageRequest { limit: PIECE, after: None };
         loop {
             if !(self.goes_on)() {
@@ -328,7 +328,7 @@ impl Job<'_> {
 
     /// Replaces the bodies of the person's messages, except in conversations that a legal hold keeps. The messages keep
     /// their places.
-    pub(super) async fn blank_messages(&self, kept: &Kept) -> Result<bool, Error> {
+    pub(super) async fn blank_messages(&self, kept: &KeptIds) -> Result<bool, Error> {
         let mut page = PageRequest { limit: PIECE, after: None };
         loop {
             if !(self.goes_on)() {
@@ -348,7 +348,7 @@ impl Job<'_> {
                 let values = ids.iter().copied().map(SqlValue::Id).collect();
                 let set = vec![(Column::new("body", Type::Text), SqlValue::Text(ERASED_BODY.to_owned()))];
                 let blank = ErasureChange::Overwrite { table: Message::TABLE.name, by: ID, values, set };
-                let condition = unheld(&conversations);
+                let condition = require_unheld(&conversations);
                 self.apply(&[condition, self.record("messages", ids), blank]).await?;
             }
             page.after = rows.items.last().and_then(person_data::position);

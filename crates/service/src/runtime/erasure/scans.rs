@@ -15,7 +15,7 @@ use candor_tables::listing::TypedListing;
 use candor_tables::read::ID;
 
 use super::Job;
-use super::rows::Kept;
+use super::rows::KeptIds;
 use crate::context::erasing::{REMOVED_ANSWER, answer_text};
 use crate::context::error::Error;
 use crate::context::person_data;
@@ -31,7 +31,7 @@ const SYNC_ACTIONS: [&str; 4] =
 
 impl Job<'_> {
     /// Runs all scans. Returns `false` if it was stopped.
-    pub(super) async fn scan(&self, mentions: &Mentions, names: &[String], kept: &Kept) -> Result<bool, Error> {
+    pub(super) async fn scan(&self, mentions: &Mentions, names: &[String], kept: &KeptIds) -> Result<bool, Error> {
         Ok(self.remove_notifications(mentions).await?
             && self.blank_messages(kept).await?
             && self.erase_events(mentions).await?

@@ -51,7 +51,7 @@ impl MailEnding {
 }
 
 /// Data that an attempt needs, read just before it.
-struct Ready {
+struct MailAttemptData {
     invitation: Versioned<Invitation>,
     person: Employee,
     organization: Organization,
@@ -94,7 +94,7 @@ impl MailerShared {
         MailEnding::from_attempt(changed_invitation(invitation_after), outcome)
     }
 
-    async fn look_up(&self, (tenant, id): MailKey) -> Read<Option<Ready>> {
+    async fn look_up(&self, (tenant, id): MailKey) -> Read<Option<MailAttemptData>> {
         let store = &self.services.store;
         let Some(invitation) = store.row::<Invitation>(tenant, id).await? else { return Ok(None) };
         let (person, organization) = tokio::try_join!(
@@ -102,7 +102,7 @@ impl MailerShared {
             store.row::<Organization>(tenant, Id::from_bytes(tenant.organization.to_bytes())),
         )?;
         let both = person.zip(organization);
-        Ok(both.map(|(person, organization)| Ready {
+        Ok(both.map(|(person, organization)| MailAttemptData {
             invitation,
             person: person.value,
             organization: organization.value,
@@ -111,7 +111,11 @@ impl MailerShared {
 
     /// Counts the mail, unless an earlier attempt did. Returns the failure of a daily limit that is reached. The
     /// organization is counted first: mails over its limit must not use up the limit of a mailbox.
-    async fn find_reached_limit(&self, (tenant, _): MailKey, ready: &Ready) -> Read<Option<MailFailure>> {
+    async fn find_reached_limit(
+        &self,
+        (tenant, _): MailKey,
+        ready: &MailAttemptData,
+    ) -> Read<Option<MailFailure>> {
         if ready.invitation.value.mail.as_ref().is_some_and(|mail| mail.attempts > 0) {
             return Ok(None);
         }
@@ -126,8 +130,8 @@ impl MailerShared {
         Ok(None)
     }
 
-    async fn send(&self, mail: MailKey, sealed: &[u8], ready: &Ready) -> Result<(), MailFailure> {
-        let Ready { invitation: Versioned { value: invitation, .. }, person, organization } = ready;
+    async fn send(&self, mail: MailKey, sealed: &[u8], ready: &MailAttemptData) -> Result<(), MailFailure> {
+        let MailAttemptData { invitation: Versioned { value: invitation, .. }, person, organization } = ready;
         let token =
             invitation_tokens::open(&self.services.vault, mail, sealed).map_err(|_| MailFailure::Sealed)?;
         let link = self.services.settings.accept_url(&token);

@@ -33,9 +33,9 @@ pub(super) struct Index<'a> {
 }
 
 /// A segment with the numbers of its matching documents; `None` for all documents.
-type Numbered<'s> = (&'s Segment, Option<Vec<u32>>);
+type NumberedSegment<'s> = (&'s Segment, Option<Vec<u32>>);
 
-fn has_any(numbered: &Numbered<'_>) -> bool {
+fn has_any(numbered: &NumberedSegment<'_>) -> bool {
     numbered.1.as_ref().is_some_and(|blocks| !blocks.is_empty())
 }
 
@@ -100,7 +100,7 @@ impl<'a> Candidates<'a> {
 
     /// Restricts the result to documents that a bound key may see. `look_up_visible` finds them before the words
     /// of the query are read, so that hidden documents influence neither the reads nor their number.
-    pub(super) const fn visible(mut self, visible: Option<&'a VisibleTerms>) -> Self {
+    pub(super) const fn restrict_to_visible(mut self, visible: Option<&'a VisibleTerms>) -> Self {
         self.visible = visible;
         self
     }
@@ -176,7 +176,7 @@ impl<'a> Candidates<'a> {
             }
             if let Some(prefix) = self.query.prefix() {
                 // Checking the texts of a few documents is faster than reading all words with the prefix.
-                let is_few = |numbered: &Numbered<'_>| {
+                let is_few = |numbered: &NumberedSegment<'_>| {
                     !prefix.is_long && numbered.1.as_ref().is_some_and(|numbered| numbered.len() <= FEW)
                 };
                 let (few, many) = segments.into_iter().partition(is_few);
@@ -198,7 +198,7 @@ impl<'a> Candidates<'a> {
         Ok(())
     }
 
-    fn of_next_segments(&mut self) -> Vec<Numbered<'a>> {
+    fn of_next_segments(&mut self) -> Vec<NumberedSegment<'a>> {
         let (mut segments, mut documents) = (vec![], 0_u32);
         while documents < self.documents
             && let Some(it) = self.unopened.pop_front()
@@ -212,18 +212,23 @@ impl<'a> Candidates<'a> {
     /// Returns the visible documents of each segment; drops segments without any.
     async fn look_up_visible<'s>(
         &mut self,
-        segments: Vec<Numbered<'s>>,
+        segments: Vec<NumberedSegment<'s>>,
         visible: &VisibleTerms,
-    ) -> Read<Vec<Numbered<'s>>> {
+    ) -> Read<Vec<NumberedSegment<'s>>> {
         self.read_blocks(segments.iter().map(|(segment, _)| segment.id), visible.terms()).await?;
-        let numbers_in =
-            |(segment, _): Numbered<'s>| (segment, Some(visible.numbers(|term| self.blocks_of(segment, term))));
+        let numbers_in = |(segment, _): NumberedSegment<'s>| {
+            (segment, Some(visible.numbers(|term| self.blocks_of(segment, term))))
+        };
         Ok(segments.into_iter().map(numbers_in).filter(has_any).collect())
     }
 
     /// Returns the documents of each segment that have all terms, restricted to the given numbers. Drops
     /// segments without any.
-    async fn look_up<'s>(&mut self, segments: Vec<Numbered<'s>>, terms: &[Term]) -> Read<Vec<Numbered<'s>>> {
+    async fn look_up<'s>(
+        &mut self,
+        segments: Vec<NumberedSegment<'s>>,
+        terms: &[Term],
+    ) -> Read<Vec<NumberedSegment<'s>>> {
         self.read_blocks(segments.iter().map(|(segment, _)| segment.id), terms).await?;
         let lookups = segments.into_iter().map(|(segment, among)| {
             let blocks = terms.iter().map(|term| (term, self.blocks_of(segment, term)));
@@ -236,9 +241,9 @@ impl<'a> Candidates<'a> {
     /// numbers.
     async fn look_up_prefix<'s>(
         &mut self,
-        segments: Vec<Numbered<'s>>,
+        segments: Vec<NumberedSegment<'s>>,
         prefix: &PrefixTerm,
-    ) -> Read<Vec<Numbered<'s>>> {
+    ) -> Read<Vec<NumberedSegment<'s>>> {
         self.read_blocks(segments.iter().map(|(segment, _)| segment.id), &prefix.terms).await?;
         let lookups = segments.into_iter().map(|(segment, among)| {
             let blocks = prefix.terms.each_ref().map(|term| self.blocks_of(segment, term));

@@ -131,7 +131,7 @@ fn place(hit: &SearchHit) -> DocumentKey {
 impl Search<'_> {
     /// Returns the first hits after the cursor: at least a page and one more, if there are that many.
     async fn hits(&self) -> Result<Vec<SearchHit>, Error> {
-        let visible = self.visible().await?;
+        let visible = self.visible_terms().await?;
         let mut parts = vec![];
         for kind in &self.request.types {
             parts.push(self.part(*kind).await?);
@@ -154,7 +154,7 @@ impl Search<'_> {
 
     /// Returns the documents that the caller may see; `None` if it may see all. A filter by one person restricts
     /// them to documents about that person.
-    async fn visible(&self) -> Result<Option<VisibleTerms>, Error> {
+    async fn visible_terms(&self) -> Result<Option<VisibleTerms>, Error> {
         let Some(person) = self.context.caller.viewer().person() else { return Ok(None) };
         if !self.request.types.iter().any(|kind| kind.is_narrowed()) {
             return Ok(None);
@@ -214,8 +214,10 @@ impl Search<'_> {
         let (store, tenant) = (&*self.services.store, self.context.caller.tenant);
         let index = Index { store, tenant, cache: &self.services.search_index.cache };
         let candidates = Candidates::new(index, &query, &part.segments, &mut part.blocks);
-        let mut candidates =
-            candidates.visible(visible).restrict_to_after(tier.behind).restrict_to_bounds(filter.created_at);
+        let mut candidates = candidates
+            .restrict_to_visible(visible)
+            .restrict_to_after(tier.behind)
+            .restrict_to_bounds(filter.created_at);
         let (mut hits, mut count) = (vec![], limit);
         while hits.len() < limit {
             let some = candidates.next(count).await?;

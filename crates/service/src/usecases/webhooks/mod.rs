@@ -26,7 +26,7 @@ use crate::context::{expand, list, webhook_secrets};
 
 pub use log::{all_deliveries, stats};
 pub use redelivery::{RedeliveryAnswer, ReplayAnswer, redeliver, replay, test};
-pub use rekey::{Rekeyed, Unsealable, rekey, rekey_accepting_loss};
+pub use rekey::{RekeyCounts, Unsealable, rekey, rekey_accepting_loss};
 
 /// Member of a response with a new secret.
 const MADE_MEMBERS: &[&str] = &["secret"];

@@ -99,7 +99,7 @@ pub async fn redeliver(
         subscription.value.sends("redeliver")?;
         subscription.value.may_be_sent_by(&context.caller, attempt.event_type)?;
         let (change, body) =
-            match attempt.redeliver(whereabouts(services, tenant, &subscription.value, &attempt).await?)? {
+            match attempt.redeliver(find_state(services, tenant, &subscription.value, &attempt).await?)? {
                 Some(queued) => expedite(services, context, &subscription.value, &queued, at)?,
                 None => {
                     let event = (attempt.event_id, attempt.event_type);
@@ -163,7 +163,7 @@ fn enqueue(
 }
 
 /// Returns the current state of the event of an attempt.
-async fn whereabouts(
+async fn find_state(
     services: &Services,
     tenant: Tenant,
     subscription: &Subscription,

@@ -19,7 +19,7 @@ const REKEY: &str = "rekey";
 
 /// Counts of subscriptions by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Rekeyed {
+pub struct RekeyCounts {
     /// Subscriptions whose secrets were sealed again.
     pub rekeyed: u64,
     /// Subscriptions whose secrets were already sealed by the first key.
@@ -46,7 +46,7 @@ pub enum Unsealable {
 ///
 /// # Errors
 /// [`Unsealable`]; secrets sealed until then stay so.
-pub async fn rekey(services: &Services) -> Result<Rekeyed, Unsealable> {
+pub async fn rekey(services: &Services) -> Result<RekeyCounts, Unsealable> {
     reseal(services, Err).await
 }
 
@@ -55,7 +55,7 @@ pub async fn rekey(services: &Services) -> Result<Rekeyed, Unsealable> {
 ///
 /// # Errors
 /// [`Unsealable::Failed`].
-pub async fn rekey_accepting_loss(services: &Services) -> Result<Rekeyed, Unsealable> {
+pub async fn rekey_accepting_loss(services: &Services) -> Result<RekeyCounts, Unsealable> {
     let pass_over = |error| match error {
         Unsealable::NoKey(webhook) => {
             tracing::warn!(
@@ -72,8 +72,8 @@ pub async fn rekey_accepting_loss(services: &Services) -> Result<Rekeyed, Unseal
 async fn reseal(
     services: &Services,
     lost: impl Fn(Unsealable) -> Result<(), Unsealable>,
-) -> Result<Rekeyed, Unsealable> {
-    let (mut done, mut after) = (Rekeyed::default(), None);
+) -> Result<RekeyCounts, Unsealable> {
+    let (mut done, mut after) = (RekeyCounts::default(), None);
     loop {
         let some = services.store.every_webhook(after, READ).await.map_err(Error::from)?;
         let Some((tenant, last)) = some.last() else {
@@ -82,7 +82,7 @@ async fn reseal(
         };
         after = Some((*tenant, last.value.id));
         for (tenant, stored) in some {
-            match one(services, tenant, stored.value.id).await {
+            match reseal_one(services, tenant, stored.value.id).await {
                 Ok(Some(true)) => done.rekeyed += 1,
                 Ok(Some(false)) => done.unchanged += 1,
                 Ok(None) => {}
@@ -97,7 +97,7 @@ async fn reseal(
 
 /// Seals the secrets of one subscription. Returns `false` if that was not needed, and `None` if the subscription
 /// was removed.
-async fn one(services: &Services, tenant: Tenant, id: WebhookId) -> Result<Option<bool>, Unsealable> {
+async fn reseal_one(services: &Services, tenant: Tenant, id: WebhookId) -> Result<Option<bool>, Unsealable> {
     let plan = async |at: Timestamp| {
         let Some(subscription) = services.store.row::<Subscription>(tenant, id).await.map_err(Error::from)? else {
             return Ok(Attempt::Done(None));

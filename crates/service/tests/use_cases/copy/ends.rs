@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use candor_port_storage::copy::{CopyProgress, CopyTarget};
-use candor_service::usecases::copy::{Copied, CopyError, CopyWatch, copy};
+use candor_service::usecases::copy::{CopyError, CopyResult, CopyWatch, copy};
 use candor_store_postgres::{
     PostgresCopy, PostgresOptions, PostgresStore, distribute, lay_out_by_tenant, migrate,
 };
@@ -117,7 +117,7 @@ impl CopyWatch for NoProgress {
     fn finishes(&self) {}
 }
 
-pub(crate) async fn copied(source: &dyn CopyTarget, target: &dyn CopyTarget) -> Result<Copied, CopyError> {
+pub(crate) async fn copied(source: &dyn CopyTarget, target: &dyn CopyTarget) -> Result<CopyResult, CopyError> {
     copy(source, target, FROM, &NoProgress).await
 }
 

@@ -1,7 +1,7 @@
 //! Custom headers of deliveries, and thin bodies.
 
 use candor_domain::signature;
-use candor_service::usecases::webhooks::{self, Rekeyed};
+use candor_service::usecases::webhooks::{self, RekeyCounts};
 use serde_json::json;
 
 use super::{DeliveryTest, SentAttempt};
@@ -55,8 +55,8 @@ async fn rekey_moves_custom_headers_to_the_first_key() {
     let (id, _) = desk.subscribe(URL).await;
     desk.update(id, json!({"headers": {"authorization": "Bearer 1234"}})).await;
     let both = desk.process_with(NEW_RING, 5);
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 1, unchanged: 0, lost: 0 });
-    assert_eq!(webhooks::rekey(&both).await.unwrap(), Rekeyed { rekeyed: 0, unchanged: 1, lost: 0 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 0, unchanged: 1, lost: 0 });
     desk.queue(1).await;
     let engine_with_new_key = super::Engine::new(&desk.process_with(NEW_KEY, 6), super::Settings::default());
     desk.world.clock.advance_seconds(2);

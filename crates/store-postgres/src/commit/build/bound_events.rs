@@ -27,7 +27,7 @@ struct FactColumns<'a> {
 }
 
 /// Binds one event as scalars.
-pub(super) fn one(statement: &mut Statement, event: &Event) -> BoundEvents {
+pub(super) fn bind_one(statement: &mut Statement, event: &Event) -> BoundEvents {
     let facts = EventFacts::from_event(event);
     let (tenant, sql) = (statement.tenant.clone(), &mut statement.sql);
     let columns = [
@@ -47,7 +47,7 @@ pub(super) fn one(statement: &mut Statement, event: &Event) -> BoundEvents {
 }
 
 /// Binds events as arrays, as a table named `e`.
-pub(super) fn several(statement: &mut Statement, events: &[&Event]) -> BoundEvents {
+pub(super) fn bind_several(statement: &mut Statement, events: &[&Event]) -> BoundEvents {
     let facts: Vec<_> = EventFacts::from_events(events).iter().map(values).collect();
     let (tenant, sql) = (statement.tenant.clone(), &mut statement.sql);
     let mut columns = vec![

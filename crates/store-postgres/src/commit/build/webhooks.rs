@@ -123,7 +123,7 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
                 .map(|job| job.delivery_id.map_or(SqlValue::Null(Type::Id), |job| SqlValue::Id(job.to_bytes()))),
         ),
     ];
-    let (due, tenant) = (due(statement, lease, "u.due_at"), statement.tenant.clone());
+    let (due, tenant) = (due_and_lease(statement, lease, "u.due_at"), statement.tenant.clone());
     let from = statement.source_clause(&format!(
         "UNNEST({}) AS u (webhook_id, event_id, event_type, attempt, due_at, origin, delivery_id)",
         arrays.join(", ")
@@ -151,10 +151,10 @@ pub(super) fn enqueue(statement: &mut Statement, jobs: &[Job], lease: Option<Lea
 pub(super) fn fan_out(statement: &mut Statement, events: &[&Event], written: &[WebhookId], lease: Option<Lease>) {
     let BoundEvents { source, columns: [event, kind, at, bit], is_permitted } = match events {
         [] => return,
-        [one] => bound_events::one(statement, one),
-        many => bound_events::several(statement, many),
+        [one] => bound_events::bind_one(statement, one),
+        many => bound_events::bind_several(statement, many),
     };
-    let (due, tenant) = (due(statement, lease, &at), statement.tenant.clone());
+    let (due, tenant) = (due_and_lease(statement, lease, &at), statement.tenant.clone());
     let from = statement.source_clause(&format!("webhooks AS w{source}"));
     // Reading the earlier parts makes this part run after them: a delivery requested in the same change set keeps
     // its origin. Layouts that run parts in order need no such condition.
@@ -190,7 +190,7 @@ pub(super) fn text(word: impl StringEnum) -> SqlValue {
 }
 
 /// SQL for the due time, the worker and the end of the lease of a delivery.
-fn due(statement: &mut Statement, lease: Option<Lease>, at: &str) -> String {
+fn due_and_lease(statement: &mut Statement, lease: Option<Lease>, at: &str) -> String {
     match lease {
         None => format!("{at}, NULL, NULL"),
         Some(Lease { worker, until }) => {
