@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn key_requires_1_to_255_visible_ascii_and_ignores_quotes() {
+    fn idempotency_key_needs_1_to_255_visible_ascii_without_quotes() {
         assert_eq!(IdempotencyKey::parse("\"abc\""), IdempotencyKey::parse("abc"));
         assert!(IdempotencyKey::parse(&"k".repeat(255)).is_ok());
         for bad in ["", "\"\"", "a b", "a\tb", "é", &"k".repeat(256)] {

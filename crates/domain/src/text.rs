@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings_of_a_mailbox_have_one_key() {
+    fn spellings_of_a_mailbox_have_one_address_key() {
         assert_keys(
             address_key,
             &[
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings_of_a_name_have_one_key() {
+    fn spellings_of_a_name_have_one_name_key() {
         assert_keys(
             name_key,
             &[

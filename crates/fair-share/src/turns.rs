@@ -78,7 +78,7 @@ mod tests {
         Some(Tenant::live(OrganizationId::from_bytes([number; 16])))
     }
 
-    fn taken<T>(queue: &mut FairQueue<T>) -> Vec<T> {
+    fn take_all<T>(queue: &mut FairQueue<T>) -> Vec<T> {
         std::iter::from_fn(|| queue.pop()).collect()
     }
 
@@ -91,7 +91,7 @@ mod tests {
         queue.push(tenant(2), "b1");
         queue.push(None, "own");
         queue.push(tenant(2), "b2");
-        assert_eq!(taken(&mut queue), ["a1", "b1", "own", "a2", "b2", "a3", "a4"]);
+        assert_eq!(take_all(&mut queue), ["a1", "b1", "own", "a2", "b2", "a3", "a4"]);
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
         for (owner, item) in [(tenant(1), "live1"), (test, "test1"), (tenant(1), "live2"), (tenant(2), "b1")] {
             queue.push(owner, item);
         }
-        assert_eq!(taken(&mut queue), ["live1", "b1", "test1", "live2"]);
+        assert_eq!(take_all(&mut queue), ["live1", "b1", "test1", "live2"]);
     }
 
     #[test]
@@ -126,14 +126,14 @@ mod tests {
         while let Some((owner, item)) = first.pop() {
             queue.put_back(owner, item);
         }
-        assert_eq!(taken(&mut queue), ["a1", "b1", "c1", "a2", "a3"]);
+        assert_eq!(take_all(&mut queue), ["a1", "b1", "c1", "a2", "a3"]);
     }
 
     #[test]
     fn organization_without_items_is_forgotten() {
         let mut queue = FairQueue::default();
         queue.push(tenant(1), 1);
-        assert_eq!(taken(&mut queue), [1]);
+        assert_eq!(take_all(&mut queue), [1]);
         assert!(queue.is_empty() && queue.waiting.is_empty());
         queue.push(tenant(1), 2);
         queue.clear();

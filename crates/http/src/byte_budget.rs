@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn key_at_its_answer_limit_regains_room_as_answers_end() {
+    fn api_key_at_its_answer_limit_regains_room_as_answers_end() {
         let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
         let reader = caller(1, 1);
         let first = budget.admit(&reader, 3 * MIB).unwrap();

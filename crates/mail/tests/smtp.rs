@@ -19,12 +19,12 @@ fn settings(url: &str) -> SmtpSettings {
 }
 
 /// Creates a transport without encryption.
-fn plain(server: &TestSmtp) -> SmtpTransport {
+fn plain_transport(server: &TestSmtp) -> SmtpTransport {
     SmtpTransport::new(settings(&format!("smtp://127.0.0.1:{}?tls=none", server.port()))).unwrap()
 }
 
 /// Creates a transport with TLS and a password that trusts the server's certificate.
-fn trusting(server: &TestSmtp, scheme: &str) -> SmtpTransport {
+fn trusting_transport(server: &TestSmtp, scheme: &str) -> SmtpTransport {
     let url = format!("{scheme}://ada:secret@localhost:{}", server.port());
     let authorities = vec![server.certificate().der.clone()];
     SmtpTransport::new(SmtpSettings { authorities, ..settings(&url) }).unwrap()
@@ -45,7 +45,7 @@ fn mail(number: usize) -> Mail {
 #[tokio::test]
 async fn mail_arrives_as_written() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
-    assert_eq!(plain(&server).send(mail(1)).await, Ok(()));
+    assert_eq!(plain_transport(&server).send(mail(1)).await, Ok(()));
     let [it] = server.received_mails().try_into().unwrap();
     assert_eq!((it.from.as_str(), it.to.concat().as_str()), ("no-reply@example.com", "person1@example.org"));
     for (header, value) in [
@@ -64,7 +64,7 @@ async fn mail_arrives_as_written() {
 async fn mail_and_password_are_encrypted_over_tls() {
     for (wire, scheme) in [(Wire::StartTls, "smtp"), (Wire::Tls, "smtps")] {
         let server = TestSmtp::start(wire).unwrap();
-        assert_eq!(trusting(&server, scheme).send(mail(1)).await, Ok(()), "{wire:?}");
+        assert_eq!(trusting_transport(&server, scheme).send(mail(1)).await, Ok(()), "{wire:?}");
         let [it] = server.received_mails().try_into().unwrap();
         assert_eq!((it.encrypted, it.login.as_deref()), (true, Some("PLAIN AGFkYQBzZWNyZXQ=")), "{wire:?}");
     }
@@ -88,7 +88,7 @@ async fn untrusted_certificate_ends_the_session() {
 #[tokio::test]
 async fn required_tls_never_falls_back_to_plain_text() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
-    assert_eq!(trusting(&server, "smtp").send(mail(1)).await, Err(MailFailure::Tls));
+    assert_eq!(trusting_transport(&server, "smtp").send(mail(1)).await, Err(MailFailure::Tls));
     let mails = server.seen();
     assert_eq!((mails.mails.len(), mails.connections), (0, 1));
 }
@@ -117,7 +117,7 @@ async fn smtp_failure_is_classified_by_step_and_reply() {
     for (step, reply, wanted) in table {
         let server = TestSmtp::start(Wire::Plain).unwrap();
         server.replies_to(step, reply.clone());
-        let transport = plain(&server);
+        let transport = plain_transport(&server);
         assert_eq!(transport.send(mail(1)).await, Err(wanted), "{step:?} {reply:?}");
         // The failure does not affect the next email.
         server.replies(|_| Reply::Usual);
@@ -130,7 +130,7 @@ async fn smtp_failure_is_classified_by_step_and_reply() {
 async fn rejected_password_is_reported_as_credentials_failure() {
     let server = TestSmtp::start(Wire::Tls).unwrap();
     server.replies_to(Step::Login, Reply::Say("535 no"));
-    let transport = trusting(&server, "smtps");
+    let transport = trusting_transport(&server, "smtps");
     assert_eq!(transport.send(mail(1)).await, Err(MailFailure::Credentials));
     assert_eq!(transport.check().await, Err(MailFailure::Credentials));
 }
@@ -141,7 +141,7 @@ async fn hanging_server_is_abandoned_at_the_deadline() {
         let server = TestSmtp::start(Wire::Plain).unwrap();
         server.replies_to(step, Reply::Hold);
         let impatient = Mail { deadline: Duration::from_millis(200), ..mail(1) };
-        assert_eq!(plain(&server).send(impatient).await, Err(MailFailure::Timeout), "{step:?}");
+        assert_eq!(plain_transport(&server).send(impatient).await, Err(MailFailure::Timeout), "{step:?}");
         server.replies(|_| Reply::Usual);
         assert!(server.wait_until(|server| server.open == 0), "{step:?}: the connection is given up");
     }
@@ -161,7 +161,7 @@ async fn closed_port_is_a_connect_failure() {
 async fn many_mails_share_sixteen_connections_and_close_them() {
     const MAILS: usize = 60;
     let server = TestSmtp::start(Wire::Plain).unwrap();
-    let transport = Arc::new(plain(&server));
+    let transport = Arc::new(plain_transport(&server));
     let sending = (0..MAILS).map(|number| {
         let transport = Arc::clone(&transport);
         tokio::spawn(async move { transport.send(mail(number)).await })
@@ -184,7 +184,7 @@ async fn many_mails_share_sixteen_connections_and_close_them() {
 #[tokio::test]
 async fn connection_is_reused_after_refusal_and_replaced_if_closed() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
-    let transport = plain(&server);
+    let transport = plain_transport(&server);
     server.replies_to(Step::Recipient, Reply::Say("550 no such mailbox"));
     assert_eq!(transport.send(mail(1)).await, Err(MailFailure::Refused));
     server.replies_to(Step::Message, Reply::Last);
@@ -199,7 +199,7 @@ async fn connection_is_reused_after_refusal_and_replaced_if_closed() {
 #[tokio::test]
 async fn check_sends_no_mail() {
     let server = TestSmtp::start(Wire::StartTls).unwrap();
-    assert_eq!(trusting(&server, "smtp").check().await, Ok(()));
+    assert_eq!(trusting_transport(&server, "smtp").check().await, Ok(()));
     assert!(server.wait_until(|server| server.open == 0));
     assert_eq!(server.seen().mails, []);
 }
@@ -208,6 +208,6 @@ async fn check_sends_no_mail() {
 async fn non_ascii_address_without_smtputf8_is_not_sent() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     let abroad = Mail { to: "jürgen@example.org".to_owned(), ..mail(1) };
-    assert_eq!(plain(&server).send(abroad).await, Err(MailFailure::Unsendable), "it has no SMTPUTF8");
+    assert_eq!(plain_transport(&server).send(abroad).await, Err(MailFailure::Unsendable), "it has no SMTPUTF8");
     assert_eq!(server.seen().mails, []);
 }

@@ -249,7 +249,7 @@ mod tests {
         writer.finish()
     }
 
-    fn found(blocks: &[Block], range: &KeyRange) -> Vec<(String, Vec<u32>)> {
+    fn find_entries(blocks: &[Block], range: &KeyRange) -> Vec<(String, Vec<u32>)> {
         let mut all: Vec<(String, Vec<u32>)> = vec![];
         for it in blocks {
             each_within(&it.body, range, |key, numbers| {
@@ -283,10 +283,10 @@ mod tests {
             blocks.len()
         );
         assert!(blocks.is_sorted_by(|a, b| a.first < b.first));
-        assert_eq!(found(&blocks, &KeyRange::all()), terms);
-        assert_eq!(found(&blocks, &KeyRange::whole("term0077")), [("term0077".to_owned(), many)]);
-        assert_eq!(found(&blocks, &KeyRange::with_prefix("term01")), terms[100..200]);
-        assert_eq!(found(&blocks, &KeyRange::whole("term")), []);
+        assert_eq!(find_entries(&blocks, &KeyRange::all()), terms);
+        assert_eq!(find_entries(&blocks, &KeyRange::whole("term0077")), [("term0077".to_owned(), many)]);
+        assert_eq!(find_entries(&blocks, &KeyRange::with_prefix("term01")), terms[100..200]);
+        assert_eq!(find_entries(&blocks, &KeyRange::whole("term")), []);
     }
 
     #[test]
@@ -306,9 +306,9 @@ mod tests {
     #[test]
     fn term_is_distinguished_from_longer_terms() {
         let blocks = blocks(&[("calm", vec![1]), ("calmly", vec![2]), ("cálm", vec![3])]);
-        assert_eq!(found(&blocks, &KeyRange::whole("calm")), [("calm".to_owned(), vec![1])]);
+        assert_eq!(find_entries(&blocks, &KeyRange::whole("calm")), [("calm".to_owned(), vec![1])]);
         let numbers: Vec<_> =
-            found(&blocks, &KeyRange::with_prefix("calm")).into_iter().map(|posting| posting.0).collect();
+            find_entries(&blocks, &KeyRange::with_prefix("calm")).into_iter().map(|posting| posting.0).collect();
         assert_eq!(numbers, ["calm", "calmly"]);
     }
 

@@ -158,7 +158,7 @@ mod tests {
     use candor_domain::search::{Score, SearchQuery};
     use candor_domain::time::Timestamp;
 
-    fn found(asked: &str, score: Score) -> Vec<u32> {
+    fn find_documents(asked: &str, score: Score) -> Vec<u32> {
         found_in(&["kept calm", "calmly kept", "kept it calm, calmly", "calm", "lost it"], asked, score)
     }
 
@@ -180,15 +180,15 @@ mod tests {
 
     #[test]
     fn document_with_every_word_is_found() {
-        assert_eq!(found("kept calm", Score::Whole), [0, 2]);
-        assert_eq!(found("calm", Score::Whole), [0, 2, 3]);
-        assert!(found("never", Score::Whole).is_empty());
+        assert_eq!(find_documents("kept calm", Score::Whole), [0, 2]);
+        assert_eq!(find_documents("calm", Score::Whole), [0, 2, 3]);
+        assert!(find_documents("never", Score::Whole).is_empty());
     }
 
     #[test]
     fn prefix_match_excludes_whole_word_matches() {
-        assert_eq!(found("kept calm", Score::Begun), [1]);
-        assert_eq!(found("i", Score::Begun), [2, 4]);
+        assert_eq!(find_documents("kept calm", Score::Begun), [1]);
+        assert_eq!(find_documents("i", Score::Begun), [2, 4]);
     }
 
     #[test]

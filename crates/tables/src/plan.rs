@@ -285,7 +285,7 @@ mod tests {
         NamedRows { condition: 0, count }
     }
 
-    const fn tagged(count: usize) -> NamedRows {
+    const fn tagged_rows(count: usize) -> NamedRows {
         NamedRows { condition: 1, count }
     }
 
@@ -293,7 +293,7 @@ mod tests {
         RowSource::Scan(RowFilter { hashed: hashed.to_vec() })
     }
 
-    fn first(by: SortBy, named: &[NamedRows]) -> RowSource {
+    fn first_source(by: SortBy, named: &[NamedRows]) -> RowSource {
         choose(&observations(by), named).first
     }
 
@@ -308,20 +308,21 @@ mod tests {
             (SortBy::CreatedAt, 4_000, scan(&[0])),
             (SortBy::CreatedAt, 4_001, scan(&[])),
         ] {
-            assert_eq!(first(by, &[people(count)]), wanted, "{count} by {by:?}");
+            assert_eq!(first_source(by, &[people(count)]), wanted, "{count} by {by:?}");
         }
     }
 
     #[test]
     fn number_of_tagged_rows_selects_the_row_source() {
-        let sources = [0, 2_000, 2_001, 8_000, 8_001].map(|count| first(SortBy::CreatedAt, &[tagged(count)]));
+        let sources =
+            [0, 2_000, 2_001, 8_000, 8_001].map(|count| first_source(SortBy::CreatedAt, &[tagged_rows(count)]));
         let gather = RowSource::Gather(1);
         assert_eq!(sources, [gather.clone(), gather, scan(&[1]), scan(&[1]), scan(&[])]);
     }
 
     #[test]
     fn smaller_of_two_conditions_is_gathered() {
-        let source = |count, rows| first(SortBy::CreatedAt, &[people(count), tagged(rows)]);
+        let source = |count, rows| first_source(SortBy::CreatedAt, &[people(count), tagged_rows(rows)]);
         assert_eq!(source(100, 1_900), RowSource::Gather(0));
         assert_eq!(source(190, 100), RowSource::Gather(1));
         assert_eq!(source(3_000, 1_900), RowSource::Gather(1));
@@ -334,7 +335,7 @@ mod tests {
         let then = |by, named: &[NamedRows]| choose(&observations(by), named).then;
         assert_eq!(then(SortBy::CreatedAt, &[people(4_000)]), Some(RowSource::Gather(0)));
         assert_eq!(then(SortBy::ObservationDate, &[people(4_000)]), Some(RowSource::GatherFirsts(0)));
-        assert_eq!(then(SortBy::CreatedAt, &[tagged(4_001)]), Some(RowSource::Gather(1)));
+        assert_eq!(then(SortBy::CreatedAt, &[tagged_rows(4_001)]), Some(RowSource::Gather(1)));
         assert_eq!(then(SortBy::CreatedAt, &[people(4_001)]), Some(scan(&[0, 1])), "to its end, with hashes");
         assert_eq!(then(SortBy::CreatedAt, &[]), Some(scan(&[0, 1])));
         assert_eq!(then(SortBy::CreatedAt, &[people(10)]), None);
@@ -352,7 +353,7 @@ mod tests {
             (asked, planner.plan())
         };
         assert_eq!(counts_until_end(&[200]), (1, choose(&listing, &[people(200)])));
-        assert_eq!(counts_until_end(&[201, 2_001]), (2, choose(&listing, &[people(201), tagged(2_001)])));
+        assert_eq!(counts_until_end(&[201, 2_001]), (2, choose(&listing, &[people(201), tagged_rows(2_001)])));
         let plain = Listing { conditions: vec![], ..listing.clone() };
         assert_eq!(ListPlanner::new(&plain).plan(), ListPlan { first: scan(&[]), then: None });
     }

@@ -55,7 +55,7 @@ fn hire(fixture: &Fixture, names: &[&str]) {
     }
 }
 
-fn refused(result: &CommandResult, code: i32, says: &[&str]) {
+fn assert_refused(result: &CommandResult, code: i32, says: &[&str]) {
     assert_eq!(result.code, Some(code), "{}", result.stderr);
     assert_eq!(result.stderr.lines().count(), 1, "{}", result.stderr);
     for text in says {
@@ -80,21 +80,25 @@ fn every_command_finds_the_service_in_the_same_way() {
         candor(&place, &[command, flags].concat())
     };
     for command in CALLS {
-        refused(&run_command(command, &[], &[]), 2, &["profile"]);
-        refused(&run_command(command, &[], &[("CANDOR_URL", &fixture.url())]), 2, &["CANDOR_API_KEY is not"]);
-        refused(
+        assert_refused(&run_command(command, &[], &[]), 2, &["profile"]);
+        assert_refused(
+            &run_command(command, &[], &[("CANDOR_URL", &fixture.url())]),
+            2,
+            &["CANDOR_API_KEY is not"],
+        );
+        assert_refused(
             &run_command(command, &["--url", &fixture.url()], &[]),
             2,
             &["--url is set", "CANDOR_API_KEY is not"],
         );
-        refused(&run_command(command, &["--profile", "eu"], &[]), 2, &["eu"]);
+        assert_refused(&run_command(command, &["--profile", "eu"], &[]), 2, &["eu"]);
         let key = [("CANDOR_API_KEY", "cdr_live_a")];
-        refused(
+        assert_refused(
             &run_command(command, &["--url", "http://candor.example.com"], &key),
             2,
             &["plain HTTP", "--insecure"],
         );
-        refused(&run_command(command, &["--url", "candor.example.com"], &key), 2, &["candor.example.com"]);
+        assert_refused(&run_command(command, &["--url", "candor.example.com"], &key), 2, &["candor.example.com"]);
     }
     fixture.log_in(&fixture.key.secret, "eu").succeeded();
     for command in CALLS {
@@ -114,7 +118,7 @@ fn profiles_are_listed_and_forgotten() {
     assert_eq!(profiles, json!({"data": expected_profiles}));
     let output = candor(&fixture.place, &["logout", "--profile", "eu"]).succeeded().stdout;
     assert!(output.contains("eu") && output.contains("stays valid"), "{output}");
-    refused(&candor(&fixture.place, &["logout", "--profile", "eu"]), 2, &["eu", "default"]);
+    assert_refused(&candor(&fixture.place, &["logout", "--profile", "eu"]), 2, &["eu", "default"]);
     assert_eq!(candor(&fixture.place, &["profiles", "--json"]).json()["data"].as_array().unwrap().len(), 1);
 }
 
@@ -148,7 +152,7 @@ fn login_stores_an_accepted_key_owner_only() {
     assert_eq!(fixture.api(&["GET", "me"]).json()["environment"], "live", "the other profile stays");
 
     fs::set_permissions(fixture.profiles(), fs::Permissions::from_mode(0o644)).unwrap();
-    refused(&fixture.api(&["GET", "me"]), 1, &["chmod 600", "profiles.toml"]);
+    assert_refused(&fixture.api(&["GET", "me"]), 1, &["chmod 600", "profiles.toml"]);
     fixture.service.stop();
 }
 
@@ -157,14 +161,18 @@ fn login_stores_no_key_that_the_service_refuses() {
     let fixture = Fixture::start();
     let wrong = "cdr_live_0123456789abcdefghijkl";
     let result = fixture.log_in(wrong, "default");
-    refused(&result, 3, &["cannot log in to", "401 authentication_required", "check that the key"]);
+    assert_refused(&result, 3, &["cannot log in to", "401 authentication_required", "check that the key"]);
     assert!(!result.stderr.contains(wrong) && !fixture.profiles().exists(), "{}", result.stderr);
     let result = fixture.log_in("hunter2", "default");
-    refused(&result, 2, &["no API key", "cdr_live_"]);
+    assert_refused(&result, 2, &["no API key", "cdr_live_"]);
     assert!(!result.stderr.contains("hunter2"));
     let result = fed(&fixture.place, &["login", "--url", "feedback.example.com"], fixture.key.secret.as_bytes());
-    refused(&result, 2, &["feedback.example.com", "http"]);
-    refused(&fixture.api(&["GET", "me"]), 2, &["no profile default", "candor login --url URL --profile default"]);
+    assert_refused(&result, 2, &["feedback.example.com", "http"]);
+    assert_refused(
+        &fixture.api(&["GET", "me"]),
+        2,
+        &["no profile default", "candor login --url URL --profile default"],
+    );
     fixture.service.stop();
 }
 
@@ -174,19 +182,19 @@ fn key_and_url_come_from_one_source() {
     fixture.log_in(&fixture.key.secret, "default").succeeded();
     let url = fixture.url();
     let Fixture { place, service, key } = fixture;
-    refused(
+    assert_refused(
         &candor(&place, &["api", "GET", "me", "--profile", "stage"]),
         2,
         &["no profile stage", "stored are: default"],
     );
-    refused(
+    assert_refused(
         &candor(&place, &["api", "GET", "me", "--url", &url]),
         2,
         &["--url is set, but CANDOR_API_KEY is not"],
     );
     let other = place.key_of(&key.organization, "employees:read", &[]);
     let place = place.with("CANDOR_API_KEY", &other.secret);
-    refused(&candor(&place, &["api", "GET", "me"]), 2, &["CANDOR_API_KEY is set, but CANDOR_URL is not"]);
+    assert_refused(&candor(&place, &["api", "GET", "me"]), 2, &["CANDOR_API_KEY is set, but CANDOR_URL is not"]);
     let id = |words: &[&str]| candor(&place, &[&["api", "GET", "me"], words].concat()).json()["key_id"].clone();
     assert_eq!(id(&["--url", &format!("{url}/v1/")]), json!(other.id));
     assert_eq!(id(&["--profile", "default"]), json!(key.id));
@@ -241,8 +249,8 @@ fn api_reads_bodies_from_files_and_standard_input() {
     );
     let words = ["api", "POST", "/departments", "--input", "-"];
     assert_eq!(fed(&fixture.place, &words, br#"{"name": "Research"}"#).json()["name"], "Research");
-    refused(&fed(&fixture.place, &words, b"{name: x}"), 2, &["the body in - is not JSON"]);
-    refused(&fixture.api(&["POST", "departments", "--input", "absent.json"]), 1, &["absent.json"]);
+    assert_refused(&fed(&fixture.place, &words, b"{name: x}"), 2, &["the body in - is not JSON"]);
+    assert_refused(&fixture.api(&["POST", "departments", "--input", "absent.json"]), 1, &["absent.json"]);
     fixture.service.stop();
 }
 
@@ -262,7 +270,7 @@ fn api_joins_pages_of_lists() {
     assert_eq!((first_names, &whole["has_more"]), (names.to_vec(), &json!(false)));
     let events = fixture.api(&["GET", "events", "-q", "limit=2", "--paginate"]).json();
     assert!(events["data"].as_array().unwrap().len() >= 5 && events["next_cursor"].is_string(), "{events}");
-    refused(&fixture.api(&["GET", "me", "--paginate"]), 1, &["GET /me returns no list", "--paginate"]);
+    assert_refused(&fixture.api(&["GET", "me", "--paginate"]), 1, &["GET /me returns no list", "--paginate"]);
     fixture.service.stop();
 }
 
@@ -273,16 +281,16 @@ fn api_tells_the_class_of_an_error_by_its_exit_status() {
     let narrow = fixture.place.key_of(&fixture.key.organization, "employees:read", &[]);
     fixture.log_in(&narrow.secret, "narrow").succeeded();
     let absent = fixture.api(&["GET", "employees/emp_01J00000000000000000000000"]);
-    refused(&absent, 4, &["cannot GET /employees/emp_", "Not found (404 not_found, request req_"]);
+    assert_refused(&absent, 4, &["cannot GET /employees/emp_", "Not found (404 not_found, request req_"]);
     assert_eq!(absent.object()["error"]["code"], "not_found", "the body is printed");
     let invalid = fixture.api(&["POST", "employees", "-f", "email=ada"]);
-    refused(&invalid, 4, &["first_name is required", "last_name is required"]);
+    assert_refused(&invalid, 4, &["first_name is required", "last_name is required"]);
     assert!(invalid.object()["error"]["details"].as_array().unwrap().len() >= 3);
-    refused(&fixture.api(&["DELETE", "webhooks/whk_x", "--profile", "narrow"]), 3, &["403"]);
+    assert_refused(&fixture.api(&["DELETE", "webhooks/whk_x", "--profile", "narrow"]), 3, &["403"]);
     candor(&fixture.place, &["key", "revoke", &narrow.id]).succeeded();
     let run_with_revoked = || fixture.api(&["GET", "me", "--profile", "narrow"]);
     assert!(wait_until(PATIENCE, || run_with_revoked().code == Some(3)).is_some());
-    refused(&run_with_revoked(), 3, &["401", "not revoked"]);
+    assert_refused(&run_with_revoked(), 3, &["401", "not revoked"]);
     for (words, says) in [
         (&["GET"][..], "PATH"),
         (&["FETCH", "employees"], "GET"),
@@ -304,7 +312,7 @@ fn api_without_a_service_ends_with_no_response() {
     let place =
         user().with("CANDOR_API_KEY", "cdr_live_x").with("CANDOR_URL", &format!("http://{unused_address}"));
     let result = candor(&place, &["api", "GET", "me"]);
-    refused(&result, 6, &["cannot GET /me", "refused", "check the URL, and that the service runs"]);
+    assert_refused(&result, 6, &["cannot GET /me", "refused", "check the URL, and that the service runs"]);
     assert_eq!(result.stdout, "");
 }
 
@@ -320,13 +328,13 @@ fn api_over_tls_tells_untrusted_and_failing_services_apart() {
         candor(&place.with("SSL_CERT_FILE", file.to_str().unwrap()), &["api", "GET", "me", "--include"])
     };
     let error_run = get(&server.authority);
-    refused(&error_run, 5, &["cannot GET /me: The service answered 500 (500 unknown)"]);
+    assert_refused(&error_run, 5, &["cannot GET /me: The service answered 500 (500 unknown)"]);
     assert!(
         error_run.stdout.starts_with("HTTP/1.1 500 Internal") && error_run.stdout.ends_with("\n\noops\n"),
         "{}",
         error_run.stdout
     );
     let untrusted_run = get(&other.authority);
-    refused(&untrusted_run, 6, &["certificate", "SSL_CERT_FILE"]);
+    assert_refused(&untrusted_run, 6, &["certificate", "SSL_CERT_FILE"]);
     assert_eq!(server.requests().len(), 1);
 }

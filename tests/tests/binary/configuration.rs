@@ -8,7 +8,7 @@ use crate::support::{Installation, Service, candor};
 
 /// Runs a command that must fail with this code and an empty standard output. Returns its single line of
 /// standard error.
-fn refused(place: &Installation, arguments: &[&str], code: i32) -> String {
+fn run_refused(place: &Installation, arguments: &[&str], code: i32) -> String {
     let it = candor(place, arguments);
     assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(code), "", 1), "{}", it.stderr);
     it.stderr
@@ -70,11 +70,11 @@ fn setting_errors_are_named_at_once_and_config_shows_all() {
 
 #[test]
 fn malformed_setting_is_refused_by_name() {
-    let line = refused(&Installation::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon"), &["serve"], 1);
+    let line = run_refused(&Installation::sqlite().with("CANDOR_SWEEP_INTERVAL", "soon"), &["serve"], 1);
     assert!(line.contains("CANDOR_SWEEP_INTERVAL") && line.contains("soon"), "{line}");
-    let line = refused(&Installation::sqlite(), &["serve", "--listen", "nowhere"], 2);
+    let line = run_refused(&Installation::sqlite(), &["serve", "--listen", "nowhere"], 2);
     assert!(line.contains("--listen") && line.contains("nowhere"), "{line}");
-    let line = refused(&Installation::sqlite(), &["serve", "--config", "absent.toml"], 1);
+    let line = run_refused(&Installation::sqlite(), &["serve", "--config", "absent.toml"], 1);
     assert!(line.contains("absent.toml"), "{line}");
 }
 

@@ -36,7 +36,7 @@ fn place(place: Installation) -> Installation {
         .with("CANDOR_WEBHOOKS_RETRY_SCHEDULE", "24h")
 }
 
-fn made(client: &mut Client, path: &str, body: &Value) -> Value {
+fn create_resource(client: &mut Client, path: &str, body: &Value) -> Value {
     let response = client.post(path, body).unwrap();
     assert!((200..300).contains(&response.status), "{path}: {}", response.text());
     response.json()
@@ -54,17 +54,18 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
     });
     let mut paths = vec![];
     for path in ["/works", "/fails"] {
-        let webhook = made(client, "/v1/webhooks", &json!({"url": receiver.url(path), "event_types": ["*"]}));
+        let webhook =
+            create_resource(client, "/v1/webhooks", &json!({"url": receiver.url(path), "event_types": ["*"]}));
         paths.push(format!("/v1/webhooks/{}/deliveries", text(&webhook["id"])));
     }
-    made(client, "/v1/connectors", &json!({"type": "csv_feed", "hris_source": "acme"}));
+    create_resource(client, "/v1/connectors", &json!({"type": "csv_feed", "hris_source": "acme"}));
     provision(client);
     erase(client, receiver);
     let person = json!({
         "email": "zoe@example.com", "first_name": "Zoë", "last_name": "O'Brien \"Zo\"", "send_invite": true,
         "custom_fields": {"office": "Zürich"},
     });
-    let person = made(client, "/v1/employees", &person);
+    let person = create_resource(client, "/v1/employees", &person);
     paths.push(format!("/v1/employees/{}/invitation", text(&person["id"])));
     let about = client.get("/v1/employees?filter%5Bstatus%5D=active&limit=2").unwrap().json()["data"].clone();
     let [about, reviewer] = [0, 1].map(|at| about[at]["id"].clone());
@@ -80,11 +81,11 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
             json!({"employee_id": about, "title": "Ask", "reviewer_ids": [reviewer], "metadata": metadata}),
         ),
     ] {
-        made(client, path, &body);
+        create_resource(client, path, &body);
     }
     paths.push("/v1/observations?filter%5Bmetadata.cycle%5D=%E6%97%A5%E6%9C%AC+%221%22&limit=5".to_owned());
     paths.push("/v1/observations?filter%5Bexternal_id%5D=crm-7&limit=5".to_owned());
-    let observation = observed(client);
+    let observation = observe(client);
     assert_eq!(
         (observation.status, observation.header("idempotent-replayed")),
         (201, None),
@@ -104,19 +105,19 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
 /// Lets an identity provider create a person whose manager is unknown and remove another one, and waits until its
 /// requests are in the log.
 fn provision(client: &mut Client) {
-    let connector = made(client, "/v1/connectors", &json!({"type": "scim", "hris_source": "okta"}));
+    let connector = create_resource(client, "/v1/connectors", &json!({"type": "scim", "hris_source": "okta"}));
     let id = text(&connector["id"]);
     let key = json!({"name": "okta", "scopes": ["scim"], "connector_id": id});
-    let key = made(client, "/v1/api-keys", &key);
+    let key = create_resource(client, "/v1/api-keys", &key);
     let own = client.switch_key(text(&key["key"]));
     let person = json!({
         "schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": "ida@example.com", "active": true,
         "name": {"givenName": "Ida", "familyName": "Example"},
         "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User": {"manager": {"value": "unknown"}},
     });
-    made(client, "/scim/v2/Users", &person);
+    create_resource(client, "/scim/v2/Users", &person);
     let user_body = json!({"userName": "udo@example.com", "name": {"givenName": "Udo", "familyName": "Example"}});
-    let user = made(client, "/scim/v2/Users", &user_body);
+    let user = create_resource(client, "/scim/v2/Users", &user_body);
     let removal = client.request("DELETE", &format!("/scim/v2/Users/{}", text(&user["id"])), &[], None).unwrap();
     assert_eq!(removal.status, 204, "{}", removal.text());
     client.switch_key(&own);
@@ -128,7 +129,7 @@ fn provision(client: &mut Client) {
 /// Erases a person, and waits for the end: the work in the background would otherwise change answers.
 fn erase(client: &mut Client, receiver: &Receiver) {
     let person = json!({"email": "eve@example.com", "first_name": "Eve", "last_name": "Example"});
-    let person = made(client, "/v1/employees", &person);
+    let person = create_resource(client, "/v1/employees", &person);
     let path = format!("/v1/employees/{}", text(&person["id"]));
     assert_eq!(client.post(&format!("{path}/deactivate"), &json!({})).unwrap().status, 200);
     let receipt = client.post(&format!("{path}/erasure"), &json!({})).unwrap();
@@ -156,7 +157,7 @@ fn answers(client: &mut Client, paths: &[String]) -> Vec<(String, String)> {
 }
 
 /// Records an observation, always with the same idempotency key.
-fn observed(client: &mut Client) -> Response {
+fn observe(client: &mut Client) -> Response {
     let people = client.get("/v1/employees?filter%5Bstatus%5D=active&sort=created_at&limit=1").unwrap().json();
     let about = &people["data"][0]["id"];
     let body = json!({
@@ -168,7 +169,7 @@ fn observed(client: &mut Client) -> Response {
 
 /// Asserts that a retry gets the answer stored by the other store.
 fn is_answered_again(client: &mut Client) {
-    let observation_again = observed(client);
+    let observation_again = observe(client);
     assert_eq!(
         (observation_again.status, observation_again.header("idempotent-replayed")),
         (201, Some("true")),
@@ -177,7 +178,7 @@ fn is_answered_again(client: &mut Client) {
     );
 }
 
-fn copied(place: &Installation, from: &str, to: &str) -> Value {
+fn run_copy(place: &Installation, from: &str, to: &str) -> Value {
     let copy_json = candor(place, &["copy", "--from", from, "--to", to, "--json"]).json();
     // The first has rows only while an erasure runs, the second only 7 days after the first rule of the retention.
     let is_kept = |table: &&Value| table["name"] != "erased_rows" && table["name"] != "retention_runs";
@@ -212,7 +213,7 @@ fn service_continues_on_the_other_store_and_back_again() {
     let answers_before = answers(&mut service.client(&key), &paths);
     service.stop();
 
-    let report_of_copy = copied(&first, &file(&first), &url);
+    let report_of_copy = run_copy(&first, &file(&first), &url);
     let service = Service::serve(&server);
     let mut client = service.client(&key);
     assert_eq!(answers(&mut client, &paths), answers_before);
@@ -222,7 +223,7 @@ fn service_continues_on_the_other_store_and_back_again() {
     let has_continued = goes_on(&mut client, &events);
     service.stop();
 
-    let report_of_return = copied(&server, &url, &file(&last));
+    let report_of_return = run_copy(&server, &url, &file(&last));
     assert!(report_of_return["rows"].as_u64() > report_of_copy["rows"].as_u64());
     let service = Service::serve(&last);
     let mut client = service.client(&key);
@@ -234,7 +235,7 @@ fn service_continues_on_the_other_store_and_back_again() {
 /// Adds one last event, then follows the feed from a cursor of the first store to its end.
 fn goes_on(client: &mut Client, first: &Value) -> Vec<Value> {
     let name = format!("Department no. {}", client.all("/v1/departments").len());
-    made(client, "/v1/departments", &json!({"name": name}));
+    create_resource(client, "/v1/departments", &json!({"name": name}));
     let mut cursor = text(&first["next_cursor"]).to_owned();
     let mut event_ids = vec![];
     loop {

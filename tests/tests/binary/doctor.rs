@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::{Installation, Service, candor};
 
 /// Returns exit code, state of each check, and JSON output of the doctor.
-fn examined(place: &Installation, options: &[&str]) -> (Option<i32>, BTreeMap<String, String>, Value) {
+fn run_doctor(place: &Installation, options: &[&str]) -> (Option<i32>, BTreeMap<String, String>, Value) {
     let it = candor(place, &[&["doctor", "--json"], options].concat());
     let object = it.object();
     let text = |item: &Value| item.as_str().unwrap().to_owned();
@@ -45,7 +45,7 @@ const WELL: [(&str, &str); 6] = [
 #[test]
 fn doctor_finds_no_failure_in_a_new_place_and_creates_nothing() {
     let place = Installation::sqlite();
-    let (code, found, _) = examined(&place, &[]);
+    let (code, found, _) = run_doctor(&place, &[]);
     assert_eq!(code, Some(0), "{found:?}");
     assert_eq!((found["database"].as_str(), found["master key"].as_str()), ("warning", "ok"));
     assert!(found.contains_key("disk"));
@@ -56,7 +56,7 @@ fn doctor_finds_no_failure_in_a_new_place_and_creates_nothing() {
 fn doctor_finds_no_failure_in_a_good_installation_on_sqlite() {
     let place = Installation::sqlite();
     candor(&place, &["migrate"]).succeeded();
-    let (code, found, object) = examined(&place, &[]);
+    let (code, found, object) = run_doctor(&place, &[]);
     assert_eq!(
         without_disk(found),
         states(&[&WELL[..], &[("folder", "ok"), ("integrity", "ok")]].concat()),
@@ -70,13 +70,13 @@ fn doctor_finds_no_failure_in_a_good_installation_on_sqlite() {
 #[test]
 fn doctor_finds_no_failure_in_a_good_installation_on_postgres() {
     let Some(place) = Installation::empty_postgres() else { return };
-    let (code, found, object) = examined(&place, &[]);
+    let (code, found, object) = run_doctor(&place, &[]);
     assert_eq!((code, found["schema"].as_str()), (Some(1), "broken"), "{object}");
     candor(&place, &["migrate"]).succeeded();
-    let (code, found, object) = examined(&place, &[]);
+    let (code, found, object) = run_doctor(&place, &[]);
     assert_eq!((code, found), (Some(0), states(&WELL)), "{object}");
     let place = place.with("CANDOR_MASTER_KEY", "k1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=");
-    let (code, found, object) = examined(&place, &[]);
+    let (code, found, object) = run_doctor(&place, &[]);
     assert_eq!((code, found["master key"].as_str()), (Some(1), "broken"), "{object}");
 }
 
@@ -94,7 +94,7 @@ fn doctor_and_backup_name_the_restore_of_a_damaged_database() {
         fs::write(&path, damaged_bytes).unwrap();
         let copy = place.folder.path().join(format!("copy-{page}.db"));
         let backup = candor(&place, &["backup", copy.to_str().unwrap()]);
-        let (code, found, object) = examined(&place, &[]);
+        let (code, found, object) = run_doctor(&place, &[]);
         if backup.code != Some(0) {
             refusal_count += 1;
             assert_eq!((code, found["integrity"].as_str()), (Some(1), "broken"), "page {page}: {object}");
@@ -111,7 +111,7 @@ fn doctor_names_each_failure_with_its_remedy() {
     let organization = place.key("*", &[]).organization;
     let data = place.folder.path().join("data");
     fs::set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
-    let (code, found, object) = examined(&place, &[]);
+    let (code, found, object) = run_doctor(&place, &[]);
     assert_eq!((code, found["folder"].as_str()), (Some(0), "warning"), "{object}");
     fs::remove_file(data.join("master.key")).unwrap();
     let it = candor(&place, &["doctor"]);
@@ -119,7 +119,7 @@ fn doctor_names_each_failure_with_its_remedy() {
     assert!(it.stderr.contains("master key") && it.stdout.contains("--accept-loss"), "{}{}", it.stdout, it.stderr);
     assert!(!data.join("master.key").exists() && !organization.is_empty());
     fs::write(data.join("candor.db"), "no database at all, whatever it is called").unwrap();
-    let (code, found, object) = examined(&place, &[]);
+    let (code, found, object) = run_doctor(&place, &[]);
     assert_eq!(
         (code, found["database"].as_str(), found["clock"].as_str()),
         (Some(1), "broken", "skipped"),
@@ -129,7 +129,7 @@ fn doctor_names_each_failure_with_its_remedy() {
 
 #[test]
 fn doctor_reports_invalid_settings() {
-    let (code, found, object) = examined(&Installation::sqlite().with("CANDOR_LISTEN", "nowhere"), &[]);
+    let (code, found, object) = run_doctor(&Installation::sqlite().with("CANDOR_LISTEN", "nowhere"), &[]);
     assert_eq!((code, found["settings"].as_str()), (Some(1), "broken"), "{object}");
     assert!(object["checks"][0]["message"].as_str().unwrap().contains("CANDOR_LISTEN"), "{object}");
 }
@@ -141,7 +141,7 @@ fn doctor_accepts_an_address_used_by_candor_only() {
     let listen = service.address.to_string();
     let admin = service.said["metrics_url"].as_str().unwrap();
     let admin = admin.trim_start_matches("http://").trim_end_matches("/metrics").to_owned();
-    let (code, found, object) = examined(&place, &["--listen", &listen, "--admin-listen", &admin]);
+    let (code, found, object) = run_doctor(&place, &["--listen", &listen, "--admin-listen", &admin]);
     let states = (found["listener"].as_str(), found["admin listener"].as_str());
     assert_eq!((code, states), (Some(0), ("ok", "ok")), "{object}");
     assert!(object["checks"].to_string().contains("a Candor service listens on"), "{object}");
@@ -150,13 +150,13 @@ fn doctor_accepts_an_address_used_by_candor_only() {
     let address_in_use = stranger.local_addr().unwrap().to_string();
     // Closes each connection at once; the doctor would wait for a silent listener.
     std::thread::spawn(move || stranger.incoming().for_each(drop));
-    let (code, found, object) = examined(&place, &["--listen", &address_in_use]);
+    let (code, found, object) = run_doctor(&place, &["--listen", &address_in_use]);
     assert_eq!((code, found["listener"].as_str()), (Some(1), "broken"), "{object}");
     assert_eq!(object["broken"], json!(1));
 }
 
 #[test]
-fn doctor_lists_rows_with_the_key_of_another_row() {
+fn doctor_lists_rows_with_the_text_key_of_another_row() {
     let Some(place) = Installation::postgres() else { return };
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::serve(&place);
@@ -182,7 +182,7 @@ fn doctor_lists_rows_with_the_key_of_another_row() {
     ] {
         session.execute(statement).unwrap();
     }
-    let (code, found, object) = examined(&place, &[]);
+    let (code, found, object) = run_doctor(&place, &[]);
     let has_findings = ["mailboxes", "department names", "attribute names"].map(|check| found.contains_key(check));
     assert_eq!((code, has_findings), (Some(0), [true, true, false]), "{object}");
     let says = |check: &str| {

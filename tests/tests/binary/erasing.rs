@@ -20,7 +20,7 @@ fn url(place: &Installation) -> String {
     format!("sqlite://{}", place.folder.path().join("data/candor.db").display())
 }
 
-fn made(client: &mut Client, path: &str, body: &Value) -> Value {
+fn create_resource(client: &mut Client, path: &str, body: &Value) -> Value {
     let response = client.post(path, body).unwrap();
     assert!((200..300).contains(&response.status), "{path}: {}", response.text());
     response.json()
@@ -37,21 +37,21 @@ struct ErasedService {
 }
 
 /// Creates a person, calls `back_up` while they are active, and begins their erasure.
-fn erased(back_up: impl FnOnce(&Installation)) -> ErasedService {
+fn erase_after_backup(back_up: impl FnOnce(&Installation)) -> ErasedService {
     let original = place(Installation::sqlite());
     let key = original.key("*", &["--admin"]).secret;
     let service = Service::serve(&original);
     let mut client = service.client(&key);
     let body = json!({"email": format!("{CANARY}@example.com"), "first_name": CANARY, "last_name": "Moreau"});
-    let person = made(&mut client, "/v1/employees", &body)["id"].as_str().unwrap().to_owned();
+    let person = create_resource(&mut client, "/v1/employees", &body)["id"].as_str().unwrap().to_owned();
     let body = json!({"employee_id": person, "type": "strength", "observation": format!("Of {CANARY}.")});
-    let observation = made(&mut client, "/v1/observations", &body)["id"].as_str().unwrap().to_owned();
+    let observation = create_resource(&mut client, "/v1/observations", &body)["id"].as_str().unwrap().to_owned();
     service.stop();
     back_up(&original);
     let service = Service::serve(&original);
     let mut client = service.client(&key);
-    made(&mut client, &format!("/v1/employees/{person}/deactivate"), &json!({}));
-    let erasure = made(&mut client, &format!("/v1/employees/{person}/erasure"), &json!({}));
+    create_resource(&mut client, &format!("/v1/employees/{person}/deactivate"), &json!({}));
+    let erasure = create_resource(&mut client, &format!("/v1/employees/{person}/erasure"), &json!({}));
     service.stop();
     let ledger = original.folder.path().join("ledger.jsonl");
     let ledger_text = candor(&original, &["erasure", "ledger"]).succeeded().stdout;
@@ -118,7 +118,7 @@ fn has_no_canary_in_files(place: &Installation) {
 #[test]
 fn erasure_is_repeated_after_a_restore_on_sqlite() {
     let restored_place = place(Installation::sqlite());
-    let original_place = erased(|original| {
+    let original_place = erase_after_backup(|original| {
         let file = restored_place.folder.path().join("backup.db");
         candor(original, &["backup", file.to_str().unwrap()]).succeeded();
         candor(&restored_place, &["restore", file.to_str().unwrap()]).succeeded();
@@ -142,13 +142,13 @@ fn holds_of_the_ledger_keep_data_from_its_erasures() {
     let mut client = service.client(&key);
     let mut hire = |name: &str| {
         let body = json!({"email": format!("{name}@example.com"), "first_name": name, "last_name": "Q"});
-        made(&mut client, "/v1/employees", &body)["id"].as_str().unwrap().to_owned()
+        create_resource(&mut client, "/v1/employees", &body)["id"].as_str().unwrap().to_owned()
     };
     let [held, erased, third] = ["held", "erased", "third"].map(&mut hire);
     let body = json!({"title": "Talk", "participant_ids": [held, erased, third]});
-    let talk = made(&mut client, "/v1/conversations", &body)["id"].as_str().unwrap().to_owned();
+    let talk = create_resource(&mut client, "/v1/conversations", &body)["id"].as_str().unwrap().to_owned();
     let messages = format!("/v1/conversations/{talk}/messages");
-    made(&mut client, &messages, &json!({"author_id": erased, "body": "EVIDENCE"}));
+    create_resource(&mut client, &messages, &json!({"author_id": erased, "body": "EVIDENCE"}));
     // The person who will be held has left the conversation.
     let remaining_people = json!({"participant_ids": [erased, third]});
     assert_eq!(
@@ -168,7 +168,7 @@ fn holds_of_the_ledger_keep_data_from_its_erasures() {
     let reason = json!({"reason": "Case SECRET"});
     assert_eq!(client.request("PUT", &hold, &[], Some(&reason)).unwrap().status, 200);
     for request in ["deactivate", "erasure"] {
-        made(&mut client, &format!("/v1/employees/{erased}/{request}"), &json!({}));
+        create_resource(&mut client, &format!("/v1/employees/{erased}/{request}"), &json!({}));
     }
     let waits = || client.get("/v1/erasures").unwrap().json()["data"][0]["kept_by_hold"] == 1;
     assert!(wait_until(PATIENCE, waits).is_some(), "the conversation is kept");
@@ -262,7 +262,7 @@ fn erasure_is_repeated_after_a_restore_on_postgres() {
     let restored_place = place(restored_installation);
     let restored_url =
         restored_place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
-    let original_place = erased(|original| {
+    let original_place = erase_after_backup(|original| {
         candor(original, &["copy", "--from", &url(original), "--to", &restored_url]).succeeded();
     });
     is_repeated_on(&restored_place, &original_place);
@@ -282,7 +282,7 @@ fn scrub_removes_statistics_of_an_older_database() {
     for number in 0..10 {
         let body =
             json!({"email": format!("{CANARY}{number}@example.com"), "first_name": CANARY, "last_name": "Moreau"});
-        made(&mut client, "/v1/employees", &body);
+        create_resource(&mut client, "/v1/employees", &body);
     }
     service.stop();
     let session = TestSession::connect(&database).unwrap();
@@ -309,7 +309,7 @@ fn scrub_removes_statistics_of_an_older_database() {
 
 #[test]
 fn ledger_that_is_cut_or_unknown_is_refused() {
-    let erased_place = erased(|_| ());
+    let erased_place = erase_after_backup(|_| ());
     let text = fs::read_to_string(&erased_place.ledger).unwrap();
     let cut = erased_place.original.folder.path().join("cut.jsonl");
     fs::write(&cut, text.lines().take(2).collect::<Vec<_>>().join("\n")).unwrap();
@@ -346,7 +346,7 @@ fn ledger_that_is_cut_or_unknown_is_refused() {
 #[test]
 fn forged_line_and_a_held_person_need_to_be_named() {
     let restored_place = place(Installation::sqlite());
-    let original_place = erased(|original| {
+    let original_place = erase_after_backup(|original| {
         let file = restored_place.folder.path().join("backup.db");
         candor(original, &["backup", file.to_str().unwrap()]).succeeded();
         candor(&restored_place, &["restore", file.to_str().unwrap()]).succeeded();

@@ -36,7 +36,7 @@ struct People {
     messages: String,
 }
 
-fn made(client: &mut Client, path: &str, body: &Value) -> String {
+fn create_resource(client: &mut Client, path: &str, body: &Value) -> String {
     let response = client.post(path, body).unwrap();
     assert!((200..300).contains(&response.status), "{path}: {}", response.text());
     response.json()["id"].as_str().unwrap_or_default().to_owned()
@@ -45,25 +45,25 @@ fn made(client: &mut Client, path: &str, body: &Value) -> String {
 fn make(client: &mut Client) -> People {
     let person =
         |name: &str| json!({"email": format!("{name}@example.com"), "first_name": name, "last_name": "Moreau"});
-    let erased_person = made(client, "/v1/employees", &person(CANARY));
-    let other = made(client, "/v1/employees", &person("Noor"));
+    let erased_person = create_resource(client, "/v1/employees", &person(CANARY));
+    let other = create_resource(client, "/v1/employees", &person("Noor"));
     for number in 0..OBSERVATIONS {
         let (about, text) = if number % 20 == 0 { (&other, "Plain") } else { (&erased_person, CANARY) };
         let body =
             json!({"employee_id": about, "type": "strength", "observation": format!("{text} no. {number}")});
-        made(client, "/v1/observations", &body);
+        create_resource(client, "/v1/observations", &body);
     }
     let talk = json!({"title": "Quarter", "participant_ids": [erased_person, other]});
-    let messages = format!("/v1/conversations/{}/messages", made(client, "/v1/conversations", &talk));
-    made(client, &messages, &json!({"author_id": erased_person, "body": format!("From {CANARY}.")}));
-    made(client, &format!("/v1/employees/{erased_person}/deactivate"), &json!({}));
+    let messages = format!("/v1/conversations/{}/messages", create_resource(client, "/v1/conversations", &talk));
+    create_resource(client, &messages, &json!({"author_id": erased_person, "body": format!("From {CANARY}.")}));
+    create_resource(client, &format!("/v1/employees/{erased_person}/deactivate"), &json!({}));
     People { gone: erased_person, other, messages }
 }
 
 /// Observable effects of the stages of an erasure, in their order.
 const STAGES: [fn(&mut Client, &People) -> bool; 5] = [
-    |client, people| left(client, people) < OBSERVATIONS as u64 * 19 / 20,
-    |client, people| left(client, people) == 0,
+    |client, people| count_left(client, people) < OBSERVATIONS as u64 * 19 / 20,
+    |client, people| count_left(client, people) == 0,
     |client, people| client.get(&people.messages).unwrap().text().contains("[erased]"),
     |client, _| {
         let page = client.get("/v1/events?limit=3&filter[event]=observation.created").unwrap().json();
@@ -76,7 +76,7 @@ const STAGES: [fn(&mut Client, &People) -> bool; 5] = [
 ];
 
 /// Returns the number of observations about the person that are left.
-fn left(client: &mut Client, people: &People) -> u64 {
+fn count_left(client: &mut Client, people: &People) -> u64 {
     let path = format!("/v1/observations/counts?group_by=type&filter[employee_id]={}", people.gone);
     client.get(&path).unwrap().json()["total"].as_u64().unwrap()
 }
@@ -98,7 +98,8 @@ fn erase_through_kills(place: &Installation) {
     let people = make(&mut service.client(&key));
     let data_before = data_of_other(&mut service.client(&key), &people);
     assert!(data_before.len() > OBSERVATIONS / 20);
-    let erasure = made(&mut service.client(&key), &format!("/v1/employees/{}/erasure", people.gone), &json!({}));
+    let erasure =
+        create_resource(&mut service.client(&key), &format!("/v1/employees/{}/erasure", people.gone), &json!({}));
     for stage in STAGES {
         let mut client = service.client(&key);
         assert!(wait_until(PATIENCE, || stage(&mut client, &people)).is_some(), "a stage is not reached");

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::{Client, Installation, Key, PATIENCE, Service, candor, finished, signal, spawn, wait_until};
 
 /// A running service with people, and an installation whose environment has its key.
-fn running() -> (Installation, Key, Service) {
+fn start_with_people() -> (Installation, Key, Service) {
     let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]);
     let service = Service::serve(&place);
@@ -40,7 +40,7 @@ fn rows(path: &Path) -> BTreeMap<String, Value> {
 
 #[test]
 fn export_writes_a_file_for_each_resource_and_a_manifest() {
-    let (place, key, service) = running();
+    let (place, key, service) = start_with_people();
     let folder = place.folder.path().join("copy");
     let export_json = candor(&place, &["export", "--out", "copy", "--json"]).succeeded().json();
     assert_eq!(export_json["export"], manifest(&folder));
@@ -67,7 +67,7 @@ fn export_writes_a_file_for_each_resource_and_a_manifest() {
 
 #[test]
 fn exported_cells_are_no_formulas() {
-    let (place, _key, _service) = running();
+    let (place, _key, _service) = start_with_people();
     let command = ["export", "--out", "copy", "--resources", "employees,departments", "--format", "csv"];
     candor(&place, &command).succeeded();
     let folder = place.folder.path().join("copy");
@@ -82,7 +82,7 @@ fn exported_cells_are_no_formulas() {
 
 #[test]
 fn unfinished_export_with_an_invented_checkpoint_is_refused() {
-    let (place, key, _service) = running();
+    let (place, key, _service) = start_with_people();
     let (whole, folder) = (place.folder.path().join("whole"), place.folder.path().join("copy"));
     candor(&place, &["export", "--out", "whole", "--resources", "employees"]).succeeded();
     let complete = manifest(&whole);
@@ -119,7 +119,7 @@ fn unfinished_export_with_an_invented_checkpoint_is_refused() {
 fn manifest_of_another_program_and_an_open_folder_are_refused() {
     use std::os::unix::fs::PermissionsExt;
 
-    let (place, _key, _service) = running();
+    let (place, _key, _service) = start_with_people();
     let folder = place.folder.path().join("copy");
     candor(&place, &["export", "--out", "copy", "--resources", "employees"]).succeeded();
     let follow = ["export", "--out", "copy", "--follow"];
@@ -144,7 +144,7 @@ fn manifest_of_another_program_and_an_open_folder_are_refused() {
 
 #[test]
 fn following_export_appends_changed_rows() {
-    let (place, key, service) = running();
+    let (place, key, service) = start_with_people();
     let folder = place.folder.path().join("copy");
     candor(&place, &["export", "--out", "copy"]).succeeded();
     let mut client = service.client(&key.secret);
@@ -178,7 +178,7 @@ fn files_with(folder: &Path, text: &str) -> Vec<String> {
 
 #[test]
 fn conversations_are_not_followed_without_their_subjects() {
-    let (place, _, _service) = running();
+    let (place, _, _service) = start_with_people();
     let command = ["export", "--out", "part", "--follow", "--resources", "conversations"];
     let failure = candor(&place, &command);
     assert!(failure.code == Some(2) && failure.stderr.contains("add observations"), "{}", failure.stderr);
@@ -196,7 +196,7 @@ fn follow_until_removed(place: &Installation, settings: &[&str], removed_rows: u
 
 #[test]
 fn following_export_keeps_nothing_of_an_erased_person() {
-    let (place, key, service) = running();
+    let (place, key, service) = start_with_people();
     let mut client = service.client(&key.secret);
     let id = client.all("/v1/employees")[0]["id"].as_str().unwrap().to_owned();
     let observation = json!({"employee_id": id, "type": "strength", "observation": "SECRET of, \"them\""});
@@ -258,7 +258,7 @@ fn following_export_keeps_nothing_of_an_erased_person() {
 
 #[test]
 fn compacted_export_has_one_row_of_each_id() {
-    let (place, key, service) = running();
+    let (place, key, service) = start_with_people();
     let folder = place.folder.path().join("copy");
     let path = folder.join("employees.ndjson");
     candor(&place, &["export", "--out", "copy"]).succeeded();

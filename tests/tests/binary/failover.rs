@@ -98,7 +98,7 @@ fn text(value: &Value) -> String {
 /// The feed of observation events.
 const FEED: &str = "/v1/events?filter[event]=observation.created";
 
-fn told(event: &Value) -> (String, String) {
+fn id_and_type(event: &Value) -> (String, String) {
     (text(&event["id"]), text(&event["data"]["id"]))
 }
 
@@ -138,7 +138,7 @@ impl Load {
                 return false;
             }
             let page = answer.json();
-            followed.extend(page["data"].as_array().unwrap().iter().map(told));
+            followed.extend(page["data"].as_array().unwrap().iter().map(id_and_type));
             cursor = format!("&cursor={}", text(&page["next_cursor"]));
             self.is_whole.load(Ordering::SeqCst) && followed.len() >= self.known.lock().unwrap().len()
         });
@@ -203,7 +203,7 @@ fn is_there_once(client: &mut Client, known: &BTreeMap<String, String>, followed
     let stored_texts: BTreeMap<String, String> =
         rows.iter().map(|row| (text(&row["id"]), text(&row["observation"]))).collect();
     assert_eq!((&stored_texts, rows.len()), (known, known.len()));
-    let feed: Vec<_> = client.all(FEED).iter().map(told).collect();
+    let feed: Vec<_> = client.all(FEED).iter().map(id_and_type).collect();
     let differs = followed.iter().zip(&feed).position(|(one, other)| one != other);
     assert_eq!((differs, followed.len()), (None, feed.len()));
     let ids: BTreeSet<&String> = feed.iter().map(|(_, id)| id).collect();
@@ -265,7 +265,7 @@ fn in_doubt(reach: ChangeReach) {
     let id = writer.insist("in-doubt", &AtomicUsize::new(0));
     assert_eq!(writer.insist("in-doubt", &AtomicUsize::new(0)), id);
     let known_texts = BTreeMap::from([(id.clone(), "in-doubt".to_owned())]);
-    let feed: Vec<_> = writer.client.all(FEED).iter().map(told).collect();
+    let feed: Vec<_> = writer.client.all(FEED).iter().map(id_and_type).collect();
     is_there_once(&mut writer.client, &known_texts, &feed);
     service.stop();
 }

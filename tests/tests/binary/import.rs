@@ -26,7 +26,7 @@ fn large_file() -> String {
     file
 }
 
-fn imported(place: Installation) {
+fn import_files(place: Installation) {
     let organization = place.key("*", &["--admin"]).organization;
     // Each import has a key of its own, because the uploads of one key would wait for its quota.
     let keys = RefCell::new(Vec::from([(); IMPORTS].map(|()| place.key_of(&organization, "*", &["--admin"]))));
@@ -78,13 +78,13 @@ fn imported(place: Installation) {
 
 #[test]
 fn import_of_any_size_reports_failures_on_sqlite() {
-    imported(Installation::sqlite());
+    import_files(Installation::sqlite());
 }
 
 #[test]
 fn import_of_any_size_reports_failures_on_postgres() {
     if let Some(place) = Installation::postgres() {
-        imported(place);
+        import_files(place);
     }
 }
 

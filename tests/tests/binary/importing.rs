@@ -15,7 +15,7 @@ const DONE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: close\r
 const DENIED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
 
 /// Serves the given answers, one per connection. The thread returns the received idempotency keys.
-fn answering(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Vec<String>>) {
+fn serve_answers(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let keys = thread::spawn(move || {
@@ -59,8 +59,8 @@ fn says(process: &mut Child, text: &str) {
 }
 
 #[test]
-fn import_waits_for_the_quota_and_retries_with_one_key() {
-    let (url, keys) = answering(&[
+fn import_waits_for_the_quota_and_keeps_the_idempotency_key() {
+    let (url, keys) = serve_answers(&[
         "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
         "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
         "",
@@ -77,7 +77,7 @@ fn import_waits_for_the_quota_and_retries_with_one_key() {
 
 #[test]
 fn import_reads_standard_input() {
-    let (url, keys) = answering(&[DONE]);
+    let (url, keys) = serve_answers(&[DONE]);
     let run = fed(&place(), &["import", "-", "--url", &url, "--json"], b"email\nb@example.com\n");
     assert_eq!(run.json()["import"]["rows_applied"], 1);
     assert_eq!(keys.join().unwrap().len(), 1);
@@ -134,7 +134,7 @@ fn import_that_fails_midway_reports_each_part() {
     let place = place();
     std::fs::write(place.folder.path().join("people.csv"), two_parts()).unwrap();
     let import = |options: &[&str]| {
-        let (url, served) = answering(&[DONE, DENIED]);
+        let (url, served) = serve_answers(&[DONE, DENIED]);
         let it = candor(&place, &[&["import", "people.csv", "--url", &url], options].concat());
         served.join().unwrap();
         it

@@ -11,17 +11,17 @@ const WRONG: &str = "k1:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 #[test]
 fn wrong_master_key_is_refused_on_sqlite() {
     let place = Installation::sqlite().with("CANDOR_MASTER_KEY", RIGHT);
-    refused(place, &[&["serve"], &["migrate"], &["rekey"], &["dev"], &["org", "create", "--name", "x"]]);
+    assert_refused(place, &[&["serve"], &["migrate"], &["rekey"], &["dev"], &["org", "create", "--name", "x"]]);
 }
 
 #[test]
 fn wrong_master_key_is_refused_on_postgres() {
     let Some(place) = Installation::postgres() else { return };
     let place = place.with("CANDOR_MASTER_KEY", RIGHT);
-    refused(place, &[&["serve"], &["serve", "--role", "api"], &["migrate"], &["rekey"]]);
+    assert_refused(place, &[&["serve"], &["serve", "--role", "api"], &["migrate"], &["rekey"]]);
 }
 
-fn refused(place: Installation, commands: &[&[&str]]) {
+fn assert_refused(place: Installation, commands: &[&[&str]]) {
     // Stopped first, because a running service would also make the command fail.
     Service::serve(&place).stop();
     // At level `error`, because `dev` logs other warnings first.

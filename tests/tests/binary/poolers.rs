@@ -13,7 +13,7 @@ const WRITERS: usize = 6;
 const WRITES: usize = 25;
 
 /// Starts a server with a pooler in front.
-fn pooled(mode: Mode) -> Option<(Cluster, Pooler)> {
+fn start_pooled(mode: Mode) -> Option<(Cluster, Pooler)> {
     let Some(server) = Cluster::start().unwrap() else {
         println!("skipped: there is no PostgreSQL to put a pooler in front of");
         return None;
@@ -22,11 +22,11 @@ fn pooled(mode: Mode) -> Option<(Cluster, Pooler)> {
     Some((server, pooler))
 }
 
-fn trusting(url: &str) -> Installation {
+fn trusting_installation(url: &str) -> Installation {
     Installation::with_database(url).with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")
 }
 
-fn made(client: &mut Client, path: &str, key: &str, body: &Value) -> String {
+fn create_resource(client: &mut Client, path: &str, key: &str, body: &Value) -> String {
     let response = client.request("POST", path, &[("Idempotency-Key", key)], Some(body)).unwrap();
     assert_eq!(response.status, 201, "{}", response.text());
     response.json()["id"].as_str().unwrap().to_owned()
@@ -38,16 +38,16 @@ fn serves(place: &Installation, key: &str) {
     let (service, receiver) = (Service::serve(place), Receiver::start());
     let mut client = service.client(key);
     let person = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
-    let employee = made(&mut client, "/v1/employees", "person", &person);
+    let employee = create_resource(&mut client, "/v1/employees", "person", &person);
     let hook = json!({"url": receiver.url("/hooks"), "event_types": ["observation.created"]});
-    made(&mut client, "/v1/webhooks", "hook", &hook);
+    create_resource(&mut client, "/v1/webhooks", "hook", &hook);
     let write = |writer: usize| {
         let mut client = service.client(key);
         let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
         let write = |number| {
             let key = format!("{writer}-{number}");
-            let id = made(&mut client, "/v1/observations", &key, &body);
-            assert_eq!(made(&mut client, "/v1/observations", &key, &body), id);
+            let id = create_resource(&mut client, "/v1/observations", &key, &body);
+            assert_eq!(create_resource(&mut client, "/v1/observations", &key, &body), id);
             let page = client.get("/v1/observations?filter[type]=strength&limit=5").unwrap();
             assert_eq!(page.status, 200, "{}", page.text());
             id
@@ -77,8 +77,8 @@ fn serves(place: &Installation, key: &str) {
 
 #[test]
 fn pooler_in_session_mode_is_supported() {
-    let Some((_server, pooler)) = pooled(Mode::Session) else { return };
-    let place = trusting(&pooler.url());
+    let Some((_server, pooler)) = start_pooled(Mode::Session) else { return };
+    let place = trusting_installation(&pooler.url());
     let key = place.key("*", &["--admin"]).secret;
     serves(&place, &key);
     // The pooler gives a new service the server sessions that the first service has used.
@@ -89,7 +89,7 @@ fn pooler_in_session_mode_is_supported() {
 
 #[test]
 fn pooler_in_transaction_mode_needs_prepared_statements() {
-    let Some((server, pooler)) = pooled(Mode::Transaction) else { return };
+    let Some((server, pooler)) = start_pooled(Mode::Transaction) else { return };
     let direct = Installation::with_database(&server.url());
     let settings = candor(&direct, &["migrate", "--role-settings"]).succeeded().stdout;
     TestSession::connect(&server.url()).unwrap().execute(&settings).unwrap();
@@ -98,7 +98,7 @@ fn pooler_in_transaction_mode_needs_prepared_statements() {
     assert!(TestSession::connect(&server.url()).unwrap().is_true(set).unwrap(), "{settings}");
     let key = direct.key("*", &["--admin"]).secret;
 
-    let place = trusting(&pooler.url());
+    let place = trusting_installation(&pooler.url());
     if pooler.keeps_statements {
         let refusal = candor(&place, &["migrate"]);
         assert!(
@@ -122,7 +122,7 @@ fn pooler_in_transaction_mode_needs_prepared_statements() {
 
 #[test]
 fn startup_parameter_refused_by_a_pooler_is_explained() {
-    let Some((_server, pooler)) = pooled(Mode::Session) else { return };
+    let Some((_server, pooler)) = start_pooled(Mode::Session) else { return };
     let place = Installation::with_database(&format!("{}?options=-c%20work_mem%3D8MB", pooler.url()));
     let it = candor(&place, &["serve"]);
     assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);

@@ -9,13 +9,13 @@ const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 #[test]
 fn master_key_is_replaced_on_sqlite() {
-    replaced(Installation::sqlite());
+    assert_replaced(Installation::sqlite());
 }
 
 #[test]
 fn master_key_is_replaced_on_postgres() {
     if let Some(place) = Installation::postgres() {
-        replaced(place);
+        assert_replaced(place);
     }
 }
 
@@ -23,11 +23,11 @@ fn with_ring(place: &mut Installation, ring: &str) {
     place.settings.push(("CANDOR_MASTER_KEY".to_owned(), ring.to_owned()));
 }
 
-fn rekeyed(place: &Installation) -> Value {
+fn run_rekey(place: &Installation) -> Value {
     candor(place, &["rekey", "--json"]).json()
 }
 
-fn replaced(place: Installation) {
+fn assert_replaced(place: Installation) {
     let mut place = place.with("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.1/32");
     with_ring(&mut place, OLD);
     let key = place.key("*", &[]);
@@ -46,10 +46,10 @@ fn replaced(place: Installation) {
     }
     with_ring(&mut place, &format!("{NEW},{OLD}"));
     let service = Service::serve(&place);
-    assert_eq!(rekeyed(&place), json!({"rekeyed": 3, "unchanged": 0, "lost": 0}), "while the service runs");
+    assert_eq!(run_rekey(&place), json!({"rekeyed": 3, "unchanged": 0, "lost": 0}), "while the service runs");
     service.stop();
     with_ring(&mut place, NEW);
-    assert_eq!(rekeyed(&place), json!({"rekeyed": 0, "unchanged": 3, "lost": 0}), "the new key alone is enough");
+    assert_eq!(run_rekey(&place), json!({"rekeyed": 0, "unchanged": 3, "lost": 0}), "the new key alone is enough");
     let people = candor(&place, &["rekey"]).succeeded();
     assert!(people.stdout.contains("24 hours"), "{}", people.stdout);
 }

@@ -33,7 +33,7 @@ impl ReplicaTest {
         let key = place.key("*", &["--admin"]).secret;
         let service = Service::serve(&place);
         let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"});
-        let employee = text(&made(&mut service.client(&key), "/v1/employees", &body)["id"]);
+        let employee = text(&create_resource(&mut service.client(&key), "/v1/employees", &body)["id"]);
         service.stop();
         let place = place.with("CANDOR_DATABASE_REPLICA_URL", &pair.standby.url());
         Some(Self { pair, place, key, employee })
@@ -41,11 +41,11 @@ impl ReplicaTest {
 
     fn observe(&self, client: &mut Client, what: &str) -> String {
         let body = json!({"employee_id": self.employee, "type": "strength", "observation": what});
-        text(&made(client, "/v1/observations", &body)["id"])
+        text(&create_resource(client, "/v1/observations", &body)["id"])
     }
 }
 
-fn made(client: &mut Client, path: &str, body: &Value) -> Value {
+fn create_resource(client: &mut Client, path: &str, body: &Value) -> Value {
     let response = client.post(path, body).unwrap();
     assert_eq!(response.status, 201, "{}", response.text());
     response.json()
@@ -262,7 +262,7 @@ fn replica_must_be_a_standby_of_this_database_and_schema() {
     // From here on, the promoted standby diverges from the primary.
     pair.promote();
     let body = json!({"name": "Afterwards"});
-    let department = text(&made(&mut client, "/v1/departments", &body)["id"]);
+    let department = text(&create_resource(&mut client, "/v1/departments", &body)["id"]);
     let audit_entries = client.all("/v1/audit-log");
     assert!(audit_entries.iter().any(|item| item["target"]["id"] == department.as_str()), "{audit_entries:?}");
     assert_eq!(metric(&service, UP), 0);

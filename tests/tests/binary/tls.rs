@@ -9,7 +9,7 @@ const IMPORTED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: clo
 const ACCEPTED: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 /// Creates an installation where `SSL_CERT_FILE` names a file with only this authority.
-fn trusting(authority: &str) -> Installation {
+fn trusting_installation(authority: &str) -> Installation {
     let place = Installation::sqlite();
     let file = place.folder.path().join("authorities.pem");
     fs::write(&file, authority).unwrap();
@@ -21,7 +21,7 @@ fn import_trusts_a_private_authority_of_the_system() {
     let server = TlsServer::answering(IMPORTED);
     let other = TlsServer::answering(IMPORTED);
     let import = |authority: &str| {
-        let place = trusting(authority).with("CANDOR_API_KEY", "cdr_live_x");
+        let place = trusting_installation(authority).with("CANDOR_API_KEY", "cdr_live_x");
         fs::write(place.folder.path().join("people.csv"), "email\na@example.com\n").unwrap();
         candor(&place, &["import", "people.csv", "--url", &server.url, "--json"])
     };
@@ -36,7 +36,7 @@ fn import_trusts_a_private_authority_of_the_system() {
 #[test]
 fn traces_trust_a_private_authority_of_the_system() {
     let collector = TlsServer::answering(ACCEPTED);
-    let place = trusting(&collector.authority).with("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url);
+    let place = trusting_installation(&collector.authority).with("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url);
     let key = place.key("employees:read", &[]);
     let service = Service::serve(&place);
     assert_eq!(service.client(&key.secret).get("/v1/employees").unwrap().status, 200);

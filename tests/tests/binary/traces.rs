@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{Installation, Receiver, ReceiverResponse, Service, candor};
 
-fn has(body: &[u8], text: &str) -> bool {
+fn contains_text(body: &[u8], text: &str) -> bool {
     body.windows(text.len()).any(|body| body == text.as_bytes())
 }
 
@@ -27,7 +27,7 @@ fn trace_of_a_request_includes_use_case_and_commit() {
     let expected_words = ["POST /employees", "createEmployee", "commit", "candor", "staging", &id];
     for text in expected_words {
         assert!(
-            trace_requests.iter().any(|arrival| has(&arrival.body, text)),
+            trace_requests.iter().any(|arrival| contains_text(&arrival.body, text)),
             "{text} in {} posts",
             trace_requests.len()
         );
@@ -36,7 +36,8 @@ fn trace_of_a_request_includes_use_case_and_commit() {
     assert!(
         !trace_requests
             .iter()
-            .any(|arrival| has(&arrival.body, "ada@example.com") || has(&arrival.body, &key.secret)),
+            .any(|arrival| contains_text(&arrival.body, "ada@example.com")
+                || contains_text(&arrival.body, &key.secret)),
         "nothing of a person"
     );
 }
@@ -67,7 +68,7 @@ fn request_joins_the_callers_trace_with_its_statements() {
     assert!(spans >= 3, "the request, its use case and a statement, and not {spans}");
     for text in ["statement", "sqlite", "FROM employees"] {
         assert!(
-            trace_requests.iter().any(|arrival| has(&arrival.body, text)),
+            trace_requests.iter().any(|arrival| contains_text(&arrival.body, text)),
             "{text} in {} posts",
             trace_requests.len()
         );

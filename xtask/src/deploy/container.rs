@@ -142,7 +142,7 @@ mod tests {
     const IMAGE: &str = include_str!("../../../docs/deploy/Dockerfile");
     const COMPOSE: &str = include_str!("../../../docs/deploy/compose.yaml");
 
-    fn found(text: &str) -> usize {
+    fn count_found(text: &str) -> usize {
         let workspace = include_str!("../../../Cargo.toml").parse().unwrap();
         let app = include_str!("../../../crates/app/Cargo.toml").parse().unwrap();
         disagreements(text, &workspace, &app).len()
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn image_of_another_workspace_is_found() {
-        assert_eq!(found(IMAGE), 0);
+        assert_eq!(count_found(IMAGE), 0);
         for (from, to) in [
             ("FROM rust:", "FROM rust:0"),
             ("--release ", "--profile fast "),
@@ -161,7 +161,7 @@ mod tests {
             ("\nHEALTHCHECK", "\n# HEALTHCHECK"),
         ] {
             assert!(IMAGE.contains(from), "{from}");
-            assert_eq!(found(&IMAGE.replace(from, to)), 1, "{to}");
+            assert_eq!(count_found(&IMAGE.replace(from, to)), 1, "{to}");
         }
     }
 

@@ -258,7 +258,7 @@ mod tests {
         Manifest { path: "crates/x/Cargo.toml".to_owned(), text: TEXT }
     }
 
-    fn wrong(package: &str, dependency: &str, kind: Kind) -> Vec<Finding> {
+    fn wrong_dependencies(package: &str, dependency: &str, kind: Kind) -> Vec<Finding> {
         let dependencies = vec![Dependency { name: dependency.to_owned(), kind }];
         let manifest_path = PathBuf::from("Cargo.toml");
         let test_package =
@@ -286,8 +286,12 @@ mod tests {
             ("candor-app", "candor-store-testkit", false),
             ("candor-webhooks", "candor-service", false),
         ] {
-            assert_eq!(wrong(package, dependency, Kind::Normal).is_empty(), right, "{package} → {dependency}");
-            assert_eq!(wrong(package, dependency, Kind::Dev), [], "{package} → {dependency}");
+            assert_eq!(
+                wrong_dependencies(package, dependency, Kind::Normal).is_empty(),
+                right,
+                "{package} → {dependency}"
+            );
+            assert_eq!(wrong_dependencies(package, dependency, Kind::Dev), [], "{package} → {dependency}");
         }
     }
 

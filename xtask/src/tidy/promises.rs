@@ -66,7 +66,7 @@ mod tests {
     const SOURCE: &str = "#[test]\nfn key_is_kept() {}\nfn helper() {}\nCase::new(row_is_read),\n";
 
     /// Returns the lines and the first words of the findings about a page.
-    fn found(path: &str, text: &str) -> Vec<(usize, String)> {
+    fn find_lines(path: &str, text: &str) -> Vec<(usize, String)> {
         let findings = check(&[file("a/b.rs", SOURCE), file(path, text)]);
         let first = |says: &str| says.split(',').next().unwrap_or_default().to_owned();
         findings.into_iter().map(|finding| (finding.line, first(&finding.says))).collect()
@@ -75,21 +75,21 @@ mod tests {
     #[test]
     fn test_of_a_document_exists_in_its_file() {
         let text = "| `a/b.rs::key_is_kept`, `a/b.rs::row_is_read` | `a::b` |\n`x.rs` and a/b.rs::text\n";
-        assert_eq!(found("docs/a.md", text), []);
+        assert_eq!(find_lines("docs/a.md", text), []);
         let text = "`a/b.rs::helper`\n`a/b.rs::key_is`\n`a/c.rs::key_is_kept`\n";
         let expected_findings = [
             (1, "a/b.rs has no test helper".to_owned()),
             (2, "a/b.rs has no test key_is".to_owned()),
             (3, "a/c.rs is no file of the project".to_owned()),
         ];
-        assert_eq!(found("docs/a.md", text), expected_findings);
-        assert_eq!(found("a.json", text), []);
+        assert_eq!(find_lines("docs/a.md", text), expected_findings);
+        assert_eq!(find_lines("a.json", text), []);
     }
 
     #[test]
     fn promise_without_a_test_is_found() {
         let text = "# Promises\n\n## Kept\n\n### Proof\n\n`a/b.rs::key_is_kept`\n\n## Not kept\n\n`b.rs`\n";
-        assert_eq!(found(PROMISES, text), [(9, "the promise \"Not kept\" names no test".to_owned())]);
-        assert_eq!(found("docs/other.md", text), []);
+        assert_eq!(find_lines(PROMISES, text), [(9, "the promise \"Not kept\" names no test".to_owned())]);
+        assert_eq!(find_lines("docs/other.md", text), []);
     }
 }

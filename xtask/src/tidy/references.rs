@@ -82,7 +82,7 @@ mod tests {
     use super::super::file;
     use super::*;
 
-    fn lost(path: &str, text: &str) -> Vec<String> {
+    fn lost_references(path: &str, text: &str) -> Vec<String> {
         let contract =
             file("docs/contract/decisions.md", "# Decisions\n\n## §4.1 Observations\n\n### A13 Order\n");
         let findings = check(&[contract, file(path, text)]);
@@ -91,15 +91,18 @@ mod tests {
 
     #[test]
     fn reference_without_a_heading_is_found() {
-        assert_eq!(lost("a.rs", "//! Lists (§4.1, decision A13).\n"), [""; 0]);
-        assert_eq!(lost("a.rs", "/// As decisions A13 and A14 say (§4.1, § 4.2).\n"), ["§4.2", "A14"]);
-        assert_eq!(lost("a.sql", "-- see §4.\n"), ["§4"]);
-        assert_eq!(lost("a.md", "The order is (A12)."), ["A12"]);
+        assert_eq!(lost_references("a.rs", "//! Lists (§4.1, decision A13).\n"), [""; 0]);
+        assert_eq!(lost_references("a.rs", "/// As decisions A13 and A14 say (§4.1, § 4.2).\n"), ["§4.2", "A14"]);
+        assert_eq!(lost_references("a.sql", "-- see §4.\n"), ["§4"]);
+        assert_eq!(lost_references("a.md", "The order is (A12)."), ["A12"]);
     }
 
     #[test]
     fn other_text_is_not_a_reference() {
-        assert_eq!(lost("a.rs", "let A14 = \"§5\"; // RFC 9110 §13.1, C0 controls, A100, FA14\n"), [""; 0]);
-        assert_eq!(lost("a.json", "\"A14\""), [""; 0]);
+        assert_eq!(
+            lost_references("a.rs", "let A14 = \"§5\"; // RFC 9110 §13.1, C0 controls, A100, FA14\n"),
+            [""; 0]
+        );
+        assert_eq!(lost_references("a.json", "\"A14\""), [""; 0]);
     }
 }

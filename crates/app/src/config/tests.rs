@@ -2,19 +2,19 @@
 
 use super::*;
 
-fn loaded(pairs: &[(&str, &str)]) -> LoadedConfig {
+fn load_config(pairs: &[(&str, &str)]) -> LoadedConfig {
     let environment: Vec<(OsString, OsString)> = pairs.iter().map(|(a, b)| (a.into(), b.into())).collect();
     Config::load(None, environment, Vec::new()).unwrap()
 }
 
 fn load(pairs: &[(&str, &str)]) -> Config {
-    let config = loaded(pairs);
+    let config = load_config(pairs);
     assert!(config.problems.is_empty(), "{:?}", config.problems);
     config.config
 }
 
 fn problems(pairs: &[(&str, &str)]) -> Vec<String> {
-    loaded(pairs).problems.iter().map(ToString::to_string).collect()
+    load_config(pairs).problems.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn malformed_value_is_named_without_its_secret() {
 fn config_problems_do_not_hide_the_shown_values() {
     let pairs = [("CANDOR_LISTEN", "nowhere"), ("CANDOR_LOG_FORMAT", "yaml"), ("CANDOR_SMTP_URL", "x")];
     assert_eq!(problems(&pairs).len(), 3);
-    let shown_settings = loaded(&pairs).config.shown;
+    let shown_settings = load_config(&pairs).config.shown;
     let listen = shown_settings.iter().find(|item| item.setting == Setting::Listen).unwrap();
     assert_eq!((listen.value.as_deref(), &listen.origin), (Some("nowhere"), &Origin::Environment));
     assert_eq!(shown_settings.len(), Setting::ALL.len());

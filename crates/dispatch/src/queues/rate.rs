@@ -151,7 +151,7 @@ mod tests {
         Now { wall, steady: Duration::from_millis(millis) }
     }
 
-    fn leased(per_second: usize) -> RateState {
+    fn leased_rate(per_second: usize) -> RateState {
         let mut rate = RateState::new(per_second);
         assert_eq!(rate.decide(0, at(0)), RateDecision::Lease);
         rate.note_lease(0, Some(at(0).plus(RATE_LEASE)));
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn window_of_one_second_has_at_most_the_rate() {
-        let mut rate = leased(2);
+        let mut rate = leased_rate(2);
         let decisions: Vec<_> = [0, 0, 0, 400, 999, 1000, 1400, 1999, 2000]
             .into_iter()
             .zip(1..)
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn attempts_in_preparation_count_as_requests() {
-        let mut rate = leased(2);
+        let mut rate = leased_rate(2);
         assert_eq!(rate.decide(1, at(0)), RateDecision::Send);
         assert_eq!(rate.begins_at(at(100)), Some(Duration::from_millis(100)));
         rate.begin(2);
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn lease_is_renewed_before_its_margin() {
-        let mut rate = leased(100);
+        let mut rate = leased_rate(100);
         assert_eq!(rate.decide(1, at(5_000)), RateDecision::Send);
         assert_eq!(rate.decide(2, at(5_001)), RateDecision::Lease);
         assert_eq!(rate.decide(3, at(5_001)), RateDecision::Send, "the old lease is long enough");

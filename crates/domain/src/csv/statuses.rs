@@ -58,7 +58,7 @@ mod tests {
         Ok(file.unknown.into_iter().map(|column| column.name).collect())
     }
 
-    fn refused(text: &str, ignored: &[&str]) -> Vec<String> {
+    fn refused_fields(text: &str, ignored: &[&str]) -> Vec<String> {
         let problems = read(text, ignored).unwrap_err();
         problems.as_slice().iter().map(|problem| problem.field.clone()).collect()
     }
@@ -66,8 +66,8 @@ mod tests {
     #[test]
     fn ignored_column_of_statuses_refuses_the_file() {
         let leaver = "email,is_active,Zustand,Notes\na@example.com,n,terminated,x\nb@example.com,y,Active,\n";
-        assert_eq!(refused(leaver, &[]), ["is_active", "Zustand"]);
-        assert_eq!(refused(leaver, &["IS ACTIVE"]), ["Zustand"]);
+        assert_eq!(refused_fields(leaver, &[]), ["is_active", "Zustand"]);
+        assert_eq!(refused_fields(leaver, &["IS ACTIVE"]), ["Zustand"]);
         assert_eq!(read(leaver, &["is_active", "zustand"]).unwrap(), ["Notes"]);
         for harmless in [
             "email,status,is_active\na@example.com,active,n\n",
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn name_that_is_no_ignored_column_is_refused() {
         for name in ["Note", "email", ""] {
-            assert_eq!(refused("email,Notes\na@example.com,x\n", &[name]), ["ignore_columns"]);
+            assert_eq!(refused_fields("email,Notes\na@example.com,x\n", &[name]), ["ignore_columns"]);
         }
     }
 }

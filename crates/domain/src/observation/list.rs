@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_has_its_own_key() {
+    fn every_order_has_its_own_sort_value() {
         let time = |millis| Timestamp::from_millis(millis);
         let dated_observation = Observation {
             observation_date: Date::from_epoch_days(3),

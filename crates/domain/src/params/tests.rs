@@ -123,7 +123,7 @@ fn number_of_keyed_filters_is_limited() {
 }
 
 #[test]
-fn malformed_key_is_a_problem_of_its_filter() {
+fn malformed_field_name_is_a_problem_of_its_filter() {
     let mut params = params(&[("filter[custom_fields.]", "42"), ("filter[custom_fields.x]", "y")]);
     let is_key = |key: &str| if key.is_empty() { Err(ValueError::required()) } else { Ok(()) };
     assert_eq!(params.read_keyed_filters("custom_fields", "", 64, is_key), [("x".to_owned(), "y".to_owned())]);
@@ -133,7 +133,7 @@ fn malformed_key_is_a_problem_of_its_filter() {
 }
 
 #[test]
-fn keyed_filters_carry_their_key() {
+fn keyed_filters_carry_the_field_name() {
     let mut params = params(&[("filter[custom_fields.cost.center]", "42"), ("filter[custom_fields.x]", "y")]);
     let filters = params.read_keyed_filters("custom_fields", "", 64, |_| Ok(()));
     assert_eq!(filters, [("cost.center".to_owned(), "42".to_owned()), ("x".to_owned(), "y".to_owned())]);

@@ -171,7 +171,7 @@ mod tests {
         "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User":{"department":"Care","costCenter":"7"},
         "meta":{"version":"1"}}"#;
 
-    fn applied(attributes: Option<&str>, excluded: Option<&str>) -> String {
+    fn apply_projection(attributes: Option<&str>, excluded: Option<&str>) -> String {
         let user: Object = serde_json::from_str(USER).unwrap();
         let projected_user = Projection::parse(attributes, excluded).unwrap().apply(user);
         let names = projected_user.iter().map(|(name, value)| match value {
@@ -201,7 +201,7 @@ mod tests {
             ("nothing", "schemas id"),
         ];
         for (attributes, wanted) in table {
-            assert_eq!(applied(Some(attributes), Some("userName")), wanted, "{attributes}");
+            assert_eq!(apply_projection(Some(attributes), Some("userName")), wanted, "{attributes}");
         }
     }
 
@@ -218,8 +218,8 @@ mod tests {
     fn excluded_attributes_are_absent() {
         let all =
             "schemas id userName name(givenName,familyName) emails[2] User(department,costCenter) meta(version)";
-        assert_eq!(applied(None, None), all);
-        assert_eq!(applied(Some(""), Some(" ")), all);
+        assert_eq!(apply_projection(None, None), all);
+        assert_eq!(apply_projection(Some(""), Some(" ")), all);
         let table = [
             ("id,schemas", all.to_owned()),
             ("emails", all.replace(" emails[2]", "")),
@@ -229,7 +229,7 @@ mod tests {
             ("meta", all.replace(" meta(version)", "")),
         ];
         for (excluded, wanted) in table {
-            assert_eq!(applied(None, Some(excluded)), wanted, "{excluded}");
+            assert_eq!(apply_projection(None, Some(excluded)), wanted, "{excluded}");
         }
     }
 }

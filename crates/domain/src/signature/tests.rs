@@ -156,7 +156,7 @@ fn header_needs_one_time_and_a_v1_value() {
 }
 
 #[test]
-fn secret_that_is_not_base64_is_used_as_key() {
+fn secret_that_is_not_base64_is_used_as_hmac_key() {
     let odd = sign_standard(&[secret("whsec_!")], EVENT, at(SECONDS), b"");
     let raw = tag(b"whsec_!", &[EVENT.as_bytes(), SECONDS.to_string().as_bytes(), b""]);
     assert_eq!(odd, format!("v1,{}", STANDARD.encode(raw.as_ref())));

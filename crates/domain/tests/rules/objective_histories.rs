@@ -45,7 +45,7 @@ struct Model {
 }
 
 /// A fraction in lowest terms with a positive denominator.
-fn reduced(part: i128, whole: i128) -> (i128, i128) {
+fn reduce_fraction(part: i128, whole: i128) -> (i128, i128) {
     let (mut one, mut other) = (part.abs(), whole.abs());
     while other != 0 {
         (one, other) = (other, one % other);
@@ -61,7 +61,7 @@ impl Measure {
 
     fn quotient(&self) -> (i128, i128) {
         let distance = i128::from(self.target) - i128::from(self.start);
-        let (part, whole) = reduced(i128::from(self.current()) - i128::from(self.start), distance);
+        let (part, whole) = reduce_fraction(i128::from(self.current()) - i128::from(self.start), distance);
         if part < 0 {
             (0, 1)
         } else if part > whole {
@@ -77,7 +77,7 @@ impl Model {
         let mut sum = (0, 1);
         for measure in &self.measures {
             let (part, whole) = measure.quotient();
-            sum = reduced(sum.0 * whole + i128::from(measure.weight) * part * sum.1, sum.1 * whole);
+            sum = reduce_fraction(sum.0 * whole + i128::from(measure.weight) * part * sum.1, sum.1 * whole);
         }
         let weights: i128 = self.measures.iter().map(|measure| i128::from(measure.weight)).sum();
         if weights == 0 { self.stated.map(i128::from) } else { Some(100 * sum.0 / (sum.1 * weights)) }
@@ -94,7 +94,7 @@ fn text(units: i64) -> String {
 }
 
 /// Updates the key results to those of the model. New ones have ids that the objective does not know.
-fn patched(objective: &Objective, model: &Model) -> Objective {
+fn update_key_results(objective: &Objective, model: &Model) -> Objective {
     let is_stored = |id: KeyResultId| objective.key_results.iter().any(|result| result.id == id);
     let entry = |measure: &Measure| {
         let id = if is_stored(measure.id) {
@@ -162,16 +162,16 @@ proptest! {
                 Step::Add { start, way, weight } if count < 4 => {
                     let id = Id::from_ulid(Ulid(number));
                     model.measures.push(Measure { id, start, target: start + way, checked: None, weight });
-                    patched(&objective, &model)
+                    update_key_results(&objective, &model)
                 }
                 Step::Remove(which) if count > 0 => {
                     model.measures.remove(which % count);
-                    patched(&objective, &model)
+                    update_key_results(&objective, &model)
                 }
                 Step::Change { which, start, way, weight } if count > 0 => {
                     let measure = &mut model.measures[which % count];
                     (measure.start, measure.target, measure.weight) = (start, start + way, weight);
-                    patched(&objective, &model)
+                    update_key_results(&objective, &model)
                 }
                 Step::Check { which, value, stated } => checked_in(&objective, &mut model, (which, value, stated)),
                 Step::Add { .. } | Step::Remove(_) | Step::Change { .. } => continue,

@@ -44,7 +44,7 @@ fn rows() -> Vec<Object> {
 }
 
 /// The person of rows without a state of their own.
-fn usual() -> Object {
+fn usual_person() -> Object {
     object(
         r#"{"userName":"ada@example.com","externalId":"00u-1","name":{"givenName":"Ada","familyName":"Lovelace"},
             "emails":[{"type":"work","value":"ada@example.com","primary":true}],"active":true}"#,
@@ -118,7 +118,7 @@ fn run(row: &Object, request: &Object, mappings: &[CustomMapping]) -> Result<Sav
     if text(row, "operation") == "create" {
         return create(request, mappings);
     }
-    let body = if row.get("before").is_some() { member(row, "before").clone() } else { usual() };
+    let body = if row.get("before").is_some() { member(row, "before").clone() } else { usual_person() };
     let user_before = create(&body, mappings).unwrap();
     change(&user_before, text(row, "operation"), request, mappings)
 }

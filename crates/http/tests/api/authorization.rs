@@ -31,7 +31,7 @@ fn all_but(scope: Permission) -> Permissions {
     others.fold(Permissions::NONE, Permissions::with)
 }
 
-async fn sent(world: &TestApi, resources: &Resources, route: &Route, key: &str) -> TestResponse {
+async fn send_to_route(world: &TestApi, resources: &Resources, route: &Route, key: &str) -> TestResponse {
     let request = world.bare(method(route), &resources.path(route)).key(key);
     with_body(request, resources, route).send().await
 }
@@ -86,7 +86,7 @@ async fn route_scope_missing_from_key_is_403() {
 /// Returns the scopes with which the example of an operation succeeds. The subscription of the examples gets events of
 /// observations, so a key that changes it or sends to it reads observations. The event is one about a person or an
 /// observation.
-fn sufficient(route: &Route) -> Permissions {
+fn sufficient_scopes(route: &Route) -> Permissions {
     let own = demanded(route).map_or(Permissions::NONE, |scope| Permissions::NONE.with(scope));
     match route.operation {
         "updateWebhook" | "redeliver" => own.with(Permission::ObservationsRead),
@@ -103,8 +103,8 @@ async fn standard_key_is_refused_on_admin_routes_only() {
         if demanded(route).is_none() {
             continue;
         }
-        let key = world.key(sufficient(route), AccessLevel::Standard, environment(route)).await;
-        let response = sent(&world, &resources, route, &key).await;
+        let key = world.key(sufficient_scopes(route), AccessLevel::Standard, environment(route)).await;
+        let response = send_to_route(&world, &resources, route, &key).await;
         if is_for_admins(route) {
             assert_eq!(response.refusal(), (403, "permission_denied".to_owned()), "{}", route.operation);
             let details = json!([{"required_access_level": "admin"}]);
@@ -121,13 +121,13 @@ async fn key_with_exactly_the_required_access_is_admitted() {
         let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
-        let scopes = sufficient(route);
+        let scopes = sufficient_scopes(route);
         // Creating or rotating a key requires the permissions that the key gets.
         let grants = ["api-keys", "portal-links"].iter().any(|family| resources.path(route).contains(family));
         let scopes = if grants { Permissions::ALL } else { scopes };
         let level = if is_for_admins(route) { AccessLevel::Admin } else { AccessLevel::Standard };
         let key = world.key(scopes, level, environment(route)).await;
-        let response = sent(&world, &resources, route, &key).await;
+        let response = send_to_route(&world, &resources, route, &key).await;
         let is_write_by_token = route.access.is_public() && route.method != Method::Get;
         let expected_status = if is_write_by_token { 404 } else { route.status };
         assert_eq!(response.status, expected_status, "{}: {}", route.operation, response.text());

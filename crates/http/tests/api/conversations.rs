@@ -12,7 +12,7 @@ use crate::support::{TestApi, TestResponse};
 const ABSENT: &str = "/v1/conversations/cnv_00000000000000000000000001";
 
 /// Creates a conversation with these participants and returns its path.
-async fn begun(world: &TestApi, people: &[&str]) -> String {
+async fn begin_conversation(world: &TestApi, people: &[&str]) -> String {
     let body = json!({"title": "The second quarter", "participant_ids": people});
     format!("/v1/conversations/{}", world.made("/v1/conversations", body).await)
 }
@@ -75,7 +75,7 @@ async fn conversation_lifecycle_matches_snapshots() {
 async fn archived_conversation_is_readable_and_takes_no_writes() {
     let world = TestApi::new().await;
     let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
-    let path = begun(&world, &[&ada, &bob]).await;
+    let path = begin_conversation(&world, &[&ada, &bob]).await;
     let messages = format!("{path}/messages");
     let requests = || {
         [
@@ -114,7 +114,7 @@ async fn conversation_is_visible_to_participants_and_org_admins() {
         let ada = person(world, "ada", "employee", Some(&boss)).await;
         let bob = person(world, "bob", "employee", None).await;
         let admin = person(world, "admin", "org_admin", None).await;
-        let path = begun(world, &[&ada, &bob]).await;
+        let path = begin_conversation(world, &[&ada, &bob]).await;
         let messages = format!("{path}/messages");
         let first = world.made(&messages, message(&ada)).await;
         let key = async |who: &str| key_for(world, who, AccessLevel::Admin).await;
@@ -165,7 +165,7 @@ async fn bound_key_takes_part_as_its_person_only() {
         (person(&world, "ada", "employee", None).await, person(&world, "bob", "employee", None).await);
     let stranger = person(&world, "stranger", "employee", None).await;
     let key = key_for(&world, &ada, AccessLevel::Standard).await;
-    let path = begun(&world, &[&ada, &bob]).await;
+    let path = begin_conversation(&world, &[&ada, &bob]).await;
     let response = send(&world, &key, "POST", &format!("{path}/messages"), Some(message(&bob))).await;
     assert_eq!(response.refusal(), (403, "permission_denied".to_owned()));
     let begin = async |people: [&str; 2], about: Value| {
@@ -235,7 +235,7 @@ async fn concurrent_messages_are_all_stored_during_a_title_change() {
     for shared in every_store().await {
         let world = &shared.world;
         let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
-        let path = begun(world, &[&ada, &bob]).await;
+        let path = begin_conversation(world, &[&ada, &bob]).await;
         let messages = format!("{path}/messages");
         let tag = world.get(&path).await.header("etag").unwrap().to_owned();
         let to = &messages;
@@ -264,7 +264,7 @@ async fn concurrent_messages_are_all_stored_during_a_title_change() {
 async fn message_changes_the_etag_without_blocking_other_updates() {
     let world = TestApi::new().await;
     let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
-    let path = begun(&world, &[&ada, &bob]).await;
+    let path = begin_conversation(&world, &[&ada, &bob]).await;
     let etag_before = world.get(&path).await.header("etag").unwrap().to_owned();
     world.made(&format!("{path}/messages"), message(&ada)).await;
     let fresh = world.ask("GET", &path).header("if-none-match", &etag_before).send().await;
@@ -278,8 +278,8 @@ async fn message_changes_the_etag_without_blocking_other_updates() {
 async fn messages_are_paged_in_both_orders_and_filtered() {
     let world = TestApi::new().await;
     let (ada, bob) = (world.employee("a@example.com").await, world.employee("b@example.com").await);
-    let path = begun(&world, &[&ada, &bob]).await;
-    let other = begun(&world, &[&ada, &bob]).await;
+    let path = begin_conversation(&world, &[&ada, &bob]).await;
+    let other = begin_conversation(&world, &[&ada, &bob]).await;
     let messages = format!("{path}/messages");
     let mut all = vec![];
     for number in 0..9 {
@@ -314,7 +314,7 @@ async fn added_person_sees_messages_from_then_on() {
         let (of_ada, of_eve) =
             (key_for(world, ada, AccessLevel::Standard).await, key_for(world, eve, AccessLevel::Standard).await);
         let of_other = key_for(world, other, AccessLevel::Standard).await;
-        let path = begun(world, &[ada, bob]).await;
+        let path = begin_conversation(world, &[ada, bob]).await;
         let messages = format!("{path}/messages");
         let early = world.made(&messages, message(bob)).await;
         world.clock.advance_seconds(60);

@@ -15,7 +15,7 @@ async fn counts(world: &TestApi, key: &str, path: &str) -> (Value, u64) {
     (body["data"].clone(), body["total"].as_u64().unwrap())
 }
 
-async fn observed(world: &TestApi, about: &str, kind: &str, day: &str, attributes: &[&str]) -> String {
+async fn observe(world: &TestApi, about: &str, kind: &str, day: &str, attributes: &[&str]) -> String {
     let body = json!({
         "employee_id": about, "type": kind, "observation": "Listens.", "observation_date": day,
         "attribute_ids": attributes,
@@ -33,10 +33,10 @@ async fn observations_are_counted_by_one_or_two_members() {
         let (ada, bob) = (world.made("/v1/employees", body).await, person(world, "bob", "employee", None).await);
         let calm = world.made("/v1/attributes", json!({"name": "Calm", "category": "Character"})).await;
         let kind = world.made("/v1/attributes", json!({"name": "Kind", "category": "Character"})).await;
-        observed(world, &ada, "strength", "2026-01-31", &[&calm, &kind]).await;
-        observed(world, &ada, "strength", "2026-02-01", &[&calm]).await;
-        observed(world, &bob, "opportunity", "2026-02-02", &[]).await;
-        let old = observed(world, &bob, "strength", "2026-02-02", &[]).await;
+        observe(world, &ada, "strength", "2026-01-31", &[&calm, &kind]).await;
+        observe(world, &ada, "strength", "2026-02-01", &[&calm]).await;
+        observe(world, &bob, "opportunity", "2026-02-02", &[]).await;
+        let old = observe(world, &bob, "strength", "2026-02-02", &[]).await;
         world.post(&format!("/v1/observations/{old}/archive"), json!({})).await;
         let counts_by =
             async |query: &str| counts(world, &key, &format!("observations/counts?group_by={query}")).await;

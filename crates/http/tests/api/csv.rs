@@ -17,7 +17,7 @@ async fn upload(world: &TestApi, query: &str, file: &[u8]) -> TestResponse {
     request.header("content-type", "text/csv; charset=utf-8").body(file.to_vec()).send().await
 }
 
-fn counted(created: u64, skipped: u64) -> Value {
+fn expected_counts(created: u64, skipped: u64) -> Value {
     json!({"created": created, "updated": 0, "deactivated": 0, "skipped": skipped, "errors": []})
 }
 
@@ -26,8 +26,8 @@ async fn csv_of_common_spreadsheet_programs_is_imported_alike() {
     for (program, file) in [("Excel", EXCEL), ("LibreOffice", LIBREOFFICE), ("Google Sheets", GOOGLE_SHEETS)] {
         let world = TestApi::new().await;
         let first = upload(&world, "", file).await;
-        assert_eq!((first.status, &first.json()["data"]), (200, &counted(3, 0)), "{program}");
-        assert_eq!(upload(&world, "", GOOGLE_SHEETS).await.json()["data"], counted(0, 3), "{program}");
+        assert_eq!((first.status, &first.json()["data"]), (200, &expected_counts(3, 0)), "{program}");
+        assert_eq!(upload(&world, "", GOOGLE_SHEETS).await.json()["data"], expected_counts(0, 3), "{program}");
         let page =
             world.get("/v1/employees?filter[email]=ines@example.com&expand=manager,department").await.json();
         let it = &page["data"][0];
@@ -41,8 +41,8 @@ async fn csv_of_common_spreadsheet_programs_is_imported_alike() {
 async fn csv_example_of_the_documentation_is_imported() {
     let world = TestApi::new().await;
     let response = upload(&world, "", EXAMPLE).await;
-    assert_eq!(response.json(), json!({"data": counted(6, 0)}));
-    assert_eq!(upload(&world, "", EXAMPLE).await.json(), json!({"data": counted(0, 6)}));
+    assert_eq!(response.json(), json!({"data": expected_counts(6, 0)}));
+    assert_eq!(upload(&world, "", EXAMPLE).await.json(), json!({"data": expected_counts(0, 6)}));
 }
 
 #[tokio::test]

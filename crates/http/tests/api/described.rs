@@ -91,10 +91,16 @@ fn enumerations_are_named_schemas_without_reserved_names() {
 }
 
 /// Follows the schema of an answer and collects every closed enumeration.
-fn closed(document: &Value, schema: &Value, at: &str, seen: &mut BTreeSet<String>, found: &mut Vec<String>) {
+fn collect_closed(
+    document: &Value,
+    schema: &Value,
+    at: &str,
+    seen: &mut BTreeSet<String>,
+    found: &mut Vec<String>,
+) {
     if let Some(reference) = schema["$ref"].as_str() {
         if seen.insert(reference.to_owned()) {
-            closed(document, target(document, schema).unwrap(), reference, seen, found);
+            collect_closed(document, target(document, schema).unwrap(), reference, seen, found);
         }
         return;
     }
@@ -104,14 +110,14 @@ fn closed(document: &Value, schema: &Value, at: &str, seen: &mut BTreeSet<String
     let choices = schema["anyOf"].as_array().into_iter().flatten();
     if !choices.clone().any(|choice| *choice == json!({"type": "string"})) {
         choices.chain(schema["oneOf"].as_array().into_iter().flatten()).for_each(|choice| {
-            closed(document, choice, at, seen, found);
+            collect_closed(document, choice, at, seen, found);
         });
     }
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
-        closed(document, member, &format!("{at}/{name}"), seen, found);
+        collect_closed(document, member, &format!("{at}/{name}"), seen, found);
     }
     for part in ["items", "additionalProperties"].into_iter().filter_map(|name| schema.get(name)) {
-        closed(document, part, at, seen, found);
+        collect_closed(document, part, at, seen, found);
     }
 }
 
@@ -128,7 +134,7 @@ fn answer_enumerations_are_open_except_event_tags() {
     }
     let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
     for content in contents {
-        closed(&document, &content["content"]["application/json"]["schema"], "", &mut seen, &mut found);
+        collect_closed(&document, &content["content"]["application/json"]["schema"], "", &mut seen, &mut found);
     }
     // Only these enumerations may be closed: an event whose type is in none of them matches `OtherEvent`.
     let families = [

@@ -45,7 +45,7 @@ const OTHERS: [(&str, &str); 2] = [
 ];
 
 /// Returns the schema that a reference names.
-fn resolved<'d>(document: &'d Value, mut schema: &'d Value) -> &'d Value {
+fn resolve_reference<'d>(document: &'d Value, mut schema: &'d Value) -> &'d Value {
     while let Some(reference) = schema["$ref"].as_str() {
         schema = document.pointer(reference.strip_prefix('#').unwrap()).unwrap();
     }
@@ -53,8 +53,8 @@ fn resolved<'d>(document: &'d Value, mut schema: &'d Value) -> &'d Value {
 }
 
 /// Returns a value with marked texts for a schema; `None` if the schema takes no text.
-fn marked(document: &Value, schema: &Value, name: &str) -> Option<Value> {
-    let schema = resolved(document, schema);
+fn mark_texts(document: &Value, schema: &Value, name: &str) -> Option<Value> {
+    let schema = resolve_reference(document, schema);
     let is = |kind: &str| {
         schema["type"] == kind || schema["type"].as_array().is_some_and(|all| all.contains(&json!(kind)))
     };
@@ -65,17 +65,17 @@ fn marked(document: &Value, schema: &Value, name: &str) -> Option<Value> {
         return Some(json!(format!("{CANARY} {name}")));
     }
     if is("array") {
-        return marked(document, &schema["items"], name).map(|item| json!([item]));
+        return mark_texts(document, &schema["items"], name).map(|item| json!([item]));
     }
     if let Some(value) = schema.get("additionalProperties").filter(|value| value.is_object()) {
-        let value = resolved(document, value);
+        let value = resolve_reference(document, value);
         let takes_text = value.get("maxLength").is_some() || value.get("anyOf").is_some();
         return takes_text.then(|| json!({"cycle": format!("{CANARY} {name}")}));
     }
     let members = schema["properties"].as_object()?;
     let members: serde_json::Map<_, _> = members
         .iter()
-        .filter_map(|(name, schema)| Some((name.clone(), marked(document, schema, name)?)))
+        .filter_map(|(name, schema)| Some((name.clone(), mark_texts(document, schema, name)?)))
         .collect();
     (!members.is_empty()).then_some(Value::Object(members))
 }
@@ -86,8 +86,8 @@ fn texts(document: &Value, route: &Route) -> Option<Value> {
         return None;
     }
     let operation = &document["paths"][route.path][method(route).to_lowercase()];
-    let body = resolved(document, &operation["requestBody"]);
-    marked(document, &body["content"]["application/json"]["schema"], "")
+    let body = resolve_reference(document, &operation["requestBody"]);
+    mark_texts(document, &body["content"]["application/json"]["schema"], "")
 }
 
 /// Puts texts into a body, and into the first entries of its lists.

@@ -321,12 +321,12 @@ async fn erased_texts_are_gone_from_the_files_of_sqlite() {
     assert!(is_in_files(CANARY) > 20, "{}", is_in_files(CANARY));
     erase(&world, &walk).await;
     finish(&world).await;
-    assert_eq!(is_in_files(CANARY), 0, "{:?}", left(folder.path()).first());
+    assert_eq!(is_in_files(CANARY), 0, "{:?}", find_left_texts(folder.path()).first());
     assert!(is_in_files("Plain") > 0);
 }
 
 /// Returns the surroundings of the texts that are left in the files of a folder.
-fn left(folder: &Path) -> Vec<String> {
+fn find_left_texts(folder: &Path) -> Vec<String> {
     let mut places = vec![];
     for entry in fs::read_dir(folder).unwrap() {
         let bytes = fs::read(entry.unwrap().path()).unwrap();

@@ -141,7 +141,7 @@ async fn invalid_parameters_of_an_export_are_named() {
 }
 
 /// Returns the text with one bit of one byte of its decoded form changed, for every byte.
-fn altered(cursor: &str) -> Vec<String> {
+fn alter_each_byte(cursor: &str) -> Vec<String> {
     let bytes = URL_SAFE_NO_PAD.decode(cursor).unwrap();
     let flip = |at: usize| {
         let mut bytes = bytes.clone();
@@ -164,7 +164,7 @@ async fn altered_export_cursor_is_refused_and_unrecorded() {
     };
     // Everything in the cursor of a tenant is known to its clients.
     let forged_cursor = cursor_start.to_text(Tenant::live(world.organization), ExportedResource::ALL);
-    let mut wrong_cursors = altered(&cursor);
+    let mut wrong_cursors = alter_each_byte(&cursor);
     wrong_cursors.extend((0..cursor.len()).step_by(7).map(|length| cursor[..length].to_owned()));
     wrong_cursors.extend([forged_cursor, format!("{cursor}A"), String::new()]);
     for text in wrong_cursors {

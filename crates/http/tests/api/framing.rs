@@ -100,7 +100,7 @@ async fn bodyless_action_accepts_empty_object_and_refuses_members() {
 }
 
 #[tokio::test]
-async fn unexpected_members_are_checked_after_key_and_before_state() {
+async fn unexpected_members_are_checked_before_the_state() {
     for route in ROUTES.iter().filter(|route| {
         route.method != Method::Get
             && route.body == Body::None

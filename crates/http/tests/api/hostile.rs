@@ -131,7 +131,7 @@ fn parameters(document: &Value, route: &Route) -> Vec<String> {
     all.filter(|item| item["in"] == "query").map(|item| item["name"].as_str().unwrap().to_owned()).collect()
 }
 
-fn encoded(text: &str) -> String {
+fn encode(text: &str) -> String {
     text.bytes()
         .map(
             |text| {
@@ -149,8 +149,7 @@ async fn hostile_query_values_never_cause_a_server_error() {
         for name in parameters(&document, route) {
             for value in values() {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                let query =
-                    format!("{}={}", encoded(&name), encoded(&text.chars().take(1500).collect::<String>()));
+                let query = format!("{}={}", encode(&name), encode(&text.chars().take(1500).collect::<String>()));
                 for query in [query.clone(), format!("{query}&{query}")] {
                     if route.quota == QuotaClass::Export {
                         world.clock.advance_seconds(60);

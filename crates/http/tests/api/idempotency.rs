@@ -13,7 +13,7 @@ async fn post(world: &TestApi, path: &str, key: &str, body: &Value) -> TestRespo
 }
 
 #[tokio::test]
-async fn repeated_post_with_key_replays_bytes_and_has_one_effect() {
+async fn post_repeated_with_idempotency_key_has_one_effect_and_answer() {
     for route in ROUTES
         .iter()
         .filter(|route| route.is_idempotent() && route.access.environment() != Some(Environment::Test))
@@ -129,7 +129,7 @@ async fn success_without_changes_is_stored_for_replay() {
 }
 
 #[tokio::test]
-async fn concurrent_requests_with_one_key_have_one_effect() {
+async fn concurrent_requests_with_one_idempotency_key_have_one_effect() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});

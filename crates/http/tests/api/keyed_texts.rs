@@ -13,7 +13,7 @@ async fn upload(world: &TestApi, file: String) -> TestResponse {
     world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file).send().await
 }
 
-async fn listed(world: &TestApi, list: &str, filter: &str, value: &str) -> Vec<Value> {
+async fn list_by(world: &TestApi, list: &str, filter: &str, value: &str) -> Vec<Value> {
     let value: String = value.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let page = world.get(&format!("/v1/{list}?{filter}={value}")).await.json();
     page["data"].as_array().unwrap_or_else(|| panic!("{page}")).iter().map(|row| row["id"].clone()).collect()
@@ -34,7 +34,7 @@ async fn mailbox_is_one_person_in_rest_csv_and_scim() {
         let scim = issue_scim_key(world).await;
         for (number, spelling) in SPELLINGS.into_iter().enumerate() {
             let place = format!("{spelling} on {}", shared.name);
-            assert_eq!(listed(world, "employees", "filter[email]", spelling).await, [json!(person)], "{place}");
+            assert_eq!(list_by(world, "employees", "filter[email]", spelling).await, [json!(person)], "{place}");
             let body = json!({"email": spelling, "first_name": "Anna", "last_name": "Twin"});
             let response = world.post("/v1/employees", body).await;
             assert_eq!(response.status, 409, "{place}");
@@ -75,7 +75,7 @@ async fn name_is_one_department_in_rest_and_csv() {
                 let place = format!("{spelling} on {}", shared.name);
                 for (list, id) in [("departments", &department), ("attributes", &attribute)] {
                     assert_eq!(
-                        listed(world, list, "filter[name]", spelling).await,
+                        list_by(world, list, "filter[name]", spelling).await,
                         [json!(id)],
                         "{list}: {place}"
                     );

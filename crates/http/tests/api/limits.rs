@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::{START, TestApi, TestResponse};
 
 /// Returns limit, remaining and reset of an answer, with reset relative to [`START`].
-fn standing(answered: &TestResponse) -> (i64, i64, i64) {
+fn quota_headers(answered: &TestResponse) -> (i64, i64, i64) {
     let number = |name: &str| answered.header(name).unwrap_or_else(|| panic!("no {name}")).parse().unwrap();
     (
         number("x-ratelimit-limit"),
@@ -16,7 +16,7 @@ fn standing(answered: &TestResponse) -> (i64, i64, i64) {
     )
 }
 
-fn refused(answered: &TestResponse, quota: &str, limit: u32, retry_after: &str) {
+fn assert_refused(answered: &TestResponse, quota: &str, limit: u32, retry_after: &str) {
     assert_eq!(answered.refusal(), (429, "rate_limited".to_owned()));
     assert_eq!(answered.header("retry-after"), Some(retry_after));
     assert_eq!(answered.header("candor-should-retry"), Some("true"));
@@ -30,22 +30,30 @@ async fn reads_and_writes_have_separate_sliding_windows() {
     let key = world.ordinary_key().await;
     let read = || world.bare("GET", "/v1/me").key(&key).send();
     let write = || world.bare("POST", "/v1/observations").key(&key).json(&json!({})).send();
-    assert_eq!(standing(&read().await), (600, 599, 60));
+    assert_eq!(quota_headers(&read().await), (600, 599, 60));
     world.clock.advance_seconds(10);
     for count in 2..=600 {
-        assert_eq!(standing(&read().await), (600, 600 - count, 70));
+        assert_eq!(quota_headers(&read().await), (600, 600 - count, 70));
     }
-    refused(&read().await, "read", 600, "50");
-    assert_eq!(standing(&write().await), (100, 99, 70), "writes count apart, also those that are refused later");
+    assert_refused(&read().await, "read", 600, "50");
+    assert_eq!(
+        quota_headers(&write().await),
+        (100, 99, 70),
+        "writes count apart, also those that are refused later"
+    );
     world.clock.advance_millis(49_999);
-    refused(&read().await, "read", 600, "1");
+    assert_refused(&read().await, "read", 600, "1");
     world.clock.advance_millis(1);
-    assert_eq!(standing(&read().await), (600, 0, 120), "the first one has left, and a refused one was never in");
-    refused(&read().await, "read", 600, "10");
+    assert_eq!(
+        quota_headers(&read().await),
+        (600, 0, 120),
+        "the first one has left, and a refused one was never in"
+    );
+    assert_refused(&read().await, "read", 600, "10");
     for count in 1..100 {
-        assert_eq!(standing(&write().await).1, 99 - count);
+        assert_eq!(quota_headers(&write().await).1, 99 - count);
     }
-    refused(&write().await, "write", 100, "10");
+    assert_refused(&write().await, "write", 100, "10");
 }
 
 #[tokio::test]
@@ -63,13 +71,13 @@ async fn clock_jump_leaves_all_windows_unchanged() {
     world.clock.advance_seconds(10);
     for jump in [7_200, -14_400, 7_200] {
         world.clock.set_by_seconds(jump);
-        refused(&read().await, "read", 600, "50");
-        refused(&keyless().await, "without_key", 60, "50");
+        assert_refused(&read().await, "read", 600, "50");
+        assert_refused(&keyless().await, "without_key", 60, "50");
     }
-    assert_eq!(standing(&read().await), (600, 0, 60), "the reset is shown by the clock");
+    assert_eq!(quota_headers(&read().await), (600, 0, 60), "the reset is shown by the clock");
     world.clock.set_by_seconds(-7_200);
     world.clock.advance_seconds(50);
-    assert_eq!(standing(&read().await), (600, 599, 120 - 7_200));
+    assert_eq!(quota_headers(&read().await), (600, 599, 120 - 7_200));
     assert_eq!(keyless().await.status, 401);
 }
 
@@ -78,17 +86,17 @@ async fn head_counts_as_a_read_and_options_is_not_counted() {
     let world = TestApi::new().await;
     let key = world.ordinary_key().await;
     let send = |method: &'static str| world.bare(method, "/v1/me").key(&key).send();
-    assert_eq!(standing(&send("GET").await).1, 599);
-    assert_eq!(standing(&send("HEAD").await).1, 598);
-    assert_eq!(standing(&send("OPTIONS").await).0, 60, "the look at the address, where nothing is counted");
-    assert_eq!(standing(&send("OPTIONS").await).1, 60);
-    assert_eq!(standing(&send("GET").await).1, 597);
+    assert_eq!(quota_headers(&send("GET").await).1, 599);
+    assert_eq!(quota_headers(&send("HEAD").await).1, 598);
+    assert_eq!(quota_headers(&send("OPTIONS").await).0, 60, "the look at the address, where nothing is counted");
+    assert_eq!(quota_headers(&send("OPTIONS").await).1, 60);
+    assert_eq!(quota_headers(&send("GET").await).1, 597);
 }
 
 #[tokio::test]
 async fn key_with_raised_limits_gets_them() {
     let world = TestApi::new().await;
-    assert_eq!(standing(&world.get("/v1/me").await).0, 100_000);
+    assert_eq!(quota_headers(&world.get("/v1/me").await).0, 100_000);
 }
 
 #[tokio::test]
@@ -101,21 +109,21 @@ async fn keys_of_an_organization_share_a_tenfold_quota() {
     let upload = |key: &str| world.bare("POST", "/v1/employees/csv").key(key).body("email").send();
     for key in &keys[..10] {
         for count in 1..=6 {
-            assert_eq!(standing(&upload(key).await), (6, 6 - count, 60));
+            assert_eq!(quota_headers(&upload(key).await), (6, 6 - count, 60));
         }
         if key == &keys[0] {
-            refused(&upload(key).await, "csv", 6, "60");
+            assert_refused(&upload(key).await, "csv", 6, "60");
         }
     }
     let of_all = upload(&keys[10]).await;
-    refused(&of_all, "csv", 60, "60");
-    assert_eq!(standing(&of_all), (60, 0, 60), "the headers describe the quota of all keys");
+    assert_refused(&of_all, "csv", 60, "60");
+    assert_eq!(quota_headers(&of_all), (60, 0, 60), "the headers describe the quota of all keys");
     assert_eq!(world.bare("GET", "/v1/me").key(&keys[10]).send().await.status, 200, "another class");
     let other = operator::create_organization(&world.services, "Other").await.unwrap();
     let elsewhere = world.key_of(other, Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
-    assert_eq!(standing(&upload(&elsewhere).await), (6, 5, 60), "another organization");
+    assert_eq!(quota_headers(&upload(&elsewhere).await), (6, 5, 60), "another organization");
     world.clock.advance_seconds(60);
-    assert_eq!(standing(&upload(&keys[10]).await), (6, 5, 120), "refused requests took nothing from the key");
+    assert_eq!(quota_headers(&upload(&keys[10]).await), (6, 5, 120), "refused requests took nothing from the key");
 }
 
 #[tokio::test]
@@ -135,7 +143,7 @@ async fn raised_quota_of_a_key_raises_that_of_its_organization() {
     for other in &others {
         assert_eq!(write(other.clone()).await.status, 400, "the busy key leaves room for the others");
     }
-    assert_eq!(standing(&write(key).await), (100, 99, 60));
+    assert_eq!(quota_headers(&write(key).await), (100, 99, 60));
 }
 
 #[tokio::test]
@@ -144,27 +152,31 @@ async fn address_over_60_failures_is_refused_except_for_valid_keys() {
     let bad = |path: &'static str| world.bare("GET", path).key("nonsense").send();
     for count in 1..=20 {
         let response = bad("/v1/me").await;
-        assert_eq!((response.status, standing(&response)), (401, (60, 60 - count, 60)));
+        assert_eq!((response.status, quota_headers(&response)), (401, (60, 60 - count, 60)));
     }
     for count in 21..=40 {
         let response = bad("/v1/nothing").await;
         assert_eq!(
-            (response.status, standing(&response)),
+            (response.status, quota_headers(&response)),
             (404, (60, 60 - count, 60)),
             "unknown routes count too"
         );
     }
     for count in 41..=60 {
         let response = world.bare("DELETE", "/v1/me").send().await;
-        assert_eq!((response.status, standing(&response)), (405, (60, 60 - count, 60)), "wrong methods count too");
+        assert_eq!(
+            (response.status, quota_headers(&response)),
+            (405, (60, 60 - count, 60)),
+            "wrong methods count too"
+        );
     }
     for path in ["/v1/me", "/v1/nothing"] {
-        refused(&bad(path).await, "without_key", 60, "60");
+        assert_refused(&bad(path).await, "without_key", 60, "60");
     }
     assert_eq!(world.get("/v1/me").await.status, 200, "a good key is never refused because of its address");
     assert_eq!(world.bare("GET", "/v1/openapi.json").send().await.status, 200, "nor is what needs no key");
     let elsewhere = world.bare("GET", "/v1/me").with_peer("192.0.2.2").send().await;
-    assert_eq!((elsewhere.status, standing(&elsewhere).1), (401, 59), "another address");
+    assert_eq!((elsewhere.status, quota_headers(&elsewhere).1), (401, 59), "another address");
     world.clock.advance_seconds(60);
     assert_eq!(bad("/v1/me").await.status, 401);
 }
@@ -175,9 +187,9 @@ async fn unknown_route_counts_against_a_valid_key_by_method() {
     let key = world.ordinary_key().await;
     let send = |method: &'static str, path: &'static str| world.bare(method, path).key(&key).send();
     let reads = send("GET", "/v1/nothing").await;
-    assert_eq!((reads.status, standing(&reads)), (404, (600, 599, 60)));
+    assert_eq!((reads.status, quota_headers(&reads)), (404, (600, 599, 60)));
     let writes = send("PUT", "/v1/me").await;
-    assert_eq!((writes.status, standing(&writes)), (405, (100, 99, 60)));
+    assert_eq!((writes.status, quota_headers(&writes)), (405, (100, 99, 60)));
     for _ in 0..99 {
         send("PUT", "/v1/me").await;
     }
@@ -196,7 +208,12 @@ async fn quota_is_checked_before_scopes_and_bodies() {
     for _ in 0..100 {
         world.bare("POST", "/v1/api-keys").key(&key).body("nonsense").send().await;
     }
-    refused(&world.bare("POST", "/v1/api-keys").key(&key).body("nonsense").send().await, "write", 100, "60");
+    assert_refused(
+        &world.bare("POST", "/v1/api-keys").key(&key).body("nonsense").send().await,
+        "write",
+        100,
+        "60",
+    );
 }
 
 #[tokio::test]
@@ -205,9 +222,9 @@ async fn invitation_acceptance_is_limited_to_20_per_address() {
     let accept = || world.bare("POST", "/v1/invitations/accept").json(&json!({"token": "guess"})).send();
     for count in 1..=20 {
         let response = accept().await;
-        assert_eq!((response.status, standing(&response)), (404, (20, 20 - count, 60)));
+        assert_eq!((response.status, quota_headers(&response)), (404, (20, 20 - count, 60)));
     }
-    refused(&accept().await, "invitation_accept", 20, "60");
+    assert_refused(&accept().await, "invitation_accept", 20, "60");
     let elsewhere =
         world.bare("POST", "/v1/invitations/accept").with_peer("192.0.2.2").json(&json!({"token": "guess"}));
     assert_eq!(elsewhere.send().await.status, 404);

@@ -36,7 +36,7 @@ fn conflict(answered: &TestResponse) -> Value {
     answered.json()["error"]["details"][0].clone()
 }
 
-async fn listed(world: &TestApi, path: &str, query: &str) -> Vec<Value> {
+async fn list_by(world: &TestApi, path: &str, query: &str) -> Vec<Value> {
     let page = world.get(&format!("{path}?{query}")).await.json();
     page["data"].as_array().unwrap_or_else(|| panic!("{page}")).iter().map(|entry| entry["id"].clone()).collect()
 }
@@ -61,8 +61,8 @@ async fn second_create_with_an_external_id_names_the_first() {
             let trial = world.post(&format!("{path}?dry_run=true"), imported_body).await;
             assert_eq!(conflict(&trial), expected_conflict, "{path}");
             let query = format!("filter[external_id]=crm{path}");
-            assert_eq!(listed(world, path, &query).await, [json!(first)], "{path}");
-            assert_eq!(listed(world, path, "filter[external_id]=CRM").await, [] as [Value; 0], "{path}");
+            assert_eq!(list_by(world, path, &query).await, [json!(first)], "{path}");
+            assert_eq!(list_by(world, path, "filter[external_id]=CRM").await, [] as [Value; 0], "{path}");
             let other = format!("{path}/{}", world.made(path, body).await);
             if !path.ends_with("assignments") {
                 let conflict_response = world.patch(&other, json!({"external_id": format!("crm{path}")})).await;
@@ -89,7 +89,7 @@ async fn metadata_is_merged_filtered_audited_and_in_events() {
             let defaults = world.get(&format!("{path}/{plain}")).await.json();
             assert_eq!((&defaults["metadata"], &defaults["external_id"]), (&json!({}), &json!(null)), "{path}");
             let both = "filter[metadata.cycle]=2026-h1&filter[metadata.source]=import";
-            assert_eq!(listed(world, path, both).await, [json!(id)], "{path}");
+            assert_eq!(list_by(world, path, both).await, [json!(id)], "{path}");
             if path.ends_with("assignments") {
                 assert_eq!(world.patch(&one, json!({"metadata": {}})).await.status, 405);
                 continue;
@@ -109,8 +109,8 @@ async fn metadata_is_merged_filtered_audited_and_in_events() {
             let audit_page = world.get(&format!("/v1/audit-log?filter[target_id]={id}&limit=1")).await.json();
             let changes = &audit_page["data"][0]["changes"]["metadata"];
             assert_eq!(*changes, json!({"from": resource["metadata"], "to": metadata_after}), "{path}");
-            assert_eq!(listed(world, path, both).await, [] as [Value; 0], "{path}");
-            assert_eq!(listed(world, path, "filter[metadata.cycle]=2026-h2").await, [json!(id)], "{path}");
+            assert_eq!(list_by(world, path, both).await, [] as [Value; 0], "{path}");
+            assert_eq!(list_by(world, path, "filter[metadata.cycle]=2026-h2").await, [json!(id)], "{path}");
             let same = world.patch(&one, json!({"metadata": {"cycle": "2026-h2", "absent": null}})).await;
             assert_eq!(same.json(), patch_response.json(), "{path}: nothing changes");
             let error_response = world.patch(&one, json!({"metadata": {"cycle": 1}, "external_id": ""})).await;
@@ -164,11 +164,11 @@ async fn external_ids_of_a_submission_are_unique_and_name_the_holder() {
         let expected_problems = vec![("observations[1].external_id".to_owned(), "invalid_format".to_owned())];
         assert_eq!((response.status, response.problems()), (400, expected_problems));
         assert_eq!(submit(&reviewer, ["crm-1", "crm-2"]).await.status, 200);
-        let [holder] = listed(world, "/v1/observations", "filter[external_id]=crm-2").await.try_into().unwrap();
+        let [holder] = list_by(world, "/v1/observations", "filter[external_id]=crm-2").await.try_into().unwrap();
         let expected_conflict =
             json!({"field": "observations[1].external_id", "current": "crm-2", "conflicting_id": holder});
         assert_eq!(conflict(&submit(&about, ["crm-3", "crm-2"]).await), expected_conflict);
-        assert_eq!(listed(world, "/v1/observations", "filter[metadata.cycle]=2026-h1").await.len(), 2);
+        assert_eq!(list_by(world, "/v1/observations", "filter[metadata.cycle]=2026-h1").await.len(), 2);
     }
 }
 

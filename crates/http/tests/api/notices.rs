@@ -14,13 +14,13 @@ async fn admin(world: &TestApi) -> String {
     world.made("/v1/employees", person).await
 }
 
-async fn told(world: &TestApi, kind: &str) -> Vec<Value> {
+async fn notices_of(world: &TestApi, kind: &str) -> Vec<Value> {
     let all = world.get("/v1/notifications?limit=100&sort=created_at").await.json();
     let of_kind = all["data"].as_array().unwrap().iter().filter(|item| item["type"] == kind);
     of_kind.cloned().collect()
 }
 
-async fn reminded(world: &TestApi) -> u64 {
+async fn send_reminders(world: &TestApi) -> u64 {
     reminders::due_reminders(&world.services, || true).await.unwrap()
 }
 
@@ -38,14 +38,14 @@ async fn key_expiry_is_notified_to_org_admins_three_times() {
         let mut days = vec![];
         for day in 1..=21 {
             world.clock.advance_seconds(DAY);
-            let count = reminded(world).await;
-            assert_eq!(reminded(world).await, 0, "once");
+            let count = send_reminders(world).await;
+            assert_eq!(send_reminders(world).await, 0, "once");
             if count > 0 {
                 days.push(20 - day);
             }
         }
         assert_eq!(days, [14, 3, 1], "{}", shared.name);
-        let notices = told(world, "api_key.expiring").await;
+        let notices = notices_of(world, "api_key.expiring").await;
         assert_eq!(notices.len(), 3);
         assert_eq!((&notices[0]["recipient_id"], &notices[0]["target"]["id"]), (&json!(admin), &json!(key)));
         assert!(notices[0]["title"].as_str().unwrap().contains("14 days"), "{}", notices[0]);
@@ -66,9 +66,9 @@ async fn key_with_a_later_expiry_is_notified_before_the_new_end() {
         let response = world.patch(&format!("/v1/api-keys/{key}"), json!({"expires_at": end(30)})).await;
         assert_eq!(response.status, 200, "{}", response.text());
         world.clock.advance_seconds(15 * DAY);
-        assert_eq!(reminded(world).await, 0, "{}", shared.name);
+        assert_eq!(send_reminders(world).await, 0, "{}", shared.name);
         world.clock.advance_seconds(DAY);
-        assert_eq!(reminded(world).await, 1);
+        assert_eq!(send_reminders(world).await, 1);
         let instances = [shared.instance(71), shared.instance(72)];
         world.clock.advance_seconds(11 * DAY);
         let both = tokio::join!(
@@ -79,7 +79,7 @@ async fn key_with_a_later_expiry_is_notified_before_the_new_end() {
         let endless = world.patch(&format!("/v1/api-keys/{key}"), json!({"expires_at": null})).await;
         assert_eq!(endless.status, 200);
         world.clock.advance_seconds(2 * DAY);
-        assert_eq!(reminded(world).await, 0, "it does not end any more");
+        assert_eq!(send_reminders(world).await, 0, "it does not end any more");
     }
 }
 
@@ -132,7 +132,7 @@ async fn connector_shows_the_result_of_its_last_upload() {
             assert_eq!(connector_after["last_sync_at"], json!(world.services.clock.now().to_string()), "{number}");
             let message = connector_after["last_sync_message"].as_str().unwrap_or_default();
             assert!(message.contains(says) && message.is_empty() == says.is_empty(), "{number}: {message}");
-            assert_eq!(told(world, "connector.sync_failed").await.len(), count, "{} {number}", shared.name);
+            assert_eq!(notices_of(world, "connector.sync_failed").await.len(), count, "{} {number}", shared.name);
         }
         let audit_page = world.get("/v1/audit-log?filter[action]=connector.sync").await.json();
         assert_eq!(audit_page["data"].as_array().unwrap().len(), table.len());

@@ -68,7 +68,7 @@ fn address(at: usize) -> String {
 }
 
 /// Takes the step. Returns the status; for a row of a file, the status of an equal request.
-async fn taken(world: &TestApi, key: &str, id: &str, at: usize, step: &Step) -> (u16, Value) {
+async fn take_step(world: &TestApi, key: &str, id: &str, at: usize, step: &Step) -> (u16, Value) {
     let path = format!("/v1/employees/{id}");
     let request = match step {
         Step::Role(role) => world.bare("PATCH", &path).json(&json!({"role": role})),
@@ -113,7 +113,7 @@ async fn admins_follow_the_model_in_random_histories() {
             world.clock.advance_seconds(61);
             let key = if is_admin { &world.admin } else { &standard };
             let expected_status = expected(&people, at, is_admin, &step);
-            let (status, body) = taken(world, key, &ids[at], at, &step).await;
+            let (status, body) = take_step(world, key, &ids[at], at, &step).await;
             let case = format!("step {number} on {}: {at} {is_admin} {step:?} {people:?}: {body}", shared.name);
             assert_eq!(status, expected_status.map_or_else(|status| status, |_| 200), "{case}");
             people[at] = expected_status.unwrap_or(people[at]);

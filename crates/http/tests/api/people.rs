@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{TestApi, TestResponse};
 
 /// Advances the clock by a millisecond and sends a request that must succeed.
-async fn done(world: &TestApi, method: &str, path: &str, body: Value) -> TestResponse {
+async fn send_and_expect_success(world: &TestApi, method: &str, path: &str, body: Value) -> TestResponse {
     world.clock.advance_millis(1);
     let response = world.ask(method, path).json(&body).send().await;
     assert!((200..300).contains(&response.status), "{method} {path}: {}", response.text());
@@ -13,7 +13,7 @@ async fn done(world: &TestApi, method: &str, path: &str, body: Value) -> TestRes
 }
 
 /// Returns the events after a cursor, each with its data, and the next cursor.
-async fn since(world: &TestApi, cursor: &str) -> (Vec<(String, Value)>, String) {
+async fn events_since(world: &TestApi, cursor: &str) -> (Vec<(String, Value)>, String) {
     let page = world.get(&format!("/v1/events{cursor}")).await.json();
     let events = page["data"].as_array().unwrap().iter();
     let events = events.map(|event| (event["event"].as_str().unwrap().to_owned(), event["data"].clone()));
@@ -28,7 +28,7 @@ async fn change_fires_its_catalog_event_with_the_resource_as_read() {
     let person =
         json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau", "send_invite": true});
     let person = format!("/v1/employees/{}", world.made("/v1/employees", person).await);
-    let (_, mut place) = since(&world, "").await;
+    let (_, mut place) = events_since(&world, "").await;
     let link = world.post(&format!("{person}/invite"), json!({})).await.json()["accept_url"].to_string();
     let token = link.trim_matches('"').split_once("token=").unwrap().1.to_owned();
     let action = |name: &str| format!("{person}/{name}");
@@ -43,8 +43,8 @@ async fn change_fires_its_catalog_event_with_the_resource_as_read() {
         ("POST", action("rehire"), json!({"custom_fields": {"grade": 6}}), Some("employee.rehired")),
     ];
     for (method, path, body, wanted) in steps {
-        done(&world, method, &path, body).await;
-        let (fired, next) = since(&world, &place).await;
+        send_and_expect_success(&world, method, &path, body).await;
+        let (fired, next) = events_since(&world, &place).await;
         let person_json = world.get(&person).await.json();
         let expected_events: Vec<_> =
             wanted.into_iter().map(|name| (name.to_owned(), person_json.clone())).collect();
@@ -54,7 +54,7 @@ async fn change_fires_its_catalog_event_with_the_resource_as_read() {
     let id = person.rsplit('/').next().unwrap();
     let body = json!({"employee_id": id, "type": "strength", "observation": "Listens."});
     let observation = format!("/v1/observations/{}", world.made("/v1/observations", body).await);
-    let (fired, mut place) = since(&world, &place).await;
+    let (fired, mut place) = events_since(&world, &place).await;
     assert_eq!(fired, [("observation.created".to_owned(), world.get(&observation).await.json())]);
     let steps = [
         ("PATCH", observation.clone(), json!({"observation": "Listens."}), None),
@@ -63,8 +63,8 @@ async fn change_fires_its_catalog_event_with_the_resource_as_read() {
         ("POST", format!("{observation}/restore"), json!({}), Some("observation.restored")),
     ];
     for (method, path, body, wanted) in steps {
-        done(&world, method, &path, body).await;
-        let (fired, next) = since(&world, &place).await;
+        send_and_expect_success(&world, method, &path, body).await;
+        let (fired, next) = events_since(&world, &place).await;
         let observation_json = world.get(&observation).await.json();
         let expected_events: Vec<_> =
             wanted.into_iter().map(|name| (name.to_owned(), observation_json.clone())).collect();
@@ -84,7 +84,7 @@ async fn direct_reports_expansion_has_100_active_people_by_name() {
         reports.push(world.made("/v1/employees", body).await);
     }
     reports.reverse();
-    done(&world, "POST", &format!("/v1/employees/{}/deactivate", reports[1]), json!({})).await;
+    send_and_expect_success(&world, "POST", &format!("/v1/employees/{}/deactivate", reports[1]), json!({})).await;
     let former_report = reports.remove(1);
     for path in [format!("/v1/employees/{manager}?"), "/v1/employees?filter[email]=boss@example.com&".to_owned()] {
         let page = world.get(&format!("{path}expand=direct_reports")).await.json();
@@ -102,7 +102,7 @@ async fn people_are_listed_by_their_ids() {
     for number in 0..4 {
         ids.push(world.employee(&format!("p{number}@example.com")).await);
     }
-    done(&world, "POST", &format!("/v1/employees/{}/deactivate", ids[1]), json!({})).await;
+    send_and_expect_success(&world, "POST", &format!("/v1/employees/{}/deactivate", ids[1]), json!({})).await;
     let ids_for = async |query: &str| {
         let page = world.get(&format!("/v1/employees?sort=created_at&{query}")).await.json();
         page["data"]
@@ -134,7 +134,7 @@ async fn department_is_archived_only_without_active_members() {
     let path = format!("/v1/departments/{department}");
     let archive = async || world.post(&format!("{path}/archive"), json!({})).await;
     assert_eq!(archive().await.refusal(), (409, "conflict".to_owned()), "somebody who is invited is a member");
-    done(&world, "POST", &format!("{member}/deactivate"), json!({})).await;
+    send_and_expect_success(&world, "POST", &format!("{member}/deactivate"), json!({})).await;
     assert!(archive().await.json()["archived_at"].is_string());
     assert_eq!(archive().await.refusal(), (409, "conflict".to_owned()));
     assert_eq!(world.patch(&path, json!({"name": "Care"})).await.refusal(), (409, "conflict".to_owned()));
@@ -145,13 +145,19 @@ async fn department_is_archived_only_without_active_members() {
         (response.status, response.problems()),
         (422, vec![("department_id".into(), "invalid_state".into())])
     );
-    let member_json =
-        done(&world, "PATCH", &member, json!({"department_id": department, "last_name": "Noir"})).await.json();
+    let member_json = send_and_expect_success(
+        &world,
+        "PATCH",
+        &member,
+        json!({"department_id": department, "last_name": "Noir"}),
+    )
+    .await
+    .json();
     assert_eq!(member_json["department_id"], json!(department), "who was in it stays in it");
     let departments_for =
         async |query: &str| world.get(&format!("/v1/departments{query}")).await.json()["data"].clone();
     assert_eq!(departments_for("").await, json!([]));
     assert_eq!(departments_for("?filter[archived]=all&filter[name]=care").await.as_array().unwrap().len(), 1);
-    done(&world, "POST", &format!("{path}/restore"), json!({})).await;
-    done(&world, "PATCH", &other, json!({"department_id": department})).await;
+    send_and_expect_success(&world, "POST", &format!("{path}/restore"), json!({})).await;
+    send_and_expect_success(&world, "PATCH", &other, json!({"department_id": department})).await;
 }

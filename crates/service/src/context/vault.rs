@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn sealed_text_opens_only_at_its_place_with_its_key() {
+    fn sealed_text_opens_only_at_its_place_with_its_master_key() {
         let ids = SeededIds::new(1);
         let first = generate(&ids).unwrap();
         let vault = Vault::parse(&first).unwrap();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprint_distinguishes_keys_without_revealing_them() {
+    fn fingerprint_distinguishes_master_keys_without_revealing_them() {
         let ring = format!("a:{},b:{}", STANDARD.encode([1; 32]), STANDARD.encode([2; 32]));
         let names: Vec<_> = Vault::parse(&ring).unwrap().names().cloned().collect();
         let same = Vault::parse(&format!("z:{}", STANDARD.encode([1; 32]))).unwrap();

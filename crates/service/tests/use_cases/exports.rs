@@ -10,7 +10,7 @@ use candor_service::{Error, RequestContext};
 use crate::support::{TestServices, params};
 
 /// Begins an export of people and departments with a key of its own, and reads its header and the people.
-async fn begun(world: &TestServices, key: NewKeyRequest) -> (Export, KeyId) {
+async fn begin_export(world: &TestServices, key: NewKeyRequest) -> (Export, KeyId) {
     let (made, secret) = operator::create_key(&world.services, key).await.unwrap();
     let caller = world.services.auth.authenticate(secret.reveal()).await.unwrap().unwrap();
     let context = RequestContext { caller, ..world.admin() };
@@ -26,7 +26,7 @@ async fn begun(world: &TestServices, key: NewKeyRequest) -> (Export, KeyId) {
 async fn export_of_a_revoked_key_reads_no_further_page() {
     let world = TestServices::new().await;
     world.hire("ada", None).await;
-    let (mut export, key) = begun(&world, world.order()).await;
+    let (mut export, key) = begin_export(&world, world.order()).await;
     keys::revoke(&world.services, &world.admin(), key).await.unwrap();
     assert!(matches!(export.next().await, Err(Error::Refused(_))));
 }
@@ -37,7 +37,7 @@ async fn export_of_an_expired_key_reads_no_further_page() {
     let order = world.order();
     let scopes = Permissions::NONE.with(Permission::ExportsRead);
     let end = world.services.clock.now().plus_seconds(3_600);
-    let (mut export, _) = begun(&world, NewKeyRequest { scopes, expires_at: Some(end), ..order }).await;
+    let (mut export, _) = begin_export(&world, NewKeyRequest { scopes, expires_at: Some(end), ..order }).await;
     world.clock.advance_seconds(3_600);
     assert!(matches!(export.next().await, Err(Error::Refused(_))));
 }

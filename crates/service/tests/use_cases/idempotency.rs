@@ -7,7 +7,7 @@ use candor_domain::id::{EmployeeId, ObservationId};
 use candor_service::usecases::{events, observations};
 use candor_store_testkit::{Fault, FaultyCall as Stored};
 
-fn about(person: EmployeeId) -> String {
+fn observation_about(person: EmployeeId) -> String {
     format!(r#"{{"employee_id":"{person}","type":"strength","observation":"Listens well."}}"#)
 }
 
@@ -24,7 +24,7 @@ async fn thirty_concurrent_retries_create_one_observation() {
     let twin = |_| {
         let world = Arc::clone(&world);
         tokio::spawn(async move {
-            let text = about(person);
+            let text = observation_about(person);
             observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text))
                 .await
                 .unwrap()
@@ -43,9 +43,9 @@ async fn thirty_concurrent_retries_create_one_observation() {
 }
 
 #[tokio::test]
-async fn different_request_with_the_same_key_is_refused() {
+async fn different_request_with_the_same_idempotency_key_is_refused() {
     let world = TestServices::new().await;
-    let text = about(world.hire("ada", None).await);
+    let text = observation_about(world.hire("ada", None).await);
     observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await.unwrap();
     let other =
         observations::create(&world.services, &world.with_idempotency_key("key", "other"), body(&text)).await;
@@ -58,7 +58,7 @@ async fn different_request_with_the_same_key_is_refused() {
 #[tokio::test]
 async fn retried_action_replays_its_answer_despite_new_state() {
     let world = TestServices::new().await;
-    let text = about(world.hire("ada", None).await);
+    let text = observation_about(world.hire("ada", None).await);
     let creation = observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
     let id: ObservationId = member(&creation, "id").parse().unwrap();
     let context = world.with_idempotency_key("archive", "archive");
@@ -71,7 +71,7 @@ async fn retried_action_replays_its_answer_despite_new_state() {
 #[tokio::test]
 async fn lost_answer_is_replayed_to_the_retry() {
     let world = TestServices::new().await;
-    let text = about(world.hire("ada", None).await);
+    let text = observation_about(world.hire("ada", None).await);
     let context = world.with_idempotency_key("key", &text);
     world.store.fail(Stored::Commit, 1, Fault::After);
     assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "unavailable");
@@ -85,7 +85,7 @@ async fn refused_request_is_not_stored_for_replay() {
     let person = world.hire("ada", None).await;
     let error = observations::create(&world.services, &world.with_idempotency_key("key", "a"), body("{}")).await;
     assert_eq!(kind(error), "invalid");
-    let text = about(person);
+    let text = observation_about(person);
     assert_eq!(
         kind(observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await),
         "done"
@@ -95,7 +95,7 @@ async fn refused_request_is_not_stored_for_replay() {
 #[tokio::test]
 async fn idempotency_key_expires_after_a_day() {
     let world = TestServices::new().await;
-    let text = about(world.hire("ada", None).await);
+    let text = observation_about(world.hire("ada", None).await);
     let context = world.with_idempotency_key("key", &text);
     observations::create(&world.services, &context, body(&text)).await.unwrap();
     world.clock.advance_seconds(24 * 3600 - 1);

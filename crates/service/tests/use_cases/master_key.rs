@@ -38,7 +38,7 @@ async fn subscribe(services: &Services, world: &TestServices) -> WebhookId {
     member(&webhooks::create(services, &world.admin(), body(text)).await.unwrap(), "id").parse().unwrap()
 }
 
-async fn known(world: &TestServices) -> Vec<String> {
+async fn known_keys(world: &TestServices) -> Vec<String> {
     world.store.master_keys().await.unwrap().into_iter().map(|key| key.key_id).collect()
 }
 
@@ -56,7 +56,7 @@ async fn store_opens_only_with_its_sealing_ring() {
     assert_eq!(error.to_string(), text);
     assert!(!begins(&world, NEW).await);
     assert!(!begins(&world, &format!("{NEW},{IMPOSTER}")).await);
-    assert_eq!(known(&world).await, ["k1"], "whoever is refused leaves nothing behind");
+    assert_eq!(known_keys(&world).await, ["k1"], "whoever is refused leaves nothing behind");
 }
 
 #[tokio::test]
@@ -66,18 +66,18 @@ async fn master_key_rotation_needs_the_old_key_until_rekeyed() {
     subscribe(&with_ring(&world, OLD), &world).await;
     assert!(begins(&world, &format!("{OLD},{NEW}")).await, "the new key is brought in behind the old one");
     assert!(begins(&world, &format!("{NEW},{OLD}")).await);
-    assert_eq!(known(&world).await, ["k1", "k2"]);
+    assert_eq!(known_keys(&world).await, ["k1", "k2"]);
     for ring in [OLD, NEW] {
         assert!(!begins(&world, ring).await, "both have sealed something by now: {ring}");
     }
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
-    assert_eq!(known(&world).await, ["k2"]);
+    assert_eq!(known_keys(&world).await, ["k2"]);
     assert!(begins(&world, NEW).await && !begins(&world, OLD).await);
 }
 
 #[tokio::test]
-async fn one_of_two_concurrent_first_starts_records_its_key() {
+async fn one_of_two_concurrent_first_starts_records_its_master_key() {
     for (one, other) in [(OLD, IMPOSTER), (OLD, NEW)] {
         let world = TestServices::new().await;
         let (one, other) = (with_ring(&world, one), with_ring(&world, other));
@@ -96,10 +96,10 @@ async fn legacy_store_opens_with_a_ring_that_opens_a_secret() {
             other => panic!("{other:?}"),
         }
     }
-    assert!(known(&world).await.is_empty());
+    assert!(known_keys(&world).await.is_empty());
     subscribe(&with_ring(&world, IMPOSTER), &world).await;
     assert!(begins(&world, OLD).await, "one of them is lost, and the rest is not given up for that");
-    assert_eq!(known(&world).await, ["k1"]);
+    assert_eq!(known_keys(&world).await, ["k1"]);
 }
 
 #[tokio::test]

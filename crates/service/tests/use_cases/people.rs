@@ -88,14 +88,14 @@ async fn invitation_ends_by_expiry_and_deactivation() {
     // One more second, because the re-sent invitation is a millisecond younger.
     world.clock.advance_seconds(VALID_SECONDS + 1);
     assert_eq!(accept(&world, &token).await, "not found");
-    assert_eq!(standing(&world, id).await.0, "expired");
+    assert_eq!(invitation_status(&world, id).await.0, "expired");
     let token = invite(&world, id).await;
     employees::deactivate(&world.services, &world.admin(), id).await.unwrap();
     assert_eq!(accept(&world, &token).await, "not found");
 }
 
 /// Returns the status of the newest invitation, and its `ETag` parts.
-async fn standing(world: &TestServices, id: EmployeeId) -> (String, (Option<Version>, u64)) {
+async fn invitation_status(world: &TestServices, id: EmployeeId) -> (String, (Option<Version>, u64)) {
     let invitation = invitations::get(&world.services, &world.admin(), id).await.unwrap();
     (member(&invitation, "status"), (invitation.version, invitation.etag_extra))
 }
@@ -104,12 +104,12 @@ async fn standing(world: &TestServices, id: EmployeeId) -> (String, (Option<Vers
 async fn activation_by_csv_revokes_the_invitation_and_its_etag() {
     let world = TestServices::new().await;
     let (id, token) = invited(&world).await;
-    let (before, tag) = standing(&world, id).await;
+    let (before, tag) = invitation_status(&world, id).await;
     let file = bytes::Bytes::from_static(b"email,status\nnew@example.com,active\n");
     let reply =
         employees::csv::upsert(&world.services, world.admin(), crate::support::params(&[]), file).await.unwrap();
     assert_eq!(json(&reply)["data"]["updated"], 1);
-    let (after, other) = standing(&world, id).await;
+    let (after, other) = invitation_status(&world, id).await;
     assert_eq!((before.as_str(), after.as_str()), ("pending", "revoked"));
     assert_ne!(tag, other, "the same version shows something else");
     assert_eq!(accept(&world, &token).await, "not found");

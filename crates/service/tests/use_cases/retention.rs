@@ -22,7 +22,7 @@ async fn events(world: &TestServices) -> usize {
 }
 
 /// Records an event and advances the clock by this many days.
-async fn happened(world: &TestServices, days: i64) {
+async fn record_event(world: &TestServices, days: i64) {
     world.hire("ada", None).await;
     assert_eq!(events(world).await, 1);
     world.clock.advance_seconds(days * DAY);
@@ -31,7 +31,7 @@ async fn happened(world: &TestServices, days: i64) {
 #[tokio::test]
 async fn retention_uses_the_time_of_the_store() {
     let world = TestServices::new().await;
-    happened(&world, 31).await;
+    record_event(&world, 31).await;
     let own = candor_port_clock::Clock::now(&*world.clock);
     world.store.set_time(own.plus_seconds(-2 * DAY));
     assert_eq!(sweep::run_once(&world.services).await.unwrap(), 0);
@@ -44,7 +44,7 @@ async fn retention_uses_the_time_of_the_store() {
 #[tokio::test]
 async fn nothing_is_removed_while_clocks_differ_by_over_an_hour() {
     let world = TestServices::new().await;
-    happened(&world, 40).await;
+    record_event(&world, 40).await;
     let own = candor_port_clock::Clock::now(&*world.clock);
     for apart in [-40 * DAY, -3_601, 3_601, 40 * DAY] {
         world.store.set_time(own.plus_seconds(apart));
@@ -58,7 +58,7 @@ async fn nothing_is_removed_while_clocks_differ_by_over_an_hour() {
 #[tokio::test]
 async fn sqlite_retention_waits_for_an_hour_of_steady_clock() {
     let world = TestServices::new().await;
-    happened(&world, 31).await;
+    record_event(&world, 31).await;
     let start_process = process(&world.clock, &world.store, Arc::clone(&world.services.webhook_transport), 3);
     let swept = async || {
         sweep::run_once(&start_process).await.unwrap();
@@ -74,7 +74,7 @@ async fn sqlite_retention_waits_for_an_hour_of_steady_clock() {
 #[tokio::test]
 async fn clock_set_forward_removes_nothing_for_an_hour() {
     let world = TestServices::new().await;
-    happened(&world, 0).await;
+    record_event(&world, 0).await;
     let swept = async || {
         sweep::run_once(&world.services).await.unwrap();
         events(&world).await

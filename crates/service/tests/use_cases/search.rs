@@ -17,7 +17,7 @@ use futures_util::FutureExt;
 use crate::support::{KEY, Receivers, TestServices, body, json, params, process};
 
 /// Creates a service on the same store with a search deadline of one millisecond.
-fn hasty(world: &TestServices) -> Services {
+fn with_short_deadline(world: &TestServices) -> Services {
     let settings = ServiceSettings {
         search_deadline: Duration::from_millis(1),
         ..ServiceSettings::with_public_url("http://localhost:8080".to_owned())
@@ -34,7 +34,7 @@ async fn hanging_search_ends_at_the_deadline_with_advice() {
     let search_of = async |services: &Services| {
         search::search(services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await
     };
-    let (hasty, before) = (hasty(&world), world.store.calls(FaultyCall::List));
+    let (hasty, before) = (with_short_deadline(&world), world.store.calls(FaultyCall::List));
     world.store.fail(FaultyCall::List, 1, Fault::Hang);
     // On a busy machine, the deadline can pass before the search calls the store.
     while world.store.calls(FaultyCall::List) == before {
@@ -151,7 +151,7 @@ async fn search_of_long_texts_ends_at_the_deadline_between_pieces() {
     let search_of = async |services: &Services, word: &str, types: &str| {
         search::search(services, &world.admin(), params(&[("q", word), ("types", types)])).await
     };
-    let hasty = hasty(&world);
+    let hasty = with_short_deadline(&world);
     // Other work holds every slot, so the search never gets to match a text.
     let tenant = world.admin().caller.tenant;
     let turns: Vec<_> = std::iter::from_fn(|| hasty.large_work.turn(tenant).now_or_never()).collect();

@@ -51,18 +51,18 @@ async fn subscribe(services: &Services, context: &RequestContext) -> (WebhookId,
     (member(&reply, "id").parse().unwrap(), member(&reply, "secret"))
 }
 
-async fn stored(world: &TestServices, tenant: Tenant, id: WebhookId) -> Subscription {
+async fn read_subscription(world: &TestServices, tenant: Tenant, id: WebhookId) -> Subscription {
     world.services.store.row::<Subscription>(tenant, id).await.unwrap().unwrap().value
 }
 
 /// Decrypts the newest secret of a subscription with this ring; `None` if the ring lacks the key.
-async fn newest(world: &TestServices, tenant: Tenant, id: WebhookId, ring: &str) -> Option<String> {
-    let sealed_secret = stored(world, tenant, id).await.secrets.last()?.sealed.clone();
-    opened(tenant, id, ring, &sealed_secret)
+async fn open_newest(world: &TestServices, tenant: Tenant, id: WebhookId, ring: &str) -> Option<String> {
+    let sealed_secret = read_subscription(world, tenant, id).await.secrets.last()?.sealed.clone();
+    open_secret(tenant, id, ring, &sealed_secret)
 }
 
 /// Decrypts a secret of a subscription with this ring.
-fn opened(tenant: Tenant, id: WebhookId, ring: &str, sealed: &[u8]) -> Option<String> {
+fn open_secret(tenant: Tenant, id: WebhookId, ring: &str, sealed: &[u8]) -> Option<String> {
     let place = SealContext { purpose: "webhook", tenant: Some(tenant), row: &id.to_bytes() };
     Vault::parse(ring).unwrap().open(&place, sealed).ok().and_then(|bytes| String::from_utf8(bytes).ok())
 }
@@ -75,7 +75,7 @@ fn test_call(world: &TestServices) -> RequestContext {
 }
 
 #[tokio::test]
-async fn rekey_moves_every_secret_of_every_tenant_to_the_first_key() {
+async fn rekey_moves_secrets_of_all_tenants_to_the_first_master_key() {
     let world = TestServices::new().await;
     let (live, test) = (world.admin(), test_call(&world));
     let mut all = vec![];
@@ -90,8 +90,8 @@ async fn rekey_moves_every_secret_of_every_tenant_to_the_first_key() {
     world.clock.advance_seconds(1);
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 205, unchanged: 1, lost: 0 });
     for (tenant, id, secret) in &all {
-        assert_eq!(newest(&world, *tenant, *id, NEW).await.as_ref(), Some(secret));
-        assert_eq!(newest(&world, *tenant, *id, OLD).await, None);
+        assert_eq!(open_newest(&world, *tenant, *id, NEW).await.as_ref(), Some(secret));
+        assert_eq!(open_newest(&world, *tenant, *id, OLD).await, None);
     }
     assert_eq!(webhooks::get(&world.services, &live, all[1].1).await.unwrap().body, webhook_json);
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 0, unchanged: 206, lost: 0 });
@@ -124,14 +124,15 @@ async fn rekey_moves_rotated_secrets_and_drops_expired_ones() {
     let second = rotate(&world.services).await;
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
-    let it = stored(&world, context.caller.tenant, id).await;
-    let secrets = it.secrets.iter().map(|secret| opened(context.caller.tenant, id, NEW, &secret.sealed).unwrap());
+    let it = read_subscription(&world, context.caller.tenant, id).await;
+    let secrets =
+        it.secrets.iter().map(|secret| open_secret(context.caller.tenant, id, NEW, &secret.sealed).unwrap());
     assert_eq!(secrets.collect::<Vec<_>>(), [first, second]);
     assert_eq!(it.secrets[0].ends_at, Some(NOON.plus_seconds(86_400)));
     rotate(&world.services).await;
     world.clock.advance_seconds(86_400);
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
-    assert_eq!(stored(&world, context.caller.tenant, id).await.secrets.len(), 1);
+    assert_eq!(read_subscription(&world, context.caller.tenant, id).await.secrets.len(), 1);
 }
 
 #[tokio::test]
@@ -143,7 +144,7 @@ async fn rekey_names_an_unopenable_secret_and_leaves_the_row_alone() {
     world.clock.advance_seconds(1);
     let (lost, secret) = subscribe(&with_ring(&world, third), &context).await;
     let tenant = context.caller.tenant;
-    let row_before = stored(&world, tenant, lost).await;
+    let row_before = read_subscription(&world, tenant, lost).await;
     for _ in 0..2 {
         let both = with_ring(&world, &format!("{NEW},{OLD}"));
         match webhooks::rekey(&both).await {
@@ -151,15 +152,15 @@ async fn rekey_names_an_unopenable_secret_and_leaves_the_row_alone() {
             other => panic!("{other:?}"),
         }
     }
-    assert_eq!(stored(&world, tenant, lost).await, row_before);
-    assert!(newest(&world, tenant, first, NEW).await.is_some(), "what came before it is done");
+    assert_eq!(read_subscription(&world, tenant, lost).await, row_before);
+    assert!(open_newest(&world, tenant, first, NEW).await.is_some(), "what came before it is done");
     let all = with_ring(&world, &format!("{NEW},{OLD},{third}"));
     assert_eq!(webhooks::rekey(&all).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 1, lost: 0 });
-    assert_eq!(newest(&world, tenant, lost, NEW).await, Some(secret));
+    assert_eq!(open_newest(&world, tenant, lost, NEW).await, Some(secret));
 }
 
 #[tokio::test]
-async fn rekey_rejects_another_key_with_the_sealing_name() {
+async fn rekey_rejects_another_master_key_with_the_sealing_name() {
     let world = TestServices::new().await;
     let (id, _) = subscribe(&world.services, &world.admin()).await;
     let imposter = NEW.replace("k2:", "k1:");
@@ -187,9 +188,9 @@ async fn rekey_resumes_after_failures_and_concurrent_changes() {
     let (done, ()) = tokio::join!(webhooks::rekey(&both), others);
     assert_eq!(done.unwrap().unchanged, 5, "also the one whose answer was lost");
     for id in ids {
-        let it = stored(&world, context.caller.tenant, id).await;
+        let it = read_subscription(&world, context.caller.tenant, id).await;
         assert_eq!(it.description.as_deref(), Some("changed"));
-        assert!(newest(&world, context.caller.tenant, id, NEW).await.is_some());
+        assert!(open_newest(&world, context.caller.tenant, id, NEW).await.is_some());
     }
 }
 
@@ -208,7 +209,7 @@ impl Clock for AdvancingClock {
 }
 
 /// Stores `count` events that are `apart` milliseconds apart.
-async fn happened(world: &TestServices, tenant: Tenant, count: i64, apart: i64) {
+async fn store_events(world: &TestServices, tenant: Tenant, count: i64, apart: i64) {
     let event = |number: i64| {
         let time = Timestamp::from_millis(NOON.millis() + number * apart);
         let id = EventId::from_ulid(Ulid::from_parts(time.millis().cast_unsigned(), 1));
@@ -234,7 +235,7 @@ async fn replay_over_its_time_budget_returns_a_continuation() {
     const EVENTS: i64 = 6_000;
     let world = TestServices::new().await;
     let context = world.admin();
-    happened(&world, context.caller.tenant, EVENTS, 1).await;
+    store_events(&world, context.caller.tenant, EVENTS, 1).await;
     let (id, _) = subscribe(&world.services, &context).await;
     world.clock.advance_seconds(60);
     let order = |since: &str| body(&format!(r#"{{"since": "{since}", "only": "all"}}"#));
@@ -258,7 +259,7 @@ async fn replay_of_a_sparse_period_resumes_from_its_continuation() {
     const HOUR: i64 = 3_600;
     let world = TestServices::new().await;
     let context = world.admin();
-    happened(&world, context.caller.tenant, 48, 10 * HOUR * 1_000).await;
+    store_events(&world, context.caller.tenant, 48, 10 * HOUR * 1_000).await;
     let (id, _) = subscribe(&world.services, &context).await;
     world.clock.advance_seconds(29 * 24 * HOUR);
     let clock = Arc::new(AdvancingClock(AtomicI64::new(world.services.clock.now().millis())));

@@ -308,7 +308,7 @@ mod tests {
     use candor_port_storage::Row;
     use candor_store_testkit::Fixtures;
 
-    fn waiting(make: &Fixtures, tenant: Tenant, keys: &[&str]) -> CommitQueue {
+    fn queue_of(make: &Fixtures, tenant: Tenant, keys: &[&str]) -> CommitQueue {
         let pending = keys.iter().map(|key| {
             let change = ChangeSet {
                 events: vec![make.event(EventType::ObservationCreated)],
@@ -326,11 +326,11 @@ mod tests {
     }
 
     #[test]
-    fn change_sets_with_one_key_are_never_batched_and_stay_in_order() {
+    fn change_sets_with_one_idempotency_key_are_apart_and_in_order() {
         let make = Fixtures::new(1);
         let (one, other) = (make.tenant(), make.tenant());
-        let mut queue = waiting(&make, one, &["a", "b", "a", "", "", "b", "c", "a"]);
-        queue.waiting.extend(waiting(&make, other, &["a", "a"]).waiting);
+        let mut queue = queue_of(&make, one, &["a", "b", "a", "", "", "b", "c", "a"]);
+        queue.waiting.extend(queue_of(&make, other, &["a", "a"]).waiting);
         assert_eq!(
             keys(&queue.next_batch(&OneServer)),
             ["a", "b", "", "", "c", "a"],
@@ -350,9 +350,9 @@ mod tests {
     fn change_sets_of_different_nodes_are_never_batched() {
         let make = Fixtures::new(4);
         let (one, other) = (make.tenant(), make.tenant());
-        let mut queue = waiting(&make, one, &["a"]);
-        queue.waiting.extend(waiting(&make, other, &["b"]).waiting);
-        queue.waiting.extend(waiting(&make, one, &["c"]).waiting);
+        let mut queue = queue_of(&make, one, &["a"]);
+        queue.waiting.extend(queue_of(&make, other, &["b"]).waiting);
+        queue.waiting.extend(queue_of(&make, one, &["c"]).waiting);
         assert_eq!(keys(&queue.next_batch(&Cluster)), ["a", "c"]);
         assert_eq!(keys(&queue.next_batch(&Cluster)), ["b"]);
     }
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn batch_is_bounded_by_its_maximum_size() {
         let make = Fixtures::new(2);
-        let mut queue = waiting(&make, make.tenant(), &[""; MOST + 3]);
+        let mut queue = queue_of(&make, make.tenant(), &[""; MOST + 3]);
         assert_eq!((queue.next_batch(&OneServer).len(), queue.next_batch(&OneServer).len()), (MOST, 3));
     }
 

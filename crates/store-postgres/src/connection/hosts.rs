@@ -82,18 +82,18 @@ fn without_hosts(config: &Config) -> Config {
 mod tests {
     use super::*;
 
-    fn named(url: &str) -> Vec<String> {
+    fn host_names(url: &str) -> Vec<String> {
         split_hosts(&url.parse().unwrap()).into_iter().map(|(name, _)| name).collect()
     }
 
     #[test]
     fn host_of_a_url_has_its_own_port_or_the_common_one() {
-        assert_eq!(named("postgres://a@one:1,two:2/db"), ["one:1", "two:2"]);
-        assert_eq!(named("postgres://a@one,two/db"), ["one:5432", "two:5432"]);
-        assert_eq!(named("host=one,two port=7 user=a"), ["one:7", "two:7"]);
-        assert_eq!(named("host=one,two hostaddr=10.0.0.1,10.0.0.2 user=a"), ["one:5432", "two:5432"]);
-        assert_eq!(named("hostaddr=10.0.0.1 user=a"), ["10.0.0.1:5432"]);
-        assert_eq!(named("postgres://a@%2Ftmp%2Fx,one/db"), ["/tmp/x:5432", "one:5432"]);
+        assert_eq!(host_names("postgres://a@one:1,two:2/db"), ["one:1", "two:2"]);
+        assert_eq!(host_names("postgres://a@one,two/db"), ["one:5432", "two:5432"]);
+        assert_eq!(host_names("host=one,two port=7 user=a"), ["one:7", "two:7"]);
+        assert_eq!(host_names("host=one,two hostaddr=10.0.0.1,10.0.0.2 user=a"), ["one:5432", "two:5432"]);
+        assert_eq!(host_names("hostaddr=10.0.0.1 user=a"), ["10.0.0.1:5432"]);
+        assert_eq!(host_names("postgres://a@%2Ftmp%2Fx,one/db"), ["/tmp/x:5432", "one:5432"]);
     }
 
     #[test]

@@ -48,7 +48,7 @@ async fn submitted_observations_get_the_requester() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn former_keys_are_replaced_and_twins_keep_theirs() {
+async fn former_text_keys_are_replaced_and_twins_keep_theirs() {
     let Some(database) = support::database() else { return };
     let (store, make) = (support::store(&database, None).await, Fixtures::new(49));
     let tenant = make.tenant();

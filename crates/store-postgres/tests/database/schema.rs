@@ -79,7 +79,7 @@ async fn migrated_schema_equals_the_compared_schema() {
 }
 
 /// Returns the SQL type of a column type.
-fn declared(kind: Type) -> &'static str {
+fn sql_type(kind: Type) -> &'static str {
     match kind {
         Type::Id => "uuid",
         Type::Text => "text",
@@ -110,7 +110,7 @@ async fn declared_columns_have_name_type_and_nullability() {
             column_rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect();
         let declared_columns = table.columns.iter();
         let column_descriptions = declared_columns
-            .map(|column| (column.name.to_owned(), declared(column.kind).to_owned(), column.is_nullable));
+            .map(|column| (column.name.to_owned(), sql_type(column.kind).to_owned(), column.is_nullable));
         assert_eq!(stored_columns, column_descriptions.collect(), "{}", table.name);
     }
 }

@@ -54,7 +54,7 @@ async fn feed(store: &PostgresStore, tenant: Tenant, after: Option<&Position>) -
 
 /// Reads the next `count` events. Waits, because an open transaction of another test on the same server can
 /// hold the feed back.
-async fn shown(store: &PostgresStore, tenant: Tenant, after: Option<&Position>, count: usize) -> FeedPage {
+async fn read_events(store: &PostgresStore, tenant: Tenant, after: Option<&Position>, count: usize) -> FeedPage {
     let page_loop = async {
         loop {
             let page = feed(store, tenant, after).await;
@@ -196,12 +196,12 @@ async fn feed_waits_for_transactions_that_began_before() {
     );
     other.batch_execute("COMMIT").await.unwrap();
     let ids: Vec<_> =
-        shown(&store, tenant, None, 2).await.events.iter().map(|event| event.id.to_bytes()).collect();
+        read_events(&store, tenant, None, 2).await.events.iter().map(|event| event.id.to_bytes()).collect();
     assert_eq!(ids, [7_u128.to_be_bytes(), later_event.to_bytes()]);
 }
 
 /// Lists the observations of one type, a query without an index.
-async fn typed(store: &PostgresStore, tenant: Tenant) -> Result<(), StorageError> {
+async fn list_by_type(store: &PostgresStore, tenant: Tenant) -> Result<(), StorageError> {
     let filter = observation::Filter { kind: Some(observation::Type::Strength), ..Default::default() };
     let page = PageRequest { limit: 10, after: None };
     store
@@ -230,19 +230,19 @@ async fn slow_list_has_its_own_slot() {
     other.batch_execute("BEGIN; LOCK TABLE observations IN ACCESS EXCLUSIVE MODE").await.unwrap();
     let slow_read = tokio::spawn({
         let store = store.clone();
-        async move { typed(&store, tenant).await }
+        async move { list_by_type(&store, tenant).await }
     });
     let watcher = support::client(database.url()).await;
     wait_until(&watcher, LOCK_IS_AWAITED).await;
 
-    assert_eq!(cause(typed(&store, tenant).await), SlowCause::NoPlace, "its share is taken");
+    assert_eq!(cause(list_by_type(&store, tenant).await), SlowCause::NoPlace, "its share is taken");
     store.commit(tenant, with_event(&fixtures)).await.unwrap();
     let rare = FeedFilter { kinds: vec![EventType::SummaryShared] };
     let feed = store.feed(elsewhere, &rare, Timestamp::from_millis(0), &FeedStart::Oldest, 10).await;
     assert!(feed.is_ok(), "another has the other place: {feed:?}");
     other.batch_execute("COMMIT").await.unwrap();
     slow_read.await.unwrap().unwrap();
-    typed(&store, tenant).await.unwrap();
+    list_by_type(&store, tenant).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -253,7 +253,7 @@ async fn slow_list_ends_at_its_deadline_and_frees_its_slot() {
     let (other, tenant) = (support::client(database.url()).await, Fixtures::new(9).tenant());
     other.batch_execute("BEGIN; LOCK TABLE observations IN ACCESS EXCLUSIVE MODE").await.unwrap();
     for _ in 0..3 {
-        assert_eq!(cause(typed(&store, tenant).await), SlowCause::OutOfTime);
+        assert_eq!(cause(list_by_type(&store, tenant).await), SlowCause::OutOfTime);
     }
     other.batch_execute("COMMIT").await.unwrap();
 }
@@ -270,12 +270,12 @@ async fn restored_feed_continues_behind_its_events() {
     assert_eq!(candor_store_postgres::pending(&options).await.unwrap().len(), 1);
     assert_eq!(candor_store_postgres::migrate(&options).await.unwrap().len(), 1);
     assert_eq!(candor_store_postgres::pending(&options).await.unwrap(), [""; 0]);
-    let restored_page = shown(&store, tenant, None, 1).await;
+    let restored_page = read_events(&store, tenant, None, 1).await;
     assert_eq!(restored_page.next.as_ref().map(|position| &position.key), Some(&Key::Rank(1_000_000_000_000)));
     let change = with_event(&fixtures);
     let new = change.events.clone();
     store.commit(tenant, change).await.unwrap();
-    assert_eq!(shown(&store, tenant, restored_page.next.as_ref(), 1).await.events, new);
+    assert_eq!(read_events(&store, tenant, restored_page.next.as_ref(), 1).await.events, new);
 }
 
 #[tokio::test]

@@ -62,7 +62,7 @@ fn keys(db: &mut Db, table: &str, key: &str, ids: [[u8; 16]; 4]) -> [(String, bo
 }
 
 #[test]
-fn former_keys_are_replaced_and_twins_keep_theirs() {
+fn former_text_keys_are_replaced_and_twins_keep_theirs() {
     let (mut db, make) = (database(), Fixtures::new(49));
     let tenant = make.tenant();
     let emails = ["anna@xn--mller-kva.example", "Anna@Müller.example", "bo@Müller.example", "cy@example.com"];

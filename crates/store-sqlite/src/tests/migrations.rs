@@ -141,7 +141,7 @@ fn both_stores_have_the_same_indexes() {
 }
 
 #[test]
-fn keys_and_indexes_start_with_the_tenant_unless_listed() {
+fn primary_keys_and_indexes_start_with_the_tenant_unless_listed() {
     /// Indexes that do not start with the tenant: for lookups before it is known, and for sweeps across tenants.
     const WITHOUT: [&str; 19] = [
         "api_keys_by_hash",

@@ -33,7 +33,7 @@ fn too_slow(cause: SlowCause, condition: &str) -> TooSlow {
     TooSlow { cause, conditions: vec![condition.to_owned()] }
 }
 
-async fn typed(store: &SqliteStore, tenant: Tenant) -> Result<(), StorageError> {
+async fn list_by_type(store: &SqliteStore, tenant: Tenant) -> Result<(), StorageError> {
     let filter = Filter { kind: Some(Type::Strength), ..Filter::default() };
     store
         .page(
@@ -63,10 +63,10 @@ async fn slow_read_limit_of_a_tenant_does_not_block_another() {
         }
     });
     tokio::task::spawn_blocking(move || has_begun.recv().unwrap()).await.unwrap();
-    let error = typed(&store, tenant).await.unwrap_err();
+    let error = list_by_type(&store, tenant).await.unwrap_err();
     let StorageError::TooSlow(error) = error else { panic!("{error}") };
     assert_eq!(error, too_slow(SlowCause::NoPlace, "filter[type]"));
-    typed(&store, other).await.unwrap();
+    list_by_type(&store, other).await.unwrap();
     let all = store
         .page(
             tenant,
@@ -81,7 +81,7 @@ async fn slow_read_limit_of_a_tenant_does_not_block_another() {
     assert!(all.is_ok(), "what an index answers needs no place");
     end.send(()).unwrap();
     slow_read.await.unwrap().unwrap();
-    typed(&store, tenant).await.unwrap();
+    list_by_type(&store, tenant).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -19,7 +19,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Saves an assignment: a requester asks two reviewers about a fourth person.
-async fn asked(world: &CaseContext) -> Assignment {
+async fn save_assignment(world: &CaseContext) -> Assignment {
     let [about, requester, one, other] =
         [world.hire().await.id, world.hire().await.id, world.hire().await.id, world.hire().await.id];
     let it = Assignment { requester_id: Some(requester), ..world.make.assignment(about, vec![one, other]) };
@@ -27,24 +27,24 @@ async fn asked(world: &CaseContext) -> Assignment {
     it
 }
 
-async fn kept(world: &CaseContext, assignment: &Assignment) -> Assignment {
+async fn read_assignment(world: &CaseContext, assignment: &Assignment) -> Assignment {
     world.store.row::<Assignment>(world.tenant, assignment.id).await.unwrap().unwrap().value
 }
 
 async fn assignment_round_trips_with_submissions(world: CaseContext) {
-    let assignment_before = asked(&world).await;
-    assert_eq!(kept(&world, &assignment_before).await, assignment_before);
+    let assignment_before = save_assignment(&world).await;
+    assert_eq!(read_assignment(&world, &assignment_before).await, assignment_before);
     let mut assignment_after =
         Assignment { submitted_count: 1, due_date: Some(world.make.tick().date()), ..assignment_before.clone() };
     assignment_after.submissions[1].status = SubmissionStatus::Submitted;
     assignment_after.submissions[1].observation_ids = vec![world.make.id(), world.make.id()];
     assignment_after.submissions[1].submitted_at = Some(world.make.tick());
     world.save(vec![Write::put(&Row::at_version(assignment_after.clone(), Version::FIRST))]).await;
-    assert_eq!(kept(&world, &assignment_before).await, assignment_after);
+    assert_eq!(read_assignment(&world, &assignment_before).await, assignment_after);
 }
 
 async fn assignment_is_listed_for_requester_and_reviewers(world: CaseContext) {
-    let it = asked(&world).await;
+    let it = save_assignment(&world).await;
     let count_for = async |filter: Filter, viewer: Viewer| {
         let page = PageRequest { limit: 10, after: None };
         let list = rows::assignments::list(&filter, viewer, Sort::ascending_by(SortBy::DueBy), &page);
@@ -73,7 +73,7 @@ async fn assignment_is_listed_for_requester_and_reviewers(world: CaseContext) {
 }
 
 async fn corrupt_submission_names_its_column(world: CaseContext) {
-    let it = asked(&world).await;
+    let it = save_assignment(&world).await;
     for spoilt in ["spoilt", "[1]", r#"[{"reviewer":"x","observations":[],"at":0}]"#] {
         world.spoil(&format!("UPDATE assignments SET submissions = '{spoilt}'")).await;
         let read = world.store.row::<Assignment>(world.tenant, it.id).await;

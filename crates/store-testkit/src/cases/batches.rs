@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// Number of keys. The SQLite store needs several lookup statements for so many.
 const MANY: usize = 150;
 
-async fn many(world: &CaseContext) -> Vec<Employee> {
+async fn hire_many(world: &CaseContext) -> Vec<Employee> {
     let person = |number: usize| {
         let it = world.make.employee();
         let external_id = number.is_multiple_of(3).then(|| format!("HR-{number}"));
@@ -39,7 +39,7 @@ async fn many(world: &CaseContext) -> Vec<Employee> {
     people
 }
 
-fn first(value: Employee) -> Versioned<Employee> {
+fn at_first_version(value: Employee) -> Versioned<Employee> {
     Versioned { value, version: Version::FIRST }
 }
 
@@ -51,23 +51,24 @@ fn by_id(people: Vec<Versioned<Employee>>) -> BTreeMap<EmployeeId, Versioned<Emp
 }
 
 async fn people_are_found_by_many_addresses_at_once(world: CaseContext) {
-    let people = many(&world).await;
+    let people = hire_many(&world).await;
     let mut emails: Vec<_> = people.iter().skip(10).map(Employee::email_key).collect();
     emails.extend(["nobody@example.com", "Person0@Example.com", "", "a\0b"].map(str::to_owned));
     emails.push(emails[0].clone());
     let people_rows = world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap();
-    let expected_rows = people.into_iter().skip(10).map(first).collect();
+    let expected_rows = people.into_iter().skip(10).map(at_first_version).collect();
     assert_eq!(by_id(people_rows), by_id(expected_rows));
     let nobody: Vec<String> = vec![];
     assert_eq!(world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &nobody).await.unwrap(), []);
 }
 
 async fn people_are_found_by_many_external_ids_at_once(world: CaseContext) {
-    let people = many(&world).await;
+    let people = hire_many(&world).await;
     let mut ids: Vec<_> = (0..MANY).map(|number| format!("HR-{number}")).collect();
     ids.extend(["hr-0", "", "x\0"].map(str::to_owned));
     let people_rows = world.store.rows_by(world.tenant, rows::employees::BY_EXTERNAL_ID, &ids).await.unwrap();
-    let expected_rows = people.into_iter().filter(|person| person.external_id.is_some()).map(first).collect();
+    let expected_rows =
+        people.into_iter().filter(|person| person.external_id.is_some()).map(at_first_version).collect();
     assert_eq!(by_id(people_rows), by_id(expected_rows));
 }
 
@@ -157,6 +158,6 @@ async fn batch_read_stays_within_its_tenant(world: CaseContext) {
     }
     assert_eq!(
         world.store.rows_by(world.tenant, rows::employees::BY_EMAIL, &emails).await.unwrap(),
-        [first(person)]
+        [at_first_version(person)]
     );
 }

@@ -74,7 +74,7 @@ fn check_in(make: &Fixtures, objective: &Objective) -> CheckIn {
 }
 
 /// Saves an objective in progress with key results.
-async fn begun(world: &CaseContext) -> Objective {
+async fn save_objective(world: &CaseContext) -> Objective {
     let owner = world.hire().await.id;
     let key_results = measures(&world.make);
     let objective = Objective { status: Status::InProgress, key_results, ..world.make.objective(owner) };
@@ -128,7 +128,7 @@ async fn objective_round_trips(world: CaseContext) {
 
 async fn check_in_round_trips(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
-    let objective = begun(&world).await;
+    let objective = save_objective(&world).await;
     let author = world.hire().await.id;
     let full = CheckIn {
         author_id: Some(author),
@@ -183,7 +183,7 @@ async fn checks_in(world: &CaseContext, id: ObjectiveId, body: String) {
 }
 
 async fn check_ins_at_once_are_all_saved(world: CaseContext) {
-    let objective = begun(&world).await;
+    let objective = save_objective(&world).await;
     let (first, second) = (objective.key_results[0].id, objective.key_results[1].id);
     let tasks = (1..=30).map(|number| {
         let (world, id) = (world.clone(), objective.id);
@@ -218,7 +218,7 @@ async fn check_ins_at_once_are_all_saved(world: CaseContext) {
 }
 
 async fn check_ins_are_listed_by_objective_and_person(world: CaseContext) {
-    let (one, other) = (begun(&world).await, begun(&world).await);
+    let (one, other) = (save_objective(&world).await, save_objective(&world).await);
     let mut all = vec![];
     for (objective, author) in [
         (&one, None),
@@ -246,7 +246,7 @@ async fn check_ins_are_listed_by_objective_and_person(world: CaseContext) {
 }
 
 async fn check_ins_are_deleted_with_their_objective(world: CaseContext) {
-    let (one, other) = (begun(&world).await, begun(&world).await);
+    let (one, other) = (save_objective(&world).await, save_objective(&world).await);
     for objective in [&one, &other, &one] {
         world.save(vec![Write::put(&Row::new(check_in(&world.make, objective)))]).await;
     }
@@ -266,7 +266,7 @@ async fn check_ins_are_deleted_with_their_objective(world: CaseContext) {
 }
 
 async fn objectives_that_support_one_are_found(world: CaseContext) {
-    let parent = begun(&world).await;
+    let parent = save_objective(&world).await;
     let child = Objective { parent_id: Some(parent.id), ..world.make.objective(parent.owner_id) };
     let archived_objective = Objective {
         status: Status::Archived,

@@ -124,7 +124,7 @@ impl CompleteChange {
     }
 }
 
-fn renamed(seen: &Versioned<Employee>, name: &str) -> Employee {
+fn rename(seen: &Versioned<Employee>, name: &str) -> Employee {
     Employee { first_name: name.to_owned(), ..seen.value.clone() }
 }
 
@@ -145,8 +145,8 @@ async fn change_set_is_saved_completely(world: CaseContext) {
 async fn stale_write_saves_nothing(world: CaseContext) {
     let person_before = world.hire().await;
     let employee_row = world.employee(person_before.id).await;
-    world.try_save(person(renamed(&employee_row, "Winner"), employee_row.version)).await.unwrap();
-    let all = CompleteChange::around(&world, person(renamed(&employee_row, "Loser"), employee_row.version)).await;
+    world.try_save(person(rename(&employee_row, "Winner"), employee_row.version)).await.unwrap();
+    let all = CompleteChange::around(&world, person(rename(&employee_row, "Loser"), employee_row.version)).await;
     let result = world.commit(all.change.clone()).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     all.must_be(&world, false, "stale").await;
@@ -178,12 +178,12 @@ async fn refused_change_set_saves_nothing(world: CaseContext) {
 async fn failing_change_sets_in_a_burst_leave_valid_ones_saved(world: CaseContext) {
     let holder = world.hire().await;
     let holder_row = world.employee(holder.id).await;
-    world.try_save(person(renamed(&holder_row, "Current"), holder_row.version)).await.unwrap();
+    world.try_save(person(rename(&holder_row, "Current"), holder_row.version)).await.unwrap();
     let people: Vec<_> = (0..60).map(|_| world.make.employee()).collect();
     let tasks = people.clone().into_iter().enumerate().map(|(number, employee)| {
         let write = match number % 3 {
             0 => joins(employee),
-            1 => person(renamed(&holder_row, "Stale"), holder_row.version),
+            1 => person(rename(&holder_row, "Stale"), holder_row.version),
             _ => joins(Employee { email: holder.email.clone(), ..employee }),
         };
         let (world, change) = (world.clone(), world.make.change(vec![write]));
@@ -207,7 +207,7 @@ async fn one_of_concurrent_writers_of_a_version_wins(world: CaseContext) {
         let row_before = world.employee(person_before.id).await;
         let tasks = (0..20).map(|number| {
             let (world, write) =
-                (world.clone(), person(renamed(&row_before, &format!("No{number}")), row_before.version));
+                (world.clone(), person(rename(&row_before, &format!("No{number}")), row_before.version));
             async move { world.try_save(write).await }
         });
         let results = at_once(tasks).await;

@@ -50,16 +50,16 @@ impl Staff {
 
     /// Returns a filter with up to three values in each condition.
     fn filter(&self, world: &CaseContext) -> Option<EventFilter> {
-        fn some<T: Copy>(world: &CaseContext, from: &[T]) -> Option<Vec<T>> {
+        fn pick_some<T: Copy>(world: &CaseContext, from: &[T]) -> Option<Vec<T>> {
             let count = 1 + world.random.number_below(3);
             world.random.chance(35).then(|| (0..count).map(|_| *world.random.pick(from)).collect())
         }
         let people: Vec<_> = self.people.iter().map(|person| person.id).chain([world.make.id()]).collect();
         let filter = EventFilter {
-            employee_ids: some(world, &people),
-            department_ids: some(world, &[self.departments.as_slice(), &[world.make.id()]].concat()),
-            kind: some(world, observation::Type::ALL).map(|kinds| kinds[0]),
-            scopes: some(world, Scope::ALL),
+            employee_ids: pick_some(world, &people),
+            department_ids: pick_some(world, &[self.departments.as_slice(), &[world.make.id()]].concat()),
+            kind: pick_some(world, observation::Type::ALL).map(|kinds| kinds[0]),
+            scopes: pick_some(world, Scope::ALL),
         };
         filter.some()
     }

@@ -25,7 +25,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Saves a conversation of two people.
-async fn begun(world: &CaseContext) -> Conversation {
+async fn save_conversation(world: &CaseContext) -> Conversation {
     let people = vec![world.hire().await.id, world.hire().await.id];
     let it = world.make.conversation(people);
     world.save(vec![Write::put(&Row::new(it.clone()))]).await;
@@ -37,7 +37,7 @@ fn message(world: &CaseContext, of: &Conversation, at: Timestamp) -> Vec<Write> 
     vec![Write::put(&Row::new(it)), Write::MessageAdded(of.id, at)]
 }
 
-async fn kept(world: &CaseContext, conversation: &Conversation) -> (Conversation, Version) {
+async fn read_conversation(world: &CaseContext, conversation: &Conversation) -> (Conversation, Version) {
     let row = world.store.row::<Conversation>(world.tenant, conversation.id).await.unwrap().unwrap();
     (row.value, row.version)
 }
@@ -50,15 +50,19 @@ async fn messages(world: &CaseContext, of: &Conversation) -> Vec<Message> {
 }
 
 async fn newest_message_time_counts_in_any_save_order(world: CaseContext) {
-    let it = begun(&world).await;
-    assert_eq!(kept(&world, &it).await, (it.clone(), Version::FIRST));
+    let it = save_conversation(&world).await;
+    assert_eq!(read_conversation(&world, &it).await, (it.clone(), Version::FIRST));
     let [early, late] = [world.make.tick(), world.make.tick()];
     for at in [late, early] {
         world.save(message(&world, &it, at)).await;
     }
     let conversation_after = Conversation { last_message_at: Some(late), ..it.clone() };
-    assert_eq!(kept(&world, &it).await, (conversation_after, Version::FIRST), "and its version stays");
-    let other = begun(&world).await;
+    assert_eq!(
+        read_conversation(&world, &it).await,
+        (conversation_after, Version::FIRST),
+        "and its version stays"
+    );
+    let other = save_conversation(&world).await;
     let order = async |sort| {
         let page = PageRequest { limit: 10, after: None };
         let list = rows::conversations::list(&conversation::Filter::default(), Viewer::Everything, sort, &page);
@@ -83,27 +87,33 @@ async fn newest_message_time_counts_in_any_save_order(world: CaseContext) {
 }
 
 async fn conversation_update_keeps_the_last_message_time(world: CaseContext) {
-    let it = begun(&world).await;
+    let it = save_conversation(&world).await;
     let now = world.make.tick();
     world.save(message(&world, &it, now)).await;
     // This decision is based on a read before the message. Its commit must not undo the time of the message.
     let joins = Joins::parse(&format!("{}={}", it.participant_ids[0], now.millis())).unwrap();
     let renamed_conversation = Conversation { title: "Renamed".to_owned(), joins, ..it.clone() };
     world.save(vec![Write::put(&Row::at_version(renamed_conversation.clone(), Version::FIRST))]).await;
-    assert_eq!(kept(&world, &it).await.0, Conversation { last_message_at: Some(now), ..renamed_conversation });
+    assert_eq!(
+        read_conversation(&world, &it).await.0,
+        Conversation { last_message_at: Some(now), ..renamed_conversation }
+    );
 }
 
 async fn archived_conversation_refuses_messages(world: CaseContext) {
-    let it = begun(&world).await;
+    let it = save_conversation(&world).await;
     let archived_conversation = Conversation { archived_at: Some(world.make.tick()), ..it.clone() };
     world.save(vec![Write::put(&Row::at_version(archived_conversation.clone(), Version::FIRST))]).await;
     let result = world.commit(world.make.change(message(&world, &it, world.make.tick()))).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
-    assert_eq!((kept(&world, &it).await.0, messages(&world, &it).await), (archived_conversation, vec![]));
+    assert_eq!(
+        (read_conversation(&world, &it).await.0, messages(&world, &it).await),
+        (archived_conversation, vec![])
+    );
 }
 
 async fn concurrent_messages_are_all_saved(world: CaseContext) {
-    let it = begun(&world).await;
+    let it = save_conversation(&world).await;
     let times: Vec<_> = (0..30).map(|_| world.make.tick()).collect();
     let tasks = times.iter().map(|at| {
         let (world, change) = (world.clone(), world.make.change(message(&world, &it, *at)));
@@ -114,13 +124,16 @@ async fn concurrent_messages_are_all_saved(world: CaseContext) {
     }
     let message_times: Vec<_> =
         messages(&world, &it).await.into_iter().map(|message| message.created_at).collect();
-    assert_eq!((message_times, kept(&world, &it).await.0.last_message_at), (times.clone(), times.last().copied()));
+    assert_eq!(
+        (message_times, read_conversation(&world, &it).await.0.last_message_at),
+        (times.clone(), times.last().copied())
+    );
 }
 
 async fn concurrent_messages_fail_for_archived_conversations_only(world: CaseContext) {
     let mut all = vec![];
     for _ in 0..5 {
-        all.push(begun(&world).await);
+        all.push(save_conversation(&world).await);
     }
     let archived_conversation = Conversation { archived_at: Some(world.make.tick()), ..all[2].clone() };
     world.save(vec![Write::put(&Row::at_version(archived_conversation, Version::FIRST))]).await;
@@ -139,7 +152,7 @@ async fn concurrent_messages_fail_for_archived_conversations_only(world: CaseCon
         let message_times: Vec<_> =
             messages(&world, it).await.into_iter().map(|message| message.created_at).collect();
         assert_eq!(
-            (&message_times, kept(&world, it).await.0.last_message_at),
+            (&message_times, read_conversation(&world, it).await.0.last_message_at),
             (&own, own.last().copied()),
             "{number}"
         );
@@ -168,7 +181,7 @@ async fn concurrent_new_conversations_are_all_saved(world: CaseContext) {
 }
 
 async fn conversation_of_another_tenant_is_not_changed(world: CaseContext) {
-    let it = begun(&world).await;
+    let it = save_conversation(&world).await;
     for other in [world.in_other_tenant(), world.test_environment()] {
         let foreign_result = other.try_save(Write::MessageAdded(it.id, world.make.tick())).await;
         assert!(matches!(foreign_result, Err(CommitError::Stale)), "{foreign_result:?}");
@@ -179,5 +192,5 @@ async fn conversation_of_another_tenant_is_not_changed(world: CaseContext) {
         let result = other.try_save(Write::put(&Row::new(strangers))).await;
         assert!(matches!(result, Err(CommitError::Missing)), "{result:?}");
     }
-    assert_eq!(kept(&world, &it).await.0, it);
+    assert_eq!(read_conversation(&world, &it).await.0, it);
 }

@@ -77,7 +77,7 @@ fn groups_of(row: &Observation, all: &Population, groups: &[ObservationGroup]) -
     combinations
 }
 
-fn found(counted: CountedGroups) -> ExpectedCounts {
+fn counts_by_group(counted: CountedGroups) -> ExpectedCounts {
     counted.groups.into_iter().map(|group| (group.values, group.count)).collect()
 }
 
@@ -114,7 +114,7 @@ async fn observation_counts_match_the_list_of_each_viewer(world: CaseContext) {
                     expected_counts.values().sum::<u64>(),
                     "{filter:?} {viewer:?} {groups:?}"
                 );
-                assert_eq!(found(counts_in_store), expected_counts, "{filter:?} {viewer:?} {groups:?}");
+                assert_eq!(counts_by_group(counts_in_store), expected_counts, "{filter:?} {viewer:?} {groups:?}");
             }
             let total = counts(&world, filter, viewer, &[], 1).await.unwrap().total;
             assert_eq!(total, visible_observations.len() as u64, "{filter:?} {viewer:?}");
@@ -146,7 +146,7 @@ async fn objective_counts_match_their_list(world: CaseContext) {
             let list = rows::objectives::list(&filter, viewer, objective::Objective::DEFAULT, &PageRequest::ALL);
             let keys = [rows::objectives::group_key(group)];
             let counts_in_store = world.store.counts(world.tenant, list, &keys, MAX_GROUPS).await.unwrap();
-            assert_eq!(found(counts_in_store), expected_counts, "{group:?} {viewer:?}");
+            assert_eq!(counts_by_group(counts_in_store), expected_counts, "{group:?} {viewer:?}");
         }
     }
 }
@@ -154,7 +154,9 @@ async fn objective_counts_match_their_list(world: CaseContext) {
 async fn counts_are_cut_to_the_largest_groups(world: CaseContext) {
     let all = Population::new(&world, 10, 200).await;
     let groups = [ObservationGroup::AttributeId];
-    let every = found(counts(&world, &Filter::default(), Viewer::Everything, &groups, MAX_GROUPS).await.unwrap());
+    let every = counts_by_group(
+        counts(&world, &Filter::default(), Viewer::Everything, &groups, MAX_GROUPS).await.unwrap(),
+    );
     let cut = counts(&world, &Filter::default(), Viewer::Everything, &groups, 2).await.unwrap();
     assert_eq!(cut.total, every.values().sum::<u64>(), "of {}", all.observations.len());
     let mut sizes: Vec<_> = every.into_values().collect();

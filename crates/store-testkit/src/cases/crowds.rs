@@ -21,7 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Creates a change set that writes an observation like the service does.
-fn observing(world: &CaseContext, observation: &Observation, replay: IdempotencyRecord) -> ChangeSet {
+fn write_observation(world: &CaseContext, observation: &Observation, replay: IdempotencyRecord) -> ChangeSet {
     ChangeSet {
         requires: observation
             .attribute_ids
@@ -81,7 +81,7 @@ async fn failing_change_sets_in_a_group_leave_valid_ones_saved(world: CaseContex
     let changes: Vec<_> = (0..)
         .zip(&observations)
         .map(|(number, observation): (u32, _)| {
-            observing(&world, observation, make.replay(&format!("crowd-{number}")))
+            write_observation(&world, observation, make.replay(&format!("crowd-{number}")))
         })
         .collect();
     let results = commit_all(&world, &changes).await;
@@ -112,8 +112,10 @@ async fn concurrent_retries_in_a_group_have_one_effect(world: CaseContext) {
             .collect();
         let mut crowd: Vec<_> = keys.iter().map(|key| (key, make.observation(person.id))).collect();
         crowd.sort_by_cached_key(|_| world.random.number_below(1000));
-        let changes: Vec<_> =
-            crowd.iter().map(|(key, observation)| observing(&world, observation, make.replay(key))).collect();
+        let changes: Vec<_> = crowd
+            .iter()
+            .map(|(key, observation)| write_observation(&world, observation, make.replay(key)))
+            .collect();
         let results = commit_all(&world, &changes).await;
         let events = world.events().await;
         for key in keys.iter().collect::<BTreeSet<_>>() {
@@ -142,7 +144,7 @@ async fn leases_in_a_group_return_only_their_own_deliveries(world: CaseContext) 
             let lease = Lease { worker, until: make.tick().plus_seconds(30 + number) };
             let replay = make.replay(&format!("leased-{number}"));
             let lease = (number % 2 == 0).then_some(lease);
-            ChangeSet { lease, ..observing(&world, &make.observation(person.id), replay) }
+            ChangeSet { lease, ..write_observation(&world, &make.observation(person.id), replay) }
         })
         .collect();
     let tasks = changes.iter().cloned().map(|change| {

@@ -62,7 +62,7 @@ async fn dropped_commit_is_complete_or_absent(world: CaseContext) {
     });
     at_once(others).await;
     for (number, (person, replay)) in attempts.iter().enumerate() {
-        eventually("a dropped commit is whole", || whole(&world, person, replay)).await;
+        eventually("a dropped commit is whole", || is_whole(&world, person, replay)).await;
         if ready_flags[number] {
             assert!(
                 world.store.row::<Employee>(world.tenant, person.id).await.unwrap().is_some(),
@@ -79,7 +79,7 @@ async fn dropped_commit_is_complete_or_absent(world: CaseContext) {
 }
 
 /// Returns `true` if all parts of a change are stored, or none.
-async fn whole(world: &CaseContext, person: &Employee, replay: &IdempotencyRecord) -> bool {
+async fn is_whole(world: &CaseContext, person: &Employee, replay: &IdempotencyRecord) -> bool {
     let CaseContext { store, tenant, .. } = world;
     let filter = audit::Filter { target_id: Some(person.id.to_string()), ..Default::default() };
     let page = PageRequest { limit: 2, after: None };

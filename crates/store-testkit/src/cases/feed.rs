@@ -31,13 +31,13 @@ pub(crate) fn cases() -> Vec<Case> {
 const WRITERS: usize = 20;
 const EACH: usize = 12;
 
-fn announcing(world: &CaseContext, events: Vec<Event>) -> ChangeSet {
+fn announce_events(world: &CaseContext, events: Vec<Event>) -> ChangeSet {
     ChangeSet { events, ..world.make.change(vec![]) }
 }
 
 async fn announce(world: &CaseContext, kind: EventType) -> Event {
     let event = world.make.event(kind);
-    world.commit(announcing(world, vec![event.clone()])).await.unwrap();
+    world.commit(announce_events(world, vec![event.clone()])).await.unwrap();
     event
 }
 
@@ -57,10 +57,10 @@ async fn poller_sees_each_event_of_concurrent_writers_once(world: CaseContext) {
                 // Some commits write several events, and the ids sort differently from the commits.
                 let events: Vec<_> = (0..2).map(|_| world.make.event(EventType::EmployeeUpdated)).collect();
                 if number % 2 == 0 {
-                    world.commit(announcing(&world, events.clone())).await.unwrap();
+                    world.commit(announce_events(&world, events.clone())).await.unwrap();
                 } else {
                     for event in &events {
-                        world.commit(announcing(&world, vec![event.clone()])).await.unwrap();
+                        world.commit(announce_events(&world, vec![event.clone()])).await.unwrap();
                     }
                 }
                 event_lists.push(events);
@@ -91,7 +91,7 @@ async fn feed_is_in_commit_order(world: CaseContext) {
     let mut events: Vec<_> = (0..12).map(|_| world.make.event(EventType::ObservationCreated)).collect();
     events.reverse();
     for event in &events {
-        world.commit(announcing(&world, vec![event.clone()])).await.unwrap();
+        world.commit(announce_events(&world, vec![event.clone()])).await.unwrap();
     }
     assert_eq!(world.events().await, events);
 }
@@ -267,7 +267,7 @@ async fn feed_from_a_time_is_independent_of_commit_order(world: CaseContext) {
     let mut saved_events = changes.clone();
     saved_events[15..15 + minutes].reverse();
     for event in &saved_events {
-        world.commit(announcing(&world, vec![event.clone()])).await.unwrap();
+        world.commit(announce_events(&world, vec![event.clone()])).await.unwrap();
     }
     assert_eq!(world.events().await, saved_events);
     for (first, begin) in changes.iter().enumerate() {

@@ -32,7 +32,7 @@ pub(crate) fn cases() -> Vec<Case> {
 const COMBINATIONS: usize = 60;
 const LIMITS: [u16; 4] = [1, 4, 17, 100];
 
-fn within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
+fn is_within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
     bounds.gte.is_none_or(|from| value >= from) && bounds.lte.is_none_or(|to| value <= to)
 }
 
@@ -76,9 +76,9 @@ pub(super) fn shows_observation(filter: &observation::Filter, it: &Observation, 
         && filter.kind.is_none_or(|kind| it.kind == kind)
         && is_archived(filter.archived, it.archived_at)
         && has_attribute
-        && within(filter.observation_date, it.observation_date)
-        && within(filter.created_at, it.created_at)
-        && within(filter.updated_at, it.updated_at)
+        && is_within(filter.observation_date, it.observation_date)
+        && is_within(filter.created_at, it.created_at)
+        && is_within(filter.updated_at, it.updated_at)
         && matches((&filter.metadata, &filter.external_id), &it.metadata, &it.external_id)
 }
 
@@ -203,7 +203,7 @@ fn shows_person(filter: &people::Filter, employee: &Employee) -> bool {
         && filter.custom.iter().all(|value| digests.contains(&value.digest))
         && filter.external_id.is_none_or_equal(employee.external_id.as_ref())
         && filter.job_title.is_none_or_equal(employee.job_title.as_ref())
-        && within(filter.updated_at, employee.updated_at)
+        && is_within(filter.updated_at, employee.updated_at)
 }
 
 /// Comparison of an optional filter with a value that may be absent.
@@ -281,7 +281,7 @@ async fn department_and_attribute_lists_match_random_filters(world: CaseContext)
         let shows = |department: &Department| {
             filter.name.as_ref().is_none_or(|name| department.name_key() == *name)
                 && is_archived(filter.archived, department.archived_at)
-                && within(filter.updated_at, department.updated_at)
+                && is_within(filter.updated_at, department.updated_at)
         };
         let list = lists::departments(&world, filter.clone());
         check(&world, number, list, &all.departments, shows, &format!("{filter:?}")).await;
@@ -300,7 +300,7 @@ async fn department_and_attribute_lists_match_random_filters(world: CaseContext)
                 && filter.category.as_ref().is_none_or(|category| attribute.category == *category)
                 && (filter.tones.is_empty() || filter.tones.contains(&attribute.tone))
                 && is_archived(filter.archived, attribute.archived_at)
-                && within(filter.updated_at, attribute.updated_at)
+                && is_within(filter.updated_at, attribute.updated_at)
         };
         let list = lists::attributes(&world, filter.clone());
         check(&world, number, list, &all.attributes, shows, &format!("{filter:?}")).await;
@@ -342,7 +342,7 @@ async fn audit_log_matches_random_filters(world: CaseContext) {
             filter.target_id.as_ref().is_none_or(|id| audit_entry.target.id == *id)
                 && filter.actor_id.is_none_or_equal(audit_entry.actor.id.as_ref())
                 && (filter.actions.is_empty() || filter.actions.contains(&audit_entry.action))
-                && within(filter.occurred_at, audit_entry.occurred_at)
+                && is_within(filter.occurred_at, audit_entry.occurred_at)
         };
         let list = lists::audit_log(&world, filter.clone());
         check(&world, number, list, &entries, shows, &format!("{filter:?}")).await;

@@ -31,25 +31,25 @@ pub(super) fn failed(world: &CaseContext) -> HealthDelta {
     HealthDelta::from_attempt(FAILED, Status::Failed, true, world.make.tick())
 }
 
-async fn recorded(world: &CaseContext, health: Vec<(QueueKey, HealthDelta)>) -> Vec<(QueueKey, Streak)> {
+async fn record_health(world: &CaseContext, health: Vec<(QueueKey, HealthDelta)>) -> Vec<(QueueKey, Streak)> {
     let RecordOutcome { streaks, lost } = world.store.record(Worker::new(world).id, vec![], health).await.unwrap();
     assert_eq!(lost, 0);
     streaks
 }
 
-async fn stored(world: &CaseContext, subscription: &Subscription) -> Versioned<Subscription> {
+async fn read_subscription(world: &CaseContext, subscription: &Subscription) -> Versioned<Subscription> {
     world.store.row::<Subscription>(world.tenant, subscription.id).await.unwrap().unwrap()
 }
 
 /// Returns the expected subscription after a delta.
-fn after(before: &Subscription, delta: HealthDelta) -> Subscription {
+fn expected_after(before: &Subscription, delta: HealthDelta) -> Subscription {
     let subscription = before.after_delivery(delta.last_status, delta.last_at);
     let failing_due = before.failing_due.or_else(|| delta.fails_from(before.streak));
     Subscription { streak: delta.apply_to(before.streak), failing_due, ..subscription }
 }
 
 /// Returns the delta of one to four random attempts, which are not ordered by end time.
-fn some(world: &CaseContext) -> HealthDelta {
+fn random_attempts(world: &CaseContext) -> HealthDelta {
     let one = || {
         let time = world.now().plus_seconds(100 - i64::try_from(world.random.number_below(200)).unwrap());
         let outcome = *world.random.pick(&[FAILED, FAILED, AttemptOutcome::Acknowledged]);
@@ -75,12 +75,12 @@ async fn health_deltas_add_up_by_the_domain_rule(world: CaseContext) {
         let mut health = vec![];
         for (it, subscription) in &mut subscriptions {
             if world.random.chance(60) {
-                let delta = some(&world);
-                *subscription = after(subscription, delta);
+                let delta = random_attempts(&world);
+                *subscription = expected_after(subscription, delta);
                 health.push((it.queue(subscription), delta));
             }
         }
-        let mut streaks = recorded(&world, health.clone()).await;
+        let mut streaks = record_health(&world, health.clone()).await;
         let index_of = |queue: &QueueKey| health.iter().position(|(known, _)| known == queue);
         streaks.sort_by_key(|(queue, _)| index_of(queue));
         let subscriptions_with_delta =
@@ -90,7 +90,7 @@ async fn health_deltas_add_up_by_the_domain_rule(world: CaseContext) {
             .collect();
         assert_eq!(streaks, expected_streaks);
         for (it, subscription) in &subscriptions {
-            assert_eq!(stored(it, subscription).await.value, *subscription);
+            assert_eq!(read_subscription(it, subscription).await.value, *subscription);
         }
     }
 }
@@ -100,17 +100,17 @@ async fn two_health_deltas_of_one_subscription_both_count(world: CaseContext) {
     let good = HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
     for round in 0..20 {
         let health = [failed(&world), if round % 7 == 3 { good } else { failed(&world) }, failed(&world)];
-        let subscription_before = stored(&world, &to).await.value;
+        let subscription_before = read_subscription(&world, &to).await.value;
         let expected_subscription =
-            health.into_iter().fold(subscription_before, |state, delta| after(&state, delta));
+            health.into_iter().fold(subscription_before, |state, delta| expected_after(&state, delta));
         let queues = [world.queue(&to); 3].into_iter().zip(health).chain([(world.queue(&other), good)]);
-        let mut streaks = recorded(&world, queues.collect()).await;
+        let mut streaks = record_health(&world, queues.collect()).await;
         streaks.sort_by_key(|((_, id), _)| *id);
         assert_eq!(
             streaks,
             [(world.queue(&to), expected_subscription.streak), (world.queue(&other), Streak::default())]
         );
-        assert_eq!(stored(&world, &to).await.value, expected_subscription);
+        assert_eq!(read_subscription(&world, &to).await.value, expected_subscription);
     }
 }
 
@@ -125,13 +125,13 @@ async fn concurrent_health_deltas_all_count(world: CaseContext) {
                 subscriptions.iter().map(|subscription| (world.queue(subscription), *delta)).collect();
             // Each worker records the subscriptions in a different order.
             queues.rotate_left(number % 3);
-            async move { recorded(&world, queues).await }
+            async move { record_health(&world, queues).await }
         });
         let streaks = at_once(tasks).await;
         assert!(streaks.iter().all(|streak| streak.len() == 3));
         failing_since = failing_since.or(health.first().map(|delivery| delivery.last_at));
         for it in &subscriptions {
-            let now = stored(&world, it).await.value;
+            let now = read_subscription(&world, it).await.value;
             assert_eq!(now.streak, Streak { failures: round * 40, since: failing_since, is_failing: false });
             assert_eq!(now.last_delivery_at, health.last().map(|delivery| delivery.last_at));
             // Each result reports a different number of failures; the highest one is the sum.
@@ -161,10 +161,10 @@ async fn last_delivery_time_never_decreases(world: CaseContext) {
     ];
     for (delta, status, seconds) in steps {
         assert_eq!(
-            recorded(&world, vec![(world.queue(&to), delta)]).await,
+            record_health(&world, vec![(world.queue(&to), delta)]).await,
             [(world.queue(&to), Streak::default())]
         );
-        let now = stored(&world, &to).await.value;
+        let now = read_subscription(&world, &to).await.value;
         let last_delivery = (now.last_delivery_status, now.last_delivery_at);
         assert_eq!(last_delivery, (Some(status), Some(noon.plus_seconds(seconds))), "{delta:?}");
     }
@@ -180,10 +180,10 @@ async fn health_delta_of_an_unknown_subscription_is_ignored(world: CaseContext) 
         (others.queue(&to), delta),
         (world.test_environment().queue(&to), delta),
     ];
-    assert_eq!(recorded(&world, health.clone()).await, []);
-    assert_eq!(stored(&world, &to).await.value, to);
+    assert_eq!(record_health(&world, health.clone()).await, []);
+    assert_eq!(read_subscription(&world, &to).await.value, to);
     let with = [health, vec![(world.queue(&to), delta)]].concat();
-    assert_eq!(recorded(&world, with).await, [(world.queue(&to), delta.streak)]);
+    assert_eq!(record_health(&world, with).await, [(world.queue(&to), delta.streak)]);
 }
 
 async fn failure_count_saturates_at_its_maximum(world: CaseContext) {
@@ -191,7 +191,7 @@ async fn failure_count_saturates_at_its_maximum(world: CaseContext) {
     let many =
         HealthDelta { streak: Streak { failures: u32::MAX - 1, ..failed(&world).streak }, ..failed(&world) };
     for failures in [u32::MAX - 1, u32::MAX, u32::MAX] {
-        let streaks = recorded(&world, vec![(world.queue(&to), many)]).await;
+        let streaks = record_health(&world, vec![(world.queue(&to), many)]).await;
         assert_eq!(streaks, [(world.queue(&to), Streak { failures, ..many.streak })]);
     }
 }
@@ -205,19 +205,23 @@ async fn health_delta_does_not_change_the_version(world: CaseContext) {
     };
     let to = world.make.subscription();
     world.add_subscription(without_health(to.clone())).await;
-    assert_eq!(stored(&world, &to).await, Versioned { value: to.clone(), version: Version::FIRST }, "not written");
-    let delta = failed(&world);
-    recorded(&world, vec![(world.queue(&to), delta)]).await;
-    let expected_subscription = after(&to, delta);
     assert_eq!(
-        stored(&world, &to).await,
+        read_subscription(&world, &to).await,
+        Versioned { value: to.clone(), version: Version::FIRST },
+        "not written"
+    );
+    let delta = failed(&world);
+    record_health(&world, vec![(world.queue(&to), delta)]).await;
+    let expected_subscription = expected_after(&to, delta);
+    assert_eq!(
+        read_subscription(&world, &to).await,
         Versioned { value: expected_subscription.clone(), version: Version::FIRST }
     );
     // Saves a value without health, then one with invented health. Neither changes the recorded health.
     for (number, value) in (1..).zip([to.clone(), without_health(to.clone())]) {
         world.save(vec![Write::put(&Row::at_version(value, Version(number)))]).await;
         assert_eq!(
-            stored(&world, &to).await,
+            read_subscription(&world, &to).await,
             Versioned { value: expected_subscription.clone(), version: Version(number + 1) }
         );
     }
@@ -226,18 +230,18 @@ async fn health_delta_does_not_change_the_version(world: CaseContext) {
 async fn failure_streak_of_one_subscription_can_be_reset(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let delta = failed(&world);
-    recorded(&world, vec![(world.queue(&to), delta), (world.queue(&other), delta)]).await;
+    record_health(&world, vec![(world.queue(&to), delta), (world.queue(&other), delta)]).await;
     // Resetting a subscription of another tenant, or an unknown one, changes nothing.
     world.in_other_tenant().save(vec![Write::StreakReset(to.id)]).await;
     world.save(vec![Write::StreakReset(world.make.id())]).await;
-    assert_eq!(stored(&world, &to).await.value, after(&to, delta));
+    assert_eq!(read_subscription(&world, &to).await.value, expected_after(&to, delta));
     let value = Subscription { active: false, ..to.clone() };
     world.save(vec![Write::put(&Row::at_version(value.clone(), Version::FIRST)), Write::StreakReset(to.id)]).await;
-    let reset = Subscription { streak: Streak::default(), ..after(&value, delta) };
-    assert_eq!(stored(&world, &to).await, Versioned { value: reset, version: Version(2) });
-    assert_eq!(stored(&world, &other).await.value, after(&other, delta));
+    let reset = Subscription { streak: Streak::default(), ..expected_after(&value, delta) };
+    assert_eq!(read_subscription(&world, &to).await, Versioned { value: reset, version: Version(2) });
+    assert_eq!(read_subscription(&world, &other).await.value, expected_after(&other, delta));
     let next = failed(&world);
-    assert_eq!(recorded(&world, vec![(world.queue(&to), next)]).await, [(world.queue(&to), next.streak)]);
+    assert_eq!(record_health(&world, vec![(world.queue(&to), next)]).await, [(world.queue(&to), next.streak)]);
     // Recording does not reactivate a paused subscription, so only the other one gets a delivery.
     world.commit_events(&[EventType::EmployeeCreated]).await;
     assert_eq!(Worker::new(&world).all(world.now()).await.len(), 1);
@@ -249,7 +253,7 @@ async fn due_report_of_a_failing_subscription_is_taken_once(world: CaseContext) 
     let (first, second) = (failed(&world).mark_failing(), failed(&world).mark_failing());
     let health =
         vec![(world.queue(&to), first), (others.queue(&other), second), (world.queue(&idle), failed(&world))];
-    recorded(&world, health).await;
+    record_health(&world, health).await;
     let due = || async {
         let due = world.store.due(rows::webhooks::FAILING_DUE, world.now(), 9).await.unwrap();
         due.into_iter().map(|(tenant, row)| (tenant, row.value.id, row.value.failing_due)).collect::<Vec<_>>()
@@ -271,12 +275,12 @@ async fn due_report_of_a_failing_subscription_is_taken_once(world: CaseContext) 
     for id in [idle.id, other.id, world.make.id()] {
         assert!(!report(id).await, "nothing is due in this data set");
     }
-    assert_eq!(stored(&world, &to).await.version, Version::FIRST);
+    assert_eq!(read_subscription(&world, &to).await.version, Version::FIRST);
     // A further failure is reported only after a success.
-    recorded(&world, vec![(world.queue(&to), failed(&world).mark_failing())]).await;
+    record_health(&world, vec![(world.queue(&to), failed(&world).mark_failing())]).await;
     assert_eq!(due().await, expected_reports[1..]);
     let good = HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
-    recorded(&world, vec![(world.queue(&to), good)]).await;
-    recorded(&world, vec![(world.queue(&to), failed(&world).mark_failing())]).await;
+    record_health(&world, vec![(world.queue(&to), good)]).await;
+    record_health(&world, vec![(world.queue(&to), failed(&world).mark_failing())]).await;
     assert_eq!(due().await.len(), 2);
 }

@@ -28,7 +28,7 @@ async fn keep(world: &CaseContext, key: &ApiKey) {
     world.store.commit(Tenant::live(world.tenant.organization), change).await.unwrap();
 }
 
-async fn found(world: &CaseContext, hash: KeyHash) -> Option<KeyRecord> {
+async fn find_key(world: &CaseContext, hash: KeyHash) -> Option<KeyRecord> {
     world.store.key_by_hash(hash).await.unwrap()
 }
 
@@ -43,13 +43,13 @@ async fn key_is_found_by_current_and_previous_secret(world: CaseContext) {
     }
     let record =
         |key: &ApiKey| KeyRecord { organization: world.tenant.organization, key: key.clone(), holder: None };
-    assert_eq!(found(&world, rotated_key.hash).await, Some(record(&rotated_key)));
-    assert_eq!(found(&world, plain.hash).await, Some(record(&plain)));
+    assert_eq!(find_key(&world, rotated_key.hash).await, Some(record(&rotated_key)));
+    assert_eq!(find_key(&world, plain.hash).await, Some(record(&plain)));
     // The store returns the key for the previous secret too; the domain decides whether that secret is still
     // valid.
-    assert_eq!(found(&world, previous).await, Some(record(&rotated_key)));
+    assert_eq!(find_key(&world, previous).await, Some(record(&rotated_key)));
     for nobody in [KeyHash(make.bytes32()), KeyHash([0; 32]), KeyHash([0xff; 32])] {
-        assert_eq!(found(&world, nobody).await, None);
+        assert_eq!(find_key(&world, nobody).await, None);
     }
 }
 
@@ -65,9 +65,9 @@ async fn rotated_key_is_not_found_by_the_secret_before_the_previous(world: CaseC
         world.save(vec![Write::put(&Row::at_version(key.clone(), Version(version)))]).await;
     }
     let record = KeyRecord { organization: world.tenant.organization, key, holder: None };
-    assert_eq!(found(&world, hashes[0]).await, None);
-    assert_eq!(found(&world, hashes[1]).await, Some(record.clone()));
-    assert_eq!(found(&world, hashes[2]).await, Some(record));
+    assert_eq!(find_key(&world, hashes[0]).await, None);
+    assert_eq!(find_key(&world, hashes[1]).await, Some(record.clone()));
+    assert_eq!(find_key(&world, hashes[2]).await, Some(record));
 }
 
 async fn bound_person_is_read_in_the_environment_of_the_key(world: CaseContext) {
@@ -92,7 +92,7 @@ async fn bound_person_is_read_in_the_environment_of_the_key(world: CaseContext) 
         let key = ApiKey { environment, employee_id: Some(employee_id), ..make.api_key() };
         keep(&world, &key).await;
         let record = KeyRecord { organization: world.tenant.organization, key: key.clone(), holder };
-        assert_eq!(found(&world, key.hash).await, Some(record), "{environment:?} {employee_id}");
+        assert_eq!(find_key(&world, key.hash).await, Some(record), "{environment:?} {employee_id}");
     }
 }
 
@@ -102,7 +102,7 @@ async fn key_lookup_returns_the_current_state_of_its_person(world: CaseContext) 
     keep(&world, &key).await;
     let former_employee = Employee { status: Status::Deactivated, role: Role::OrgAdmin, ..person.clone() };
     world.save(vec![Write::employee(&Row::at_version(former_employee, Version::FIRST), None)]).await;
-    let record = found(&world, key.hash).await.unwrap();
+    let record = find_key(&world, key.hash).await.unwrap();
     let facts = record.holder.map(|holder| (holder.id, holder.role, holder.status));
     assert_eq!(facts, Some((person.id, Role::OrgAdmin, Status::Deactivated)));
 }

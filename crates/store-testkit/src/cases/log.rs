@@ -179,7 +179,7 @@ async fn delivery_log_belongs_to_one_subscription(world: CaseContext) {
 }
 
 /// Prunes the log in small portions until no entry is left to delete individually.
-async fn kept(world: &CaseContext, now: Timestamp, before: Timestamp) {
+async fn prune_log(world: &CaseContext, now: Timestamp, before: Timestamp) {
     for _ in 0..1_000 {
         let portion = world.store.keep_log(now, before, 7).await.unwrap();
         assert!(portion <= 7, "{portion} instead of 7");
@@ -238,7 +238,7 @@ async fn delivery_log_removes_only_expired_attempts(world: CaseContext) {
     }
     // The last bound is midnight, so that the store removes every older entry.
     for oldest in [Timestamp::from_millis(0), noon, oldest_kept, noon.plus_seconds(2 * DAY_SECONDS)] {
-        kept(&world, now, oldest).await;
+        prune_log(&world, now, oldest).await;
         for (it, to, all) in &logs {
             must_have_kept(it, to, all, oldest).await;
         }
@@ -261,7 +261,7 @@ async fn delivery_log_retention_handles_any_gap_of_days(world: CaseContext) {
         world.log_deliveries(&to, &some).await;
         all.extend(some);
         let oldest_kept = now.plus_seconds(-30 * DAY_SECONDS);
-        kept(&world, now, oldest_kept).await;
+        prune_log(&world, now, oldest_kept).await;
         must_have_kept(&world, &to, &all, oldest_kept).await;
         let later_entries: Vec<_> =
             (0..5).map(|days| entry(&world, &to, now.plus_seconds(days * DAY_SECONDS))).collect();

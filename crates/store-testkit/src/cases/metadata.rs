@@ -112,7 +112,7 @@ fn cycle(word: &str) -> Metadata {
 }
 
 /// Returns the entries of the list with these filters.
-async fn listed<T: HasMetadata>(world: &CaseContext, metadata: &Metadata, external_id: Option<&str>) -> Vec<T> {
+async fn list_by<T: HasMetadata>(world: &CaseContext, metadata: &Metadata, external_id: Option<&str>) -> Vec<T> {
     let list = T::list(metadata.digests(), external_id.map(str::to_owned));
     world.store.page(world.tenant, list).await.unwrap().items
 }
@@ -128,7 +128,7 @@ async fn metadata_and_external_ids_round_trip(world: CaseContext) {
             assert_eq!(stored_row.map(|row| row.value), Some(resource.clone()), "{text:?}");
             let by_id = world.store.id_by(world.tenant, T::BY_EXTERNAL_ID, text.to_owned()).await.unwrap();
             assert_eq!(by_id, Some(resource.key()), "{text:?}");
-            assert_eq!(listed::<T>(world, &Metadata::default(), Some(text)).await, [resource], "{text:?}");
+            assert_eq!(list_by::<T>(world, &Metadata::default(), Some(text)).await, [resource], "{text:?}");
         }
     }
     round_trip::<Observation>(&world).await;
@@ -148,7 +148,7 @@ async fn metadata_filter_follows_every_update(world: CaseContext) {
             world.save(vec![Write::put(&row)]).await;
             for filter in [cycle("h1"), cycle("h2"), Metadata([("cycle".to_owned(), "h".to_owned())].into())] {
                 let expected_rows = if filter == metadata { vec![value.clone()] } else { vec![] };
-                assert_eq!(listed::<T>(world, &filter, None).await, expected_rows, "{metadata:?} by {filter:?}");
+                assert_eq!(list_by::<T>(world, &filter, None).await, expected_rows, "{metadata:?} by {filter:?}");
             }
         }
     }
@@ -216,7 +216,7 @@ async fn external_id_belongs_to_one_tenant(world: CaseContext) {
             let person = other.hire().await.id;
             let resource = with(T::new(other, person), cycle("h1"), Some("crm-1"));
             other.save(vec![Write::put(&Row::new(resource.clone()))]).await;
-            assert_eq!(listed::<T>(other, &cycle("h1"), Some("crm-1")).await, std::slice::from_ref(&resource));
+            assert_eq!(list_by::<T>(other, &cycle("h1"), Some("crm-1")).await, std::slice::from_ref(&resource));
             resources.push((other.tenant, resource.key()));
         }
         for (tenant, id) in resources {

@@ -66,7 +66,7 @@ pub(super) fn everything() -> Filter {
     }
 }
 
-async fn populated(world: &CaseContext, count: usize) -> (Population, Vec<Objective>) {
+async fn populate(world: &CaseContext, count: usize) -> (Population, Vec<Objective>) {
     let all = Population::new(world, 40, 0).await;
     let objectives: Vec<_> = (0..count)
         .map(|number| Objective {
@@ -91,7 +91,7 @@ async fn populated(world: &CaseContext, count: usize) -> (Population, Vec<Object
     (all, objectives)
 }
 
-fn within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
+fn is_within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
     bounds.gte.is_none_or(|from| value >= from) && bounds.lte.is_none_or(|to| value <= to)
 }
 
@@ -101,11 +101,11 @@ fn shows(filter: &Filter, viewer: Viewer, objective: &Objective, all: &Populatio
         && filter.statuses.contains(&objective.status)
         && (!filter.in_review || objective.submitted_at.is_some())
         && filter.owner_id.is_none_or(|id| objective.owner_id == id)
-        && within(filter.period_start, objective.period_start)
-        && within(filter.period_end, objective.period_end)
-        && within(filter.updated_at, objective.updated_at)
+        && is_within(filter.period_start, objective.period_start)
+        && is_within(filter.period_end, objective.period_end)
+        && is_within(filter.updated_at, objective.updated_at)
         && (filter.confidences.is_empty() || filter.confidences.contains(&objective.confidence.into()))
-        && within(filter.last_check_in_at, objective.checked_in_at())
+        && is_within(filter.last_check_in_at, objective.checked_in_at())
         && filter.parent_id.is_none_or(|id| objective.parent_id == Some(id))
         && matches((&filter.metadata, &filter.external_id), &objective.metadata, &objective.external_id)
         && objective.is_visible_to(viewer, is_report)
@@ -118,7 +118,7 @@ fn bounds<T: Ord>(world: &CaseContext, a: T, b: T) -> Bounds<T> {
 }
 
 async fn objective_list_matches_filters_and_visibility(world: CaseContext) {
-    let (all, objectives) = populated(&world, 250).await;
+    let (all, objectives) = populate(&world, 250).await;
     let random = &world.random;
     let people: Vec<_> =
         all.people.iter().map(|person| person.id).chain([EmployeeId::from_bytes([0; 16])]).collect();
@@ -150,7 +150,7 @@ async fn objective_list_matches_filters_and_visibility(world: CaseContext) {
 }
 
 async fn objective_list_is_walked_in_every_order(world: CaseContext) {
-    let (all, objectives) = populated(&world, 80).await;
+    let (all, objectives) = populate(&world, 80).await;
     for viewer in [Viewer::Everything, Viewer::Person(all.people[0].id), Viewer::Person(all.people[2].id)] {
         let list = lists::objectives(&world, everything(), viewer);
         for (_, sort) in Objective::sorts() {

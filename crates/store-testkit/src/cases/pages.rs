@@ -94,7 +94,7 @@ async fn remaining_lists_are_walked_in_every_order(world: CaseContext) {
 
 /// Walks every order of a list in small pages. `insert` adds entries anywhere after each page; existing entries
 /// must appear once and in order.
-async fn steady<T, F>(list: &List<T>, insert: impl Fn() -> F)
+async fn walk_while_inserting<T, F>(list: &List<T>, insert: impl Fn() -> F)
 where
     T: Sortable + Clone + PartialEq + std::fmt::Debug,
     F: Future<Output = ()>,
@@ -122,15 +122,18 @@ where
 async fn list_walk_is_complete_during_inserts(world: CaseContext) {
     let all = Population::new(&world, 20, 30).await;
     let observations = observation::Filter { archived: Archived::All, ..Default::default() };
-    steady(&lists::observations(&world, observations), || insert_observation(&world, all.people[0].id)).await;
+    walk_while_inserting(&lists::observations(&world, observations), || {
+        insert_observation(&world, all.people[0].id)
+    })
+    .await;
     let people = people::Filter { status: StatusFilter::All, ..Default::default() };
-    steady(&lists::employees(&world, people), || insert_person(&world)).await;
+    walk_while_inserting(&lists::employees(&world, people), || insert_person(&world)).await;
     let departments = department::Filter { archived: Archived::All, ..Default::default() };
-    steady(&lists::departments(&world, departments), || insert_department(&world)).await;
+    walk_while_inserting(&lists::departments(&world, departments), || insert_department(&world)).await;
     let attributes = attribute::Filter { archived: Archived::All, ..Default::default() };
-    steady(&lists::attributes(&world, attributes), || insert_attribute(&world)).await;
+    walk_while_inserting(&lists::attributes(&world, attributes), || insert_attribute(&world)).await;
     // Each earlier insert added an audit entry, and each page of this walk adds another one.
-    steady(&lists::audit_log(&world, audit::Filter::default()), || async {
+    walk_while_inserting(&lists::audit_log(&world, audit::Filter::default()), || async {
         let audit = AuditEntry { occurred_at: instant(&world), ..world.make.audit("test.entry", "x") };
         world.commit(ChangeSet::new(audit)).await.unwrap();
     })

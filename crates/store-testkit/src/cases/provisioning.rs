@@ -46,7 +46,11 @@ fn link(world: &CaseContext, id: EmployeeId, connector_id: ConnectorId) -> ScimL
 }
 
 /// Adds a person that the connector manages, with a link.
-async fn linked(world: &CaseContext, connector: ConnectorId, change: impl FnOnce(&mut ScimLink)) -> Employee {
+async fn add_linked_person(
+    world: &CaseContext,
+    connector: ConnectorId,
+    change: impl FnOnce(&mut ScimLink),
+) -> Employee {
     let person = Employee {
         connector_id: Some(connector),
         is_hris_managed: true,
@@ -100,7 +104,7 @@ async fn link_round_trips_and_is_found_by_its_keys(world: CaseContext) {
 async fn taken_link_value_refuses_the_person_as_well(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (connector, other) = (connector(&world).await, connector(&world).await);
-    let holder = linked(&world, connector, |link| {
+    let holder = add_linked_person(&world, connector, |link| {
         link.user_name = "Ada".to_owned();
         link.external_id = Some("00u".to_owned());
         link.removed_at = Some(link.linked_at);
@@ -140,15 +144,15 @@ async fn provider_sees_its_own_and_unmanaged_people(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (connector, other) = (connector(&world).await, connector(&world).await);
     let boss = world.hire().await;
-    let mine = linked(&world, connector, |_| ()).await;
-    linked(&world, connector, |link| link.removed_at = Some(link.linked_at)).await;
-    linked(&world, other, |_| ()).await;
+    let mine = add_linked_person(&world, connector, |_| ()).await;
+    add_linked_person(&world, connector, |link| link.removed_at = Some(link.linked_at)).await;
+    add_linked_person(&world, other, |_| ()).await;
     let person_who_left =
         Employee { status: Status::Deactivated, deactivated_at: Some(make.tick()), ..make.employee() };
     let former_employee = world.add_employee(person_who_left).await;
     let report = world.hired_below(boss.id).await;
     let elsewhere = world.in_other_tenant();
-    linked(&elsewhere, self::connector(&elsewhere).await, |_| ()).await;
+    add_linked_person(&elsewhere, self::connector(&elsewhere).await, |_| ()).await;
     elsewhere.hire().await;
     let all = [boss.id, mine.id, former_employee.id, report.id];
     let query = VisiblePeople { connector, active: None, manager: None, start: PeopleStart::Skip(0), limit: 100 };
@@ -195,7 +199,7 @@ async fn linked_people_are_counted_at_a_time_and_now(world: CaseContext) {
     let (connector, other) = (connector(&world).await, connector(&world).await);
     let mut people = vec![];
     for _ in 0..6 {
-        people.push(linked(&world, connector, |_| ()).await.id);
+        people.push(add_linked_person(&world, connector, |_| ()).await.id);
     }
     let start = make.tick();
     let end = async |id: EmployeeId, at: Timestamp| {
@@ -204,8 +208,8 @@ async fn linked_people_are_counted_at_a_time_and_now(world: CaseContext) {
     };
     end(people[2], make.tick()).await;
     end(people[3], start).await;
-    linked(&world, connector, |_| ()).await;
-    linked(&world, other, |_| ()).await;
+    add_linked_person(&world, connector, |_| ()).await;
+    add_linked_person(&world, other, |_| ()).await;
     let people = store.linked_people(*tenant, connector, start).await.unwrap();
     assert_eq!(people, LinkedPeople { at_start: 5, now: 5 });
     let elsewhere = world.in_other_tenant().tenant;
@@ -328,10 +332,10 @@ async fn request_log_keeps_the_newest(world: CaseContext) {
 async fn figures_count_one_connector_of_one_tenant(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let (connector, idle) = (connector(&world).await, connector(&world).await);
-    linked(&world, connector, |_| ()).await;
+    add_linked_person(&world, connector, |_| ()).await;
     let changed_at = make.tick();
-    linked(&world, connector, |link| link.updated_at = changed_at).await;
-    linked(&world, connector, |link| link.updated_at = EARLIER).await;
+    add_linked_person(&world, connector, |link| link.updated_at = changed_at).await;
+    add_linked_person(&world, connector, |link| link.updated_at = EARLIER).await;
     let open = issue(&world, connector, IssueKind::ManagerPending);
     let closed_issue = issue(&world, connector, IssueKind::LastAdmin).resolve(make.tick()).unwrap();
     world.save(vec![Write::put(&Row::new(open)), Write::put(&Row::new(closed_issue))]).await;

@@ -113,7 +113,7 @@ async fn subscription_event_is_not_queued_for_its_subject(world: CaseContext) {
     }
 }
 
-fn announcing(world: &CaseContext, writes: Vec<Write>) -> (Event, ChangeSet) {
+fn announce(world: &CaseContext, writes: Vec<Write>) -> (Event, ChangeSet) {
     let event = world.make.event(CREATED);
     (event.clone(), ChangeSet { events: vec![event], ..world.make.change(writes) })
 }
@@ -125,8 +125,7 @@ async fn refused_change_queues_no_delivery(world: CaseContext) {
     let conflicting_write = joins(Employee { email: person.email.clone(), ..world.make.employee() });
     let worker = Worker::new(&world);
     for write in [stale, conflicting_write, Write::WebhookRemoved(to.id, Version(7))] {
-        let (_, change) =
-            announcing(&world, vec![Write::Enqueue(vec![world.delivery_at(world.now(), &to)]), write]);
+        let (_, change) = announce(&world, vec![Write::Enqueue(vec![world.delivery_at(world.now(), &to)]), write]);
         let lease = Some(worker.lease(world.now()));
         assert!(world.commit(ChangeSet { lease, ..change }).await.is_err());
     }
@@ -140,7 +139,7 @@ async fn concurrent_retries_queue_an_event_once(world: CaseContext) {
         let key = format!("round-{round}");
         let twins: Vec<_> = (0..10)
             .map(|_| {
-                let (event, change) = announcing(&world, vec![joins(world.make.employee())]);
+                let (event, change) = announce(&world, vec![joins(world.make.employee())]);
                 (event, ChangeSet { replay: Some(world.make.replay(&key)), ..change })
             })
             .collect();
@@ -214,7 +213,7 @@ async fn delivery_queued_under_a_lease_belongs_to_its_worker(world: CaseContext)
 async fn change_without_a_lease_leases_no_delivery(world: CaseContext) {
     let to = world.subscriber().await;
     let enqueue = Write::Enqueue(vec![world.delivery_at(world.now(), &to)]);
-    let (_, change) = announcing(&world, vec![enqueue]);
+    let (_, change) = announce(&world, vec![enqueue]);
     assert_eq!(world.commit_for_result(change).await.unwrap(), Committed::default());
     let mine = Worker::new(&world);
     let quiet = ChangeSet { lease: Some(mine.lease(world.now())), ..world.make.change(vec![]) };

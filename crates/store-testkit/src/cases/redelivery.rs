@@ -61,7 +61,12 @@ fn any() -> RedeliveryFilter {
 }
 
 /// Returns the events to replay, read in pages of at most `most`.
-async fn again(world: &CaseContext, to: &Subscription, which: &RedeliveryFilter, most: u16) -> Vec<EventId> {
+async fn events_to_replay(
+    world: &CaseContext,
+    to: &Subscription,
+    which: &RedeliveryFilter,
+    most: u16,
+) -> Vec<EventId> {
     let (mut found, mut after) = (vec![], None);
     loop {
         let page = world.store.to_deliver_again(world.tenant, to.id, which, after, most).await.unwrap();
@@ -90,25 +95,28 @@ async fn replay_window_includes_its_start_and_excludes_its_end(world: CaseContex
     // The store ignores creation time and topics of the subscription; the caller checks them.
     let to = world.add_subscription(world.make.subscription_to(&[EventType::SummaryShared])).await;
     for most in [1, 3, 100] {
-        assert_eq!(again(&world, &to, &any(), most).await, ids(&events));
+        assert_eq!(events_to_replay(&world, &to, &any(), most).await, ids(&events));
         let (since, until) = (events[4].created_at, events[12].created_at);
         let window_filter = RedeliveryFilter { since, until, ..any() };
-        assert_eq!(again(&world, &to, &window_filter, most).await, ids(&events[4..12]));
+        assert_eq!(events_to_replay(&world, &to, &window_filter, most).await, ids(&events[4..12]));
         let wider = RedeliveryFilter {
             since: just_before(since),
             until: Timestamp::from_millis(until.millis() + 1),
             ..any()
         };
-        assert_eq!(again(&world, &to, &wider, most).await, ids(&events[4..13]));
+        assert_eq!(events_to_replay(&world, &to, &wider, most).await, ids(&events[4..13]));
         let types = vec![KINDS[0], KINDS[2]];
         let some = RedeliveryFilter { types: types.clone(), ..window_filter.clone() };
         let matching_events = events[4..12].iter().filter(|event| types.contains(&event.kind));
-        assert_eq!(again(&world, &to, &some, most).await, ids(matching_events));
+        assert_eq!(events_to_replay(&world, &to, &some, most).await, ids(matching_events));
         assert_eq!(
-            again(&world, &to, &RedeliveryFilter { until: since, ..window_filter.clone() }, most).await,
+            events_to_replay(&world, &to, &RedeliveryFilter { until: since, ..window_filter.clone() }, most).await,
             []
         );
-        assert_eq!(again(&world, &to, &RedeliveryFilter { types: vec![], ..window_filter }, most).await, []);
+        assert_eq!(
+            events_to_replay(&world, &to, &RedeliveryFilter { types: vec![], ..window_filter }, most).await,
+            []
+        );
     }
     let page = world.store.to_deliver_again(world.tenant, to.id, &any(), Some(events[3].id), 2).await.unwrap();
     let first_events = [&events[4], &events[5]];
@@ -124,9 +132,9 @@ async fn queued_event_is_not_replayed(world: CaseContext) {
     let (to, other) =
         (world.subscriber().await, world.add_subscription(world.make.subscription_to(&KINDS[..1])).await);
     let events = world.commit_events(&KINDS).await;
-    assert_eq!(again(&world, &to, &any(), 9).await, []);
+    assert_eq!(events_to_replay(&world, &to, &any(), 9).await, []);
     assert_eq!(
-        again(&world, &other, &any(), 9).await,
+        events_to_replay(&world, &other, &any(), 9).await,
         ids(&events[1..]),
         "the event is not queued for this subscription"
     );
@@ -134,8 +142,8 @@ async fn queued_event_is_not_replayed(world: CaseContext) {
     let jobs: Vec<Job> = worker.all(world.now()).await.into_iter().filter(|job| job.webhook_id == to.id).collect();
     worker.keeps(vec![(jobs[0], AttemptResult::Gone), (jobs[1], AttemptResult::Parked)]).await;
     // The first delivery is done, the second is parked, and the third is leased.
-    assert_eq!(again(&world, &to, &any(), 9).await, ids(&events[..1]));
-    assert_eq!(again(&world, &to, &RedeliveryFilter { only_failed: true, ..any() }, 9).await, []);
+    assert_eq!(events_to_replay(&world, &to, &any(), 9).await, ids(&events[..1]));
+    assert_eq!(events_to_replay(&world, &to, &RedeliveryFilter { only_failed: true, ..any() }, 9).await, []);
 }
 
 async fn event_that_waits_for_a_retry_is_replayed(world: CaseContext) {
@@ -229,10 +237,10 @@ async fn only_events_never_acknowledged_count_as_failed(world: CaseContext) {
     let failures = table.iter().zip(&events).filter(|((_, is_failed), _)| *is_failed);
     let expected_ids: Vec<_> = failures.map(|(_, event)| event.id).collect();
     for most in [1, 2, 100] {
-        assert_eq!(again(&world, &to, &failed_filter, most).await, expected_ids);
+        assert_eq!(events_to_replay(&world, &to, &failed_filter, most).await, expected_ids);
     }
-    assert_eq!(again(&world, &other, &failed_filter, 9).await, [events[8].id]);
-    assert_eq!(again(&world.test_environment(), &to, &failed_filter, 9).await, []);
+    assert_eq!(events_to_replay(&world, &other, &failed_filter, 9).await, [events[8].id]);
+    assert_eq!(events_to_replay(&world.test_environment(), &to, &failed_filter, 9).await, []);
 }
 
 async fn replay_of_random_histories_matches_a_model(world: CaseContext) {
@@ -275,6 +283,6 @@ async fn replay_of_random_histories_matches_a_model(world: CaseContext) {
                 && (has_only_failures || !which.only_failed)
         });
         let most = *world.random.pick(&[1, 5, 1_000]);
-        assert_eq!(again(&world, &to, &which, most).await, ids(expected_events), "{which:?}");
+        assert_eq!(events_to_replay(&world, &to, &which, most).await, ids(expected_events), "{which:?}");
     }
 }

@@ -14,7 +14,7 @@ fn count(hour: i64, status: u16, count: u64) -> RequestCount {
 }
 
 /// Returns the stored numbers from an hour on, sorted.
-async fn stored(world: &CaseContext, since: i64) -> Vec<RequestCount> {
+async fn stored_counts(world: &CaseContext, since: i64) -> Vec<RequestCount> {
     let mut counts = world.store.request_counts(world.tenant, since).await.unwrap();
     counts.sort_unstable();
     counts
@@ -30,9 +30,12 @@ async fn numbers_of_requests_add_up(world: CaseContext) {
     ] {
         context.store.add_request_counts(context.tenant, &counts, 0).await.unwrap();
     }
-    assert_eq!(stored(&world, 0).await, [count(8, 200, 3), count(8, 404, 1), count(9, 200, 7), count(9, 503, 1)]);
-    assert_eq!(stored(&world, 9).await, [count(9, 200, 7), count(9, 503, 1)]);
-    assert_eq!(stored(&other, 0).await, [count(9, 500, 7)]);
+    assert_eq!(
+        stored_counts(&world, 0).await,
+        [count(8, 200, 3), count(8, 404, 1), count(9, 200, 7), count(9, 503, 1)]
+    );
+    assert_eq!(stored_counts(&world, 9).await, [count(9, 200, 7), count(9, 503, 1)]);
+    assert_eq!(stored_counts(&other, 0).await, [count(9, 500, 7)]);
 }
 
 async fn numbers_of_old_hours_are_removed(world: CaseContext) {
@@ -42,6 +45,6 @@ async fn numbers_of_old_hours_are_removed(world: CaseContext) {
         context.store.add_request_counts(context.tenant, &counts, 0).await.unwrap();
     }
     world.store.add_request_counts(world.tenant, &[count(3, 200, 5)], 2).await.unwrap();
-    assert_eq!(stored(&world, 0).await, [count(2, 200, 4), count(3, 200, 5)]);
-    assert_eq!(stored(&other, 0).await, [count(1, 200, 3), count(2, 200, 4)]);
+    assert_eq!(stored_counts(&world, 0).await, [count(2, 200, 4), count(3, 200, 5)]);
+    assert_eq!(stored_counts(&other, 0).await, [count(1, 200, 3), count(2, 200, 4)]);
 }

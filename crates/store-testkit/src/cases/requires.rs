@@ -159,7 +159,7 @@ async fn hire_and_move_in_one_change_set_count_once(world: CaseContext) {
 }
 
 /// Adds the organization, whose row serializes the creation of subscriptions.
-async fn founded(world: CaseContext) -> CaseContext {
+async fn with_organization(world: CaseContext) -> CaseContext {
     let organization = world.make.organization(world.tenant.organization);
     world.save(vec![Write::put(&Row::new(organization))]).await;
     world
@@ -167,8 +167,8 @@ async fn founded(world: CaseContext) -> CaseContext {
 
 async fn subscription_is_allowed_below_the_limit(world: CaseContext) {
     assert!(!holds(&world, Require::SubscriptionsBelow(9)).await, "the organization does not exist");
-    let worlds = [founded(world.clone()).await, founded(world.test_environment()).await];
-    let other = founded(world.in_other_tenant()).await;
+    let worlds = [with_organization(world.clone()).await, with_organization(world.test_environment()).await];
+    let other = with_organization(world.in_other_tenant()).await;
     for data_set in [&worlds[0], &worlds[1]] {
         for count in 0..3 {
             let subscribers = data_set.store.subscribers(data_set.tenant).await.unwrap();
@@ -187,7 +187,7 @@ async fn subscription_is_allowed_below_the_limit(world: CaseContext) {
 }
 
 async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: CaseContext) {
-    let world = founded(world).await;
+    let world = with_organization(world).await;
     for most in 1..=8 {
         let change = || {
             let write = Write::put(&Row::new(world.make.subscription()));
@@ -210,8 +210,8 @@ async fn key_is_allowed_below_the_bound_of_valid_ones(world: CaseContext) {
     let holders = [None, Some(world.hire().await.id), Some(world.hire().await.id)];
     let keys = |holder| ValidKeys { holder, at: now };
     assert!(!holds(&world, Require::KeysBelow(keys(None), 9)).await, "the organization does not exist");
-    let world = founded(world).await;
-    let other = founded(world.in_other_tenant()).await;
+    let world = with_organization(world).await;
+    let other = with_organization(world.in_other_tenant()).await;
     for employee_id in holders {
         for count in 0..3 {
             let key = ApiKey { employee_id, ..world.make.api_key() };
@@ -233,7 +233,7 @@ async fn key_is_allowed_below_the_bound_of_valid_ones(world: CaseContext) {
 }
 
 async fn concurrent_creation_of_the_last_key_succeeds_once(world: CaseContext) {
-    let world = founded(world).await;
+    let world = with_organization(world).await;
     let keys = ValidKeys { holder: None, at: world.make.tick() };
     for most in 1..=8 {
         let change = || {
@@ -252,7 +252,7 @@ async fn concurrent_creation_of_the_last_key_succeeds_once(world: CaseContext) {
 }
 
 /// Returns the change sets of one round in random order.
-fn shuffled(world: &CaseContext, mut changes: Vec<ChangeSet>) -> Vec<ChangeSet> {
+fn shuffle(world: &CaseContext, mut changes: Vec<ChangeSet>) -> Vec<ChangeSet> {
     for at in (1..changes.len()).rev() {
         changes.swap(at, world.random.number_below(at + 1));
     }
@@ -260,7 +260,7 @@ fn shuffled(world: &CaseContext, mut changes: Vec<ChangeSet>) -> Vec<ChangeSet> 
 }
 
 async fn commits(world: &CaseContext, changes: Vec<ChangeSet>) {
-    let tasks = shuffled(world, changes).into_iter().map(|change| {
+    let tasks = shuffle(world, changes).into_iter().map(|change| {
         let world = world.clone();
         async move { world.commit(change).await }
     });
@@ -342,7 +342,7 @@ async fn decision_based_on_a_changed_person_is_refused(world: CaseContext) {
                 ..make.change(vec![Write::employee(&Row::at_version(value, Version::FIRST), None)])
             }
         };
-        let tasks = shuffled(&world, vec![change(&one, &two), change(&two, &one)]).into_iter().map(|change| {
+        let tasks = shuffle(&world, vec![change(&one, &two), change(&two, &one)]).into_iter().map(|change| {
             let world = world.clone();
             async move { world.commit(change).await }
         });

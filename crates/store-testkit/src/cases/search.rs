@@ -43,13 +43,13 @@ async fn change(world: &CaseContext, change: IndexChange) -> bool {
     world.store.change_index(world.tenant, TABLE, change).await.unwrap()
 }
 
-async fn written(world: &CaseContext, about: EmployeeId) -> Observation {
+async fn write_observation(world: &CaseContext, about: EmployeeId) -> Observation {
     let it = Observation { observation: "Kept calm.".to_owned(), ..world.make.observation(about) };
     world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     it
 }
 
-fn pending(observation: &Observation, version: Version) -> PendingRow {
+fn pending_row(observation: &Observation, version: Version) -> PendingRow {
     PendingRow { id: observation.id.to_bytes(), version }
 }
 
@@ -70,13 +70,13 @@ fn with(segment: &SegmentContents) -> IndexChange {
     IndexChange { segment: Some(segment.clone()), ..IndexChange::created_at(AT) }
 }
 
-fn wanted(segment: &SegmentContents, range: KeyRange) -> WantedBlocks {
+fn wanted_blocks(segment: &SegmentContents, range: KeyRange) -> WantedBlocks {
     WantedBlocks { segment: segment.segment.id, range }
 }
 
 /// Reads the stored contents of a segment.
 async fn contents(world: &CaseContext, of: &SegmentContents) -> SegmentContents {
-    let blocks = world.store.index_blocks(world.tenant, &[wanted(of, KeyRange::all())]).await.unwrap();
+    let blocks = world.store.index_blocks(world.tenant, &[wanted_blocks(of, KeyRange::all())]).await.unwrap();
     let numbers: Vec<_> = (0..of.segment.documents.div_ceil(CHUNK)).map(|chunk| (of.segment.id, chunk)).collect();
     let chunks = world.store.index_chunks(world.tenant, &numbers).await.unwrap();
     SegmentContents { segment: of.segment.clone(), blocks: blocks.concat(), chunks }
@@ -94,8 +94,8 @@ async fn pending_tables(world: &CaseContext) -> Vec<(Tenant, String)> {
 
 async fn written_row_is_pending_until_indexed(world: CaseContext) {
     let person = world.hire().await.id;
-    let (one, other) = (written(&world, person).await, written(&world, person).await);
-    let mut all = vec![pending(&one, Version::FIRST), pending(&other, Version::FIRST)];
+    let (one, other) = (write_observation(&world, person).await, write_observation(&world, person).await);
+    let mut all = vec![pending_row(&one, Version::FIRST), pending_row(&other, Version::FIRST)];
     all.sort_by_key(|block| block.id);
     assert_eq!(state(&world).await, IndexState { segments: vec![], pending: all.clone() });
     let tables = pending_tables(&world).await;
@@ -112,12 +112,12 @@ async fn written_row_is_pending_until_indexed(world: CaseContext) {
 
 async fn row_changed_during_indexing_stays_pending(world: CaseContext) {
     let person = world.hire().await.id;
-    let (one, other) = (written(&world, person).await, written(&world, person).await);
-    let pending_rows = [&one, &other].map(|document| pending(document, Version::FIRST)).to_vec();
+    let (one, other) = (write_observation(&world, person).await, write_observation(&world, person).await);
+    let pending_rows = [&one, &other].map(|document| pending_row(document, Version::FIRST)).to_vec();
     let changed_observation = Observation { observation: "Lost it.".to_owned(), ..one.clone() };
     world.save(vec![Write::put(&Row::at_version(changed_observation.clone(), Version::FIRST))]).await;
     assert!(change(&world, IndexChange { indexed: pending_rows.clone(), ..with(&segment(1, 2)) }).await);
-    assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
+    assert_eq!(state(&world).await.pending, [pending_row(&one, Version(2))]);
     assert!(
         !change(&world, IndexChange { indexed: pending_rows, ..with(&segment(2, 2)) }).await,
         "somebody else did that"
@@ -127,7 +127,7 @@ async fn row_changed_during_indexing_stays_pending(world: CaseContext) {
     // A row without searchable words is not queued for indexing.
     let archived_observation = Observation { archived_at: Some(world.make.tick()), ..other };
     world.save(vec![Write::put(&Row::at_version(archived_observation, Version::FIRST))]).await;
-    assert_eq!(state(&world).await.pending, [pending(&one, Version(2))]);
+    assert_eq!(state(&world).await.pending, [pending_row(&one, Version(2))]);
 }
 
 async fn segment_round_trips(world: CaseContext) {
@@ -136,12 +136,12 @@ async fn segment_round_trips(world: CaseContext) {
     assert_eq!(contents(&world, &large).await, large);
     assert_eq!(contents(&world, &small).await, small);
     let ranges = [
-        wanted(&large, KeyRange::whole("own01234")),
-        wanted(&small, KeyRange::whole("calm")),
-        wanted(&large, KeyRange::with_prefix("own012")),
-        wanted(&large, KeyRange::whole("aaa")),
-        wanted(&large, KeyRange::with_prefix("zzz")),
-        wanted(&large, KeyRange::whole("calm")),
+        wanted_blocks(&large, KeyRange::whole("own01234")),
+        wanted_blocks(&small, KeyRange::whole("calm")),
+        wanted_blocks(&large, KeyRange::with_prefix("own012")),
+        wanted_blocks(&large, KeyRange::whole("aaa")),
+        wanted_blocks(&large, KeyRange::with_prefix("zzz")),
+        wanted_blocks(&large, KeyRange::whole("calm")),
     ];
     let blocks = world.store.index_blocks(world.tenant, &ranges).await.unwrap();
     assert_eq!(blocks.len(), ranges.len());
@@ -192,7 +192,7 @@ async fn replaced_segment_is_readable_until_removed(world: CaseContext) {
 
 async fn search_index_belongs_to_one_tenant(world: CaseContext) {
     let own = segment(1, 50);
-    let mine = written(&world, world.hire().await.id).await;
+    let mine = write_observation(&world, world.hire().await.id).await;
     assert!(change(&world, with(&own)).await);
     for other in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(state(&other).await, IndexState::default());
@@ -200,14 +200,15 @@ async fn search_index_belongs_to_one_tenant(world: CaseContext) {
         assert!(theirs.blocks.is_empty() && theirs.chunks.concat().is_empty());
         let replacing = IndexChange { replaced: vec![own.segment.id], ..IndexChange::created_at(AT) };
         assert!(!change(&other, replacing).await);
-        let taking = IndexChange { indexed: vec![pending(&mine, Version::FIRST)], ..IndexChange::created_at(AT) };
+        let taking =
+            IndexChange { indexed: vec![pending_row(&mine, Version::FIRST)], ..IndexChange::created_at(AT) };
         assert!(!change(&other, taking).await);
     }
     let objectives = world.store.index_state(world.tenant, "objectives", MOST).await.unwrap();
     assert_eq!(objectives, IndexState::default(), "nor does another table");
     assert_eq!(
         state(&world).await,
-        IndexState { segments: vec![own.segment], pending: vec![pending(&mine, Version::FIRST)] }
+        IndexState { segments: vec![own.segment], pending: vec![pending_row(&mine, Version::FIRST)] }
     );
 }
 
@@ -215,7 +216,7 @@ async fn emptied_data_set_has_no_search_index(world: CaseContext) {
     let (world, other) = (world.test_environment(), world);
     let mut kept_contents = BTreeMap::new();
     for it in [&world, &other] {
-        written(it, it.hire().await.id).await;
+        write_observation(it, it.hire().await.id).await;
         assert!(change(it, with(&segment(1, 200))).await);
         kept_contents.insert(it.tenant, state(it).await);
     }
@@ -233,7 +234,7 @@ async fn search_backlog_is_indexed_once(world: CaseContext) {
     let person = world.hire().await.id;
     let mut all = vec![];
     for _ in 0..5 {
-        all.push(written(&world, person).await.id.to_bytes());
+        all.push(write_observation(&world, person).await.id.to_bytes());
     }
     all.sort_unstable();
     // The backlog starts after the id of the person. The ids of all observations sort after this id.

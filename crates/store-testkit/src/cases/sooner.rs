@@ -23,7 +23,11 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Returns the request to expedite a delivery, with the promised attempt and id.
-fn sooner(to: &Subscription, event_id: EventId, promised: Option<(u16, DeliveryId)>) -> ExpediteDelivery {
+fn expedite_request(
+    to: &Subscription,
+    event_id: EventId,
+    promised: Option<(u16, DeliveryId)>,
+) -> ExpediteDelivery {
     ExpediteDelivery { webhook_id: to.id, event_id, promised }
 }
 
@@ -37,7 +41,7 @@ fn fails(job: &Job, world: &CaseContext, retry_at: Timestamp) -> (Job, AttemptRe
 }
 
 /// Creates a subscription with failed events, whose next attempts are due in a day.
-async fn failed(world: &CaseContext, count: usize) -> (Subscription, Vec<Job>) {
+async fn create_failed(world: &CaseContext, count: usize) -> (Subscription, Vec<Job>) {
     let to = world.subscriber().await;
     world.commit_events(&vec![EventType::EmployeeCreated; count]).await;
     let worker = Worker::new(world);
@@ -48,10 +52,11 @@ async fn failed(world: &CaseContext, count: usize) -> (Subscription, Vec<Job>) {
 }
 
 async fn expedited_delivery_keeps_its_attempt_number(world: CaseContext) {
-    let (to, jobs) = failed(&world, 3).await;
+    let (to, jobs) = create_failed(&world, 3).await;
     let worker = Worker::new(&world);
     let id: DeliveryId = world.make.id();
-    let some = [sooner(&to, jobs[0].event_id, None), sooner(&to, jobs[1].event_id, Some((2, id)))];
+    let some =
+        [expedite_request(&to, jobs[0].event_id, None), expedite_request(&to, jobs[1].event_id, Some((2, id)))];
     let due_time = world.now().plus_seconds(5);
     world.save(vec![Write::BringForward(some.to_vec(), due_time)]).await;
     assert_eq!(worker.all(due_time.plus_seconds(-1)).await, []);
@@ -64,14 +69,14 @@ async fn expedited_delivery_keeps_its_attempt_number(world: CaseContext) {
 }
 
 async fn due_leased_or_parked_delivery_is_not_expedited(world: CaseContext) {
-    let (to, jobs) = failed(&world, 3).await;
+    let (to, jobs) = create_failed(&world, 3).await;
     let tomorrow = world.now().plus_seconds(86_400);
     let worker = Worker::new(&world);
     worker.all(tomorrow).await;
     // The first delivery is due, the second is parked, and the third is leased.
     let earlier = world.now().plus_seconds(-60);
     worker.keeps(vec![(jobs[0], AttemptResult::Back(earlier)), (jobs[1], AttemptResult::Parked)]).await;
-    let all = jobs.iter().map(|job| sooner(&to, job.event_id, None)).collect();
+    let all = jobs.iter().map(|job| expedite_request(&to, job.event_id, None)).collect();
     world.save(vec![Write::BringForward(all, tomorrow)]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(earlier).await, [jobs[0]], "the due delivery is not delayed");
@@ -82,28 +87,30 @@ async fn due_leased_or_parked_delivery_is_not_expedited(world: CaseContext) {
 }
 
 async fn promised_id_is_refused_for_another_attempt_number(world: CaseContext) {
-    let (to, jobs) = failed(&world, 1).await;
+    let (to, jobs) = create_failed(&world, 1).await;
     let (event, id): (_, DeliveryId) = (jobs[0].event_id, world.make.id());
-    let promise = |attempt, id| Write::BringForward(vec![sooner(&to, event, Some((attempt, id)))], END);
+    let promise = |attempt, id| Write::BringForward(vec![expedite_request(&to, event, Some((attempt, id)))], END);
     world.save(vec![promise(2, id)]).await;
     world.save(vec![promise(2, id)]).await;
-    let absent = Write::BringForward(vec![sooner(&to, world.make.id(), Some((2, id)))], END);
+    let absent = Write::BringForward(vec![expedite_request(&to, world.make.id(), Some((2, id)))], END);
     for late in [promise(1, id), promise(3, id), promise(2, world.make.id()), absent] {
         let result = world.try_save(late).await;
         assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     }
-    let nothing = Write::BringForward(vec![sooner(&to, world.make.id(), None)], END);
+    let nothing = Write::BringForward(vec![expedite_request(&to, world.make.id(), None)], END);
     world.save(vec![nothing]).await;
     assert_eq!(queued(&world, &to, event).await, Some(Job { delivery_id: Some(id), ..jobs[0] }));
 }
 
 async fn retry_requested_during_an_attempt_follows_its_failure(world: CaseContext) {
-    let (to, jobs) = failed(&world, 2).await;
+    let (to, jobs) = create_failed(&world, 2).await;
     let tomorrow = world.now().plus_seconds(86_400);
     let (worker, other) = (Worker::new(&world), Worker::new(&world));
     assert_eq!(worker.all(tomorrow).await, jobs);
     let id: DeliveryId = world.make.id();
-    world.save(vec![Write::BringForward(vec![sooner(&to, jobs[0].event_id, Some((2, id)))], tomorrow)]).await;
+    world
+        .save(vec![Write::BringForward(vec![expedite_request(&to, jobs[0].event_id, Some((2, id)))], tomorrow)])
+        .await;
     assert_eq!(other.all(tomorrow).await, [], "an attempt is in flight");
     worker.keeps(jobs.iter().map(|job| fails(job, &world, END)).collect()).await;
     let next = Job { attempt: 3, delivery_id: Some(id), ..jobs[0] };
@@ -114,12 +121,15 @@ async fn retry_requested_during_an_attempt_follows_its_failure(world: CaseContex
 }
 
 async fn retry_requested_during_a_successful_attempt_is_dropped(world: CaseContext) {
-    let (to, jobs) = failed(&world, 1).await;
+    let (to, jobs) = create_failed(&world, 1).await;
     let worker = Worker::new(&world);
     let leased_jobs = worker.all(world.now().plus_seconds(86_400)).await;
     let announced_attempt = Some((2, world.make.id()));
     world
-        .save(vec![Write::BringForward(vec![sooner(&to, jobs[0].event_id, announced_attempt)], world.now())])
+        .save(vec![Write::BringForward(
+            vec![expedite_request(&to, jobs[0].event_id, announced_attempt)],
+            world.now(),
+        )])
         .await;
     let success_result = attempt_effect(&leased_jobs[0], world.make.id(), GOOD, None);
     worker.keeps(vec![(leased_jobs[0], AttemptResult::Settled(Box::new(success_result)))]).await;
@@ -128,11 +138,11 @@ async fn retry_requested_during_a_successful_attempt_is_dropped(world: CaseConte
 }
 
 async fn delivery_of_another_owner_is_not_expedited(world: CaseContext) {
-    let (to, jobs) = failed(&world, 1).await;
+    let (to, jobs) = create_failed(&world, 1).await;
     let other = world.subscriber().await;
     let (event, now) = (jobs[0].event_id, world.now());
     for (world, to) in [(world.in_other_tenant(), &to), (world.test_environment(), &to), (world.clone(), &other)] {
-        world.save(vec![Write::BringForward(vec![sooner(to, event, None)], now)]).await;
+        world.save(vec![Write::BringForward(vec![expedite_request(to, event, None)], now)]).await;
         assert_eq!(queued(&world, to, event).await, None);
     }
     assert_eq!(Worker::new(&world).all(now).await, []);

@@ -177,7 +177,7 @@ async fn summary_round_trips(world: CaseContext) {
 }
 
 /// Returns the linked summaries of an objective, and checks that every read agrees.
-async fn linked(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
+async fn linked_summaries(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
     let CaseContext { store, tenant, .. } = world;
     let one = store.row::<Objective>(*tenant, id).await.unwrap().unwrap();
     assert_eq!(one.version, Version::FIRST, "nobody writes the objective");
@@ -213,25 +213,32 @@ async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
     let person = world.hire().await;
     let [goal, other] = [make.objective(person.id), make.objective(person.id)];
     world.save([&goal, &other].map(|objective| Write::put(&Row::new(objective.clone()))).into()).await;
-    assert_eq!(linked(&world, goal.id).await, []);
+    assert_eq!(linked_summaries(&world, goal.id).await, []);
     let including =
         |ids: &[ObjectiveId]| Summary { included_objective_ids: ids.to_vec(), ..make.summary(person.id) };
     let (first, second) = (including(&[goal.id]), including(&[other.id, goal.id]));
     for it in [&second, &first] {
         world.save(vec![Write::put(&Row::new(it.clone()))]).await;
     }
-    assert_eq!(linked(&world, goal.id).await, [first.id, second.id], "in the order of their ids");
-    assert_eq!(linked(&world, other.id).await, [second.id]);
+    assert_eq!(linked_summaries(&world, goal.id).await, [first.id, second.id], "in the order of their ids");
+    assert_eq!(linked_summaries(&world, other.id).await, [second.id]);
     let archived_summary = Summary { status: Status::Archived, ..first };
     world.save(vec![Write::put(&Row::at_version(archived_summary, Version::FIRST))]).await;
     let summary_without = Summary { included_objective_ids: vec![other.id], ..second.clone() };
     world.save(vec![Write::put(&Row::at_version(summary_without, Version::FIRST))]).await;
-    assert_eq!((linked(&world, goal.id).await, linked(&world, other.id).await), (vec![], vec![second.id]));
+    assert_eq!(
+        (linked_summaries(&world, goal.id).await, linked_summaries(&world, other.id).await),
+        (vec![], vec![second.id])
+    );
     let elsewhere = world.in_other_tenant();
     let stranger = elsewhere.hire().await;
     let foreign = Summary { included_objective_ids: vec![other.id], ..make.summary(stranger.id) };
     elsewhere.save(vec![Write::put(&Row::new(foreign))]).await;
-    assert_eq!(linked(&world, other.id).await, [second.id], "another tenant's summaries are not its own");
+    assert_eq!(
+        linked_summaries(&world, other.id).await,
+        [second.id],
+        "another tenant's summaries are not its own"
+    );
     let due = Objective { status: ObjectiveStatus::Approved, ..make.objective(person.id) };
     let about = including(&[due.id]);
     world.save(vec![Write::put(&Row::new(due.clone())), Write::put(&Row::new(about.clone()))]).await;

@@ -22,12 +22,12 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-fn once(world: &CaseContext, write: Write, replay: &IdempotencyRecord) -> ChangeSet {
+fn with_replay(world: &CaseContext, write: Write, replay: &IdempotencyRecord) -> ChangeSet {
     let events = vec![world.make.event(EventType::EmployeeCreated)];
     ChangeSet { events, replay: Some(replay.clone()), ..world.make.change(vec![write]) }
 }
 
-fn stored(replay: &IdempotencyRecord) -> StoredAnswer {
+fn stored_answer(replay: &IdempotencyRecord) -> StoredAnswer {
     StoredAnswer { fingerprint: replay.fingerprint, status: replay.status, sealed: replay.sealed.clone() }
 }
 
@@ -40,7 +40,7 @@ async fn thirty_concurrent_retries_have_one_effect(world: CaseContext) {
         let key = format!("key-{round}");
         let twins: Vec<_> = (0..30).map(|_| (world.make.employee(), world.make.replay(&key))).collect();
         let tasks = twins.clone().into_iter().map(|(person, replay)| {
-            let (world, change) = (world.clone(), once(&world, joins(person), &replay));
+            let (world, change) = (world.clone(), with_replay(&world, joins(person), &replay));
             async move { world.commit(change).await }
         });
         let results = at_once(tasks).await;
@@ -52,7 +52,7 @@ async fn thirty_concurrent_retries_have_one_effect(world: CaseContext) {
         let (person, replay) = &twins[winners[0]];
         assert_eq!(people_rows.into_iter().map(|row| row.value).collect::<Vec<_>>(), std::slice::from_ref(person));
         let replay_row = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
-        assert_eq!(replay_row, Some(stored(replay)));
+        assert_eq!(replay_row, Some(stored_answer(replay)));
     }
     assert_eq!(world.events().await.len(), 3, "one event for each effect");
 }
@@ -62,26 +62,26 @@ async fn thirty_concurrent_retries_have_one_effect(world: CaseContext) {
 async fn replay_is_reported_before_any_other_conflict(world: CaseContext) {
     let person = Employee { external_id: Some("one".to_owned()), ..world.make.employee() };
     let (joined, updated) = (world.make.replay("joined"), world.make.replay("updated"));
-    world.commit(once(&world, joins(person.clone()), &joined)).await.unwrap();
+    world.commit(with_replay(&world, joins(person.clone()), &joined)).await.unwrap();
     let department = world.make.department();
     let archived_department =
         candor_domain::catalog::Department { archived_at: Some(world.make.tick()), ..department.clone() };
     world.save(vec![Write::put(&Row::new(archived_department))]).await;
     let change = Write::employee(&Row::at_version(person.clone(), Version::FIRST), None);
-    world.commit(once(&world, change.clone(), &updated)).await.unwrap();
+    world.commit(with_replay(&world, change.clone(), &updated)).await.unwrap();
 
     let same_address = Employee { id: world.make.id(), ..person.clone() };
     let failing_change = ChangeSet {
         requires: vec![Require::open::<Department>(department.id)],
-        ..once(&world, joins(world.make.employee()), &joined)
+        ..with_replay(&world, joins(world.make.employee()), &joined)
     };
     let homeless = Employee { department_id: Some(world.make.id()), ..world.make.employee() };
     let twins = [
-        ("the address is taken", once(&world, joins(same_address), &joined)),
-        ("the id is taken", once(&world, joins(person), &joined)),
+        ("the address is taken", with_replay(&world, joins(same_address), &joined)),
+        ("the id is taken", with_replay(&world, joins(person), &joined)),
         ("a requirement is broken", failing_change),
-        ("a reference is missing", once(&world, joins(homeless), &joined)),
-        ("the row has changed", once(&world, change, &updated)),
+        ("a reference is missing", with_replay(&world, joins(homeless), &joined)),
+        ("the row has changed", with_replay(&world, change, &updated)),
     ];
     for (what, twin) in twins {
         let result = world.commit(twin).await;
@@ -93,7 +93,7 @@ async fn replay_is_reported_before_any_other_conflict(world: CaseContext) {
         let replay = world.make.replay(&format!("round-{round}"));
         let tasks = (0..10).map(|_| {
             let twin = Employee { id: world.make.id(), ..person.clone() };
-            let (world, change) = (world.clone(), once(&world, joins(twin), &replay));
+            let (world, change) = (world.clone(), with_replay(&world, joins(twin), &replay));
             async move { world.commit(change).await }
         });
         let results = at_once(tasks).await;
@@ -105,11 +105,13 @@ async fn replay_is_reported_before_any_other_conflict(world: CaseContext) {
 async fn replay_answer_is_stored_until_expiry(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let replay = IdempotencyRecord { sealed: (0..=255).collect(), ..make.replay(&"~".repeat(255)) };
-    world.commit(once(&world, joins(make.employee()), &replay)).await.unwrap();
+    world.commit(with_replay(&world, joins(make.employee()), &replay)).await.unwrap();
     let end = replay.created_at.plus_seconds(RETENTION_SECONDS);
-    for (now, wanted) in
-        [(replay.created_at, Some(stored(&replay))), (just_before(end), Some(stored(&replay))), (end, None)]
-    {
+    for (now, wanted) in [
+        (replay.created_at, Some(stored_answer(&replay))),
+        (just_before(end), Some(stored_answer(&replay))),
+        (end, None),
+    ] {
         assert_eq!(store.replay(*tenant, &replay.key, now).await.unwrap(), wanted, "{now}");
     }
     let other = make.replay("other");
@@ -119,15 +121,15 @@ async fn replay_answer_is_stored_until_expiry(world: CaseContext) {
 async fn expired_replay_answer_is_replaced(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let first = make.replay("again");
-    world.commit(once(&world, joins(make.employee()), &first)).await.unwrap();
+    world.commit(with_replay(&world, joins(make.employee()), &first)).await.unwrap();
     let end = first.expires_at();
     let early = IdempotencyRecord { created_at: just_before(end), ..make.replay("again") };
-    let result = world.commit(once(&world, joins(make.employee()), &early)).await;
+    let result = world.commit(with_replay(&world, joins(make.employee()), &early)).await;
     assert!(matches!(result, Err(CommitError::Replayed)), "{result:?}");
 
     let twins: Vec<_> = (0..10).map(|_| IdempotencyRecord { created_at: end, ..make.replay("again") }).collect();
     let tasks = twins.clone().into_iter().map(|replay| {
-        let (world, change) = (world.clone(), once(&world, joins(make.employee()), &replay));
+        let (world, change) = (world.clone(), with_replay(&world, joins(make.employee()), &replay));
         async move { world.commit(change).await }
     });
     let results = at_once(tasks).await;
@@ -135,7 +137,7 @@ async fn expired_replay_answer_is_replaced(world: CaseContext) {
     assert_eq!(winners.len(), 1, "an expired key is used anew once: {results:?}");
     assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
     let replay_row = store.replay(*tenant, &first.key, end).await.unwrap();
-    assert_eq!(replay_row, Some(stored(&twins[winners[0]])));
+    assert_eq!(replay_row, Some(stored_answer(&twins[winners[0]])));
 }
 
 async fn replay_answer_without_changes_is_stored(world: CaseContext) {
@@ -149,16 +151,16 @@ async fn replay_answer_without_changes_is_stored(world: CaseContext) {
     let winners: Vec<_> = (0..10).filter(|number| keep_results[*number]).collect();
     assert_eq!(winners.len(), 1, "{keep_results:?}");
     let first = &twins[winners[0]];
-    assert_eq!(store.replay(*tenant, &first.key, first.created_at).await.unwrap(), Some(stored(first)));
+    assert_eq!(store.replay(*tenant, &first.key, first.created_at).await.unwrap(), Some(stored_answer(first)));
 
-    let result = world.commit(once(&world, joins(make.employee()), &make.replay("nothing"))).await;
+    let result = world.commit(with_replay(&world, joins(make.employee()), &make.replay("nothing"))).await;
     assert!(matches!(result, Err(CommitError::Replayed)), "a key stands for one request: {result:?}");
     let used_replay = make.replay("something");
-    world.commit(once(&world, joins(make.employee()), &used_replay)).await.unwrap();
+    world.commit(with_replay(&world, joins(make.employee()), &used_replay)).await.unwrap();
     assert!(!store.keep(*tenant, make.replay("something")).await.unwrap());
     assert_eq!(
         store.replay(*tenant, &used_replay.key, used_replay.created_at).await.unwrap(),
-        Some(stored(&used_replay))
+        Some(stored_answer(&used_replay))
     );
 
     let end = first.expires_at();
@@ -166,7 +168,7 @@ async fn replay_answer_without_changes_is_stored(world: CaseContext) {
     assert!(!store.keep(*tenant, early).await.unwrap());
     let new_replay = IdempotencyRecord { created_at: end, ..make.replay("nothing") };
     assert!(store.keep(*tenant, new_replay.clone()).await.unwrap());
-    assert_eq!(store.replay(*tenant, &new_replay.key, end).await.unwrap(), Some(stored(&new_replay)));
+    assert_eq!(store.replay(*tenant, &new_replay.key, end).await.unwrap(), Some(stored_answer(&new_replay)));
     let elsewhere = world.in_other_tenant();
     assert!(elsewhere.store.keep(elsewhere.tenant, make.replay("nothing")).await.unwrap());
 }
@@ -176,7 +178,7 @@ async fn idempotency_key_belongs_to_one_tenant(world: CaseContext) {
     for it in [world.clone(), world.in_other_tenant(), world.test_environment()] {
         let now = replay.created_at;
         assert_eq!(it.store.replay(it.tenant, &replay.key, now).await.unwrap(), None);
-        it.commit(once(&it, joins(it.make.employee()), &replay)).await.unwrap();
-        assert_eq!(it.store.replay(it.tenant, &replay.key, now).await.unwrap(), Some(stored(&replay)));
+        it.commit(with_replay(&it, joins(it.make.employee()), &replay)).await.unwrap();
+        assert_eq!(it.store.replay(it.tenant, &replay.key, now).await.unwrap(), Some(stored_answer(&replay)));
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Stores responses with keys based on `keys`, and events, for several tenants. Returns a later time.
-async fn filled(tenants: &[CaseContext], keys: &str) -> Timestamp {
+async fn fill_tenants(tenants: &[CaseContext], keys: &str) -> Timestamp {
     for number in 0..10 {
         for world in tenants {
             world.make.clock.advance_seconds(60);
@@ -36,7 +36,7 @@ async fn filled(tenants: &[CaseContext], keys: &str) -> Timestamp {
 }
 
 /// Sweeps in portions of 7 until nothing is left. Returns the number of removed rows.
-async fn swept(world: &CaseContext, now: Timestamp, events_before: Timestamp) -> u64 {
+async fn sweep_all(world: &CaseContext, now: Timestamp, events_before: Timestamp) -> u64 {
     let mut removed_count = 0;
     for _ in 0..100 {
         let portion =
@@ -52,11 +52,11 @@ async fn swept(world: &CaseContext, now: Timestamp, events_before: Timestamp) ->
 
 async fn retention_removes_expired_rows_in_batches(world: CaseContext) {
     let tenants = [world.clone(), world.in_other_tenant(), world.test_environment()];
-    let middle = filled(&tenants, "old").await;
-    let end = filled(&tenants, "new").await;
-    assert_eq!(swept(&world, end, EVER).await, 0, "nothing is old yet");
+    let middle = fill_tenants(&tenants, "old").await;
+    let end = fill_tenants(&tenants, "new").await;
+    assert_eq!(sweep_all(&world, end, EVER).await, 0, "nothing is old yet");
     let now = middle.plus_seconds(RETENTION_SECONDS);
-    assert_eq!(swept(&world, now, middle).await, 60, "30 answers and 30 events");
+    assert_eq!(sweep_all(&world, now, middle).await, 60, "30 answers and 30 events");
     for tenant in &tenants {
         let remaining_events = tenant.events().await;
         assert_eq!(remaining_events.len(), 10);
@@ -71,11 +71,11 @@ async fn retention_removes_expired_rows_in_batches(world: CaseContext) {
             assert!(tenant.store.replay(tenant.tenant, &new, now).await.unwrap().is_some());
         }
     }
-    assert_eq!(swept(&world, end.plus_seconds(RETENTION_SECONDS), EVER).await, 30, "the other answers");
+    assert_eq!(sweep_all(&world, end.plus_seconds(RETENTION_SECONDS), EVER).await, 30, "the other answers");
 }
 
 async fn retention_keeps_the_audit_log(world: CaseContext) {
-    let end = filled(std::slice::from_ref(&world), "key").await;
+    let end = fill_tenants(std::slice::from_ref(&world), "key").await;
     let last = IdempotencyRecord { created_at: end, ..world.make.replay("last") };
     world.commit(ChangeSet { replay: Some(last.clone()), ..world.make.change(vec![]) }).await.unwrap();
     let log = || async {

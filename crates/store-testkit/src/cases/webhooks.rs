@@ -36,7 +36,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-async fn stored(world: &CaseContext, subscription: &Subscription) -> Option<Versioned<Subscription>> {
+async fn read_subscription(world: &CaseContext, subscription: &Subscription) -> Option<Versioned<Subscription>> {
     world.store.row::<Subscription>(world.tenant, subscription.id).await.unwrap()
 }
 
@@ -93,9 +93,9 @@ fn variants(world: &CaseContext) -> Vec<Subscription> {
 async fn subscription_round_trips(world: CaseContext) {
     for value in variants(&world) {
         world.add_subscription(value.clone()).await;
-        assert_eq!(stored(&world, &value).await, Some(Versioned { value, version: Version::FIRST }));
+        assert_eq!(read_subscription(&world, &value).await, Some(Versioned { value, version: Version::FIRST }));
     }
-    assert_eq!(stored(&world, &world.make.subscription()).await, None);
+    assert_eq!(read_subscription(&world, &world.make.subscription()).await, None);
 }
 
 async fn subscription_update_requires_the_seen_version(world: CaseContext) {
@@ -107,7 +107,10 @@ async fn subscription_update_requires_the_seen_version(world: CaseContext) {
         world.save(vec![Write::put(&Row::at_version(value.clone(), Version(number)))]).await;
         let late = world.try_save(Write::put(&Row::at_version(first.clone(), Version(number)))).await;
         assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
-        assert_eq!(stored(&world, &first).await, Some(Versioned { value, version: Version(number + 1) }));
+        assert_eq!(
+            read_subscription(&world, &first).await,
+            Some(Versioned { value, version: Version(number + 1) })
+        );
     }
     let nobody = world.try_save(Write::put(&Row::at_version(world.make.subscription(), Version::FIRST))).await;
     assert!(matches!(nobody, Err(CommitError::Stale)), "{nobody:?}");
@@ -127,9 +130,9 @@ async fn removed_subscription_loses_its_queue_but_not_its_log(world: CaseContext
     world.save(vec![Write::put(&Row::at_version(change, Version::FIRST))]).await;
     let late = world.try_save(Write::WebhookRemoved(to.id, Version::FIRST)).await;
     assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
-    assert!(stored(&world, &to).await.is_some());
+    assert!(read_subscription(&world, &to).await.is_some());
     world.save(vec![Write::WebhookRemoved(to.id, Version(2))]).await;
-    assert_eq!(stored(&world, &to).await, None);
+    assert_eq!(read_subscription(&world, &to).await, None);
     let second_removal = world.try_save(Write::WebhookRemoved(to.id, Version(2))).await;
     assert!(matches!(second_removal, Err(CommitError::Stale)), "{second_removal:?}");
     // Workers drop the remaining deliveries of a deleted subscription until the queue is empty.
@@ -155,7 +158,7 @@ async fn removed_subscription_loses_its_queue_but_not_its_log(world: CaseContext
 async fn subscription_belongs_to_one_tenant(world: CaseContext) {
     let mine = world.subscriber().await;
     for others in [world.in_other_tenant(), world.test_environment()] {
-        assert_eq!(stored(&others, &mine).await, None);
+        assert_eq!(read_subscription(&others, &mine).await, None);
         let list = lists::webhooks(&others, webhook::Filter::default());
         assert_eq!(list.walk(Sort::ascending_by(SortBy::CreatedAt), 9).await, []);
         for write in [
@@ -167,9 +170,9 @@ async fn subscription_belongs_to_one_tenant(world: CaseContext) {
         }
         let theirs = Subscription { url: "https://theirs.example.com/".to_owned(), ..mine.clone() };
         others.add_subscription(theirs.clone()).await;
-        assert_eq!(stored(&others, &mine).await.map(|row| row.value), Some(theirs));
+        assert_eq!(read_subscription(&others, &mine).await.map(|row| row.value), Some(theirs));
     }
-    assert_eq!(stored(&world, &mine).await, Some(Versioned { value: mine, version: Version::FIRST }));
+    assert_eq!(read_subscription(&world, &mine).await, Some(Versioned { value: mine, version: Version::FIRST }));
 }
 
 async fn subscription_list_matches_filters_in_every_order(world: CaseContext) {
@@ -211,7 +214,7 @@ async fn subscriptions_of_all_tenants_are_walked(world: CaseContext) {
         let delta = health::failed(&world);
         it.add_subscription(value.clone()).await;
         world.store.record(it.make.worker(), vec![], vec![(it.queue(&value), delta)]).await.unwrap();
-        expected_ids.push((it.tenant, stored(it, &value).await.unwrap()));
+        expected_ids.push((it.tenant, read_subscription(it, &value).await.unwrap()));
     }
     expected_ids.sort_by_key(|(tenant, row)| (tenant.to_bytes(), row.value.id));
     for most in [1, 4, 30, 100] {
@@ -258,7 +261,7 @@ async fn corrupt_subscription_names_its_column(world: CaseContext) {
         }
         world.spoil(&format!("UPDATE webhooks SET {column} = {right}")).await;
     }
-    assert!(stored(&world, &to).await.is_some());
+    assert!(read_subscription(&world, &to).await.is_some());
 }
 
 async fn corrupt_attempt_names_its_column(world: CaseContext) {

@@ -25,21 +25,21 @@ impl DistinctPositions {
 mod tests {
     use super::*;
 
-    fn distinct(positions: &[i64]) -> Vec<i64> {
+    fn distinct_positions(positions: &[i64]) -> Vec<i64> {
         let mut all = DistinctPositions::default();
         positions.iter().map(|position| all.next(*position)).collect()
     }
 
     #[test]
     fn distinct_positions_stay_unchanged() {
-        assert_eq!(distinct(&[1, 2, 5, 9]), [1, 2, 5, 9]);
+        assert_eq!(distinct_positions(&[1, 2, 5, 9]), [1, 2, 5, 9]);
     }
 
     #[test]
     fn equal_positions_move_up_with_the_least_displacement() {
-        let positions = distinct(&[7, 7, 7, 8, 20, 20]);
+        let positions = distinct_positions(&[7, 7, 7, 8, 20, 20]);
         assert_eq!(positions, [7, 8, 9, 10, 20, 21]);
-        assert_eq!(distinct(&positions), positions, "a second time changes nothing");
+        assert_eq!(distinct_positions(&positions), positions, "a second time changes nothing");
     }
 
     #[test]

@@ -68,7 +68,7 @@ async fn row_of_an_export_has_the_type_of_its_resource() {
     assert_eq!((later_row.id(), later_row.row_type()), ("bdg_1", "badge"));
 }
 
-async fn followed(
+async fn follow_export(
     client: &Candor,
     rows: &mut BTreeMap<String, Value>,
     position: Option<String>,
@@ -88,7 +88,7 @@ async fn replica_of_an_export_equals_the_data() {
     let first = rows.keys().find(|id| id.starts_with("emp_")).unwrap().clone();
     client.employees().update(&first, EmployeeUpdate::new().job_title("Engineer")).await.unwrap();
     hire(&client, 3).await.unwrap();
-    followed(&client, &mut rows, position).await;
+    follow_export(&client, &mut rows, position).await;
     assert_eq!(rows[&first]["job_title"], "Engineer");
     let people = client.employees().list(ListEmployeesQuery::new()).entries().collect().await.unwrap();
     assert_eq!(people.len(), 4);
@@ -109,12 +109,12 @@ async fn replica_keeps_nothing_of_an_erased_person() {
     client.observations().create(texts).await.unwrap();
     let has_text = |rows: &BTreeMap<_, _>| format!("{rows:?}").contains("SECRET");
     while !has_text(&rows) {
-        position = followed(&client, &mut rows, position).await;
+        position = follow_export(&client, &mut rows, position).await;
     }
     client.employees().deactivate(&person).await.unwrap();
     client.employees().erase(&person, ErasureRequest::new()).await.unwrap();
     while has_text(&rows) {
-        position = followed(&client, &mut rows, position).await;
+        position = follow_export(&client, &mut rows, position).await;
     }
     assert_eq!(rows[&person]["first_name"], "Former");
     assert!(rows.keys().all(|id| !id.starts_with("obs_")), "{rows:?}");

@@ -71,7 +71,7 @@ pub(super) async fn first_page<T: Serialize + DeserializeOwned + Send + 'static>
 }
 
 /// Returns the value with each `$name.member` replaced by the earlier answer of that name.
-fn filled(value: &Value, known: &HashMap<String, Value>) -> Value {
+fn fill_references(value: &Value, known: &HashMap<String, Value>) -> Value {
     match value {
         Value::String(text) if text.starts_with('$') => {
             let mut members = text[1..].split('.');
@@ -86,9 +86,9 @@ fn filled(value: &Value, known: &HashMap<String, Value>) -> Value {
             }
             member_value.clone()
         }
-        Value::Array(entries) => entries.iter().map(|entry| filled(entry, known)).collect(),
+        Value::Array(entries) => entries.iter().map(|entry| fill_references(entry, known)).collect(),
         Value::Object(members) => {
-            members.iter().map(|(name, entry)| (name.clone(), filled(entry, known))).collect()
+            members.iter().map(|(name, entry)| (name.clone(), fill_references(entry, known))).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
     }
@@ -102,18 +102,23 @@ async fn every_operation_is_called_and_dry_runs_change_nothing() {
     let (mut known, mut called, mut previews) = (HashMap::new(), Vec::new(), 0);
     let (own, mut states) = (client.me().get().await.unwrap().key_id, HashSet::new());
     for raw in &steps {
-        let step: Step = serde_json::from_value(filled(raw, &known)).unwrap();
+        let step: Step = serde_json::from_value(fill_references(raw, &known)).unwrap();
         let client_of_step = match &step.key {
             Some(key) => fixture.builder().api_key(key).build().unwrap(),
             None => client.clone(),
         };
-        let newest_before = newest(&client, &own).await;
+        let newest_before = newest_write(&client, &own).await;
         states.insert(newest_before.clone());
         if let Some(effects) = preview(&client_of_step, &step).await {
             previews += 1;
             let failure = effects.err().map(|error| error.api().unwrap().status.as_u16());
             assert_eq!(failure, step.fails, "{}", step.call);
-            assert_eq!(newest(&client, &own).await, newest_before, "{}: its dry run changed something", step.call);
+            assert_eq!(
+                newest_write(&client, &own).await,
+                newest_before,
+                "{}: its dry run changed something",
+                step.call
+            );
         }
         let carried_out = async {
             loop {
@@ -145,7 +150,7 @@ async fn every_operation_is_called_and_dry_runs_change_nothing() {
 }
 
 /// Returns the id of the last write of a key, by the audit log.
-async fn newest(client: &Candor, key: &str) -> Option<String> {
+async fn newest_write(client: &Candor, key: &str) -> Option<String> {
     let query = ListAuditLogQuery::new().filter(ListAuditLogFilter::new().actor_id(key)).limit(1);
     let entries = client.audit_log().list(query).await.unwrap();
     entries.data.into_iter().next().map(|entry| entry.id)

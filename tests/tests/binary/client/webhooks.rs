@@ -100,7 +100,7 @@ fn seconds() -> i64 {
 }
 
 /// Returns the headers of a delivery that was signed at this time.
-fn signed(secret: &str, body: &str, at: i64) -> impl Fn(&str) -> Option<String> + use<> {
+fn sign_delivery(secret: &str, body: &str, at: i64) -> impl Fn(&str) -> Option<String> + use<> {
     let signature = Webhook::new(secret).unwrap().sign("evt_1", at, body.as_bytes()).unwrap();
     let texts = [("webhook-id", "evt_1".to_owned()), ("webhook-timestamp", at.to_string())];
     let texts: HashMap<_, _> = texts.into_iter().chain([("webhook-signature", signature)]).collect();
@@ -116,7 +116,7 @@ fn thin_delivery_has_only_a_reference_to_its_resource() {
         "data": {"id": "emp_1", "type": "employee", "url": url}, "payload": "thin",
     });
     let text = body.to_string();
-    let read = unwrap(text.as_bytes(), &signed(&secret, &text, seconds()), &[&secret]).unwrap();
+    let read = unwrap(text.as_bytes(), &sign_delivery(&secret, &text, seconds()), &[&secret]).unwrap();
     assert!(matches!(&read, Delivered::Thin(event) if serde_json::to_value(event).unwrap() == body), "{read:?}");
 }
 
@@ -128,7 +128,7 @@ fn signatures_are_those_of_standard_webhooks() {
     event["event"] = json!("employee.promoted");
     event["data"] = json!({"level": 3});
     let body = event.to_string();
-    let sign_at = |at: i64| signed(&secret, &body, at);
+    let sign_at = |at: i64| sign_delivery(&secret, &body, at);
     let read = unwrap(body.as_bytes(), &sign_at(seconds()), &["whsec_AAAA", &secret]).unwrap();
     assert!(matches!(&read, Delivered::Full(Event::Other(other)) if other.data["level"] == 3), "{read:?}");
     let altered_body = body.replace('3', "4");

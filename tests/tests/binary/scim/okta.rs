@@ -58,12 +58,13 @@ fn run_suite(place: &Installation) {
 
 fn send(provider: &Provider, headers: &Value, row: &Value, variables: &Variables) -> Response {
     let [method, path] = [0, 1].map(|part| row["request"][part].as_str().unwrap());
-    let path = filled(path, variables).replace(' ', "%20").replace('"', "%22");
+    let path = fill_variables(path, variables).replace(' ', "%20").replace('"', "%22");
     let bearer = format!("Bearer {}", provider.token);
     let authorization = row["authorization"].as_str().unwrap_or(&bearer);
     let usual = members(&headers[method]).map(|(name, value)| (name.as_str(), value.as_str().unwrap()));
     let headers: Vec<_> = usual.chain([("Authorization", authorization)]).collect();
-    let body = row.get("body").map(|body| serde_json::from_str(&filled(&body.to_string(), variables)).unwrap());
+    let body =
+        row.get("body").map(|body| serde_json::from_str(&fill_variables(&body.to_string(), variables)).unwrap());
     let mut client = provider.service.anonymous().unwrap();
     client.request(method, &format!("/scim/v2{path}"), &headers, body.as_ref()).unwrap()
 }
@@ -87,7 +88,8 @@ fn judge(row: &Value, response: &Response, variables: &Variables) {
         assert!(values.is_some_and(|values| values.contains(wanted)), "{path} {}", row_text());
     }
     for (path, wanted) in members(&row["equal"]) {
-        let expected_value = wanted.as_str().map_or(wanted.clone(), |text| Value::from(filled(text, variables)));
+        let expected_value =
+            wanted.as_str().map_or(wanted.clone(), |text| Value::from(fill_variables(text, variables)));
         assert_eq!(*at(&body, path), expected_value, "{path} {}", row_text());
     }
 }
@@ -104,6 +106,6 @@ fn at<'a>(body: &'a Value, path: &str) -> &'a Value {
 }
 
 /// Replaces the names in braces by their values.
-fn filled(text: &str, variables: &Variables) -> String {
+fn fill_variables(text: &str, variables: &Variables) -> String {
     variables.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }

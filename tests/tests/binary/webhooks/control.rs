@@ -69,7 +69,7 @@ impl ControlTest {
     }
 }
 
-fn observed(arrival: &ReceivedRequest) -> String {
+fn observed_id(arrival: &ReceivedRequest) -> String {
     text(&arrival.json()["data"]["id"])
 }
 
@@ -98,11 +98,11 @@ fn a_pause_stops_and_resumes(place: Installation) {
     test.receiver.answers(|_| ReceiverResponse::Status(200));
     assert_eq!(test.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
     let last = test.wait_for_requests_to("/failing/paused", count + 1).pop().unwrap();
-    assert_eq!(observed(&last), first_observation);
+    assert_eq!(observed_id(&last), first_observation);
     // Events during the pause were not queued. Only a replay of `all` sends them, and it also repeats acknowledged
     // ones. A replay of `failed` finds none.
     let has_arrived = |test: &ControlTest, id: &str| {
-        test.receiver.requests_to("/failing/paused").iter().any(|arrival| observed(arrival) == id)
+        test.receiver.requests_to("/failing/paused").iter().any(|arrival| observed_id(arrival) == id)
     };
     assert!(!has_arrived(&test, &second_observation));
     let path = format!("/v1/webhooks/{}/replay", paused.id);
@@ -126,7 +126,7 @@ fn a_pause_stops_and_resumes(place: Installation) {
     let arrivals = test.wait_for_requests_to("/failing/paused", count + 3);
     let replays: Vec<&ReceivedRequest> =
         arrivals.iter().filter(|arrival| arrival.has("x-service-replay")).collect();
-    let mut ids: Vec<String> = replays.iter().map(|replay| observed(replay)).collect();
+    let mut ids: Vec<String> = replays.iter().map(|replay| observed_id(replay)).collect();
     ids.sort();
     assert_eq!(ids, [first_observation, second_observation]);
     assert!(replays.iter().all(|replay| replay.header("x-service-replay") == "true"));
@@ -210,7 +210,7 @@ fn redelivery_is_sent_under_the_announced_id() {
     let subscription = test.subscribe("/hooks");
     let id = test.observe();
     let original = test.wait_for_requests_to("/hooks", 1).pop().unwrap();
-    assert_eq!(observed(&original), id);
+    assert_eq!(observed_id(&original), id);
     assert!(!original.has("x-service-replay"));
     assert!(wait_until(PATIENCE, || test.log(&subscription).len() == 1).is_some());
     let path = format!("/v1/webhooks/{}/deliveries/{}/redeliver", subscription.id, original.delivery());

@@ -164,7 +164,7 @@ impl KilledService {
     }
 
     fn dies_under_load(&mut self, round: usize, count: usize) {
-        self.receiver.answers(moody);
+        self.receiver.answers(fail_occasionally);
         let service = Service::serve(&self.place);
         let written_count = AtomicUsize::new(0);
         let known_observations = thread::scope(|scope| {
@@ -183,7 +183,7 @@ impl KilledService {
 
 /// Makes the receiver fail occasionally. Resets affect only the first request of a connection: on a reused
 /// connection the sender may retry a reset request.
-fn moody(arrival: &ReceivedRequest) -> ReceiverResponse {
+fn fail_occasionally(arrival: &ReceivedRequest) -> ReceiverResponse {
     match arrival.number % 12 {
         3 => ReceiverResponse::Status(503),
         7 if arrival.first => ReceiverResponse::Reset,

@@ -267,7 +267,7 @@ mod tests {
         })
     }
 
-    fn made(rest: &str, connector: Option<connector::Type>) -> Result<ApiKey, DomainError> {
+    fn create_key(rest: &str, connector: Option<connector::Type>) -> Result<ApiKey, DomainError> {
         let (draft, secret) = (parse(rest).unwrap(), generate(Environment::Live, [1; 32]));
         let references = KeyReferences { person_exists: true, connector };
         ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret, None, references, NOW)
@@ -299,17 +299,17 @@ mod tests {
     #[test]
     fn connector_of_a_key_must_exist_and_speak_scim() {
         let body = format!(r#""scopes": ["scim"], "connector_id": "{CONNECTOR_ID}""#);
-        let key = made(&body, Some(connector::Type::Scim)).unwrap();
+        let key = create_key(&body, Some(connector::Type::Scim)).unwrap();
         let id: ConnectorId = CONNECTOR_ID.parse().unwrap();
         assert_eq!(key.connector_id, Some(id));
         let code = |refused: DomainError| {
             let DomainError::Unprocessable(problems) = refused else { panic!("{refused:?}") };
             problems.as_slice()[0].code
         };
-        assert_eq!(code(made(&body, None).unwrap_err()), Code::NotFoundInOrganization);
-        let other = made(&body, Some(connector::Type::CsvFeed)).unwrap_err();
+        assert_eq!(code(create_key(&body, None).unwrap_err()), Code::NotFoundInOrganization);
+        let other = create_key(&body, Some(connector::Type::CsvFeed)).unwrap_err();
         assert_eq!(code(other), Code::InvalidState);
-        let plain = made(r#""scopes": ["audit:read"]"#, None).unwrap();
+        let plain = create_key(r#""scopes": ["audit:read"]"#, None).unwrap();
         for (stored, scopes, accepted) in [
             (&key, r#"["scim"]"#, true),
             (&key, r#"["audit:read"]"#, false),

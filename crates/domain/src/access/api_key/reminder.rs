@@ -49,7 +49,7 @@ mod tests {
     use super::super::tests::{NOW, key};
     use super::*;
 
-    fn ending(end: Timestamp) -> ApiKey {
+    fn key_ending_at(end: Timestamp) -> ApiKey {
         ApiKey { expires_at: Some(end), remind_at: next_due_time(Some(end), NOW), ..key() }
     }
 
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn reminders_are_sent_14_3_and_1_days_before_the_end() {
-        let mut key = ending(days(30));
+        let mut key = key_ending_at(days(30));
         let mut reminded_hours = vec![];
         for hour in 0..31 * 24 {
             let now = NOW.plus_seconds(hour * 3600);
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn overdue_reminders_are_sent_once() {
-        let key = ending(days(30));
+        let key = key_ending_at(days(30));
         let late = key.remind(days(28)).unwrap();
         assert_eq!((late.notices.len(), late.state.remind_at), (1, Some(days(29))), "once for both that were due");
         let last_reminder = key.remind(days(31)).unwrap();

@@ -13,7 +13,7 @@ fn parse(body: &str) -> Result<Draft, Vec<(String, Code)>> {
     })
 }
 
-fn patched(content: ContentPatch) -> Patch {
+fn patch_of(content: ContentPatch) -> Patch {
     Patch { content, ..Patch::default() }
 }
 
@@ -138,7 +138,7 @@ fn archived_observation_refuses_every_update() {
 
 #[test]
 fn only_real_changes_are_audited_and_emitted() {
-    let patch = patched(ContentPatch { impact: Some(Some("More trust".to_owned())), ..ContentPatch::default() });
+    let patch = patch_of(ContentPatch { impact: Some(Some("More trust".to_owned())), ..ContentPatch::default() });
     let decision = observation().update(&patch, &References::default(), NOW).unwrap().unwrap();
     assert_eq!(decision.events, [EventType::ObservationUpdated]);
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["impact"]);
@@ -159,7 +159,7 @@ fn observation_visibility_is_person_unless_given() {
 #[test]
 fn visibility_change_is_an_update_with_an_audit_entry() {
     let observation_before = observation();
-    let patch = patched(ContentPatch { visibility: Some(Visibility::Managers), ..ContentPatch::default() });
+    let patch = patch_of(ContentPatch { visibility: Some(Visibility::Managers), ..ContentPatch::default() });
     let decision = observation_before.update(&patch, &References::default(), NOW).unwrap().unwrap();
     assert_eq!(decision.events, [EventType::ObservationUpdated]);
     assert_eq!(decision.state.visibility, Visibility::Managers);
@@ -205,7 +205,7 @@ fn external_id_of_another_observation_is_a_conflict() {
     assert_eq!(second_result.unwrap_err(), conflict);
     let patch = |external_id: Option<&str>| {
         let external_id = Some(external_id.map(str::to_owned));
-        patched(ContentPatch { external_id, ..ContentPatch::default() })
+        patch_of(ContentPatch { external_id, ..ContentPatch::default() })
     };
     assert_eq!(observation().update(&patch(Some("crm-7")), &references, NOW).unwrap_err(), conflict);
     assert_eq!(first_observation.update(&patch(Some("crm-7")), &references, NOW), Ok(None), "it keeps its own");

@@ -13,7 +13,7 @@ fn patch(body: &str, stored: &Employee) -> Patch {
     Patch::parse(members).resolve_with(stored).unwrap()
 }
 
-fn refused(result: Result<Option<Decision<Employee>>, DomainError>) -> Vec<(String, Code)> {
+fn problems_of(result: Result<Option<Decision<Employee>>, DomainError>) -> Vec<(String, Code)> {
     match result {
         Err(DomainError::Unprocessable(problems)) => {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
@@ -32,15 +32,15 @@ fn reporting_cycle_is_refused() {
     };
     let patch = patch(&body, &person);
     assert_eq!(
-        refused(person.update(&patch, &references_to(true, Status::Active), NOW)),
+        problems_of(person.update(&patch, &references_to(true, Status::Active), NOW)),
         [("manager_id".to_owned(), Code::ReportingCycle)]
     );
     assert_eq!(
-        refused(person.update(&patch, &references_to(false, Status::Deactivated), NOW)),
+        problems_of(person.update(&patch, &references_to(false, Status::Deactivated), NOW)),
         [("manager_id".to_owned(), Code::InvalidState)]
     );
     assert_eq!(
-        refused(person.update(&patch, &References::default(), NOW)),
+        problems_of(person.update(&patch, &References::default(), NOW)),
         [("manager_id".to_owned(), Code::NotFoundInOrganization)]
     );
     for status in [Status::Active, Status::PendingInvite] {
@@ -57,7 +57,7 @@ fn manager_beyond_the_greatest_depth_is_refused() {
         manager: Some(ReportingLine { status: Status::Active, is_below: false, depth: MAX_REPORTING_DEPTH + 1 }),
         ..References::default()
     };
-    assert_eq!(refused(person.update(&patch, &references, NOW)), [("manager_id".to_owned(), Code::TooDeep)]);
+    assert_eq!(problems_of(person.update(&patch, &references, NOW)), [("manager_id".to_owned(), Code::TooDeep)]);
     let deep = Employee { manager_id: Some(manager), ..person };
     assert_eq!(deep.update(&patch, &references, NOW), Ok(None), "a stored manager stays");
 }
@@ -70,7 +70,7 @@ fn managed_field_is_refused_unless_its_value_is_equal() {
         ..References::default()
     };
     let body = r#"{"email":"new@example.com","first_name":"Eve","last_name":"New","manager_id":"x","department_id":"y","custom_fields":{"grade":3,"team":"a"}}"#;
-    let fields: Vec<_> = refused(person.update(&patch(body, &person), &references, NOW))
+    let fields: Vec<_> = problems_of(person.update(&patch(body, &person), &references, NOW))
         .into_iter()
         .filter(|problem| problem.1 == Code::FieldManagedExternally)
         .map(|problem| problem.0)
@@ -280,7 +280,7 @@ fn all_missing_references_are_reported_at_once() {
     let id = EmployeeId::from_ulid(Ulid(1));
     let result = Employee::create(id, draft.clone(), &references, NOW).map(Some);
     let missing = ["manager_id", "department_id"].map(|field| (field.to_owned(), Code::NotFoundInOrganization));
-    assert_eq!(refused(result), missing, "references come before uniqueness");
+    assert_eq!(problems_of(result), missing, "references come before uniqueness");
     let lone = Draft { manager: None, department: None, ..draft };
     let refusal = Employee::create(id, lone.clone(), &references, NOW).unwrap_err();
     assert_eq!(refusal, DomainError::already_taken("email", "a@example.com", Some(holder)));
@@ -310,7 +310,11 @@ fn inactive_manager_or_archived_department_is_refused() {
     let state = create(Status::Active, false).unwrap().unwrap().state;
     assert_eq!((state.manager_id, state.department_id), (Some(manager), Some(department)));
     for status in [Status::PendingInvite, Status::Deactivated] {
-        assert_eq!(refused(create(status, false)), [("manager_id".to_owned(), Code::InvalidState)], "{status:?}");
+        assert_eq!(
+            problems_of(create(status, false)),
+            [("manager_id".to_owned(), Code::InvalidState)],
+            "{status:?}"
+        );
     }
-    assert_eq!(refused(create(Status::Active, true)), [("department_id".to_owned(), Code::InvalidState)]);
+    assert_eq!(problems_of(create(Status::Active, true)), [("department_id".to_owned(), Code::InvalidState)]);
 }

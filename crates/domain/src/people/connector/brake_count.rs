@@ -120,7 +120,12 @@ mod tests {
     }
 
     /// Deactivates people one second after another until the brake refuses. Returns their number and the count.
-    fn deactivated(connector: &Connector, stored: &BrakeCount, people: u64, from: Timestamp) -> (u64, BrakeCount) {
+    fn deactivate_until_refused(
+        connector: &Connector,
+        stored: &BrakeCount,
+        people: u64,
+        from: Timestamp,
+    ) -> (u64, BrakeCount) {
         let mut count = stored.clone();
         for number in 0..1_000 {
             let deactivation_time = from.plus_seconds(i64::try_from(number).unwrap());
@@ -140,7 +145,7 @@ mod tests {
     fn brake_refuses_after_its_limit_and_allows_after_an_hour() {
         let (connector, none) = (connector(20, 20), BrakeCount::new(ConnectorId::from_ulid(Ulid(1))));
         for (people, limit) in [(10, 19), (100, 20), (1_000, 200)] {
-            let (number, count) = deactivated(&connector, &none, people, AT);
+            let (number, count) = deactivate_until_refused(&connector, &none, people, AT);
             assert_eq!(number, limit, "{people} people");
             assert!(count.minutes.len() <= 61);
             let end = AT.plus_seconds(3_599);
@@ -149,7 +154,11 @@ mod tests {
                 BrakeAnswer::Refused(limit)
             );
             let later_time = AT.plus_seconds(3_600 + 60 + i64::try_from(limit).unwrap());
-            assert_eq!(deactivated(&connector, &count, people, later_time).0, limit, "{people} people later");
+            assert_eq!(
+                deactivate_until_refused(&connector, &count, people, later_time).0,
+                limit,
+                "{people} people later"
+            );
         }
     }
 

@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
-fn folded(text: &str) -> Vec<String> {
+fn fold_words(text: &str) -> Vec<String> {
     words(text).into_iter().map(|word| word.folded).collect()
 }
 
@@ -20,7 +20,7 @@ fn case_and_accents_are_ignored() {
         ("مُحَمَّد", "محمد"),
         ("й", "и"),
     ] {
-        assert_eq!(folded(one), folded(other), "{one} and {other}");
+        assert_eq!(fold_words(one), fold_words(other), "{one} and {other}");
     }
 }
 
@@ -29,36 +29,36 @@ fn characters_that_are_no_letter_or_digit_separate_words() {
     let text = r#"calm-ish, "kept" AND NOT (calm*): it's 4.5% + C++ \ & | ! <-> ':* ^ {x} title:y"#;
     let expected_words =
         ["calm", "ish", "kept", "and", "not", "calm", "it", "s", "4", "5", "c", "x", "title", "y"];
-    assert_eq!(folded(text), expected_words);
-    assert_eq!(folded("… — ? \u{0} \t\n").len(), 0);
+    assert_eq!(fold_words(text), expected_words);
+    assert_eq!(fold_words("… — ? \u{0} \t\n").len(), 0);
 }
 
 #[test]
 fn text_in_a_script_without_spaces_is_split_into_pairs() {
-    assert_eq!(folded("日本語"), ["日本", "本語", "語"]);
-    assert_eq!(folded("東京タワーは高い"), ["東京", "京", "タワー", "は高", "高い", "い"]);
-    assert_eq!(folded("ดีมาก"), ["ดีม", "มา", "าก", "ก"]);
+    assert_eq!(fold_words("日本語"), ["日本", "本語", "語"]);
+    assert_eq!(fold_words("東京タワーは高い"), ["東京", "京", "タワー", "は高", "高い", "い"]);
+    assert_eq!(fold_words("ดีมาก"), ["ดีม", "มา", "าก", "ก"]);
 }
 
 #[test]
 fn vowel_signs_that_distinguish_words_are_kept() {
-    assert_ne!(folded("कि"), folded("कु"));
+    assert_ne!(fold_words("कि"), fold_words("कु"));
 }
 
 #[test]
 fn emoji_is_a_word_regardless_of_skin_tone() {
-    assert_eq!(folded("great👍🏽work 🎉"), ["great", "👍", "work", "🎉"]);
-    assert_eq!(folded("❤️"), folded("❤"));
+    assert_eq!(fold_words("great👍🏽work 🎉"), ["great", "👍", "work", "🎉"]);
+    assert_eq!(fold_words("❤️"), fold_words("❤"));
 }
 
 #[test]
 fn long_word_is_truncated_between_characters() {
     for unit in ["a", "é", "я", "𝕏", "ก"] {
-        let word = &folded(&unit.repeat(200))[0];
+        let word = &fold_words(&unit.repeat(200))[0];
         assert!(word.len() <= MAX_WORD_BYTES, "{word}");
     }
-    assert_eq!(folded(&"a".repeat(64)), folded(&"a".repeat(65)));
-    assert_ne!(folded(&"a".repeat(63)), folded(&"a".repeat(64)));
+    assert_eq!(fold_words(&"a".repeat(64)), fold_words(&"a".repeat(65)));
+    assert_ne!(fold_words(&"a".repeat(63)), fold_words(&"a".repeat(64)));
 }
 
 #[test]
@@ -87,17 +87,17 @@ proptest! {
         prop_assert!(words_of_text.windows(2).all(|pair| pair[0].place.start <= pair[1].place.start), "{:?}", words_of_text);
         for word in &words_of_text {
             prop_assert!(!word.folded.is_empty() && word.folded.len() <= MAX_WORD_BYTES);
-            let folded_again = folded(&word.folded);
+            let folded_again = fold_words(&word.folded);
             prop_assert_eq!(folded_again.first(), Some(&word.folded), "of {:?}", word.folded);
         }
     }
 
     #[test]
     fn unicode_normal_forms_of_a_text_have_equal_words(text in "[a-zA-Zà-ÿĀ-žА-яΑ-ώ가-힣ァ-ヴ漢字ぁ-ん 👍,'\"*]{0,40}") {
-        let expected_folding = folded(&text);
-        prop_assert_eq!(&folded(&text.nfd().collect::<String>()), &expected_folding);
-        prop_assert_eq!(&folded(&text.nfc().collect::<String>()), &expected_folding);
-        prop_assert_eq!(&folded(&text.to_uppercase()), &expected_folding);
-        prop_assert_eq!(&folded(&text.to_lowercase()), &expected_folding);
+        let expected_folding = fold_words(&text);
+        prop_assert_eq!(&fold_words(&text.nfd().collect::<String>()), &expected_folding);
+        prop_assert_eq!(&fold_words(&text.nfc().collect::<String>()), &expected_folding);
+        prop_assert_eq!(&fold_words(&text.to_uppercase()), &expected_folding);
+        prop_assert_eq!(&fold_words(&text.to_lowercase()), &expected_folding);
     }
 }

@@ -98,7 +98,7 @@ async fn bound_key_reads_notifications_of_its_person_only() {
     }
 }
 
-async fn once(world: &TestApi, key: &str, path: &str, mark: &str, body: &Value) -> TestResponse {
+async fn send_once(world: &TestApi, key: &str, path: &str, mark: &str, body: &Value) -> TestResponse {
     let request = world.bare("POST", path).key(key).header("idempotency-key", mark);
     request.json(body).send().await
 }
@@ -114,22 +114,22 @@ fn assert_same(again: &TestResponse, first: &TestResponse, what: &str) {
 }
 
 #[tokio::test]
-async fn lesser_key_gets_409_for_a_stored_secret() {
+async fn key_with_less_access_gets_409_for_a_stored_secret() {
     for shared in every_store().await {
         let world = &shared.world;
         let body = json!({"name": "Made", "scopes": ["*"], "access_level": "admin"});
-        let first = once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await;
+        let first = send_once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await;
         assert_eq!(first.status, 201, "{}", first.text());
-        assert_same(&once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await, &first, shared.name);
+        assert_same(&send_once(world, &world.admin, "/v1/api-keys", "mk-1", &body).await, &first, shared.name);
         let settings = Permissions::NONE.with(Permission::SettingsWrite);
         let as_much = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
-        assert_same(&once(world, &as_much, "/v1/api-keys", "mk-1", &body).await, &first, shared.name);
+        assert_same(&send_once(world, &as_much, "/v1/api-keys", "mk-1", &body).await, &first, shared.name);
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let fewer = world.key(settings, AccessLevel::Admin, Environment::Live).await;
         let joe = person(world, "joe", "employee", None).await;
         let bound_key = key_for(world, &joe, AccessLevel::Admin).await;
         for key in [standard, fewer, bound_key] {
-            assert_conflict(&once(world, &key, "/v1/api-keys", "mk-1", &body).await, "mk-1", shared.name);
+            assert_conflict(&send_once(world, &key, "/v1/api-keys", "mk-1", &body).await, "mk-1", shared.name);
         }
     }
 }
@@ -142,22 +142,22 @@ async fn bound_key_gets_409_for_an_objective_stored_for_another_key() {
         let unbound = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let (hidden, seen) = (body("employee", &cast.other), body("employee", &cast.joe));
         let path = "/v1/employee-objectives";
-        let first = once(world, &unbound, path, "o-1", &hidden).await;
+        let first = send_once(world, &unbound, path, "o-1", &hidden).await;
         assert_eq!(first.status, 201, "{}", first.text());
-        assert_conflict(&once(world, &cast.key, path, "o-1", &hidden).await, "o-1", shared.name);
-        assert_same(&once(world, &world.admin, path, "o-1", &hidden).await, &first, shared.name);
+        assert_conflict(&send_once(world, &cast.key, path, "o-1", &hidden).await, "o-1", shared.name);
+        assert_same(&send_once(world, &world.admin, path, "o-1", &hidden).await, &first, shared.name);
         let submit = format!("{path}/{}/submit", first.json()["id"].as_str().unwrap());
-        let submission = once(world, &unbound, &submit, "o-2", &json!({})).await;
+        let submission = send_once(world, &unbound, &submit, "o-2", &json!({})).await;
         assert_eq!(submission.status, 200, "{}", submission.text());
-        assert_conflict(&once(world, &cast.key, &submit, "o-2", &json!({})).await, "o-2", shared.name);
+        assert_conflict(&send_once(world, &cast.key, &submit, "o-2", &json!({})).await, "o-2", shared.name);
         // A stored answer to Joe's key is replayed to keys bound to Joe and to keys with access to all data.
-        let own = once(world, &cast.key, path, "o-3", &seen).await;
+        let own = send_once(world, &cast.key, path, "o-3", &seen).await;
         assert_eq!(own.status, 201, "{}", own.text());
         for key in [&cast.key, &key_for(world, &cast.joe, AccessLevel::Standard).await, &unbound] {
-            assert_same(&once(world, key, path, "o-3", &seen).await, &own, shared.name);
+            assert_same(&send_once(world, key, path, "o-3", &seen).await, &own, shared.name);
         }
         let top = key_for(world, &cast.top, AccessLevel::Standard).await;
-        assert_conflict(&once(world, &top, path, "o-3", &seen).await, "o-3", shared.name);
+        assert_conflict(&send_once(world, &top, path, "o-3", &seen).await, "o-3", shared.name);
     }
 }
 
@@ -168,11 +168,11 @@ async fn standard_key_gets_409_for_a_stored_invitation_link() {
         let pending = json!({"email": "new@example.com", "first_name": "New", "last_name": "Person",
                              "send_invite": true});
         let path = format!("/v1/employees/{}/invite", world.made("/v1/employees", pending).await);
-        let first = once(world, &world.admin, &path, "i-1", &json!({})).await;
+        let first = send_once(world, &world.admin, &path, "i-1", &json!({})).await;
         assert!(first.json()["accept_url"].is_string(), "{}", first.text());
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
-        assert_conflict(&once(world, &standard, &path, "i-1", &json!({})).await, "i-1", shared.name);
-        assert_same(&once(world, &world.admin, &path, "i-1", &json!({})).await, &first, shared.name);
+        assert_conflict(&send_once(world, &standard, &path, "i-1", &json!({})).await, "i-1", shared.name);
+        assert_same(&send_once(world, &world.admin, &path, "i-1", &json!({})).await, &first, shared.name);
     }
 }
 
@@ -184,21 +184,25 @@ async fn rotated_or_narrowed_key_still_replays_its_answers() {
     let (id, key) =
         (creation.json()["id"].as_str().unwrap().to_owned(), creation.json()["key"].as_str().unwrap().to_owned());
     let body = json!({"email": "new@example.com", "first_name": "New", "last_name": "Person"});
-    let first = once(&world, &key, "/v1/employees", "e-1", &body).await;
+    let first = send_once(&world, &key, "/v1/employees", "e-1", &body).await;
     assert_eq!(first.status, 201, "{}", first.text());
     let rotation = world.post(&format!("/v1/api-keys/{id}/rotate"), json!({})).await.json();
     let new_secret = rotation["key"].as_str().unwrap();
-    assert_same(&once(&world, new_secret, "/v1/employees", "e-1", &body).await, &first, "rotated");
+    assert_same(&send_once(&world, new_secret, "/v1/employees", "e-1", &body).await, &first, "rotated");
     let narrowing = world.patch(&format!("/v1/api-keys/{id}"), json!({"scopes": ["employees:write"]})).await;
     assert_eq!(narrowing.status, 200, "{}", narrowing.text());
-    assert_same(&once(&world, new_secret, "/v1/employees", "e-1", &body).await, &first, "narrowed");
+    assert_same(&send_once(&world, new_secret, "/v1/employees", "e-1", &body).await, &first, "narrowed");
     // Another key gets a replay only with all permissions that the first key had: here `events:read` is missing.
     let other = world.scoped(&[Permission::EmployeesWrite]).await;
-    assert_conflict(&once(&world, &other, "/v1/employees", "e-1", &body).await, "e-1", "another that may do less");
+    assert_conflict(
+        &send_once(&world, &other, "/v1/employees", "e-1", &body).await,
+        "e-1",
+        "another that may do less",
+    );
 }
 
 #[tokio::test]
-async fn lesser_key_during_an_upload_gets_409_or_is_first() {
+async fn standard_key_during_an_upload_gets_409_or_is_first() {
     for shared in every_store().await {
         let world = &shared.world;
         let rows: String = (0..300).map(|number| format!("p{number}@example.com,P,{number}\n")).collect();
@@ -208,14 +212,14 @@ async fn lesser_key_during_an_upload_gets_409_or_is_first() {
             request.header("idempotency-key", "file").body(file.clone()).send()
         };
         let standard = world.scoped(&[Permission::EmployeesWrite]).await;
-        let (admin, lesser) = futures_util::future::join(upload(world.admin.clone()), upload(standard)).await;
+        let (admin, standard) = futures_util::future::join(upload(world.admin.clone()), upload(standard)).await;
         assert_eq!(admin.status, 200, "{}: {}", shared.name, admin.text());
         // If the standard key commits first, the admin key gets the stored answer, because its permissions include
         // those of the standard key.
-        if lesser.status == 200 {
-            assert_eq!(admin.text(), lesser.text(), "{}", shared.name);
+        if standard.status == 200 {
+            assert_eq!(admin.text(), standard.text(), "{}", shared.name);
         } else {
-            assert_conflict(&lesser, "file", shared.name);
+            assert_conflict(&standard, "file", shared.name);
         }
     }
 }

@@ -57,7 +57,7 @@ async fn ask(world: &TestApi, key: &str, method: &str, path: &str, body: Value) 
     world.bare(method, &format!("/v1/api-keys{path}")).key(key).json(&body).send().await
 }
 
-async fn made(world: &TestApi, body: Value) -> String {
+async fn create_key(world: &TestApi, body: Value) -> String {
     world.made("/v1/api-keys", body).await
 }
 
@@ -72,7 +72,7 @@ async fn bound_admin_level_key_manages_keys_of_its_person() {
             let key = key_for(world, own, AccessLevel::Admin).await;
             let new =
                 |employee: Value| json!({"name": "New", "scopes": ["employees:read"], "employee_id": employee});
-            let keys = [made(world, new(json!(eve))).await, made(world, new(Value::Null)).await];
+            let keys = [create_key(world, new(json!(eve))).await, create_key(world, new(Value::Null)).await];
             for (employee, id) in [(json!(eve), &keys[0]), (Value::Null, &keys[1])] {
                 let what = format!("{} {own} {employee}", shared.name);
                 assert_refused(&ask(world, &key, "POST", "", new(employee)).await, &what);

@@ -11,7 +11,12 @@ use crate::stores::{every_faulty_store, every_store};
 use crate::support::TestApi;
 
 /// Creates an approved objective with these key results, and returns its path.
-async fn measured(world: &TestApi, (resource, scope): (&str, &str), owner: &str, key_results: Value) -> String {
+async fn create_measured(
+    world: &TestApi,
+    (resource, scope): (&str, &str),
+    owner: &str,
+    key_results: Value,
+) -> String {
     let mut body = body(scope, owner);
     (body["status"], body["key_results"]) = (json!("approved"), key_results);
     format!("/v1/{resource}/{}", world.made(&format!("/v1/{resource}"), body).await)
@@ -28,7 +33,7 @@ async fn check_in_moves_its_objective_and_fires_one_event() {
             {"title": "Revenue", "unit": "EUR", "start": 0.1, "target": 1000},
             {"title": "Done", "metric": "boolean", "weight": 3},
         ]);
-        let path = measured(world, OF_EMPLOYEE, &owner, results).await;
+        let path = create_measured(world, OF_EMPLOYEE, &owner, results).await;
         let objective_before = world.get(&path).await.json();
         assert_eq!(
             (&objective_before["progress"], &objective_before["confidence"]),
@@ -121,7 +126,7 @@ async fn check_in_needs_an_open_status_and_admin_context() {
     assert_eq!(proposed_response.status, 409, "{}", proposed_response.text());
     let detail = json!([{"field": "status", "current": "proposed", "attempted_transition": "check_in"}]);
     assert_eq!(proposed_response.json()["error"]["details"], detail);
-    let org = measured(&world, ("manager-objectives", "org"), &owner, json!([])).await;
+    let org = create_measured(&world, ("manager-objectives", "org"), &owner, json!([])).await;
     let writer = world.scoped(&[Permission::ObjectivesRead, Permission::ObjectivesWrite]).await;
     let reader = world.scoped(&[Permission::ObjectivesRead]).await;
     for (key, path, status) in [(&writer, &org, 403), (&reader, &org, 403), (&world.admin, &org, 201)] {
@@ -148,7 +153,7 @@ async fn thirty_check_ins_at_once_are_all_kept() {
     for shared in every_store().await {
         let world = &shared.world;
         let owner = person(world, "ada", "employee", None).await;
-        let path = measured(world, OF_EMPLOYEE, &owner, json!([{"title": "a", "target": 100}])).await;
+        let path = create_measured(world, OF_EMPLOYEE, &owner, json!([{"title": "a", "target": 100}])).await;
         let result = world.get(&path).await.json()["key_results"][0]["id"].clone();
         let one = |number: usize| {
             let body = json!({"key_results": [{"id": result, "current": number}]});
@@ -173,7 +178,7 @@ async fn lists_and_counts_follow_confidence_and_last_check_in() {
         let owner = person(world, "ada", "employee", None).await;
         let mut paths = vec![];
         for confidence in ["on_track", "at_risk", "off_track", ""] {
-            let path = measured(world, OF_EMPLOYEE, &owner, json!([])).await;
+            let path = create_measured(world, OF_EMPLOYEE, &owner, json!([])).await;
             world.clock.advance_seconds(DAY);
             if !confidence.is_empty() {
                 let response = world.post(&format!("{path}/check-ins"), json!({"confidence": confidence})).await;
@@ -216,10 +221,10 @@ async fn parent_is_wider_visible_and_not_archived() {
     let world = TestApi::new().await;
     let boss = person(&world, "boss", "org_admin", None).await;
     let ada = person(&world, "ada", "employee", Some(&boss)).await;
-    let team = measured(&world, ("manager-objectives", "manager"), &boss, json!([])).await;
-    let org = measured(&world, ("manager-objectives", "org"), &boss, json!([])).await;
-    let own = measured(&world, OF_EMPLOYEE, &ada, json!([])).await;
-    let old = measured(&world, ("manager-objectives", "manager"), &boss, json!([])).await;
+    let team = create_measured(&world, ("manager-objectives", "manager"), &boss, json!([])).await;
+    let org = create_measured(&world, ("manager-objectives", "org"), &boss, json!([])).await;
+    let own = create_measured(&world, OF_EMPLOYEE, &ada, json!([])).await;
+    let old = create_measured(&world, ("manager-objectives", "manager"), &boss, json!([])).await;
     world.post(&format!("{old}/archive"), json!({})).await;
     let id = |path: &str| path.rsplit('/').next().unwrap().to_owned();
     let key = key_for(&world, &ada, AccessLevel::Standard).await;
@@ -274,8 +279,8 @@ async fn erased_owner_takes_check_ins_and_leaves_no_parent() {
         let world = &shared.world;
         let boss = person(world, "boss", "manager", None).await;
         let ada = person(world, "ada", "employee", None).await;
-        let team = measured(world, ("manager-objectives", "manager"), &boss, json!([])).await;
-        let own = measured(world, OF_EMPLOYEE, &ada, json!([])).await;
+        let team = create_measured(world, ("manager-objectives", "manager"), &boss, json!([])).await;
+        let own = create_measured(world, OF_EMPLOYEE, &ada, json!([])).await;
         let parent = team.rsplit('/').next().unwrap();
         assert_eq!(world.patch(&own, json!({"parent_id": parent})).await.status, 200);
         let check_in_body = |note: &str| json!({"note": note, "author_id": boss});
@@ -325,16 +330,16 @@ async fn retention_removes_check_ins_with_their_objective() {
     for (world, faulty, _database) in every_faulty_store().await {
         let world = &world;
         let ada = person(world, "ada", "employee", None).await;
-        let team = measured(world, ("manager-objectives", "manager"), &ada, json!([])).await;
-        let own = measured(world, OF_EMPLOYEE, &ada, json!([])).await;
+        let team = create_measured(world, ("manager-objectives", "manager"), &ada, json!([])).await;
+        let own = create_measured(world, OF_EMPLOYEE, &ada, json!([])).await;
         world.patch(&own, json!({"parent_id": team.rsplit('/').next().unwrap()})).await;
         let check_in = world.made(&format!("{team}/check-ins"), json!({"progress": 5})).await;
         let eve = person(world, "eve", "employee", None).await;
         let hold = format!("/v1/employees/{eve}/legal-hold");
         assert_eq!(world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await.status, 200);
-        let first_objective = measured(world, OF_EMPLOYEE, &ada, json!([])).await;
+        let first_objective = create_measured(world, OF_EMPLOYEE, &ada, json!([])).await;
         world.made(&format!("{first_objective}/check-ins"), json!({"note": "Well.", "author_id": eve})).await;
-        let second_objective = measured(world, OF_EMPLOYEE, &ada, json!([])).await;
+        let second_objective = create_measured(world, OF_EMPLOYEE, &ada, json!([])).await;
         let alignment =
             world.patch(&second_objective, json!({"parent_id": team.rsplit('/').next().unwrap()})).await;
         assert_eq!(alignment.status, 200, "{}", alignment.text());

@@ -11,7 +11,7 @@ use crate::stores::every_store;
 use crate::support::TestApi;
 
 /// Replays a history through the contract's table and returns the final state.
-fn followed(history: &[Value]) -> &'static str {
+fn replay_history(history: &[Value]) -> &'static str {
     let actions: Vec<_> = history.iter().rev().map(|history| history["action"].as_str().unwrap()).collect();
     assert_eq!(actions[0], "objective.create");
     actions[1..].iter().fold("proposed", |state, action| {
@@ -34,7 +34,7 @@ async fn twenty_at_once(world: &TestApi, kind: (&str, &str), triggers: &[&str], 
     let success_count = statuses[&200];
     let history = world.get(&format!("{path}/history?limit=100")).await.json()["data"].clone();
     let history = history.as_array().unwrap();
-    let end = followed(history);
+    let end = replay_history(history);
     let now = world.get(&path).await.json();
     assert_eq!(
         (now["status"].as_str(), history.len()),

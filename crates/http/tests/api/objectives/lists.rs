@@ -7,7 +7,7 @@ use super::{KINDS, ask, body, created, ids, objective, person, walk};
 use crate::support::TestApi;
 
 /// Creates four objectives of each kind for two owners, and archives the last of each kind.
-async fn populated(world: &TestApi) -> (Vec<Value>, [String; 2]) {
+async fn populate(world: &TestApi) -> (Vec<Value>, [String; 2]) {
     let owners = [person(world, "one", "org_admin", None).await, person(world, "two", "org_admin", None).await];
     let mut all = vec![];
     for kind in KINDS {
@@ -27,7 +27,7 @@ async fn populated(world: &TestApi) -> (Vec<Value>, [String; 2]) {
 #[tokio::test]
 async fn objective_list_returns_exactly_the_filtered_rows() {
     let world = TestApi::new().await;
-    let (all, owners) = populated(&world).await;
+    let (all, owners) = populate(&world).await;
     let owner = format!("filter[owner_id]={}", owners[0]);
     let open: &dyn Fn(&Value) -> bool = &|item| item["status"] != "archived";
     type RowCondition<'a> = &'a dyn Fn(&Value) -> bool;

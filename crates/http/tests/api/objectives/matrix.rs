@@ -7,7 +7,7 @@ use super::{Feed, KINDS, ask, body, created, person, review};
 use crate::support::TestApi;
 
 /// Creates an objective and brings it into a state by the shortest path.
-async fn standing(world: &TestApi, kind: (&str, &str), owner: &str, state: &str) -> String {
+async fn create_in_state(world: &TestApi, kind: (&str, &str), owner: &str, state: &str) -> String {
     let has_started = matches!(state, "in_progress" | "completed" | "missed");
     let mut body = body(kind.1, owner);
     if has_started {
@@ -27,7 +27,7 @@ async fn standing(world: &TestApi, kind: (&str, &str), owner: &str, state: &str)
 }
 
 /// Returns the expected objective after a trigger has led to a state.
-fn after(before: &Value, trigger: &str, to: &str, now: &str) -> Value {
+fn expected_after(before: &Value, trigger: &str, to: &str, now: &str) -> Value {
     let mut it = before.clone();
     it["status"] = json!(reported(to));
     it["updated_at"] = json!(now);
@@ -52,7 +52,7 @@ async fn every_state_meets_every_trigger(kind: (&str, &str)) {
             for trigger in TRIGGERS {
                 let case = format!("{kind:?} {setting}: {state} × {trigger}");
                 review(&world, "optional").await;
-                let path = standing(&world, kind, &owner, state).await;
+                let path = create_in_state(&world, kind, &owner, state).await;
                 review(&world, setting).await;
                 let objective_before = world.get(&path).await.json();
                 feed.read().await;
@@ -62,10 +62,12 @@ async fn every_state_meets_every_trigger(kind: (&str, &str)) {
                 let same = !is_finished(state) && trigger.strip_prefix("PATCH ") == Some(reported(state));
                 let (expected, events): (Value, &[&str]) = match leads(state, trigger, setting) {
                     Some("archived") => (
-                        after(&objective_before, trigger, "archived", &now),
+                        expected_after(&objective_before, trigger, "archived", &now),
                         &["objective.status_changed", "objective.archived"],
                     ),
-                    Some(to) => (after(&objective_before, trigger, to, &now), &["objective.status_changed"]),
+                    Some(to) => {
+                        (expected_after(&objective_before, trigger, to, &now), &["objective.status_changed"])
+                    }
                     None => (objective_before.clone(), &[]),
                 };
                 if same || leads(state, trigger, setting).is_some() {
@@ -113,7 +115,7 @@ async fn objective_is_editable_until_finished() {
     let mut feed = Feed::from_now(&world).await;
     for kind in KINDS {
         for state in STATES {
-            let path = standing(&world, kind, &owner, state).await;
+            let path = create_in_state(&world, kind, &owner, state).await;
             let objective_before = world.get(&path).await.json();
             feed.read().await;
             world.clock.advance_millis(7);

@@ -6,7 +6,7 @@ use super::{KINDS, ask, body, created, objective, person, walk};
 use crate::support::TestApi;
 
 /// Returns recipient, type and body of all notifications, oldest first.
-async fn told(world: &TestApi) -> Vec<(String, String, String)> {
+async fn all_notices(world: &TestApi) -> Vec<(String, String, String)> {
     let text = |item: &Value, name: &str| item[name].as_str().unwrap().to_owned();
     let all = walk(world, &world.admin, "/v1/notifications?sort=created_at&limit=3").await;
     all.iter().map(|notice| (text(notice, "recipient_id"), text(notice, "type"), text(notice, "body"))).collect()
@@ -23,7 +23,7 @@ async fn submission_notifies_the_manager_and_decision_the_owner() {
     let owner = person(&world, "owner", "employee", Some(&boss)).await;
     person(&world, "admin", "org_admin", None).await;
     let path = objective(&world, KINDS[0], &owner).await;
-    assert_eq!(told(&world).await, [], "nobody of a new one");
+    assert_eq!(all_notices(&world).await, [], "nobody of a new one");
     ask(&world, &world.admin, &path, "submit").await;
     world.clock.advance_millis(1);
     let reason = "Which tickets?\n\"All\"?";
@@ -35,7 +35,7 @@ async fn submission_notifies_the_manager_and_decision_the_owner() {
         notice(&owner, "objective.rejected", reason),
         notice(&owner, "objective.approved", "Good."),
     ];
-    assert_eq!(told(&world).await, expected_notices);
+    assert_eq!(all_notices(&world).await, expected_notices);
     // Neither refused actions nor start, completion and archiving send a notification.
     for trigger in ["approve", "reject", "submit", "miss"] {
         assert_eq!(ask(&world, &world.admin, &path, trigger).await.status, 409);
@@ -43,7 +43,7 @@ async fn submission_notifies_the_manager_and_decision_the_owner() {
     for trigger in ["PATCH in_progress", "complete", "archive"] {
         assert_eq!(ask(&world, &world.admin, &path, trigger).await.status, 200);
     }
-    assert_eq!(told(&world).await, expected_notices);
+    assert_eq!(all_notices(&world).await, expected_notices);
     let one = world.get(&format!("/v1/notifications?filter[recipient_id]={boss}")).await.json()["data"][0].clone();
     let id = path.rsplit('/').next().unwrap();
     assert_eq!(one["target"], json!({"type": "objective", "id": id}));
@@ -63,11 +63,11 @@ async fn submission_without_active_manager_notifies_org_admins() {
         assert_eq!(world.post(&format!("/v1/employees/{left}/deactivate"), json!({})).await.status, 200);
     }
     for person in [&free, &owner] {
-        let count_before = told(&world).await.len();
+        let count_before = all_notices(&world).await.len();
         let path = objective(&world, KINDS[1], person).await;
         world.clock.advance_millis(1);
         assert_eq!(ask(&world, &world.admin, &path, "submit").await.status, 200);
-        let mut new: Vec<_> = told(&world).await.split_off(count_before);
+        let mut new: Vec<_> = all_notices(&world).await.split_off(count_before);
         new.sort();
         let mut expected_notices =
             [notice(&one, "objective.submitted", ""), notice(&two, "objective.submitted", "")];

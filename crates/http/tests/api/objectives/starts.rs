@@ -13,7 +13,7 @@ use crate::support::TestApi;
 
 const DAY: i64 = 86_400;
 
-async fn approved(world: &TestApi, kind: (&str, &str), owner: &str, begins: &str) -> String {
+async fn create_approved(world: &TestApi, kind: (&str, &str), owner: &str, begins: &str) -> String {
     let mut body = body(kind.1, owner);
     body["period_start"] = json!(begins);
     body["status"] = json!("approved");
@@ -28,7 +28,7 @@ async fn statuses(world: &TestApi, paths: &[String]) -> Vec<String> {
     all
 }
 
-async fn swept(world: &TestApi) -> u64 {
+async fn sweep(world: &TestApi) -> u64 {
     objective_autostart::due_objectives(&world.services, || true).await.unwrap()
 }
 
@@ -39,24 +39,24 @@ async fn approved_objective_starts_on_its_day_unless_held_back() {
         let owner = person(world, "owner", "org_admin", None).await;
         let mut paths = vec![];
         for (kind, begins) in KINDS.into_iter().zip(["2026-03-02", "2026-03-04", "2026-03-04"]) {
-            paths.push(approved(world, kind, &owner, begins).await);
+            paths.push(create_approved(world, kind, &owner, begins).await);
         }
         let objective_before = world.get(&paths[1]).await.json();
-        assert_eq!(swept(world).await, 1, "what begins today");
+        assert_eq!(sweep(world).await, 1, "what begins today");
         assert_eq!(statuses(world, &paths).await, ["in_progress", "approved", "approved"]);
         assert_eq!(ask(world, &world.admin, &paths[0], "PATCH approved").await.status, 200);
         world.clock.advance_seconds(DAY);
-        assert_eq!(swept(world).await, 0);
+        assert_eq!(sweep(world).await, 0);
         let mut feed = Feed::from_now(world).await;
         // The last millisecond of the previous day, then the first of the start day.
         world.clock.advance_seconds(15 * 3600);
         world.clock.advance_millis(-1000);
         assert_eq!(
-            (world.services.clock.now().date().to_string().as_str(), swept(world).await),
+            (world.services.clock.now().date().to_string().as_str(), sweep(world).await),
             ("2026-03-03", 0)
         );
         world.clock.advance_millis(1000);
-        assert_eq!(swept(world).await, 2);
+        assert_eq!(sweep(world).await, 2);
         assert_eq!(statuses(world, &paths).await, ["approved", "in_progress", "in_progress"]);
         let objective_after = world.get(&paths[1]).await.json();
         assert_eq!(objective_after["approved_at"], objective_before["approved_at"], "set once");
@@ -77,7 +77,7 @@ async fn approved_objective_starts_on_its_day_unless_held_back() {
         // A paused objective starts only manually, also after its period has changed.
         assert_eq!(world.patch(&paths[0], json!({"period_start": "2026-03-03"})).await.status, 200);
         world.clock.advance_seconds(30 * DAY);
-        assert_eq!(swept(world).await, 0);
+        assert_eq!(sweep(world).await, 0);
         assert_eq!(ask(world, &world.admin, &paths[0], "PATCH in_progress").await.status, 200);
         assert_eq!(statuses(world, &paths[..1]).await, ["in_progress"]);
     }
@@ -87,13 +87,13 @@ async fn approved_objective_starts_on_its_day_unless_held_back() {
 async fn moved_period_moves_the_automatic_start() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
-    let path = approved(&world, KINDS[0], &owner, "2026-03-10").await;
+    let path = create_approved(&world, KINDS[0], &owner, "2026-03-10").await;
     assert_eq!(world.patch(&path, json!({"period_start": "2026-03-01"})).await.json()["status"], "approved");
-    assert_eq!(swept(&world).await, 1);
-    let late = approved(&world, KINDS[0], &owner, "2026-03-03").await;
+    assert_eq!(sweep(&world).await, 1);
+    let late = create_approved(&world, KINDS[0], &owner, "2026-03-03").await;
     assert_eq!(world.patch(&late, json!({"period_start": "2026-03-20"})).await.status, 200);
     world.clock.advance_seconds(2 * DAY);
-    assert_eq!(swept(&world).await, 0);
+    assert_eq!(sweep(&world).await, 0);
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn two_instances_start_each_objective_once() {
         let elsewhere = world.bare("POST", "/v1/employees").key(&key).json(&elsewhere).send().await.json();
         let mut paths = vec![];
         for number in 0..60 {
-            paths.push(approved(world, KINDS[number % 2], &owner, "2026-02-01").await);
+            paths.push(create_approved(world, KINDS[number % 2], &owner, "2026-02-01").await);
             let mut body = body("employee", elsewhere["id"].as_str().unwrap());
             body["period_start"] = json!("2026-02-01");
             body["status"] = json!("approved");
@@ -142,7 +142,7 @@ async fn stopped_autostart_ends_after_a_batch_and_resumes() {
     let world = TestApi::new().await;
     let owner = person(&world, "owner", "employee", None).await;
     for _ in 0..60 {
-        approved(&world, KINDS[0], &owner, "2026-02-01").await;
+        create_approved(&world, KINDS[0], &owner, "2026-02-01").await;
     }
     assert_eq!(objective_autostart::due_objectives(&world.services, || false).await.unwrap(), 0);
     let batches = Cell::new(0);
@@ -152,5 +152,5 @@ async fn stopped_autostart_ends_after_a_batch_and_resumes() {
     let count_in_progress = |list: Value| list["data"].as_array().unwrap().len();
     let path = "/v1/employee-objectives?limit=100&filter[status]=in_progress";
     assert_eq!(count_in_progress(world.get(path).await.json()) as u64, first);
-    assert_eq!(swept(&world).await, 60 - first);
+    assert_eq!(sweep(&world).await, 60 - first);
 }

@@ -29,7 +29,7 @@ struct Population {
 
 /// Creates ten observations about three people in one reporting line, with different types, days and tags. The
 /// last two are archived.
-async fn populated(world: &TestApi) -> Population {
+async fn populate(world: &TestApi) -> Population {
     let attributes = attributes(world).await;
     let mut people: Vec<String> = vec![];
     for name in ["top", "middle", "low"] {
@@ -69,7 +69,7 @@ const SORTS: [&str; 7] =
 #[tokio::test]
 async fn observation_list_returns_exactly_the_filtered_rows() {
     let world = TestApi::new().await;
-    let Population { all, people: [top, middle, low], attributes } = populated(&world).await;
+    let Population { all, people: [top, middle, low], attributes } = populate(&world).await;
     let active = |item: &Value| item["archived_at"].is_null();
     let about = |people: &[&String], item: &Value| people.iter().any(|id| item["employee_id"] == json!(id));
     let has_tag = |id: &String, item: &Value| item["attribute_ids"].as_array().unwrap().contains(&json!(id));

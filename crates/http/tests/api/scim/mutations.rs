@@ -26,7 +26,7 @@ async fn send(provider: &Provider<'_>, method: &str, path: &str, body: &Json) ->
     request.header("content-type", "application/scim+json").body(text).send().await
 }
 
-async fn shown(provider: &Provider<'_>, id: &str) -> Option<Value> {
+async fn read_user(provider: &Provider<'_>, id: &str) -> Option<Value> {
     provider.world.clock.advance_millis(100);
     let response = provider.get(&format!("/Users/{id}")).await;
     (response.status == 200).then(|| response.json())
@@ -41,7 +41,7 @@ async fn mutated_bodies_have_a_whole_effect_or_none() {
     let mut people = Vec::new();
     for number in 0..PEOPLE {
         let id = provider.made(&user(&format!("p{number}"))).await;
-        let user_before = shown(&provider, &id).await.unwrap();
+        let user_before = read_user(&provider, &id).await.unwrap();
         people.push((id, user_before));
     }
     let (mut accepted, mut refused) = (0, 0);
@@ -64,20 +64,20 @@ async fn mutated_bodies_have_a_whole_effect_or_none() {
             accepted += 1;
             let answer = response.json();
             let user_id = answer["id"].as_str().unwrap().to_owned();
-            let user_after = shown(&provider, &user_id).await;
+            let user_after = read_user(&provider, &user_id).await;
             assert_eq!(user_after.as_ref(), Some(&answer), "{number}: {body:?}");
             people.retain(|(id, _)| *id != user_id);
             people.push((user_id, answer));
         } else {
             refused += 1;
             assert_eq!(response.json()["status"], response.status.to_string(), "{number}: {text}");
-            assert_eq!(shown(&provider, &id).await.as_ref(), Some(&before), "{number}: {body:?}: {text}");
+            assert_eq!(read_user(&provider, &id).await.as_ref(), Some(&before), "{number}: {body:?}: {text}");
         }
         let total = provider.get("/Users?count=0").await.json()["totalResults"].clone();
         assert_eq!(total, json!(people.len()), "{number}: {body:?}: {text}");
     }
     for (id, stored) in &people {
-        assert_eq!(shown(&provider, id).await.as_ref(), Some(stored), "no request changed another person");
+        assert_eq!(read_user(&provider, id).await.as_ref(), Some(stored), "no request changed another person");
     }
     assert!(accepted > bodies / 10 && refused > bodies / 10, "{accepted} accepted, {refused} refused");
 }

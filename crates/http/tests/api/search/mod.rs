@@ -11,11 +11,11 @@ use crate::support::{TestApi, TestResponse};
 
 /// Returns the path of a search, percent-encoded as by a browser.
 fn path(query: &[(&str, &str)]) -> String {
-    let query: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
+    let query: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", escape(value))).collect();
     format!("/v1/search?{}", query.join("&"))
 }
 
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     text.bytes()
         .map(
             |text| {

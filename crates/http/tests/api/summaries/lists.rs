@@ -17,7 +17,7 @@ struct SummarySet {
     all: Vec<Value>,
 }
 
-async fn written(world: &TestApi) -> SummarySet {
+async fn write_summaries(world: &TestApi) -> SummarySet {
     let (ada, boss) = someone(world).await;
     let top = person(world, "top", "manager", None).await;
     assert_eq!(world.patch(&format!("/v1/employees/{boss}"), json!({"manager_id": top})).await.status, 200);
@@ -45,7 +45,7 @@ async fn written(world: &TestApi) -> SummarySet {
 #[tokio::test]
 async fn summary_list_returns_exactly_the_filtered_rows() {
     let world = TestApi::new().await;
-    let SummarySet { ada, boss, top, goal, noted, all } = written(&world).await;
+    let SummarySet { ada, boss, top, goal, noted, all } = write_summaries(&world).await;
     let open = |item: &Value| item["status"] != "archived";
     let has = |item: &Value, name: &str, id: &str| item[name].as_array().unwrap().contains(&json!(id));
     type RowCondition<'a> = Box<dyn Fn(&Value) -> bool + 'a>;

@@ -22,7 +22,7 @@ fn leads(from: &str, action: &str, review: &str) -> Option<&'static str> {
 }
 
 /// Creates a summary and brings it into a status by the shortest path.
-async fn standing(world: &TestApi, employee: &str, status: &str) -> String {
+async fn create_in_status(world: &TestApi, employee: &str, status: &str) -> String {
     let path = summary(world, body(employee)).await;
     let way: &[&str] = match status {
         "pending_review" => &["submit"],
@@ -36,7 +36,7 @@ async fn standing(world: &TestApi, employee: &str, status: &str) -> String {
 }
 
 /// Returns the expected summary after an action has led to a status.
-fn after(before: &Value, action: &str, to: &str, now: &str) -> Value {
+fn expected_after(before: &Value, action: &str, to: &str, now: &str) -> Value {
     let mut it = before.clone();
     (it["status"], it["updated_at"]) = (json!(to), json!(now));
     match action {
@@ -62,7 +62,7 @@ async fn summary_status_and_review_setting_decide_each_action() {
             for action in ACTIONS {
                 let case = format!("{setting}: {status} × {action}");
                 review("optional").await;
-                let path = standing(&world, &employee, status).await;
+                let path = create_in_status(&world, &employee, status).await;
                 review(setting).await;
                 let summary_before = world.get(&path).await.json();
                 world.clock.advance_millis(7);
@@ -70,7 +70,7 @@ async fn summary_status_and_review_setting_decide_each_action() {
                 let response = ask(&world, &world.admin, &path, action).await;
                 match leads(status, action, setting) {
                     Some(to) => {
-                        let expected_summary = after(&summary_before, action, to, &now);
+                        let expected_summary = expected_after(&summary_before, action, to, &now);
                         assert_eq!((response.status, response.json()), (200, expected_summary.clone()), "{case}");
                         assert_eq!(world.get(&path).await.json(), expected_summary, "{case}");
                     }

@@ -33,7 +33,7 @@ async fn observe(world: &TestApi, person: &str, kind: &str) {
     world.made("/v1/observations", body).await;
 }
 
-async fn filtered(world: &TestApi, filter: Value) -> Value {
+async fn subscribe_with_filter(world: &TestApi, filter: Value) -> Value {
     world.clock.advance_millis(1);
     let body = json!({"url": "https://receiver.example/hooks", "event_types": ["*"], "filter": filter});
     let creation = world.post("/v1/webhooks", body).await;
@@ -42,7 +42,7 @@ async fn filtered(world: &TestApi, filter: Value) -> Value {
 }
 
 /// Attempts the due deliveries and returns the types of their events.
-async fn delivered(world: &TestApi) -> Vec<&'static str> {
+async fn deliver_due(world: &TestApi) -> Vec<&'static str> {
     let mut types: Vec<_> = world.attempt_all(200).await.iter().map(|entry| entry.event_type.into()).collect();
     types.sort_unstable();
     types
@@ -53,7 +53,7 @@ async fn filtered_subscription_gets_matching_events_only() {
     let world = TestApi::new().await;
     let staff = Staff::new(&world).await;
     let filter = json!({"department_id": [staff.department], "type": "strength"});
-    let webhook = filtered(&world, filter).await;
+    let webhook = subscribe_with_filter(&world, filter).await;
     let expected_filter =
         json!({"employee_id": null, "department_id": [staff.department], "type": "strength", "scope": null});
     assert_eq!(webhook["filter"], expected_filter);
@@ -64,30 +64,30 @@ async fn filtered_subscription_gets_matching_events_only() {
         observe(&world, person, kind).await;
     }
     world.employee("new@example.com").await;
-    assert_eq!(delivered(&world).await, ["observation.created"]);
+    assert_eq!(deliver_due(&world).await, ["observation.created"]);
     staff.moves(&world, &staff.inside, Value::Null).await;
     staff.moves(&world, &staff.outside, json!(staff.department)).await;
     observe(&world, &staff.inside, "strength").await;
-    assert_eq!(delivered(&world).await, Vec::<&str>::new());
+    assert_eq!(deliver_due(&world).await, Vec::<&str>::new());
     observe(&world, &staff.outside, "strength").await;
-    assert_eq!(delivered(&world).await, ["observation.created"]);
+    assert_eq!(deliver_due(&world).await, ["observation.created"]);
     world.clock.advance_seconds(1);
     let patch_response = world.patch(&path(&webhook), json!({"filter": null})).await;
     assert_eq!(patch_response.json()["filter"], Value::Null);
     observe(&world, &staff.inside, "opportunity").await;
-    assert_eq!(delivered(&world).await, ["observation.created"]);
+    assert_eq!(deliver_due(&world).await, ["observation.created"]);
 }
 
 #[tokio::test]
 async fn filter_by_person_covers_all_their_events() {
     let world = TestApi::new().await;
     let staff = Staff::new(&world).await;
-    filtered(&world, json!({"employee_id": [staff.inside]})).await;
+    subscribe_with_filter(&world, json!({"employee_id": [staff.inside]})).await;
     observe(&world, &staff.inside, "strength").await;
     observe(&world, &staff.outside, "strength").await;
     staff.moves(&world, &staff.inside, Value::Null).await;
     staff.moves(&world, &staff.outside, json!(staff.department)).await;
-    assert_eq!(delivered(&world).await, ["employee.updated", "observation.created"]);
+    assert_eq!(deliver_due(&world).await, ["employee.updated", "observation.created"]);
 }
 
 #[tokio::test]
@@ -97,7 +97,8 @@ async fn replay_of_all_events_evaluates_the_filter_again() {
     observe(&world, &staff.inside, "strength").await;
     observe(&world, &staff.outside, "strength").await;
     observe(&world, &staff.outside, "opportunity").await;
-    let webhook = filtered(&world, json!({"department_id": [staff.department], "type": "strength"})).await;
+    let webhook =
+        subscribe_with_filter(&world, json!({"department_id": [staff.department], "type": "strength"})).await;
     // The replay counts the present department, so the events of the second person are delivered.
     staff.moves(&world, &staff.inside, Value::Null).await;
     staff.moves(&world, &staff.outside, json!(staff.department)).await;
@@ -118,22 +119,22 @@ async fn replay_of_all_events_evaluates_the_filter_again() {
     let patch_response = world.patch(&path(&webhook), json!({"filter": {"type": "opportunity"}})).await;
     assert_eq!(patch_response.status, 200, "{}", patch_response.text());
     assert_eq!(replay("failed").await, json!(1));
-    assert_eq!(delivered(&world).await, ["observation.created"]);
+    assert_eq!(deliver_due(&world).await, ["observation.created"]);
     assert_eq!(replay("all").await, json!(1), "the opportunity, by the new filter");
 }
 
 #[tokio::test]
 async fn test_of_a_filtered_subscription_is_sent() {
     let world = TestApi::new().await;
-    let webhook = filtered(&world, json!({"scope": ["org"]})).await;
+    let webhook = subscribe_with_filter(&world, json!({"scope": ["org"]})).await;
     assert_eq!(world.post(&format!("{}/test", path(&webhook)), json!({})).await.status, 200);
-    assert_eq!(delivered(&world).await, ["test.ping"]);
+    assert_eq!(deliver_due(&world).await, ["test.ping"]);
 }
 
 #[tokio::test]
 async fn invalid_filter_is_refused_with_its_path() {
     let world = TestApi::new().await;
-    let webhook = filtered(&world, Value::Null).await;
+    let webhook = subscribe_with_filter(&world, Value::Null).await;
     assert_eq!(webhook["filter"], Value::Null);
     for (filter, field, code) in [
         (json!({"employee_id": []}), "filter.employee_id", "too_short"),

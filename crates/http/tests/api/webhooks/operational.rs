@@ -15,7 +15,7 @@ use crate::support::TestApi;
 
 const DAY: i64 = 86_400;
 
-async fn fired(world: &TestApi, kind: &str) -> Vec<Value> {
+async fn fired_events(world: &TestApi, kind: &str) -> Vec<Value> {
     let events = world.get(&format!("/v1/events?limit=100&filter[event]={kind}")).await.json();
     events["data"].as_array().unwrap().clone()
 }
@@ -51,7 +51,7 @@ async fn failing_webhook_is_reported_once_until_a_success() {
         assert_eq!(attempts(&shared, &[0, 30, 120, 600], 500).await, 0, "{}", shared.name);
         assert_eq!(attempts(&shared, &[3_600], 500).await, 1, "two deliveries fail for the fifth time");
         assert_eq!(attempts(&shared, &[21_600], 500).await, 0);
-        let events = fired(world, "webhook.failing").await;
+        let events = fired_events(world, "webhook.failing").await;
         assert_eq!(events.len(), 1);
         let webhook_json = world.get(&path(&webhook)).await.json();
         let mut data = events[0]["data"].clone();
@@ -64,7 +64,7 @@ async fn failing_webhook_is_reported_once_until_a_success() {
         assert_eq!(attempts(&shared, &[86_400], 200).await, 0);
         world.employee("dan@example.com").await;
         assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 1);
-        assert_eq!(fired(world, "webhook.failing").await.len(), 2, "{}", shared.name);
+        assert_eq!(fired_events(world, "webhook.failing").await.len(), 2, "{}", shared.name);
     }
 }
 
@@ -96,7 +96,7 @@ async fn event_about_the_subscription_is_not_redelivered() {
         let (own, other) = (subscribed(world, &["*"]).await, subscribed(world, &["webhook.failing"]).await);
         world.employee("ada@example.com").await;
         assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 1, "{}", shared.name);
-        let event = fired(world, "webhook.failing").await[0]["id"].as_str().unwrap().parse().unwrap();
+        let event = fired_events(world, "webhook.failing").await[0]["id"].as_str().unwrap().parse().unwrap();
         // An attempt as in the log of a release that replayed such events.
         let (tenant, webhook) = (Tenant::live(world.organization), own["id"].as_str().unwrap().parse().unwrap());
         let event = (event, EventType::WebhookFailing);
@@ -136,7 +136,7 @@ async fn end_of_a_key_is_announced_once_7_days_ahead() {
         assert_eq!(sweep(&shared).await.1, 1);
         world.clock.advance_seconds(DAY);
         assert_eq!(sweep(&shared).await.1, 0);
-        let events = fired(world, "api_key.expiring").await;
+        let events = fired_events(world, "api_key.expiring").await;
         assert_eq!(events.len(), 1);
         assert_eq!(events[0]["data"], world.get(&format!("/v1/api-keys/{id}")).await.json());
         let end = world.services.clock.now().plus_seconds(30 * DAY).to_string();
@@ -160,7 +160,7 @@ async fn end_of_a_rotated_secret_is_announced() {
         world.clock.advance_seconds(1);
         assert_eq!(sweep(&shared).await.1, 1);
         assert_eq!(sweep(&shared).await.1, 0);
-        let events = fired(world, "api_key.expiring").await;
+        let events = fired_events(world, "api_key.expiring").await;
         assert_eq!((events.len(), &events[0]["data"]["id"]), (1, &json!(id)), "{}", shared.name);
     }
 }

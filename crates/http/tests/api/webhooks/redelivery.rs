@@ -91,7 +91,7 @@ async fn retried_test_delivery_is_sent_once() {
 }
 
 /// Creates a subscription with one attempted event, answered with this status.
-async fn attempted(world: &TestApi, status: u16) -> (Value, String) {
+async fn create_attempted(world: &TestApi, status: u16) -> (Value, String) {
     let webhook = subscribed(world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     let delivery = world.attempt_all(status).await[0].id.to_string();
@@ -101,7 +101,7 @@ async fn attempted(world: &TestApi, status: u16) -> (Value, String) {
 #[tokio::test]
 async fn redelivery_uses_the_announced_id_and_the_original_event() {
     let world = TestApi::new().await;
-    let (webhook, delivery) = attempted(&world, 200).await;
+    let (webhook, delivery) = create_attempted(&world, 200).await;
     world.clock.advance_seconds(60);
     let response = redeliver(&world, &webhook, &delivery).await;
     assert_eq!((response.status, response.header("location")), (202, None), "{}", response.text());
@@ -122,7 +122,7 @@ async fn redelivery_uses_the_announced_id_and_the_original_event() {
 #[tokio::test]
 async fn impossible_redelivery_is_409_with_the_reason() {
     let world = TestApi::new().await;
-    let (webhook, failed) = attempted(&world, 500).await;
+    let (webhook, failed) = create_attempted(&world, 500).await;
     let expect_conflict = async |delivery: &str| {
         let response = redeliver(&world, &webhook, delivery).await;
         assert_eq!(response.refusal(), (409, "conflict".to_owned()), "{}", response.text());
@@ -153,7 +153,7 @@ async fn impossible_redelivery_is_409_with_the_reason() {
 #[tokio::test]
 async fn redelivery_finds_only_attempts_of_the_subscription() {
     let world = TestApi::new().await;
-    let (webhook, delivery) = attempted(&world, 200).await;
+    let (webhook, delivery) = create_attempted(&world, 200).await;
     let other = subscribed(&world, &["*"]).await;
     for (webhook, delivery) in [
         (&webhook, "del_00000000000000000000000001"),
@@ -172,7 +172,7 @@ async fn redelivery_finds_only_attempts_of_the_subscription() {
 #[tokio::test]
 async fn retried_redelivery_is_made_once_and_replays_the_answer() {
     let world = TestApi::new().await;
-    let (webhook, delivery) = attempted(&world, 200).await;
+    let (webhook, delivery) = create_attempted(&world, 200).await;
     let path = format!("{}/deliveries/{delivery}/redeliver", path(&webhook));
     let repeat = || world.ask("POST", &path).header("idempotency-key", "k").send();
     let one = repeat().await;
@@ -186,7 +186,7 @@ async fn retried_redelivery_is_made_once_and_replays_the_answer() {
 #[tokio::test]
 async fn concurrent_redeliveries_announce_the_same_attempt() {
     let world = TestApi::new().await;
-    let (webhook, delivery) = attempted(&world, 200).await;
+    let (webhook, delivery) = create_attempted(&world, 200).await;
     let answers = join_all((0..10).map(|_| redeliver(&world, &webhook, &delivery))).await;
     for answered in &answers {
         assert_eq!((answered.status, &answered.body), (202, &answers[0].body));
@@ -201,7 +201,7 @@ async fn concurrent_redeliveries_announce_the_same_attempt() {
 #[tokio::test]
 async fn redelivery_does_not_wait_for_the_next_scheduled_attempt() {
     let world = TestApi::new().await;
-    let (webhook, failed) = attempted(&world, 500).await;
+    let (webhook, failed) = create_attempted(&world, 500).await;
     for delay in [30, 120, 600, 3_600] {
         world.clock.advance_seconds(delay);
         assert_eq!(world.attempt_all(500).await.len(), 1);
@@ -234,7 +234,7 @@ async fn redelivery_does_not_wait_for_the_next_scheduled_attempt() {
 #[tokio::test]
 async fn redelivering_a_due_delivery_makes_one_attempt() {
     let world = TestApi::new().await;
-    let (webhook, failed) = attempted(&world, 500).await;
+    let (webhook, failed) = create_attempted(&world, 500).await;
     world.clock.advance_seconds(30);
     let one = redeliver(&world, &webhook, &failed).await;
     let other = redeliver(&world, &webhook, &failed).await;

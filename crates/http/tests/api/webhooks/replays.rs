@@ -12,7 +12,7 @@ async fn replay(world: &TestApi, webhook: &Value, body: Value) -> TestResponse {
 }
 
 /// Runs a replay and returns the number of queued events. Asserts that no further events are left to queue.
-async fn enqueued(world: &TestApi, webhook: &Value, body: Value) -> u64 {
+async fn run_replay(world: &TestApi, webhook: &Value, body: Value) -> u64 {
     let response = replay(world, webhook, body).await;
     assert_eq!(response.status, 202, "{}", response.text());
     let body = response.json();
@@ -62,7 +62,7 @@ async fn replay_sends_failed_deliveries_unless_all_is_requested() {
     ] {
         let world = TestApi::new().await;
         let webhook = history(&world).await;
-        assert_eq!(enqueued(&world, &webhook, body.clone()).await, wanted, "{body}");
+        assert_eq!(run_replay(&world, &webhook, body.clone()).await, wanted, "{body}");
         let attempts = world.attempt_all(204).await;
         assert_eq!(attempts.len() as u64, wanted, "{body}");
         assert!(attempts.iter().all(|attempt| attempt.attempt == 1), "it starts anew");
@@ -74,11 +74,15 @@ async fn replay_skips_queued_deliveries_and_counts_failures_only() {
     let world = TestApi::new().await;
     let webhook = history(&world).await;
     let body = json!({"since": SINCE, "only": "all"});
-    assert_eq!(enqueued(&world, &webhook, body.clone()).await, 3);
-    assert_eq!(enqueued(&world, &webhook, body.clone()).await, 0, "they are to come anyway");
+    assert_eq!(run_replay(&world, &webhook, body.clone()).await, 3);
+    assert_eq!(run_replay(&world, &webhook, body.clone()).await, 0, "they are to come anyway");
     assert_eq!(world.attempt_all(204).await.len(), 3);
-    assert_eq!(enqueued(&world, &webhook, json!({"since": SINCE})).await, 0, "each has been acknowledged by now");
-    assert_eq!(enqueued(&world, &webhook, body).await, 3);
+    assert_eq!(
+        run_replay(&world, &webhook, json!({"since": SINCE})).await,
+        0,
+        "each has been acknowledged by now"
+    );
+    assert_eq!(run_replay(&world, &webhook, body).await, 3);
     let log = world.get(&format!("/v1/audit-log?filter[target_id]={}", text(&webhook, "id"))).await.json();
     assert_eq!(log["data"][0]["action"], "webhook.replay");
 }
@@ -94,8 +98,8 @@ async fn replay_expedites_and_counts_waiting_failures() {
     world.clock.advance_seconds(1);
     world.employee("new@example.com").await;
     let replay_body = json!({"since": SINCE, "only": "failed"});
-    assert_eq!(enqueued(&world, &webhook, replay_body.clone()).await, 3);
-    assert_eq!(enqueued(&world, &webhook, replay_body).await, 0, "they are due now");
+    assert_eq!(run_replay(&world, &webhook, replay_body.clone()).await, 3);
+    assert_eq!(run_replay(&world, &webhook, replay_body).await, 0, "they are due now");
     let attempts = |made: Vec<candor_domain::webhook::Delivery>| {
         let mut attempts: Vec<_> = made.iter().map(|delivery| delivery.attempt).collect();
         attempts.sort_unstable();
@@ -103,7 +107,7 @@ async fn replay_expedites_and_counts_waiting_failures() {
     };
     assert_eq!(attempts(world.attempt_all(500).await), [1, 2, 2, 2], "each goes on where it was");
     world.clock.advance_seconds(1);
-    assert_eq!(enqueued(&world, &webhook, json!({"since": SINCE, "only": "all"})).await, 4);
+    assert_eq!(run_replay(&world, &webhook, json!({"since": SINCE, "only": "all"})).await, 4);
     assert_eq!(attempts(world.attempt_all(200).await), [2, 3, 3, 3]);
     world.clock.advance_seconds(200_000);
     assert_eq!(world.attempt_all(200).await, []);
@@ -164,7 +168,7 @@ async fn invalid_replay_fields_are_named() {
         assert_eq!(response.problems(), [(field.to_owned(), code.to_owned())], "{body}");
     }
     assert_eq!(
-        enqueued(&world, &webhook, json!({"since": "2026-01-31T09:00:00.001Z"})).await,
+        run_replay(&world, &webhook, json!({"since": "2026-01-31T09:00:00.001Z"})).await,
         0,
         "30 days are inside"
     );
@@ -183,8 +187,8 @@ async fn replay_over_several_commits_queues_each_event_once() {
     let upload = world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file).send().await;
     assert_eq!(upload.status, 200, "{}", upload.text());
     let webhook = subscribed(&world, &["employee.created"]).await;
-    assert_eq!(enqueued(&world, &webhook, json!({"since": SINCE})).await, 0, "nothing was attempted");
-    assert_eq!(enqueued(&world, &webhook, json!({"since": SINCE, "only": "all"})).await, PEOPLE as u64);
+    assert_eq!(run_replay(&world, &webhook, json!({"since": SINCE})).await, 0, "nothing was attempted");
+    assert_eq!(run_replay(&world, &webhook, json!({"since": SINCE, "only": "all"})).await, PEOPLE as u64);
     let mut events = std::collections::BTreeSet::new();
     for _ in 0..2 {
         events.extend(world.attempt_all(200).await.iter().map(|delivery| delivery.event_id.to_bytes()));

@@ -11,7 +11,7 @@ use super::subscriptions::stored;
 use super::{path, subscribed, text};
 use crate::support::TestApi;
 
-async fn rotated(world: &TestApi, webhook: &Value) -> String {
+async fn rotate(world: &TestApi, webhook: &Value) -> String {
     let response = world.patch(&path(webhook), json!({"rotate_secret": true})).await;
     assert_eq!(response.status, 200, "{}", response.text());
     text(&response.json(), "secret")
@@ -21,7 +21,7 @@ async fn rotated(world: &TestApi, webhook: &Value) -> String {
 async fn webhook_secret_is_32_random_bytes_stored_sealed() {
     let world = TestApi::new().await;
     let (one, other) = (subscribed(&world, &["*"]).await, subscribed(&world, &["*"]).await);
-    let secrets = [text(&one, "secret"), text(&other, "secret"), rotated(&world, &one).await];
+    let secrets = [text(&one, "secret"), text(&other, "secret"), rotate(&world, &one).await];
     for (at, secret) in secrets.iter().enumerate() {
         let bytes = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
         assert_eq!(bytes.len(), 32);
@@ -43,13 +43,13 @@ async fn rotated_secret_signs_for_24_hours_more() {
     };
     let time = |text: &str| Some(text.parse::<Timestamp>().unwrap());
     assert_eq!(ends().await, [None]);
-    rotated(&world, &webhook).await;
+    rotate(&world, &webhook).await;
     assert_eq!(ends().await, [time("2026-03-03T09:00:00.001Z"), None]);
     world.clock.advance_seconds(36_000);
-    rotated(&world, &webhook).await;
+    rotate(&world, &webhook).await;
     assert_eq!(ends().await, [time("2026-03-03T09:00:00.001Z"), time("2026-03-03T19:00:00.001Z"), None]);
     world.clock.advance_seconds(86_400);
-    rotated(&world, &webhook).await;
+    rotate(&world, &webhook).await;
     assert_eq!(ends().await.len(), 2, "what has ended is forgotten");
 }
 
@@ -57,7 +57,7 @@ async fn rotated_secret_signs_for_24_hours_more() {
 async fn overlap_seconds_ends_earlier_secrets() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
-    let first = rotated(&world, &webhook).await;
+    let first = rotate(&world, &webhook).await;
     let signing = async || {
         let now = world.clock.now();
         stored(&world, &webhook).await.signing_secrets(now).count()
@@ -97,10 +97,10 @@ async fn rotation_at_the_cap_of_secrets_drops_the_oldest() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     for _ in 1..32 {
-        rotated(&world, &webhook).await;
+        rotate(&world, &webhook).await;
     }
     let secrets_before = stored(&world, &webhook).await.secrets;
-    rotated(&world, &webhook).await;
+    rotate(&world, &webhook).await;
     let secrets_after = stored(&world, &webhook).await.secrets;
     let sealed_texts =
         |secrets: &[SealedSecret]| secrets.iter().map(|secret| secret.sealed.clone()).collect::<Vec<_>>();

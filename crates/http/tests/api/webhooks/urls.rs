@@ -6,7 +6,7 @@ use super::{path, subscribed};
 use crate::support::TestApi;
 
 /// Returns URLs with the status, code and field code of their refusal.
-fn refused() -> Vec<(Value, u16, &'static str, &'static str)> {
+fn refused_urls() -> Vec<(Value, u16, &'static str, &'static str)> {
     let invalid = |url: &str, code| (json!(url), 400, "validation_error", code);
     let unprocessable = |url: &str, code| (json!(url), 422, "unprocessable", code);
     vec![
@@ -34,7 +34,7 @@ async fn forbidden_url_is_refused_on_create_and_update() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["*"]).await;
     let list_before = world.get("/v1/webhooks").await;
-    for (url, status, code, field_code) in refused() {
+    for (url, status, code, field_code) in refused_urls() {
         let create_response = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
         let patch_response = world.patch(&path(&webhook), json!({"url": url, "rotate_secret": true})).await;
         for answered in [create_response, patch_response] {

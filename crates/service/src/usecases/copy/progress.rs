@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn copy_progress_resumes_behind_the_recorded_key() {
+    fn copy_progress_resumes_behind_the_recorded_primary_key() {
         for table in tables() {
             let row: CopyRow = table.columns.iter().map(|column| value(column.kind)).collect();
             let mut progress = TableProgress::default();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_progress_key_is_refused() {
+    fn malformed_primary_key_of_copy_progress_is_refused() {
         let all = tables();
         let progress_of = |last: &[&str]| TableProgress {
             last: Some(last.iter().map(ToString::to_string).collect()),

@@ -57,7 +57,7 @@ async fn interrupted_upload_keeps_whole_rows_and_resumes() {
 }
 
 #[tokio::test]
-async fn retried_upload_with_one_key_gets_the_same_answer() {
+async fn retried_upload_with_one_idempotency_key_gets_the_same_answer() {
     let world = TestServices::new().await;
     let file = file(PIECE + 10, "Ada");
     let first = send(&world, world.with_idempotency_key("key", &file), &[], &file).await.unwrap();
@@ -102,7 +102,7 @@ async fn truncated_csv_applies_whole_rows_and_the_rest_follows() {
     let complete = {
         let world = TestServices::new().await;
         upload(&world, &whole).await;
-        described(&world).await
+        describe_people(&world).await
     };
     for cut in (0..whole.len()).step_by(3) {
         let world = TestServices::new().await;
@@ -113,12 +113,12 @@ async fn truncated_csv_applies_whole_rows_and_the_rest_follows() {
             }
         }
         assert!(counts(&upload(&world, &whole).await).4.is_empty(), "cut at {cut}");
-        assert_eq!(described(&world).await, complete, "cut at {cut}");
+        assert_eq!(describe_people(&world).await, complete, "cut at {cut}");
     }
 }
 
 /// Returns every person with the values that a file sets.
-async fn described(world: &TestServices) -> Vec<(String, String, Option<String>, Option<String>)> {
+async fn describe_people(world: &TestServices) -> Vec<(String, String, Option<String>, Option<String>)> {
     let all = everybody(world).await;
     let email = |id: EmployeeId| all.values().find(|person| person.id == id).map(|person| person.email.clone());
     let mut descriptions = vec![];

@@ -11,7 +11,7 @@ use candor_service::usecases::{audit_log, connectors, employees};
 use super::{counts, department_of, everybody, person, send, standard, upload, upload_with};
 use crate::support::{TestServices, body, json, kind, member, params};
 
-fn failed(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
+fn failed_rows(rows: &[(u64, &str)]) -> Vec<(u64, String)> {
     rows.iter().map(|(row, code)| (*row, (*code).to_owned())).collect()
 }
 
@@ -56,7 +56,11 @@ async fn managers_and_reports_swap_in_one_csv_file() {
     let c = world.hire("c", Some(b)).await;
     let swap = "email,manager_email\na@example.com,b@example.com\nb@example.com,c@example.com\nc@example.com,\n";
     let cycle = upload(&world, swap).await;
-    assert_eq!(counts(&cycle).4, failed(&[(2, "reporting_cycle"), (3, "reporting_cycle")]), "c stays below b");
+    assert_eq!(
+        counts(&cycle).4,
+        failed_rows(&[(2, "reporting_cycle"), (3, "reporting_cycle")]),
+        "c stays below b"
+    );
     let answer = upload_with(&world, &[("empty", "clear")], swap).await;
     assert_eq!(counts(&answer), (0, 3, 0, 0, vec![]));
     let managers = ["a", "b", "c"].map(|name| format!("{name}@example.com"));
@@ -87,7 +91,7 @@ async fn csv_rows_on_a_cycle_fail_with_their_dependents_only() {
         (5, "reporting_cycle"),
         (8, "not_found_in_organization"),
     ];
-    assert_eq!(answer, (2, 0, 0, 0, failed(&expected_failures)));
+    assert_eq!(answer, (2, 0, 0, 0, failed_rows(&expected_failures)));
 }
 
 #[tokio::test]
@@ -98,10 +102,10 @@ async fn last_csv_row_of_an_address_wins_and_failing_rows_do_nothing() {
         a@example.com,First,manager\nA@example.com,Last,manager\n\
         a2@example.com,,\n,x,\nnonsense,x,y\n";
     let expected_failures = [(4, "required"), (5, "required"), (6, "invalid_format")];
-    assert_eq!(counts(&upload(&world, file).await), (0, 1, 0, 1, failed(&expected_failures)));
+    assert_eq!(counts(&upload(&world, file).await), (0, 1, 0, 1, failed_rows(&expected_failures)));
     assert_eq!(person(&world, "a@example.com").await.first_name, "Last");
     let bad = "email,first_name,role\na@example.com,Changed,boss\n";
-    assert_eq!(counts(&upload(&world, bad).await), (0, 0, 0, 0, failed(&[(2, "invalid_enum")])));
+    assert_eq!(counts(&upload(&world, bad).await), (0, 0, 0, 0, failed_rows(&[(2, "invalid_enum")])));
     assert_eq!(person(&world, "a@example.com").await.first_name, "Last");
 }
 
@@ -115,7 +119,7 @@ async fn csv_status_changes_fire_events_of_single_writes() {
     let file = "email,first_name,last_name,status\n\
         a@example.com,Ada,,deactivated\np@example.com,,,active\nn@example.com,N,Example,deactivated\n\
         x@example.com,X,Example,pending_invite\n";
-    assert_eq!(counts(&upload(&world, file).await), (1, 1, 1, 0, failed(&[(5, "invalid_enum")])));
+    assert_eq!(counts(&upload(&world, file).await), (1, 1, 1, 0, failed_rows(&[(5, "invalid_enum")])));
     let mut new_events = events(&world).await.split_off(count_before);
     new_events.sort();
     use EventType::{EmployeeCreated, EmployeeDeactivated, EmployeeReactivated, EmployeeUpdated};
@@ -124,7 +128,7 @@ async fn csv_status_changes_fire_events_of_single_writes() {
         [EmployeeCreated, EmployeeUpdated, EmployeeUpdated, EmployeeDeactivated, EmployeeDeactivated]
     );
     assert_eq!(person(&world, "p@example.com").await.status, Status::Active);
-    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 3, failed(&[(5, "invalid_enum")])));
+    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 3, failed_rows(&[(5, "invalid_enum")])));
     let return_file = "email,status\na@example.com,active\n";
     assert_eq!(counts(&upload(&world, return_file).await), (0, 1, 0, 0, vec![]));
     assert_eq!(events(&world).await.last(), Some(&EmployeeReactivated));
@@ -142,8 +146,8 @@ async fn csv_creates_departments_for_admins_and_finds_no_archived() {
         a@example.com,A,Example,New\nb@example.com,B,Example,old\nc@example.com,C,Example,\n";
     let answer = json(&send(&world, standard(&world), &[], file).await.unwrap());
     let expected_failures = [(2, "permission_denied"), (3, "not_found_in_organization")];
-    assert_eq!(counts(&answer), (1, 0, 0, 0, failed(&expected_failures)));
-    assert_eq!(counts(&upload(&world, file).await), (1, 0, 0, 1, failed(&expected_failures[1..])));
+    assert_eq!(counts(&answer), (1, 0, 0, 0, failed_rows(&expected_failures)));
+    assert_eq!(counts(&upload(&world, file).await), (1, 0, 0, 1, failed_rows(&expected_failures[1..])));
     assert_eq!(department_of(&world, &person(&world, "a@example.com").await).await.as_deref(), Some("New"));
 }
 
@@ -151,7 +155,7 @@ async fn csv_creates_departments_for_admins_and_finds_no_archived() {
 async fn csv_department_with_a_line_end_is_not_created() {
     let world = TestServices::new().await;
     let file = "email,first_name,last_name,department_name\na@example.com,A,Example,\"New\nline\"\n";
-    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 0, failed(&[(2, "invalid_format")])));
+    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 0, failed_rows(&[(2, "invalid_format")])));
 }
 
 #[tokio::test]
@@ -186,13 +190,13 @@ async fn csv_external_id_identifies_first_and_emails_stay_unique() {
     for _ in 0..2 {
         assert_eq!(
             counts(&upload(&world, chain).await),
-            (0, 0, 0, 0, failed(&[(2, "conflict"), (3, "conflict")]))
+            (0, 0, 0, 0, failed_rows(&[(2, "conflict"), (3, "conflict")]))
         );
     }
     let duplicate_file = "email,external_id\nx@example.com,1\nada@example.com,\n";
     assert_eq!(
         counts(&upload(&world, duplicate_file).await),
-        (0, 0, 0, 0, failed(&[(2, "conflict"), (3, "conflict")]))
+        (0, 0, 0, 0, failed_rows(&[(2, "conflict"), (3, "conflict")]))
     );
 }
 
@@ -209,7 +213,7 @@ async fn managed_fields_are_written_by_their_connector_only() {
     assert_eq!(counts(&upload_with(&world, &query, file).await), (0, 0, 0, 2, vec![]));
     assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 2, vec![]), "equal values are no write");
     let other = "email,first_name,custom.grade,custom.free\na@example.com,Eva,,\nb@example.com,,,x\n";
-    let expected_failures = failed(&[(2, "field_managed_externally")]);
+    let expected_failures = failed_rows(&[(2, "field_managed_externally")]);
     assert_eq!(counts(&upload(&world, other).await), (0, 1, 0, 0, expected_failures));
     assert_eq!(counts(&upload_with(&world, &query, other).await), (0, 1, 0, 1, vec![]));
     let unknown = send(&world, world.admin(), &[("connector_id", "con_nonsense")], file).await;
@@ -235,7 +239,7 @@ async fn failing_row_names_managed_columns_beside_wrong_cells() {
         ["first_name", "field_managed_externally"],
     ];
     assert_eq!(field_codes, expected_codes);
-    assert_eq!(counts(&answer), (0, 0, 0, 0, failed(&[(2, "invalid_enum")])));
+    assert_eq!(counts(&answer), (0, 0, 0, 0, failed_rows(&[(2, "invalid_enum")])));
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ const NEW_RING: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=,\
 const NEW_KEY: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 /// Runs one event through the engine and returns its only attempt.
-async fn delivered(desk: &DeliveryTest) -> SentAttempt {
+async fn deliver_one(desk: &DeliveryTest) -> SentAttempt {
     desk.hire().await;
     desk.run_once_after(2).await;
     let mut attempts = desk.script.take();
@@ -30,11 +30,11 @@ fn custom(attempt: &SentAttempt) -> Vec<(&str, &str)> {
 async fn delivery_carries_the_custom_headers() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
-    assert_eq!(custom(&delivered(&desk).await), []);
+    assert_eq!(custom(&deliver_one(&desk).await), []);
     desk.update(id, json!({"headers": {"Authorization": "Bearer 1234", "x-team": "hr"}})).await;
-    assert_eq!(custom(&delivered(&desk).await), [("authorization", "Bearer 1234"), ("x-team", "hr")]);
+    assert_eq!(custom(&deliver_one(&desk).await), [("authorization", "Bearer 1234"), ("x-team", "hr")]);
     desk.update(id, json!({"headers": {"authorization": null, "x-team": "people"}})).await;
-    assert_eq!(custom(&delivered(&desk).await), [("x-team", "people")]);
+    assert_eq!(custom(&deliver_one(&desk).await), [("x-team", "people")]);
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn equal_header_value_is_no_change() {
 }
 
 #[tokio::test]
-async fn rekey_moves_custom_headers_to_the_first_key() {
+async fn rekey_moves_custom_headers_to_the_first_master_key() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.update(id, json!({"headers": {"authorization": "Bearer 1234"}})).await;
@@ -68,10 +68,10 @@ async fn rekey_moves_custom_headers_to_the_first_key() {
 async fn thin_delivery_has_no_personal_data() {
     let desk = DeliveryTest::new().await;
     let (id, secret) = desk.subscribe(URL).await;
-    let full = delivered(&desk).await;
+    let full = deliver_one(&desk).await;
     assert_eq!((full.body["data"]["first_name"].is_string(), full.body.get("payload")), (true, None));
     desk.update(id, json!({"payload": "thin"})).await;
-    let thin = delivered(&desk).await;
+    let thin = deliver_one(&desk).await;
     let employee = thin.body["data"]["id"].as_str().unwrap();
     let url = format!("http://localhost:8080/v1/employees/{employee}");
     assert_eq!(thin.body["data"], json!({"id": employee, "type": "employee", "url": url}));
@@ -101,5 +101,5 @@ async fn queued_event_leaves_only_if_its_type_is_still_sent() {
     desk.run_once_after(2).await;
     assert_eq!(desk.script.take().len(), 0, "an event of a type that is not sent any more");
     desk.update(id, json!({"event_types": ["employee.created"]})).await;
-    assert!(delivered(&desk).await.body["data"]["first_name"].is_string());
+    assert!(deliver_one(&desk).await.body["data"]["first_name"].is_string());
 }

@@ -58,7 +58,7 @@ async fn attempts_share_the_event_but_have_their_own_ids() {
 }
 
 /// Creates a subscription with this many failed deliveries, all attempted at noon.
-async fn failing(failures: usize) -> (DeliveryTest, candor_domain::id::WebhookId) {
+async fn create_failing(failures: usize) -> (DeliveryTest, candor_domain::id::WebhookId) {
     let desk = DeliveryTest::with(Schedule::parse("").unwrap()).await;
     for (name, role) in [("ada", "org_admin"), ("bea", "org_admin"), ("cy", "employee")] {
         let text = json!({
@@ -85,7 +85,7 @@ async fn notified(desk: &DeliveryTest) -> Vec<serde_json::Value> {
 
 #[tokio::test]
 async fn fifty_failures_over_a_day_disable_and_49_do_not() {
-    let (desk, id) = failing(48).await;
+    let (desk, id) = create_failing(48).await;
     desk.world.clock.advance_seconds(86_401);
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], true);
@@ -101,7 +101,7 @@ async fn fifty_failures_over_a_day_disable_and_49_do_not() {
 
 #[tokio::test]
 async fn many_failures_within_less_than_a_day_disable_nothing() {
-    let (desk, id) = failing(60).await;
+    let (desk, id) = create_failing(60).await;
     desk.world.clock.advance_seconds(86_340);
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], true);
@@ -112,7 +112,7 @@ async fn many_failures_within_less_than_a_day_disable_nothing() {
 
 #[tokio::test]
 async fn one_success_resets_the_failure_count() {
-    let (desk, id) = failing(60).await;
+    let (desk, id) = create_failing(60).await;
     desk.script.answer(URL, FakeResponse::Status(204));
     fails_once_more(&desk).await;
     desk.script.answer(URL, FakeResponse::Status(500));
@@ -123,7 +123,7 @@ async fn one_success_resets_the_failure_count() {
 
 #[tokio::test]
 async fn concurrent_change_does_not_keep_a_failing_one_active() {
-    let (desk, id) = failing(60).await;
+    let (desk, id) = create_failing(60).await;
     desk.world.clock.advance_seconds(86_401);
     // The first commit that deactivates the subscription fails before it takes effect. The next failed delivery
     // triggers it again.
@@ -155,7 +155,7 @@ async fn retry_waits_as_long_as_the_receiver_requests() {
 #[tokio::test]
 async fn gone_receiver_disables_its_subscription_at_once() {
     const OTHER: &str = "https://other.example/secret";
-    let (desk, id) = failing(0).await;
+    let (desk, id) = create_failing(0).await;
     let (other, _) = desk.subscribe(OTHER).await;
     for subscription in [id, other] {
         desk.update(subscription, json!({"event_types": ["*"]})).await;

@@ -21,7 +21,7 @@ fn without_the_key(desk: &DeliveryTest) -> Arc<Engine> {
 }
 
 #[tokio::test]
-async fn process_without_the_key_leaves_deliveries_to_other_ones() {
+async fn deliveries_wait_for_a_process_with_the_master_key() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     let blind = without_the_key(&desk);
@@ -34,7 +34,7 @@ async fn process_without_the_key_leaves_deliveries_to_other_ones() {
 }
 
 #[tokio::test]
-async fn process_without_the_key_claims_again_after_a_minute() {
+async fn process_without_the_master_key_claims_again_after_a_minute() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     let blind = without_the_key(&desk);
@@ -50,7 +50,7 @@ async fn process_without_the_key_claims_again_after_a_minute() {
 }
 
 #[tokio::test]
-async fn process_without_a_key_sends_deliveries_that_need_none() {
+async fn process_sends_deliveries_sealed_with_its_master_key_only() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.queue(2).await;

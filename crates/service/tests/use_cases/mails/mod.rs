@@ -224,7 +224,7 @@ async fn invitation_accepted_during_sending_has_a_sent_mail() {
 }
 
 #[tokio::test]
-async fn token_sealed_by_an_unknown_key_waits_for_its_process() {
+async fn token_sealed_by_another_master_key_waits_for_its_process() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let stranger = stage.process_with("k2:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=");

@@ -128,7 +128,7 @@ fn steps(with_outages: bool) -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Returns the times at which requests were admitted.
-fn admitted(steps: &[Step]) -> Vec<i64> {
+fn admitted_times(steps: &[Step]) -> Vec<i64> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let world = SharedLimitsTest::new(3);
     let mut times = vec![];
@@ -152,7 +152,7 @@ fn admitted(steps: &[Step]) -> Vec<i64> {
 }
 
 /// Returns the largest number of requests admitted within one window.
-fn most(times: &[i64]) -> usize {
+fn most_in_a_window(times: &[i64]) -> usize {
     let count_within =
         |from: &i64| times.iter().filter(|time| (*from..from + WINDOW_MILLIS).contains(time)).count();
     times.iter().map(count_within).max().unwrap_or_default()
@@ -169,12 +169,12 @@ proptest! {
                 Step::Ask(_) | Step::GoDown | Step::ComeBack => {}
             }
         }
-        prop_assert_eq!(admitted(&steps), expected);
+        prop_assert_eq!(admitted_times(&steps), expected);
     }
 
     #[test]
     fn store_failures_never_exceed_the_limit_of_each_instance(steps in steps(true)) {
-        prop_assert!(most(&admitted(&steps)) <= 3 * LIMIT as usize);
+        prop_assert!(most_in_a_window(&admitted_times(&steps)) <= 3 * LIMIT as usize);
     }
 }
 
@@ -194,7 +194,7 @@ fn request_beside_a_full_local_window_counts_in_an_outage() {
     ask(&[0, 0], Pass(10));
     ask(&[2], GoDown);
     ask(&[1, 0, 2, 2, 0, 1, 0, 1, 1, 2, 2, 0, 1], ComeBack);
-    assert!(most(&admitted(&steps)) <= 3 * LIMIT as usize, "{:?}", admitted(&steps));
+    assert!(most_in_a_window(&admitted_times(&steps)) <= 3 * LIMIT as usize, "{:?}", admitted_times(&steps));
 }
 
 #[tokio::test]
