@@ -16,7 +16,7 @@ const FOR_TESTS: [&str; 7] = [
     "candor-test-smtp",
     "candor-e2e",
 ];
-/// Libraries below the ports and the stores: the tables of resources, the index of words, fair shares of work.
+/// Libraries below the ports and the stores: the tables of resources, the full-text index, fair shares of work.
 const SHARED: [&str; 3] = ["candor-search-index", "candor-tables", "candor-fair-share"];
 /// Adapters between the service and other systems.
 const ADAPTERS: [&str; 4] = ["candor-http", "candor-webhooks", "candor-mail", "candor-limits-redis"];

@@ -60,7 +60,7 @@ async fn failing_change_in_a_group_rolls_back_alone() {
     let count = Sql::new("SELECT count(*) FROM search_pending");
     let index_count =
         writer::ask(&store.tasks, None, |db: &mut Db| -> Result<i64, StorageError> { db.number(count) }).await;
-    assert_eq!(index_count.unwrap(), 2, "what was taken back does not wait for the index of words");
+    assert_eq!(index_count.unwrap(), 2, "what was taken back does not wait for the full-text index");
 }
 
 #[tokio::test]

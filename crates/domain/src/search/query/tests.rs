@@ -79,7 +79,7 @@ fn snippet_of_a_text_without_spaces_is_cut() {
     assert_eq!(highlights[0].snippet.chars().count(), 3000, "a word is whole");
 }
 
-/// Returns `true` if an index of words would find the text.
+/// Returns `true` if a full-text index would find the text.
 fn is_found(wanted: &WordLookup, text: &str) -> bool {
     let words_of_text: BTreeSet<_> = words(text).into_iter().map(|word| word.folded).collect();
     let has = |wanted: &QueryWord| words_of_text.iter().any(|word| wanted.matches(word));
