@@ -195,9 +195,16 @@ pub fn address_key(text: &str) -> String {
         return fold_case(text).nfc().collect();
     };
     let local: String = fold_case(local).nfc().collect();
+    format!("{local}@{}", domain_key(domain))
+}
+
+/// Returns a domain as it is registered (its A-labels), in lower case.
+pub(crate) fn domain_key(domain: &str) -> String {
+    if domain.is_ascii() {
+        return domain.to_ascii_lowercase();
+    }
     // A text that is no domain is compared as it is: names of users, and addresses from before the checks.
-    let domain = idna::domain_to_ascii(domain).unwrap_or_else(|_| fold_case(domain));
-    format!("{local}@{domain}")
+    idna::domain_to_ascii(domain).unwrap_or_else(|_| fold_case(domain))
 }
 
 /// Returns the key by which names of departments and attributes are compared and sorted (decision D4): trimmed,

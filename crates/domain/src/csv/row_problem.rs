@@ -54,9 +54,7 @@ pub struct RowProblem {
 impl RowProblem {
     fn from_cell(problem: &FieldError) -> Self {
         let message = match &problem.value {
-            Some(value) => {
-                format!("{:?} {}", value.chars().take(VALUE_CHARS).collect::<String>(), problem.message)
-            }
+            Some(value) => format!("{:?} {}", shorten(value), problem.message),
             None => problem.message.clone(),
         };
         Self { field: column(&problem.field), code: RowCode::Field(problem.code), message, caused_by_row: None }
@@ -206,6 +204,14 @@ impl From<DomainError> for RowRejection {
             }
             DomainError::NotFound => Self::conflict("the person does not exist any more"),
         }
+    }
+}
+
+/// Returns the beginning of a value, with an ellipsis if it was truncated: an erasure finds a truncated address by it.
+fn shorten(value: &str) -> String {
+    match value.char_indices().nth(VALUE_CHARS) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
     }
 }
 

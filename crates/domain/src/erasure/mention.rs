@@ -5,12 +5,10 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::ERASED_BODY;
+use super::mailbox::{ComparedText, Mailbox};
 use crate::event::{EventData, EventType};
 use crate::id::EmployeeId;
-use crate::text::fold_case;
 
-/// Characters besides letters and digits that continue the local part of an address.
-const ATOM: &str = "._%+-";
 /// Length of a ULID in characters.
 const ULID_CHARS: usize = 26;
 
@@ -36,14 +34,14 @@ impl RemovedIds {
     }
 }
 
-/// Ids, e-mail address and names by which stored texts mention an erased person, and the ids that a legal hold keeps.
+/// Ids, addresses and names by which stored texts mention an erased person, and the ids that a legal hold keeps.
 #[derive(Debug, Clone)]
 pub struct Mentions {
     person: EmployeeId,
     ids: RemovedIds,
     kept: RemovedIds,
-    email: Option<String>,
-    names: Vec<String>,
+    mailboxes: Vec<Mailbox>,
+    names: Vec<ComparedText>,
 }
 
 impl Mentions {
@@ -51,20 +49,44 @@ impl Mentions {
     #[must_use]
     pub fn new(person: EmployeeId, erased: impl IntoIterator<Item = [u8; 16]>, email: Option<&str>) -> Self {
         let ids = erased.into_iter().chain([person.to_bytes()]).collect();
-        Self { person, ids, kept: RemovedIds::default(), email: email.map(fold_case), names: vec![] }
+        let mailboxes = email.and_then(Mailbox::new).into_iter().collect();
+        Self { person, ids, kept: RemovedIds::default(), mailboxes, names: vec![] }
     }
 
-    /// Adds names of the person in other systems, such as the user name at an identity provider.
+    /// Adds names of the person in other systems, such as the user name at an identity provider. Those with an `@` are
+    /// compared as addresses, too.
     #[must_use]
-    pub fn with_names(self, names: &[String]) -> Self {
-        Self { names: names.to_vec(), ..self }
+    pub fn with_names(mut self, names: &[String]) -> Self {
+        self.names.extend(names.iter().map(|name| ComparedText::new(name)));
+        for mailbox in names.iter().filter_map(|name| Mailbox::new(name)) {
+            if !self.mailboxes.contains(&mailbox) {
+                self.mailboxes.push(mailbox);
+            }
+        }
+        self
     }
 
-    /// Returns `true` if a message of the service has the address or a name of the person. Messages put names between
-    /// backticks.
+    /// Returns `true` if a message of the service has an address or a name of the person. Messages put names between
+    /// backticks or quotes.
     #[must_use]
     pub fn names_person(&self, message: &str) -> bool {
-        self.has_email(message) || self.names.iter().any(|name| message.contains(&format!("`{name}`")))
+        if !ComparedText::may_name(message) {
+            return false;
+        }
+        let text = ComparedText::new(message);
+        self.mailboxes.iter().any(|mailbox| mailbox.is_in(&text))
+            || self.names.iter().any(|name| text.quotes(name))
+    }
+
+    /// Returns `true` if a text of a JSON value names the person, as [`Mentions::names_person`] says.
+    #[must_use]
+    pub fn name_person_in(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.names_person(text),
+            Value::Array(items) => items.iter().any(|item| self.name_person_in(item)),
+            Value::Object(members) => members.values().any(|member| self.name_person_in(member)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
     }
 
     /// Excludes resources and conversations that a legal hold of another person keeps.
@@ -85,7 +107,7 @@ impl Mentions {
         self.ids.has(text)
     }
 
-    /// Returns `true` if the text contains an erased id or the address.
+    /// Returns `true` if the text contains an erased id or an address of the person.
     #[must_use]
     pub fn are_in(&self, text: &str) -> bool {
         let has_id = text
@@ -94,35 +116,15 @@ impl Mentions {
         has_id || self.has_email(text)
     }
 
-    /// Returns `true` if the text contains the address, in any case.
+    /// Returns `true` if the text contains an address of the person, in any spelling (decision D4).
     #[must_use]
     pub fn has_email(&self, text: &str) -> bool {
-        let Some(email) = &self.email else { return false };
-        let text = fold_case(text);
-        let is_part = |letter: Option<char>, of_domain: bool| {
-            letter.is_some_and(|letter| {
-                letter.is_alphanumeric() || if of_domain { "-".contains(letter) } else { ATOM.contains(letter) }
-            })
-        };
-        text.match_indices(email.as_str()).any(|(at, found)| {
-            let (before, behind) = (&text[..at], &text[at + found.len()..]);
-            // A full stop behind the address ends a sentence, unless the domain goes on.
-            let text_behind = match behind.strip_prefix('.') {
-                Some(rest) if rest.starts_with(char::is_alphanumeric) => rest,
-                Some(_) => "",
-                None => behind,
-            };
-            (ends_with_escape(before) || !is_part(before.chars().next_back(), false))
-                && !is_part(text_behind.chars().next(), true)
-        })
+        if self.mailboxes.is_empty() || !ComparedText::may_name(text) {
+            return false;
+        }
+        let text = ComparedText::new(text);
+        self.mailboxes.iter().any(|mailbox| mailbox.is_in(&text))
     }
-}
-
-/// Returns `true` if a JSON text ends with an escape, such as `\n` or `\u00a0`. Its letters are no part of an address.
-fn ends_with_escape(text: &str) -> bool {
-    let escape = |length: usize| text.len().checked_sub(length).and_then(|at| text.get(at..));
-    let is_short = escape(2).is_some_and(|end| end.starts_with('\\') && end.ends_with(['b', 'f', 'n', 'r', 't']));
-    is_short || escape(6).is_some_and(|end| end.starts_with("\\u"))
 }
 
 /// Returns the data of an event after the erasure. `None` if the data stays: it was erased before, or the event is
@@ -156,7 +158,7 @@ pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Opti
     }
     if kind.data() == EventData::Connector {
         let message = value.get_mut("last_sync_message")?;
-        if !erased.has_email(message.as_str()?) {
+        if !erased.names_person(message.as_str()?) {
             return None;
         }
         *message = Value::Null;

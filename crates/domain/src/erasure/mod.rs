@@ -1,5 +1,6 @@
 //! Erasure of the data about a person, which leaves the id and a pseudonym (decision H4).
 
+mod mailbox;
 mod mention;
 mod pseudonym;
 pub mod texts;

@@ -1,5 +1,7 @@
 //! Tests of erasures.
 
+use serde_json::json;
+
 use super::*;
 use crate::people::{Employee, Hold, Status};
 use crate::refusal::DomainError;
@@ -135,6 +137,76 @@ fn address_is_found_whole_and_behind_an_escape() {
     ] {
         assert!(!mentions.has_email(text), "{text}");
     }
+}
+
+/// An address with a domain of other letters, in several spellings.
+const SPELLINGS: [&str; 6] = [
+    "ada.love@müller.example",
+    "Ada.Love@MÜLLER.example",
+    "ada.love@xn--mller-kva.example",
+    "ADA.LOVE@XN--MLLER-KVA.EXAMPLE",
+    "ada.love@mu\u{308}ller.example",
+    "ada.love@m\u{200b}üller。example",
+];
+
+#[test]
+fn address_is_found_in_each_spelling() {
+    for stored in &SPELLINGS[..5] {
+        let mentions = Mentions::new(EmployeeId::from_ulid(Ulid(7)), [], Some(stored));
+        for spelling in SPELLINGS {
+            for text in [
+                spelling.to_owned(),
+                format!("manager_email {spelling:?} does not exist"),
+                format!("Ask {spelling}, then wait."),
+                format!("ist es {spelling}？"),
+                json!({"message": format!("email {spelling:?} is taken")}).to_string(),
+            ] {
+                assert!(mentions.has_email(&text) && mentions.names_person(&text), "{stored} {text}");
+            }
+        }
+        for text in ["ada.love@muller.example", "love@müller.example", "ada.love@müller.example.org", "@", "a@"]
+        {
+            assert!(!mentions.has_email(text), "{stored} {text}");
+        }
+    }
+}
+
+#[test]
+fn truncated_address_and_name_are_found_by_their_beginning() {
+    let names = ["ada.love@müller.example".to_owned(), "uid-4711".to_owned()];
+    let mentions = Mentions::new(EmployeeId::from_ulid(Ulid(7)), [], Some(&names[0])).with_names(&names);
+    for spelling in SPELLINGS[..5].iter().chain([&"uid-4711"]) {
+        for count in 4..=spelling.chars().count() {
+            let cut: String = spelling.chars().take(count).collect();
+            for text in
+                [format!("1 row had errors; manager_email \"{cut}…"), format!("unknown: `{cut}…` and more")]
+            {
+                assert!(mentions.names_person(&text), "{text}");
+            }
+        }
+    }
+    for text in ["\"ad…", "\"ada.x…", "\"xada.love…", "uid-47…", "an uid-4711", "\"uid-47\"", "…", "\"…"]
+    {
+        assert!(!mentions.names_person(text), "{text}");
+    }
+}
+
+#[test]
+fn events_of_connectors_lose_messages_with_any_name() {
+    let names = ["ada@example.com".to_owned(), "4711".to_owned(), "Ada@Idp".to_owned()];
+    let mentions = Mentions::new(EmployeeId::from_ulid(Ulid(7)), [], Some(&names[0])).with_names(&names);
+    for (message, is_named) in [
+        ("external_id \"4711\" conflicts with this row", true),
+        ("No person has the name `ada@idp`", true),
+        ("Ask ada@IDP.", true),
+        ("4711 of 4711 rows had errors", false),
+    ] {
+        let data = json!({"id": "con_1", "last_sync_message": message});
+        let remaining_data = erased_event_data(EventType::ConnectorSyncFailed, &data.to_string(), &mentions);
+        assert_eq!(remaining_data.is_some(), is_named, "{message}");
+        assert_eq!(mentions.name_person_in(&json!([{"to": message}])), is_named, "{message}");
+    }
+    assert!(!mentions.name_person_in(&json!({"4711": "", "n": 4711})), "members are no texts");
 }
 
 #[test]

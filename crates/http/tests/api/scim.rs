@@ -1,5 +1,6 @@
 //! SCIM requests of identity providers: dialects, life of a person, discovery, errors.
 
+mod erased_names;
 mod isolation;
 mod mutations;
 mod rules;

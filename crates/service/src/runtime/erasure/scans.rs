@@ -7,7 +7,7 @@ use candor_domain::erasure::{Mentions, erased_event_data, former_name};
 use candor_domain::event::Event;
 use candor_domain::people::Connector;
 use candor_domain::people::connector::SyncIssue;
-use candor_domain::text::fold_case;
+use candor_domain::text::address_key;
 use candor_port_storage::StorageExt;
 use candor_port_storage::erasing::ErasureChange;
 use candor_tables::flat::{Column, SqlValue, Stored, Type};
@@ -56,7 +56,9 @@ impl Job<'_> {
             let mut changes = vec![];
             let mut ids = vec![];
             for event in page.iter().map(|row| &row.value) {
-                let Some(data) = erased_event_data(event.kind, &event.data, mentions) else { continue };
+                let Some(data) = erased_event_data(event.kind, &event.data, mentions) else {
+                    continue;
+                };
                 ids.push(event.id.to_bytes());
                 changes.push(ErasureChange::Overwrite {
                     table: Event::TABLE.name,
@@ -131,9 +133,9 @@ impl Job<'_> {
         let actions = SYNC_ACTIONS.map(ToOwned::to_owned).to_vec();
         let filter = audit::Filter { actions, ..audit::Filter::default() };
         let names_person = |entry: &AuditEntry| {
-            let changes = serde_json::to_string(&entry.changes).unwrap_or_default();
-            let comment = entry.comment.as_deref().unwrap_or_default();
-            mentions.names_person(comment) || mentions.names_person(&changes)
+            let mut values = entry.changes.values().flat_map(|change| [&change.from, &change.to]);
+            entry.comment.as_deref().is_some_and(|comment| mentions.names_person(comment))
+                || values.any(|value| mentions.name_person_in(value))
         };
         self.overwrite_selected(&filter, names_person, &blank_values()).await
     }
@@ -227,7 +229,7 @@ impl Job<'_> {
             let is_theirs = |issue: &SyncIssue| {
                 let user_name = issue.user_name.as_deref().unwrap_or_default();
                 let external_id = issue.external_id.as_deref().unwrap_or_default();
-                let is_name = |name: &String| fold_case(name) == fold_case(user_name) || name == external_id;
+                let is_name = |name: &String| address_key(name) == address_key(user_name) || name == external_id;
                 mentions.names_person(&issue.message) || mentions.has_email(user_name) || names.iter().any(is_name)
             };
             let theirs = page.iter().filter(|row| is_theirs(&row.value)).map(|row| row.value.id.to_bytes());
@@ -236,9 +238,11 @@ impl Job<'_> {
         let connectors = Tenant::live(self.tenant.organization);
         let list = TypedListing::<Connector>::after_id([0; 16], PAGE);
         let rows = self.services.store.entries(connectors, list).await?;
-        let message = |row: &Connector| row.last_sync.as_ref().and_then(|sync| sync.message.clone());
-        let theirs =
-            rows.iter().filter(|row| message(&row.value).is_some_and(|text| mentions.names_person(&text)));
+        let is_named = |row: &Connector| {
+            let sync = row.last_sync.as_ref();
+            sync.and_then(|sync| sync.message.as_deref()).is_some_and(|text| mentions.names_person(text))
+        };
+        let theirs = rows.iter().filter(|row| is_named(&row.value));
         let values: Vec<SqlValue> = theirs.map(|row| row.value.id.into()).collect();
         if !values.is_empty() {
             let set = vec![(Column::new("last_sync_message", Type::Text), SqlValue::Null(Type::Text))];
