@@ -8,6 +8,7 @@ use super::ERASED_BODY;
 use super::mailbox::{ComparedText, Mailbox};
 use crate::event::{EventData, EventType};
 use crate::id::EmployeeId;
+use crate::time::Timestamp;
 
 /// Length of a ULID in characters.
 const ULID_CHARS: usize = 26;
@@ -42,6 +43,7 @@ pub struct Mentions {
     kept: RemovedIds,
     mailboxes: Vec<Mailbox>,
     names: Vec<ComparedText>,
+    names_end_at: Option<Timestamp>,
 }
 
 impl Mentions {
@@ -50,7 +52,7 @@ impl Mentions {
     pub fn new(person: EmployeeId, erased: impl IntoIterator<Item = [u8; 16]>, email: Option<&str>) -> Self {
         let ids = erased.into_iter().chain([person.to_bytes()]).collect();
         let mailboxes = email.and_then(Mailbox::new).into_iter().collect();
-        Self { person, ids, kept: RemovedIds::default(), mailboxes, names: vec![] }
+        Self { person, ids, kept: RemovedIds::default(), mailboxes, names: vec![], names_end_at: None }
     }
 
     /// Adds names of the person in other systems, such as the user name at an identity provider. Those with an `@` are
@@ -64,6 +66,19 @@ impl Mentions {
             }
         }
         self
+    }
+
+    /// Limits the addresses and names to rows until this time.
+    #[must_use]
+    pub fn limit_names(self, names_end_at: Option<Timestamp>) -> Self {
+        Self { names_end_at, ..self }
+    }
+
+    /// Returns `true` if an address or a name in a row of this time is that of the person. Later, it may be that of another
+    /// person who got it since.
+    #[must_use]
+    pub fn own_names_at(&self, at: Timestamp) -> bool {
+        self.names_end_at.is_none_or(|end| at <= end)
     }
 
     /// Returns `true` if a message of the service has an address or a name of the person. Messages put names between
@@ -107,13 +122,13 @@ impl Mentions {
         self.ids.has(text)
     }
 
-    /// Returns `true` if the text contains an erased id or an address of the person.
+    /// Returns `true` if a text of this time contains an erased id or an address of the person.
     #[must_use]
-    pub fn are_in(&self, text: &str) -> bool {
+    pub fn are_in(&self, text: &str, at: Timestamp) -> bool {
         let has_id = text
             .match_indices('_')
             .any(|(at, _)| text.get(at + 1..at + 1 + ULID_CHARS).is_some_and(|ulid| self.ids.has_ulid(ulid)));
-        has_id || self.has_email(text)
+        has_id || (self.own_names_at(at) && self.has_email(text))
     }
 
     /// Returns `true` if the text contains an address of the person, in any spelling (decision D4).
@@ -127,13 +142,13 @@ impl Mentions {
     }
 }
 
-/// Returns the data of an event after the erasure. `None` if the data stays: it was erased before, or the event is
+/// Returns the data of an event of this time after the erasure. `None` if the data stays: it was erased before, or the event is
 /// not about the person or an erased resource.
 ///
 /// A message of the person, a conversation about the person or an erased resource, and a connector keep their places, so their events
 /// lose only the texts. A copy that follows the feed then equals the stored data.
 #[must_use]
-pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Option<String> {
+pub fn erased_event_data(kind: EventType, data: &str, at: Timestamp, erased: &Mentions) -> Option<String> {
     let mut value: Value = serde_json::from_str(data).ok()?;
     if value.get("erased").is_some() {
         return None;
@@ -158,7 +173,7 @@ pub fn erased_event_data(kind: EventType, data: &str, erased: &Mentions) -> Opti
     }
     if kind.data() == EventData::Connector {
         let message = value.get_mut("last_sync_message")?;
-        if !erased.names_person(message.as_str()?) {
+        if !erased.own_names_at(at) || !erased.names_person(message.as_str()?) {
             return None;
         }
         *message = Value::Null;

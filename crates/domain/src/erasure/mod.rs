@@ -239,6 +239,14 @@ impl Erasure {
         Self { kept_by_hold: kept, resumes_at: Some(at.plus_seconds(HOLD_SECONDS)), ..self.clone() }
     }
 
+    /// Returns the time of the newest rows whose addresses and names are those of the person. Complete scans have removed all
+    /// rows with them before the erasure waits for a hold; since then, another person may have got the address, the user
+    /// name or the external id. `None` before, for all rows.
+    #[must_use]
+    pub fn names_end_at(&self) -> Option<Timestamp> {
+        self.resumes_at.map(|_| self.requested_at)
+    }
+
     /// Records that the current search index holds no words of the person.
     #[must_use]
     pub fn with_clean_index(&self, at: Timestamp) -> Self {

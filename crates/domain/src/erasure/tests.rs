@@ -72,7 +72,7 @@ fn mention_is_an_id_or_the_address_in_any_case() {
         ("_".to_owned(), false),
         (String::new(), false),
     ] {
-        assert_eq!(mentions.are_in(&text), wanted, "{text}");
+        assert_eq!(mentions.are_in(&text, AT), wanted, "{text}");
     }
 }
 
@@ -88,7 +88,7 @@ fn event_data_of_the_person_keeps_only_its_id() {
         (EventType::EmployeeErased, format!(r#"{{"id":"{person}"}}"#), false),
         (EventType::EmployeeUpdated, format!(r#"{{"id":"{person}","erased":true}}"#), false),
     ] {
-        let remaining_data = erased_event_data(kind, &data, &mentions);
+        let remaining_data = erased_event_data(kind, &data, AT, &mentions);
         assert_eq!(remaining_data.is_some(), wanted, "{data}");
         assert!(remaining_data.is_none_or(|data| data.contains(r#""erased":true"#) && !data.contains("Ada")));
     }
@@ -111,7 +111,7 @@ fn events_of_messages_and_connectors_lose_only_the_texts() {
         (updated, connector(r#""Row 2: no name.""#), None),
         (updated, connector("null"), None),
     ] {
-        assert_eq!(erased_event_data(kind, &data, &mentions), wanted, "{data}");
+        assert_eq!(erased_event_data(kind, &data, AT, &mentions), wanted, "{data}");
     }
 }
 
@@ -202,7 +202,7 @@ fn events_of_connectors_lose_messages_with_any_name() {
         ("4711 of 4711 rows had errors", false),
     ] {
         let data = json!({"id": "con_1", "last_sync_message": message});
-        let remaining_data = erased_event_data(EventType::ConnectorSyncFailed, &data.to_string(), &mentions);
+        let remaining_data = erased_event_data(EventType::ConnectorSyncFailed, &data.to_string(), AT, &mentions);
         assert_eq!(remaining_data.is_some(), is_named, "{message}");
         assert_eq!(mentions.name_person_in(&json!([{"to": message}])), is_named, "{message}");
     }

@@ -1,4 +1,5 @@
-//! Texts of connectors that name an erased person: all are removed, however they write the address.
+//! Texts of connectors that name an erased person: all are removed, however they write the address, and those that name the
+//! next holder of the address stay.
 
 use candor_service::runtime::erasure;
 use serde_json::json;
@@ -81,5 +82,49 @@ async fn other_spellings_of_an_erased_address_are_removed() {
         }
         let replay = repeat_upload(world, &connector, "spelled", &row).await;
         assert_eq!(replay.status, 404, "{}: {}", shared.name, replay.text());
+    }
+}
+
+/// Returns the open issues and the texts that name the address.
+async fn named(world: &TestApi, provider: &Provider<'_>) -> Vec<usize> {
+    texts(world, provider).await.into_iter().map(|(_, text)| text.matches("zqmark").count()).collect()
+}
+
+#[tokio::test]
+async fn texts_about_the_next_holder_of_an_address_stay() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        org_admin(world).await;
+        let provider = Provider::new(world).await;
+        let (held, person) = (provider.made(&user("held")).await, provider.made(&user("zqmark")).await);
+        let hold =
+            world.ask("PUT", &format!("/v1/employees/{held}/legal-hold")).json(&json!({"reason": "Lawsuit"}));
+        assert_eq!(hold.send().await.status, 200);
+        let observation =
+            json!({"employee_id": person, "author_id": held, "type": "strength", "observation": "Plain"});
+        world.made("/v1/observations", observation).await;
+        assert!(provider.patch(&person, "active", json!(false)).await.status < 300);
+        assert_eq!(world.post(&format!("/v1/employees/{person}/erasure"), json!({})).await.status, 202);
+        go_on(world).await;
+        assert_eq!(world.get("/v1/erasures").await.json()["data"][0]["kept_by_hold"], 1);
+        assert_eq!(named(world, &provider).await, vec![0; 5], "{}", shared.name);
+
+        upload(world, "next", "jo@example.com,Jo,Berg,zqmark@example.com").await;
+        let next_holder = provider.made(&user("zqmark")).await;
+        assert_ne!(next_holder, person);
+        let other = provider.made(&user("other")).await;
+        assert_eq!(provider.patch(&other, "userName", json!("zqmark@example.com")).await.status, 409);
+        let named_before = named(world, &provider).await;
+        assert!(named_before.iter().all(|count| *count > 0), "{}: {named_before:?}", shared.name);
+        for release_hold in [false, true] {
+            if release_hold {
+                let path = format!("/v1/employees/{held}/legal-hold");
+                assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
+            }
+            world.clock.advance_seconds(24 * 3600);
+            go_on(world).await;
+            assert_eq!(named(world, &provider).await, named_before, "{} {release_hold}", shared.name);
+        }
+        assert_eq!(world.get("/v1/erasures").await.json()["data"][0]["status"], "completed");
     }
 }

@@ -116,7 +116,8 @@ async fn run(
     let ids = job.recorded_rows().await?.into_iter().map(|row| row.id);
     let mentions = Mentions::new(job.person, ids, names.first().map(String::as_str))
         .except(kept_ids.ids.iter().copied())
-        .with_names(&names);
+        .with_names(&names)
+        .limit_names(erasure.names_end_at());
     if !job.scan(&mentions, &names, &kept_ids).await? {
         return Ok(false);
     }

@@ -264,7 +264,8 @@ impl Job<'_> {
         let keys: HashSet<String> = keys.iter().map(|key| key.value.id.to_string()).collect();
         let is_theirs = |row: &Notification| {
             let is_quoted = quoted_messages.contains(&quotation(&row.target.id, &row.body));
-            let names_person = mentions.names_person(&row.title) || mentions.names_person(&row.body);
+            let names_person = mentions.own_names_at(row.created_at)
+                && (mentions.names_person(&row.title) || mentions.names_person(&row.body));
             mentions.has_id(&row.target.id)
                 || keys.contains(&row.target.id)
                 || ((is_quoted || names_person) && !mentions.keeps(&row.target.id))

@@ -56,7 +56,7 @@ impl Job<'_> {
             let mut changes = vec![];
             let mut ids = vec![];
             for event in page.iter().map(|row| &row.value) {
-                let Some(data) = erased_event_data(event.kind, &event.data, mentions) else {
+                let Some(data) = erased_event_data(event.kind, &event.data, event.created_at, mentions) else {
                     continue;
                 };
                 ids.push(event.id.to_bytes());
@@ -85,10 +85,11 @@ impl Job<'_> {
             let page = self.services.store.stored_answers(self.tenant, &last_key, PAGE).await?;
             let Some((last, _)) = page.last() else { return Ok(true) };
             last_key.clone_from(last);
-            let own = self.erasure.id.to_string();
+            // Stored responses are of the last day, and the time of each is not known.
+            let (own, now) = (self.erasure.id.to_string(), self.services.clock.now());
             let is_named = |key: &str, answer| {
                 let text = answer_text(self.services, self.tenant, key, answer);
-                text.is_some_and(|text| mentions.are_in(&text) && !text.contains(&own))
+                text.is_some_and(|text| mentions.are_in(&text, now) && !text.contains(&own))
             };
             let named_replays =
                 page.iter().filter(|(key, kept)| kept.status != REMOVED_ANSWER && is_named(key, kept));
@@ -134,8 +135,9 @@ impl Job<'_> {
         let filter = audit::Filter { actions, ..audit::Filter::default() };
         let names_person = |entry: &AuditEntry| {
             let mut values = entry.changes.values().flat_map(|change| [&change.from, &change.to]);
-            entry.comment.as_deref().is_some_and(|comment| mentions.names_person(comment))
-                || values.any(|value| mentions.name_person_in(value))
+            mentions.own_names_at(entry.occurred_at)
+                && (entry.comment.as_deref().is_some_and(|comment| mentions.names_person(comment))
+                    || values.any(|value| mentions.name_person_in(value)))
         };
         self.overwrite_selected(&filter, names_person, &blank_values()).await
     }
@@ -230,7 +232,10 @@ impl Job<'_> {
                 let user_name = issue.user_name.as_deref().unwrap_or_default();
                 let external_id = issue.external_id.as_deref().unwrap_or_default();
                 let is_name = |name: &String| address_key(name) == address_key(user_name) || name == external_id;
-                mentions.names_person(&issue.message) || mentions.has_email(user_name) || names.iter().any(is_name)
+                mentions.own_names_at(issue.first_occurred_at)
+                    && (mentions.names_person(&issue.message)
+                        || mentions.has_email(user_name)
+                        || names.iter().any(is_name))
             };
             let theirs = page.iter().filter(|row| is_theirs(&row.value)).map(|row| row.value.id.to_bytes());
             self.remove_all::<SyncIssue>("sync_issues", theirs.collect()).await?;
@@ -239,7 +244,7 @@ impl Job<'_> {
         let list = TypedListing::<Connector>::after_id([0; 16], PAGE);
         let rows = self.services.store.entries(connectors, list).await?;
         let is_named = |row: &Connector| {
-            let sync = row.last_sync.as_ref();
+            let sync = row.last_sync.as_ref().filter(|sync| mentions.own_names_at(sync.at));
             sync.and_then(|sync| sync.message.as_deref()).is_some_and(|text| mentions.names_person(text))
         };
         let theirs = rows.iter().filter(|row| is_named(&row.value));
