@@ -51,6 +51,7 @@ pub const ACTIONS: &[&str] = &[
     "employee.release_hold",
     "employee.update",
     "erasure.complete",
+    "erasure.continue",
     "invitation.mail",
     "message.create",
     "notification.read",

@@ -239,6 +239,18 @@ impl Erasure {
         Self { kept_by_hold: kept, resumes_at: Some(at.plus_seconds(HOLD_SECONDS)), ..self.clone() }
     }
 
+    /// Returns `true` if fewer rows are kept than before, so that a hold has ended and its rows were removed. Copies learn that
+    /// by one more `employee.erased`.
+    #[must_use]
+    pub const fn has_removed_kept(&self, kept: u32) -> bool {
+        kept < self.kept_by_hold
+    }
+
+    /// Records that some holds have ended, and postpones the rest.
+    pub fn continue_after_hold(&self, kept: u32, at: Timestamp) -> Decision<Self> {
+        Decision::for_change(self, self.wait_for_holds(kept, at), "erasure.continue", vec![])
+    }
+
     /// Returns the time of the newest rows whose addresses and names are those of the person. Complete scans have removed all
     /// rows with them before the erasure waits for a hold; since then, another person may have got the address, the user
     /// name or the external id. `None` before, for all rows.

@@ -20,7 +20,7 @@ const VERBS = {
   conversation: "archive create update",
   department: "archive create restore update",
   employee: "accept_invitation create deactivate erase hold invite link manage reactivate read_personal_data rehire release release_hold update",
-  erasure: "complete",
+  erasure: "complete continue",
   invitation: "mail",
   message: "create",
   notification: "read read_all",

@@ -1,5 +1,6 @@
 //! A legal hold keeps evidence when another person is erased, and the erasure goes on when it ends (decisions H3, H4).
 
+use candor_domain::access::Permission;
 use candor_service::runtime::{erasure, search_index};
 use serde_json::{Value, json};
 
@@ -13,6 +14,7 @@ const PLAIN: &str = "Words that concern no hold.";
 /// Data about a person who leaves, with and without a person who is held.
 struct Evidence {
     held: String,
+    other: String,
     leaving: String,
     /// Paths of resources that involve the held person.
     stay: Vec<String>,
@@ -59,7 +61,7 @@ impl Evidence {
         let response = world.post(&format!("/v1/employees/{leaving}/deactivate"), json!({})).await;
         assert_eq!(response.status, 200);
         search_index::index_pending(&world.services, || true).await.unwrap();
-        Self { held: held_person, leaving, stay, go, talks }
+        Self { held: held_person, other, leaving, stay, go, talks }
     }
 
     /// Returns title, subject and the first message of a conversation.
@@ -171,5 +173,54 @@ async fn hold_of_another_person_keeps_shared_evidence() {
         let counts: Vec<_> =
             ["observations", "messages", "conversations"].map(|kind| final_receipt["counts"][kind].clone()).into();
         assert_eq!(counts, [2, 2, 2], "{}: {final_receipt}", shared.name);
+    }
+}
+
+/// Returns the events that a standard key reads behind a cursor, as type and id of the resource, and the next cursor.
+async fn events_behind(world: &TestApi, key: &str, position: &str) -> (Vec<[Value; 2]>, String) {
+    let page = world.bare("GET", &format!("/v1/events?limit=100&{position}")).key(key).send().await.json();
+    let events = page["data"].as_array().unwrap().iter();
+    let cursor = format!("cursor={}", page["next_cursor"].as_str().unwrap());
+    (events.map(|event| [event["event"].clone(), event["data"]["id"].clone()]).collect(), cursor)
+}
+
+#[tokio::test]
+async fn copies_of_standard_keys_learn_of_each_later_removal() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let evidence = Evidence::make(world).await;
+        let hold = |person: &str| format!("/v1/employees/{person}/legal-hold");
+        let set = world.ask("PUT", &hold(&evidence.other)).json(&json!({"reason": "Lawsuit"})).send().await;
+        assert_eq!(set.status, 200);
+        let response = world.post(&format!("/v1/employees/{}/erasure", evidence.leaving), json!({})).await;
+        let receipt = format!("/v1/erasures/{}", response.json()["id"].as_str().unwrap());
+        go_on(world).await;
+        assert_eq!(world.get(&receipt).await.json()["kept_by_hold"], 10, "{}", shared.name);
+        let key = world.scoped(&[Permission::EventsRead, Permission::EmployeesRead]).await;
+        let (_, mut position) = events_behind(world, &key, "since=now").await;
+        let removal = [json!("employee.erased"), json!(evidence.leaving)];
+        for (held_person, kept, status, expected_events) in [
+            (None, 10, "running", vec![]),
+            (Some(&evidence.held), 5, "running", vec![removal.clone()]),
+            (None, 5, "running", vec![]),
+            (Some(&evidence.other), 0, "completed", vec![removal]),
+            (None, 0, "completed", vec![]),
+        ] {
+            if let Some(held_person) = held_person {
+                assert_eq!(world.ask("DELETE", &hold(held_person)).send().await.status, 204);
+            }
+            world.clock.advance_seconds(24 * 3600);
+            go_on(world).await;
+            let receipt_json = world.get(&receipt).await.json();
+            assert_eq!(
+                (&receipt_json["kept_by_hold"], &receipt_json["status"]),
+                (&json!(kept), &json!(status)),
+                "{}",
+                shared.name
+            );
+            let (events, next_position) = events_behind(world, &key, &position).await;
+            assert_eq!(events, expected_events, "{} {kept}", shared.name);
+            position = next_position;
+        }
     }
 }

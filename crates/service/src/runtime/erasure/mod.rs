@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use candor_domain::access::Tenant;
 use candor_domain::erasure::{Erasure, Mentions};
+use candor_domain::event::{Event, EventType};
 use candor_domain::id::{EmployeeId, OrganizationId};
+use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::erasing::{ErasedRow, ErasureChange};
 use candor_port_storage::{StorageExt, Versioned};
@@ -134,7 +136,7 @@ async fn run(
     // the next run repeats it.
     finish_files(services, now).await?;
     if !kept_ids.ids.is_empty() {
-        job.wait_for_holds(u32::try_from(kept_ids.ids.len()).unwrap_or(u32::MAX), now).await?;
+        job.wait_for_holds(stored, u32::try_from(kept_ids.ids.len()).unwrap_or(u32::MAX), now).await?;
         return Ok(false);
     }
     job.complete(stored, now).await
@@ -166,7 +168,13 @@ impl Job<'_> {
     }
 
     /// Ends this run: the next one looks whether the holds have ended.
-    async fn wait_for_holds(&self, kept: u32, at: Timestamp) -> Result<(), Error> {
+    async fn wait_for_holds(&self, stored: &Versioned<Erasure>, kept: u32, at: Timestamp) -> Result<(), Error> {
+        if self.erasure.has_removed_kept(kept) {
+            let decision = self.erasure.continue_after_hold(kept, at);
+            let events = self.erased_again(kept, at).await?;
+            self.services.commit_of_system(self.tenant, ERASER, decision, events, stored.version, at).await?;
+            return Ok(());
+        }
         let waiting = self.erasure.wait_for_holds(kept, at);
         let time = |time: Option<Timestamp>| time.map_or(SqlValue::Null(Type::Time), SqlValue::Time);
         let set = vec![
@@ -176,6 +184,17 @@ impl Job<'_> {
         ];
         let values = vec![self.erasure.id.into()];
         self.apply(&[ErasureChange::Overwrite { table: Erasure::TABLE.name, by: ID, values, set }]).await
+    }
+
+    /// Returns `employee.erased` once more if this run removed rows that a hold had kept: every copy of them has to follow.
+    async fn erased_again(&self, kept: u32, at: Timestamp) -> Result<Vec<Event>, Error> {
+        if !self.erasure.has_removed_kept(kept) {
+            return Ok(vec![]);
+        }
+        let Some(person) = self.services.store.row::<Employee>(self.tenant, self.person).await? else {
+            return Ok(vec![]);
+        };
+        Ok(self.services.events(&[EventType::EmployeeErased], &render(&person.value)?, at))
     }
 
     async fn set_index_clean_at(&self, at: Timestamp) -> Result<(), Error> {
@@ -193,7 +212,8 @@ impl Job<'_> {
         }
         counts.extend(counts_by_kind);
         let decision = self.erasure.complete(counts, now);
-        let events = self.services.events(&decision.events, &render(&decision.state)?, now);
+        let mut events = self.erased_again(0, now).await?;
+        events.extend(self.services.events(&decision.events, &render(&decision.state)?, now));
         let is_committed =
             self.services.commit_of_system(self.tenant, ERASER, decision, events, stored.version, now).await?;
         if is_committed {

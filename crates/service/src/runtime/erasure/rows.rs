@@ -296,7 +296,7 @@ impl Job<'_> {
     }
 
     /// Finds the conversations with messages of the person that a legal hold of a participant keeps. The person may have
-    /// left them.
+    /// left them. A hold that begins later keeps nothing in conversations whose messages were removed before.
     pub(super) async fn keep_conversations(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let mut page = PageRequest { limit: PIECE, after: None };
         loop {
@@ -305,7 +305,8 @@ impl Job<'_> {
             }
             let list = rows::conversations::messages_of(self.person, &page);
             let rows = self.services.store.page(self.tenant, list).await?;
-            let conversations = self.conversations_of(rows.items.iter()).await?;
+            let with_text = rows.items.iter().filter(|row: &&Message| row.body != ERASED_BODY);
+            let conversations = self.conversations_of(with_text).await?;
             let held_people = HeldPeople::find(self.services, self.tenant, &conversations).await?;
             kept.ids
                 .extend(conversations.iter().filter(|row| held_people.keep(*row)).map(|row| row.id.to_bytes()));
