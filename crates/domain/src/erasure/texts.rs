@@ -103,7 +103,7 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("replays", Wordless, &["key", "fingerprint"]),
     ("retention_runs", Wordless, &["status", "applied", "counts", "out_of_reach", "tables_to_rewrite"]),
     ("scim_brakes", Wordless, &["minutes"]),
-    // Paths have ids only, without the query.
+    // Paths have words of SCIM and ids only, without the query.
     ("scim_requests", Wordless, &["method", "path", "scim_type"]),
     ("scim_requests", Kept, &["user_agent"]),
     (

@@ -8,12 +8,29 @@ use crate::id::{ConnectorId, EmployeeId, RequestId, RequestKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
 use crate::problem::ValidationErrors;
+use crate::scim::{CORE, ENTERPRISE};
 use crate::time::Timestamp;
 
 /// Number of newest requests that are kept for each connector and data set.
 pub const KEPT_REQUESTS: u32 = 500;
 /// Length of the longest stored path and user agent, in characters. Longer ones are truncated.
 const TEXT_CHARS: usize = 500;
+/// Segments of paths that a log entry shows, beside ids.
+const PATH_WORDS: [&str; 13] = [
+    "scim",
+    "v2",
+    "Users",
+    "Groups",
+    "Me",
+    "Bulk",
+    ".search",
+    "ServiceProviderConfig",
+    "ResourceTypes",
+    "User",
+    "Schemas",
+    CORE,
+    ENTERPRISE,
+];
 
 /// A request that a provider sent over SCIM. The bodies of request and response are not kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -49,11 +66,7 @@ impl ScimRequest {
             Some((end, _)) => text[..end].to_owned(),
             None => text,
         };
-        let path = match self.path.rsplit_once("/Users/") {
-            Some((base, id)) if id.parse::<EmployeeId>().is_err() && !id.is_empty() => format!("{base}/Users/…"),
-            Some(_) | None => self.path,
-        };
-        Self { path: truncate(path), user_agent: self.user_agent.map(truncate), ..self }
+        Self { path: truncate(without_texts(&self.path)), user_agent: self.user_agent.map(truncate), ..self }
     }
 
     /// Declares and reads the parameters of `GET /connectors/{id}/requests`; a cursor belongs to one connector.
@@ -72,6 +85,23 @@ impl ScimRequest {
         let request = Self::read_list(connector, &mut params);
         params.finish(request)
     }
+}
+
+/// Returns a path up to its first segment that is neither a word of SCIM nor the id of a person. The rest is replaced by `…`:
+/// providers that are set up wrongly send names of people in any place.
+fn without_texts(path: &str) -> String {
+    let is_known = |segment: &str| {
+        segment.is_empty() || PATH_WORDS.contains(&segment) || segment.parse::<EmployeeId>().is_ok()
+    };
+    let mut known_path = String::new();
+    for (number, segment) in path.split('/').enumerate() {
+        let separator = if number == 0 { "" } else { "/" };
+        if !is_known(segment) {
+            return format!("{known_path}{separator}…");
+        }
+        known_path = format!("{known_path}{separator}{segment}");
+    }
+    known_path
 }
 
 impl Resource for ScimRequest {
@@ -122,6 +152,12 @@ mod tests {
             (format!("/scim/v2/Users/{id}"), format!("/scim/v2/Users/{id}")),
             ("/scim/v2/Users/anna@example.com".to_owned(), "/scim/v2/Users/…".to_owned()),
             ("/scim/v2/Users/anna%40example.com/x".to_owned(), "/scim/v2/Users/…".to_owned()),
+            (format!("/scim/v2/Users/{id}/anna"), format!("/scim/v2/Users/{id}/…")),
+            ("/scim/v2/Groups/Anna".to_owned(), "/scim/v2/Groups/…".to_owned()),
+            ("/scim/v2/anna@example.com/Users".to_owned(), "/scim/v2/…".to_owned()),
+            ("/scim/v2/Schemas/urn:anna".to_owned(), "/scim/v2/Schemas/…".to_owned()),
+            (format!("/scim/v2/Schemas/{CORE}"), format!("/scim/v2/Schemas/{CORE}")),
+            ("/scim/v2/ResourceTypes/User".to_owned(), "/scim/v2/ResourceTypes/User".to_owned()),
             ("/scim/v2/Users/".to_owned(), "/scim/v2/Users/".to_owned()),
             ("/scim/v2/Schemas".to_owned(), "/scim/v2/Schemas".to_owned()),
         ] {
@@ -131,7 +167,7 @@ mod tests {
 
     #[test]
     fn long_texts_of_a_request_are_truncated() {
-        let bounded_request = request("é".repeat(TEXT_CHARS + 1)).truncate_texts();
+        let bounded_request = request("/".repeat(TEXT_CHARS + 1)).truncate_texts();
         assert_eq!(bounded_request.path.chars().count(), TEXT_CHARS);
         assert_eq!(bounded_request.user_agent.as_deref(), Some("short"));
     }
