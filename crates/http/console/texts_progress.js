@@ -6,7 +6,7 @@ export const progress = {
   yes: "Yes", no: "No", unchanged: "Unchanged", unstated: "Not given", percentHint: "0 to 100",
   way: (/** @type {string} */ start, /** @type {string} */ current, /** @type {string} */ target) =>
     `${current} (from ${start} to ${target})`,
-  moved: (/** @type {string} */ title, /** @type {number} */ from, /** @type {number} */ to) =>
+  moved: (/** @type {string} */ title, /** @type {string} */ from, /** @type {string} */ to) =>
     `${title}: ${from} → ${to}`,
   done: (/** @type {string} */ title) => `Checked in: ${title}`,
 };

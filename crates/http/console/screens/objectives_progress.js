@@ -24,9 +24,9 @@ const CONFIDENCES = ["on_track", "at_risk", "off_track"];
 export const quietSince = () =>
   new Date(Date.now() - QUIET_DAYS * 86_400_000).toISOString().slice(0, 10) + "T00:00:00Z";
 
-/** A value with the unit of its key result. @param {any} result @param {number} value */
-const measured = (result, value) => result.metric === "boolean" ? (value === 1 ? t.progress.yes : t.progress.no)
-  : `${value}${result.metric === "percent" ? " %" : result.unit ? ` ${result.unit}` : ""}`;
+/** A value with the unit of its key result, which may be removed. @param {any} result @param {number} value */
+const measured = (result, value) => result?.metric === "boolean" ? (value === 1 ? t.progress.yes : t.progress.no)
+  : `${value}${result?.metric === "percent" ? " %" : result?.unit ? ` ${result.unit}` : ""}`;
 
 /** The figures of an objective in a list. @param {{ of: Objective }} p */
 export function Figures({ of }) {
@@ -44,6 +44,7 @@ export function Figures({ of }) {
 export function CheckIns({ path, objective, onClose }) {
   const list = useList(/** @type {"/employee-objectives/{}/check-ins"} */ (`${path}/check-ins`), { limit: 100 });
   const day = (/** @type {string} */ at) => new Date(at).getTime();
+  const result = (/** @type {{ id: string }} */ changed) => objective.key_results.find((one) => one.id === changed.id);
   return html`<${Dialog} title=${t.progress.checkIns} onClose=${onClose}>
     <p dir="auto"><strong>${objective.title}</strong></p>
     <${Shown} of=${list} empty=${html`<p class="muted">${t.progress.none}</p>`}>
@@ -60,7 +61,8 @@ export function CheckIns({ path, objective, onClose }) {
         <span class="muted"><${Time} at=${one.created_at} /></span></div>
         ${one.note && html`<${Prose}>${one.note}</${Prose}>`}
         ${one.key_results.length > 0 && html`<ul>${one.key_results.map((changed) => html`<li key=${changed.id}
-          dir="auto">${t.progress.moved(changed.title, changed.from, changed.to)}</li>`)}</ul>`}</li>`)}
+          dir="auto">${t.progress.moved(changed.title, measured(result(changed), changed.from),
+            measured(result(changed), changed.to))}</li>`)}</ul>`}</li>`)}
       </ol>`}</${Shown}></${Dialog}>`;
 }
 
