@@ -1,6 +1,6 @@
 // Charts as inline SVG, each with its numbers as text for screen readers.
 
-import { html } from "./view.js";
+import { html, useState } from "./view.js";
 
 const WIDTH = 720;
 const HEIGHT = 140;
@@ -51,24 +51,34 @@ export const Progress = ({ label, percent, text }) => html`<div class="meter">
     <rect class="track" width="100" height="6" /><rect class="fill" width=${percent} height="6" /></svg></div>`;
 
 /**
- * A line of percents between two times. Points outside of them are at the edges.
+ * A line of percents between two times. Points outside of them are at the edges. A tap chooses the nearest point, so the
+ * target of each point is as tall as the chart.
  * @param {{ label: string, from: number, to: number, names: [string, string],
- *   points: { at: number, value: number }[] }} p
+ *   points: { at: number, value: number, name: string }[] }} p
  */
 export function Line({ label, from, to, names, points }) {
+  const [chosen, setChosen] = useState(-1);
   if (points.length === 0) return null;
   const x = (/** @type {number} */ at) => WIDTH * Math.min(1, Math.max(0, (at - from) / Math.max(1, to - from)));
   const y = (/** @type {number} */ value) => (HEIGHT - 4) * (1 - value / 100) + 2;
   const last = points.at(-1)?.value ?? 0;
+  const choose = (/** @type {PointerEvent & { currentTarget: SVGElement }} */ event) => {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    const tapped = ((event.clientX - left) / Math.max(1, width)) * WIDTH;
+    const distances = points.map((point) => Math.abs(x(point.at) - tapped));
+    setChosen(distances.lastIndexOf(Math.min(...distances)));
+  };
+  const point = points[chosen];
   return html`<figure class="chart">
-    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img"
+    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" onClick=${choose}
       aria-label=${`${label}: ${points[0]?.value} % – ${last} %`}>
       <line class="grid" x1="0" x2=${WIDTH} y1=${HEIGHT / 2} y2=${HEIGHT / 2} />
       <line class="axis" x1="0" x2=${WIDTH} y1=${HEIGHT - 0.5} y2=${HEIGHT - 0.5} />
       <polyline class="line" points=${points.map((point) => `${x(point.at)},${y(point.value)}`).join(" ")} />
-      ${points.map((point, at) => html`<circle key=${at} class="point" cx=${x(point.at)} cy=${y(point.value)} r="3">
-        <title>${`${point.value} %`}</title></circle>`)}
+      ${points.map((one, at) => html`<path key=${at} class=${at === chosen ? "point chosen" : "point"}
+        d=${`M${x(one.at)} ${y(one.value)}h0.01`}><title>${`${one.name}: ${one.value} %`}</title></path>`)}
     </svg>
-    <figcaption><span>${names[0]}</span><span>${names[1]}</span></figcaption>
+    <figcaption><span>${names[0]}</span><span>${names[1]}</span>
+      <strong aria-live="polite">${point && `${point.name}: ${point.value} %`}</strong></figcaption>
   </figure>`;
 }

@@ -52,7 +52,8 @@ export function CheckIns({ path, objective, onClose }) {
       <${Line} label=${t.progress.overTime} from=${day(objective.period_start)} to=${day(objective.period_end)}
         names=${[date(objective.period_start), date(objective.period_end)]}
         points=${rows.filter((one) => one.progress !== null)
-          .map((one) => ({ at: day(one.created_at), value: one.progress ?? 0 })).reverse()} />
+          .map((one) => ({ at: day(one.created_at), value: one.progress ?? 0, name: date(one.created_at) }))
+          .reverse()} />
       <ol class="steps">${rows.map((one) => html`<li key=${one.id}><div class="step-head">
         <strong>${one.progress === null ? "–" : `${one.progress} %`}</strong>
         ${one.confidence && html`<${Badge} tone=${TONES[one.confidence]}>
