@@ -45,7 +45,7 @@ export function Objectives() {
   const { query } = useRoute();
   const base = query.kind === "manager" ? "/manager-objectives" : "/employee-objectives";
   const list = useList(base,
-    { "filter[status]": query.state === "in_review" ? null : query.state,
+    { "filter[status]": query.state === "in_review" ? null : query.state ?? (query.quiet ? "in_progress" : null),
       "filter[in_review]": query.state === "in_review" || null, "filter[owner_id]": query.owner,
       "filter[confidence]": query.confidence,
       ...(query.quiet ? { "filter[last_check_in_at][lte]": quietSince(), sort: "last_check_in_at" } : {}),
