@@ -35,6 +35,14 @@ export async function fits(page, name, check) {
   check(content <= screen, `${name}: ${content} pixels wide on a screen of ${screen}`);
 }
 
+/** Buttons and fields are large enough for a thumb. */
+export async function reachable(page, name, check) {
+  const small = await page.evaluate(() => [...document.querySelectorAll(".button, select, textarea, input:not([type=checkbox], [type=radio])")]
+    .map((one) => ({ name: one.getAttribute("aria-label") ?? (one.textContent || one.tagName), box: one.getBoundingClientRect() }))
+    .filter(({ box }) => box.width > 0 && (box.width < 44 || box.height < 44)).map((one) => `${one.name}: ${one.box.width} x ${one.box.height}`));
+  check(small.length === 0, `${name}: too small for a thumb: ${small.join(" | ")}`);
+}
+
 /** Texts of people are texts: nothing of them runs or becomes an element. */
 async function hostile(page, name, check) {
   const found = await page.evaluate(() => [document.title, document.querySelectorAll("main script, main img, main a[href^='javascript:' i]").length]);

@@ -1,5 +1,5 @@
 // Tasks with the progress of objectives.
-import { accessible, fits } from "./looks.mjs";
+import { accessible, fits, reachable } from "./looks.mjs";
 import { nav } from "./page.mjs";
 import { api } from "./service.mjs";
 
@@ -20,9 +20,12 @@ export async function progress(page, { data, check, open, origin, folder }) {
   const look = async (name) => {
     await accessible(phone, name, check);
     await fits(phone, name, check);
+    await reachable(phone, name, check);
     await phone.screenshot({ path: `${folder}/${name}.png` });
   };
   await phone.goto(`${origin}/console/feedback?view=objectives`);
+  await phone.getByText(title, { exact: true }).waitFor();
+  await look("objectives-390");
   await phone.getByRole("button", { name: `Check in: ${title}` }).click();
   const dialog = phone.getByRole("dialog");
   const send = dialog.getByRole("button", { name: "Check in" });
@@ -42,6 +45,10 @@ export async function progress(page, { data, check, open, origin, folder }) {
   check(values === "120.5,0,1" && stored.progress === 49 && stored.confidence === "at_risk", `stored: ${JSON.stringify(stored)}`);
   await phone.getByRole("button", { name: `Check-ins: ${title}` }).click();
   await dialog.getByText("Two of five are ill.").waitFor();
+  await dialog.getByText(`${TIME}: 180 minutes → 120.5 minutes`).waitFor();
+  await dialog.getByText("The queue has a page: No → Yes").waitFor();
+  await dialog.getByRole("img", { name: "Progress over the period: 49 % – 49 %" }).click({ position: { x: 5, y: 5 } });
+  await dialog.locator("figcaption").getByText(": 49 %").waitFor();
   await look("check-ins-390");
   await phone.context().close();
 
@@ -56,7 +63,23 @@ export async function progress(page, { data, check, open, origin, folder }) {
   await entry.getByRole("img", { name: `${TIME}: 49 %, 120.5 minutes (from 180 minutes to 60 minutes)` }).waitFor();
   await page.getByText(quiet, { exact: true }).waitFor({ state: "detached" });
   await page.getByRole("combobox", { name: "Confidence" }).selectOption("");
+  const over = await api("POST", "/employee-objectives", { ...owner, title: "The archive is sorted" });
+  await api("POST", `/employee-objectives/${over.id}/complete`);
   await page.getByRole("combobox", { name: "Check-ins" }).selectOption("None for 14 days");
   await page.getByText(quiet, { exact: true }).waitFor();
   await page.getByText(title, { exact: true }).waitFor({ state: "detached" });
+  check((await page.getByText(over.title, { exact: true }).count()) === 0, "a finished objective is said to be quiet");
+  await team({ data, check, open, origin }, quiet);
+}
+
+/** A manager sees the objectives of the team without a check-in, and not those of other teams. */
+async function team({ data, check, open, origin }, quiet) {
+  const elsewhere = await api("POST", "/employee-objectives", { owner_id: data.jonas.id, ...PERIOD, title: "The map has a legend" });
+  const { key } = await api("POST", "/api-keys", { name: "Ines", scopes: ["objectives:read", "employees:read"], employee_id: data.ines.id });
+  const manager = await open({}, key);
+  await manager.getByRole("listitem").filter({ hasText: quiet }).getByText("No check-in for 14 days").waitFor();
+  await manager.goto(`${origin}/console/feedback?view=objectives&quiet=14`);
+  await manager.getByText(quiet, { exact: true }).waitFor();
+  check((await manager.getByText(elsewhere.title, { exact: true }).count()) === 0, "a manager sees the objectives of another team");
+  await manager.context().close();
 }
