@@ -820,8 +820,8 @@ class CheckedInObjective(TypedDict):
     """Time of the first approval or start. Null before that."""
 
     changed_since_approval: bool
-    """`true` if title, description or period were changed after the approval by a caller who may not
-    approve, and the objective was not approved again.
+    """`true` if title, description, period or key results were changed after the approval by a caller who
+    may not approve, and the objective was not approved again.
     """
 
     completed_at: str | None
@@ -3128,8 +3128,8 @@ class Objective(TypedDict):
     """Time of the first approval or start. Null before that."""
 
     changed_since_approval: bool
-    """`true` if title, description or period were changed after the approval by a caller who may not
-    approve, and the objective was not approved again.
+    """`true` if title, description, period or key results were changed after the approval by a caller who
+    may not approve, and the objective was not approved again.
     """
 
     completed_at: str | None

@@ -624,8 +624,8 @@ export interface CheckedInObjective {
   /** Time of the first approval or start. Null before that. */
   approved_at: string | null;
   /**
-   * `true` if title, description or period were changed after the approval by a caller who may not approve,
-   * and the objective was not approved again.
+   * `true` if title, description, period or key results were changed after the approval by a caller who may
+   * not approve, and the objective was not approved again.
    */
   changed_since_approval: boolean;
   /** Time of completion. Null unless the status is `completed`. */
@@ -2474,8 +2474,8 @@ export interface Objective {
   /** Time of the first approval or start. Null before that. */
   approved_at: string | null;
   /**
-   * `true` if title, description or period were changed after the approval by a caller who may not approve,
-   * and the objective was not approved again.
+   * `true` if title, description, period or key results were changed after the approval by a caller who may
+   * not approve, and the objective was not approved again.
    */
   changed_since_approval: boolean;
   /** Time of completion. Null unless the status is `completed`. */

@@ -282,8 +282,8 @@ impl Objective {
     }
 
     /// Updates the objective. Returns `None` if nothing changes (decision A8). With `needs_approval`, a change of
-    /// title, description or period after the approval is marked, and the first one is told to the manager of the
-    /// owner. So is each of them during a review, which the manager may have read (decision C10).
+    /// title, description, period or key results after the approval is marked, and the first one is told to the manager of
+    /// the owner. So is each of them during a review, which the manager may have read (decision C10).
     ///
     /// # Errors
     /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, for a status that PATCH

@@ -158,8 +158,8 @@ content! {
         pub submitted_at: Option<Timestamp>,
         /// Time of the first approval or start. Null before that.
         pub approved_at: Option<Timestamp>,
-        /// `true` if title, description or period were changed after the approval by a caller who may not approve, and
-        /// the objective was not approved again.
+        /// `true` if title, description, period or key results were changed after the approval by a caller who may not
+        /// approve, and the objective was not approved again.
         pub changed_since_approval: bool,
         /// Time of completion. Null unless the status is `completed`.
         pub completed_at: Option<Timestamp>,
