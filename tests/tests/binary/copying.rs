@@ -83,6 +83,7 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
     ] {
         create_resource(client, path, &body);
     }
+    paths.push(check_in(client, &about));
     paths.push("/v1/observations?filter%5Bmetadata.cycle%5D=%E6%97%A5%E6%9C%AC+%221%22&limit=5".to_owned());
     paths.push("/v1/observations?filter%5Bexternal_id%5D=crm-7&limit=5".to_owned());
     let observation = observe(client);
@@ -100,6 +101,22 @@ fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
         assert!(wait_until(PATIENCE, is_logged).is_some(), "{path} has no deliveries");
     }
     paths
+}
+
+/// Creates an objective with a check-in, and returns the path of its check-ins.
+fn check_in(client: &mut Client, owner: &Value) -> String {
+    let goal = json!({
+        "owner_id": owner, "title": "Answer", "period_start": "2026-04-01", "period_end": "2026-06-30",
+        "status": "in_progress", "key_results": [{"title": "Answers", "unit": "%", "start": 0.1, "target": -40}],
+    });
+    let goal = made(client, "/v1/employee-objectives", &goal);
+    let path = format!("/v1/employee-objectives/{}/check-ins", text(&goal["id"]));
+    let result = &goal["key_results"][0]["id"];
+    let body = json!({
+        "author_id": owner, "confidence": "at_risk", "note": "\"Slow\" 👍\n", "key_results": [{"id": result, "current": -12.0625}],
+    });
+    made(client, &path, &body);
+    path
 }
 
 /// Lets an identity provider create a person whose manager is unknown and remove another one, and waits until its
