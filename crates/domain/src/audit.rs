@@ -1,7 +1,6 @@
 //! The audit log: the actor, the resource and the members that a change altered (decisions G).
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
@@ -19,9 +18,11 @@ use crate::schema::{OpenWord, without_member};
 use crate::time::Timestamp;
 
 mod actions;
+mod changes;
 mod hidden;
 
 pub use actions::ACTIONS;
+pub use changes::{Change, Changes, Side, TEXT_BYTES, VALUE_BYTES, difference, narrow};
 
 /// The part of an audit entry that a decision knows; the actor and the request are added at commit time.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,26 +35,6 @@ pub struct AuditDraft {
     pub changes: Changes,
     /// Remark that the actor entered.
     pub comment: Option<String>,
-}
-
-/// Maximum length of a value that an entry keeps unshortened, in bytes of its JSON.
-pub const VALUE_BYTES: usize = 4096;
-/// Maximum length of a text that an entry keeps unshortened, in bytes of its JSON. The longest one is the body of
-/// a summary.
-pub const TEXT_BYTES: usize = 128 * 1024;
-
-/// The members of a resource that a change touched, by name.
-pub type Changes = BTreeMap<String, Change>;
-
-/// The values of one member before and after a change.
-#[derive(Debug, Clone, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
-#[schemars(rename = "FieldChange")]
-pub struct Change {
-    /// Value before the change, of any type. Null if there was none. `{bytes, sha256}` for more than 4096 bytes of
-    /// JSON.
-    pub from: serde_json::Value,
-    /// Value after the change, of any type. Null if there is none. `{bytes, sha256}` for more than 4096 bytes of JSON.
-    pub to: serde_json::Value,
 }
 
 /// The resource that an action changed.
@@ -253,74 +234,6 @@ impl AuditDraft {
     }
 }
 
-/// Returns the members of two JSON objects that differ.
-#[must_use]
-pub fn difference(before: &impl Serialize, after: &impl Serialize) -> Changes {
-    let (mut before, after) = (members(before), members(after));
-    let mut changes = Changes::new();
-    for (name, to) in after {
-        let from = before.remove(&name).unwrap_or_default();
-        if from != to {
-            changes.insert(name, Change { from: summarize_large_value(from), to: summarize_large_value(to) });
-        }
-    }
-    for (name, from) in before {
-        changes.insert(name, Change { from: summarize_large_value(from), to: serde_json::Value::Null });
-    }
-    changes
-}
-
-/// A resource before or after a change, in full and as a reader sees it.
-#[derive(Debug, Clone, Copy)]
-pub struct Side<'a, T> {
-    /// The resource as stored.
-    pub whole: &'a T,
-    /// The resource without what the reader may not see.
-    pub shown: &'a T,
-}
-
-/// Restricts changes to what a reader sees of the resource before and after them (decision B5). A member that looks
-/// the same to the reader is removed.
-pub fn narrow<T: Serialize>(changes: &mut Changes, before: Side<'_, T>, after: Side<'_, T>) {
-    let hidden_keys = |side: Side<'_, T>| difference(side.whole, side.shown).into_keys();
-    let mut visible_changes = difference(before.shown, after.shown);
-    // A name may be hidden on both sides.
-    let names: BTreeSet<_> = hidden_keys(before).chain(hidden_keys(after)).collect();
-    for name in names {
-        if changes.remove(&name).is_some() {
-            changes.extend(visible_changes.remove_entry(&name));
-        }
-    }
-}
-
-/// Replaces a large list or object by its length and its digest. The log proves what was there, and its size stays
-/// bounded by the number of changes. Texts of people stay whole: they may be evidence.
-fn summarize_large_value(value: serde_json::Value) -> serde_json::Value {
-    let most = if value.is_string() { TEXT_BYTES } else { VALUE_BYTES };
-    if !value.is_string() && !value.is_object() && !value.is_array() {
-        return value;
-    }
-    let text = value.to_string();
-    if text.len() <= most {
-        return value;
-    }
-    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
-    serde_json::json!({"bytes": text.len(), "sha256": hex(digest.as_ref())})
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-}
-
-fn members(value: &impl Serialize) -> serde_json::Map<String, serde_json::Value> {
-    let json = serde_json::to_value(value);
-    debug_assert!(matches!(json, Ok(serde_json::Value::Object(_))), "only JSON objects have members: {json:?}");
-    match json {
-        Ok(serde_json::Value::Object(members)) => members,
-        Ok(_) | Err(_) => serde_json::Map::new(),
-    }
-}
-
 /// The conditions of a list of audit entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
@@ -368,23 +281,4 @@ impl Sortable for AuditEntry {
         key: |entry| Key::Time(entry.occurred_at),
         words: &["-occurred_at", "occurred_at"],
     }];
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn large_values_are_kept_as_length_and_digest() {
-        let text = "x".repeat(TEXT_BYTES - 2);
-        let fits = difference(&json!({"body": ""}), &json!({"body": text}));
-        assert_eq!(fits["body"].to, json!(text), "texts of people may be evidence");
-        let large = json!({"body": "x".repeat(TEXT_BYTES - 1), "fields": vec![0; VALUE_BYTES], "count": 1});
-        let changes = difference(&large, &json!({"count": 2}));
-        assert_eq!(changes["body"].from["bytes"], TEXT_BYTES + 1);
-        assert_eq!(changes["body"].from["sha256"].as_str().unwrap().len(), 64);
-        assert_eq!(changes["fields"].from["bytes"], 2 * VALUE_BYTES + 1);
-        assert_eq!(changes["count"], Change { from: json!(1), to: json!(2) });
-    }
 }

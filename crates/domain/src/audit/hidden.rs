@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use super::AuditEntry;
+use crate::json::Value;
 use crate::visibility::LinkedId;
 
 impl AuditEntry {
@@ -24,22 +23,22 @@ impl AuditEntry {
     pub fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
         self.changes.retain(|_, change| {
             let is_less = [&mut change.from, &mut change.to].map(|value| hide(value, is_shown)).contains(&true);
-            !is_less || change.from != change.to
+            !is_less || change.from.canonical() != change.to.canonical()
         });
     }
 }
 
 fn collect(value: &Value, ids: &mut BTreeSet<LinkedId>) {
     match value {
-        Value::String(text) => ids.extend(LinkedId::parse(text)),
-        Value::Array(entries) => entries.iter().for_each(|entry| collect(entry, ids)),
-        Value::Object(members) => members.values().for_each(|member| collect(member, ids)),
+        Value::Text(text) => ids.extend(LinkedId::parse(text)),
+        Value::List(entries) => entries.iter().for_each(|entry| collect(entry, ids)),
+        Value::Object(members) => members.iter().for_each(|(_, member)| collect(member, ids)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
 fn is_hidden(value: &Value, is_shown: &dyn Fn(LinkedId) -> bool) -> bool {
-    value.as_str().and_then(LinkedId::parse).is_some_and(|id| !is_shown(id))
+    matches!(value, Value::Text(text) if LinkedId::parse(text).is_some_and(|id| !is_shown(id)))
 }
 
 /// Removes hidden ids from a value. Returns `true` if there were any.
@@ -49,16 +48,16 @@ fn hide(value: &mut Value, is_shown: &dyn Fn(LinkedId) -> bool) -> bool {
         return true;
     }
     match value {
-        Value::Array(entries) => {
+        Value::List(entries) => {
             let count_before = entries.len();
             entries.retain(|entry| !is_hidden(entry, is_shown));
             let hidden_count = entries.iter_mut().filter_map(|entry| hide(entry, is_shown).then_some(())).count();
             hidden_count > 0 || entries.len() < count_before
         }
         Value::Object(members) => {
-            members.values_mut().filter_map(|member| hide(member, is_shown).then_some(())).count() > 0
+            members.iter_mut().filter_map(|(_, member)| hide(member, is_shown).then_some(())).count() > 0
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => false,
     }
 }
 
@@ -90,7 +89,7 @@ mod tests {
     fn history_has_no_hidden_id() {
         let id = |number: u128| ObjectiveId::from_ulid(Ulid(number)).to_string();
         let summary = SummaryId::from_ulid(Ulid(9)).to_string();
-        let change = |from: Value, to: Value| Change { from, to };
+        let change = |from: serde_json::Value, to: serde_json::Value| Change::new(&from, &to);
         let mut entry = entry();
         entry.changes.insert("parent_id".into(), change(json!(id(1)), json!(id(2))));
         entry.changes.insert("other_id".into(), change(json!(null), json!(id(2))));

@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn submission_records_differences_from_the_last_review() {
         let first = objective(Proposed, false).apply(Action::Submit, Review::Optional, NOON).unwrap();
-        assert_eq!(first.audit.changes["title"].from, serde_json::Value::Null);
+        assert_eq!(first.audit.changes["title"].from, crate::json::Value::Null);
         let rejection =
             first.state.apply(Action::Reject { reason: "Too vague".to_owned() }, Review::Optional, NOON).unwrap();
         assert_eq!((rejection.state.submitted_at, rejection.audit.comment.as_deref()), (None, Some("Too vague")));

@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 use super::Employee;
 use crate::audit::Change;
@@ -144,13 +143,13 @@ impl Employee {
 
     /// The audit entry tells that there is a hold, not why: more people read the audit log than holds.
     fn change_hold(&self, hold: Option<Hold>, action: &'static str, at: Timestamp) -> Decision<Self> {
-        let hold_before = if self.hold.is_some() { json!("set") } else { json!(null) };
+        let hold_before = self.hold.is_some().then_some("set");
         let hold_after = match (&self.hold, &hold) {
-            (_, None) => json!(null),
-            (None, Some(_)) => json!("set"),
-            (Some(_), Some(_)) => json!("changed"),
+            (_, None) => None,
+            (None, Some(_)) => Some("set"),
+            (Some(_), Some(_)) => Some("changed"),
         };
-        let change = Change { from: hold_before, to: hold_after };
+        let change = Change::new(&hold_before, &hold_after);
         let state = Self { hold, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         let mut decision = Decision::for_change(self, state, action, vec![EventType::EmployeeHoldChanged]);
         decision.audit.changes.insert("legal_hold".to_owned(), change);
@@ -175,7 +174,7 @@ mod tests {
             (first_hold.events.as_slice(), first_hold.audit.action),
             (&[EventType::EmployeeHoldChanged][..], "employee.hold")
         );
-        assert_eq!(first_hold.audit.changes["legal_hold"], Change { from: json!(null), to: json!("set") });
+        assert_eq!(first_hold.audit.changes["legal_hold"], Change::from_null(&"set"));
         assert_eq!(first_hold.state.set_hold(draft("Lawsuit"), later), Ok(None));
         let second_hold = first_hold.state.set_hold(draft("Appeal"), later).unwrap().unwrap();
         let hold = second_hold.state.legal_hold().unwrap();

@@ -258,8 +258,7 @@ impl Subscription {
             keeps_all_types: false,
         };
         let mut decision = Decision::for_creation(state, "webhook.create", vec![]);
-        decision.audit.changes =
-            decision.state.member_changes(|value| Change { from: serde_json::Value::Null, to: value });
+        decision.audit.changes = decision.state.member_changes(|value| Change::from_null(&value));
         Ok(decision)
     }
 
@@ -334,13 +333,10 @@ impl Subscription {
         let mut decision = Decision::for_change(self, state, action, vec![]);
         if headers_differ && !decision.audit.changes.contains_key("headers") {
             // The masked values are equal, but a value changed.
-            let mask = json!(self.headers);
-            decision.audit.changes.insert("headers".into(), Change { from: mask.clone(), to: mask });
+            decision.audit.changes.insert("headers".into(), Change::new(&self.headers, &self.headers));
         }
         if let Some(change) = decision.audit.changes.get_mut("url") {
-            for url in [&mut change.from, &mut change.to] {
-                *url = without_path(url.as_str().unwrap_or_default()).into();
-            }
+            *change = Change::new(&without_path(&self.url), &without_path(&decision.state.url));
         }
         Ok(Some(decision))
     }
@@ -353,7 +349,7 @@ impl Subscription {
     /// Returns the audit entry of a deletion.
     #[must_use]
     pub fn deletion_audit(&self) -> AuditDraft {
-        let changes = self.member_changes(|value| Change { from: value, to: serde_json::Value::Null });
+        let changes = self.member_changes(|value| Change::new(&value, &()));
         AuditDraft { changes, ..AuditDraft::new(self, "webhook.delete") }
     }
 

@@ -29,7 +29,7 @@ struct Effects<'a> {
 
 #[derive(Serialize)]
 struct MemberChange<'a> {
-    from: &'a serde_json::Value,
+    from: &'a json::Value,
     to: json::Value,
 }
 
@@ -64,11 +64,10 @@ fn effects(change: Option<&ChangeSet>, reply: &Reply) -> Result<Reply, Error> {
     };
     let mut changes = BTreeMap::new();
     for (name, member) in change.iter().flat_map(|change| &change.audit.changes) {
-        let to = serde_json::from_value(member.to.clone()).map_err(|error| Error::Bug(error.to_string()))?;
         let to = if new_values.members.contains(&name.as_str()) {
             json::Value::Null
         } else {
-            new_values.without_ids(to)
+            new_values.without_ids(member.to.clone())
         };
         changes.insert(name.as_str(), MemberChange { from: &member.from, to });
     }

@@ -113,7 +113,7 @@ async fn settings_connectors_and_audit_entries_round_trip(world: CaseContext) {
     let mapped_custom_field_keys = TEXTS.iter().map(|text| (*text).to_owned()).collect();
     let last_sync = Sync { at: make.tick(), status: SyncStatus::Partial, message: Some(TEXTS[1].to_owned()) };
     let connector = Connector { mapped_custom_field_keys, last_sync: Some(last_sync), ..make.connector() };
-    let change = |from: &str, to: serde_json::Value| Change { from: from.into(), to };
+    let change = |from: &str, to: serde_json::Value| Change::new(&from, &to);
     let entry = AuditEntry {
         actor: Actor { kind: ActorKind::Connector, id: Some("con_1".to_owned()), name: TEXTS[1].to_owned() },
         changes: [

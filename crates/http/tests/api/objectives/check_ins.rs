@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::{Feed, body, key_for, person};
 use crate::retention::{DAY, run, set};
 use crate::stores::{every_faulty_store, every_store};
-use crate::support::TestApi;
+use crate::support::{TestApi, TestResponse};
 
 /// Creates an approved objective with these key results, and returns its path.
-async fn create_measured(
+pub(super) async fn create_measured(
     world: &TestApi,
     (resource, scope): (&str, &str),
     owner: &str,
@@ -79,6 +79,11 @@ async fn check_in_moves_its_objective_and_fires_one_event() {
     }
 }
 
+async fn dry_check_in(world: &TestApi, path: &str, raw: String) -> TestResponse {
+    let request = world.ask("POST", &format!("{path}/check-ins?dry_run=true"));
+    request.header("content-type", "application/json").body(raw).send().await
+}
+
 #[tokio::test]
 async fn decimals_pass_through_every_form_unchanged() {
     for shared in every_store().await {
@@ -105,13 +110,27 @@ async fn decimals_pass_through_every_form_unchanged() {
             check_in_response.text()
         );
         let current = r#""current":123456789012.3456,"#;
-        for read in [path.clone(), "/v1/employee-objectives".to_owned(), "/v1/events?limit=100".to_owned()] {
+        for read in [
+            path.clone(),
+            "/v1/employee-objectives".to_owned(),
+            "/v1/events?limit=100".to_owned(),
+            format!("{path}/history"),
+            format!("/v1/audit-log?filter[target_id]={id}"),
+            format!("/v1/employees/{owner}/personal-data"),
+        ] {
             let text = world.get(&read).await.text();
             assert!(text.contains(expected_members) && text.contains(current), "{}: {read}: {text}", shared.name);
         }
         let export_text = world.get("/v1/exports?resources=employee_objectives").await.text();
         assert!(export_text.contains(expected_members) && export_text.contains(current), "{export_text}");
         // The answer of a dry run, too.
+        let raw = format!(r#"{{"key_results":[{{"id":"{result}","current":123456789012.34561}}]}}"#);
+        assert_eq!(dry_check_in(world, &path, raw).await.status, 400);
+        let raw = format!(r#"{{"key_results":[{{"id":"{result}","current":-999999999999.9998}}]}}"#);
+        let dry = dry_check_in(world, &path, raw).await.text();
+        for part in [r#""from":123456789012.3456,"to":-999999999999.9998}"#, r#""current":-999999999999.9998,"#] {
+            assert!(dry.contains(part), "{dry}");
+        }
         let patch = world.ask("PATCH", &format!("{path}?dry_run=true")).json(&json!({"title": "y"})).send().await;
         assert!(patch.text().contains(expected_members) && patch.text().contains(current), "{}", patch.text());
     }

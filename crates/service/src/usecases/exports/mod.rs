@@ -23,7 +23,6 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::ChangeSet;
 use metrics::counter;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 use crate::context::error::Error;
 use crate::context::export_permits::ExportPermit;
@@ -122,7 +121,7 @@ async fn record(
     let organization = organization::load(services, context).await?.value;
     let mut audit = AuditDraft::new(&organization, action);
     let words: Vec<_> = resources.iter().map(|resource| resource.word()).collect();
-    audit.changes.insert("resources".to_owned(), Change { from: Value::Null, to: json!(words) });
+    audit.changes.insert("resources".to_owned(), Change::from_null(&words));
     let change = ChangeSet::new(context.audit(services.id(now), audit, now));
     services.save(tenant, change).await?;
     Ok(now)

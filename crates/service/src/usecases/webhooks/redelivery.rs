@@ -21,7 +21,7 @@ use candor_port_storage::queue::{EventToRedeliver, RedeliveryFilter};
 use candor_port_storage::{ChangeSet, ExpediteDelivery, StorageExt, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::change::ChangePlan;
 use crate::context::error::Error;
@@ -332,7 +332,7 @@ impl ReplayProgress<'_> {
             ("only", json!(only.word())),
             ("enqueued", json!(enqueued)),
         ];
-        members.into_iter().map(|(name, to)| (name.to_owned(), Change { from: Value::Null, to })).collect()
+        members.into_iter().map(|(name, to)| (name.to_owned(), Change::from_null(&to))).collect()
     }
 
     /// Brings queued events forward and queues the remaining ones.
