@@ -22,7 +22,7 @@ pub(super) async fn create_measured(
     format!("/v1/{resource}/{}", world.made(&format!("/v1/{resource}"), body).await)
 }
 
-const OF_EMPLOYEE: (&str, &str) = ("employee-objectives", "employee");
+pub(super) const OF_EMPLOYEE: (&str, &str) = ("employee-objectives", "employee");
 
 #[tokio::test]
 async fn check_in_moves_its_objective_and_fires_one_event() {
@@ -370,7 +370,15 @@ async fn retention_removes_check_ins_with_their_objective() {
         world.post(&format!("{second_objective}/archive"), json!({})).await;
         set(world, "P30D").await;
         world.clock.advance_seconds(20 * DAY);
+        let mut feed = Feed::from_now(world).await;
         run(world, &faulty).await;
+        let mut event_types: Vec<_> = feed.read().await.into_iter().map(|event| event["event"].clone()).collect();
+        event_types.sort_by_key(Value::to_string);
+        assert_eq!(
+            event_types,
+            ["objective.updated", "objective.updated"],
+            "those that supported the removed one"
+        );
         assert_eq!(world.get(&second_objective).await.json()["parent_id"], Value::Null);
         assert_eq!(world.get(&team).await.status, 404);
         assert_eq!(world.get(&own).await.json()["parent_id"], Value::Null);

@@ -9,6 +9,7 @@ mod lists;
 mod matrix;
 mod model;
 mod notices;
+mod progress;
 mod sight;
 mod starts;
 

@@ -19,6 +19,19 @@ async fn search_hits_of_every_type_match_the_snapshot() {
 }
 
 #[tokio::test]
+async fn note_of_a_check_in_is_not_found() {
+    let world = TestApi::new().await;
+    let ada = report(&world, "ada", None).await;
+    let goal = objective(&world, &ada, "Calm weekends").await;
+    let path = format!("/v1/employee-objectives/{goal}");
+    assert_eq!(world.post(&format!("{path}/approve"), json!({})).await.status, 200);
+    let note = json!({"note": "Zebra: nothing is calm."});
+    assert_eq!(world.post(&format!("{path}/check-ins"), note).await.status, 201);
+    assert_eq!(ids(&search(&world, &[("q", "calm"), ALL]).await), [&*goal]);
+    assert!(ids(&search(&world, &[("q", "zebra"), ALL]).await).is_empty());
+}
+
+#[tokio::test]
 async fn search_reflects_writes_archivals_and_restores_at_once() {
     for shared in every_store().await {
         let world = &shared.world;
