@@ -1,3 +1,4 @@
+use super::super::Confidence;
 use super::super::tests::{NOON, objective};
 use super::*;
 use crate::json::Value;
@@ -131,4 +132,68 @@ fn new_objective_may_be_approved_or_started_but_not_finished() {
     for status in ["completed", "missed", "archived", "begun"] {
         assert_eq!(with(status).unwrap_err().as_slice()[0].code, Code::InvalidEnum);
     }
+}
+
+#[test]
+fn figures_are_read_only_and_ignored_as_stored() {
+    let figures = r#""progress":40,"confidence":"at_risk","last_check_in_at":"2026-03-01T12:00:00.000Z""#;
+    let new = format!(
+        r#"{{"owner_id":"emp_00000000000000000000000002","title":"x","period_start":"2026-01-01","period_end":"2026-12-31",{figures}}}"#
+    );
+    let problems = Draft::parse(Family::Employees, body(&new)).unwrap_err();
+    let codes: Vec<_> = problems.as_slice().iter().map(|problem| (&*problem.field, problem.code)).collect();
+    let expected_codes = ["progress", "confidence", "last_check_in_at"].map(|field| (field, Code::ReadOnly));
+    assert_eq!(codes, expected_codes);
+    let objective_before = Objective {
+        progress: Some(40),
+        stated_progress: Some(40),
+        confidence: Some(Confidence::AtRisk),
+        last_check_in_at: Some(NOON),
+        ..objective(InProgress, false)
+    };
+    let same = Patch::parse(body(&format!("{{{figures}}}"))).resolve_with(&objective_before).unwrap();
+    assert_eq!(objective_before.update(&same, &References::default(), false, NOON), Ok(None));
+    for text in [r#"{"progress":41}"#, r#"{"confidence":null}"#, r#"{"last_check_in_at":null}"#] {
+        let problems = Patch::parse(body(text)).resolve_with(&objective_before).unwrap_err();
+        assert_eq!(problems.as_slice()[0].code, Code::ReadOnly, "{text}");
+    }
+}
+
+#[test]
+fn key_results_and_parent_change_until_the_end() {
+    let parent_id = ObjectiveId::from_ulid(ulid::Ulid(9));
+    let text = format!(r#"{{"key_results":[{{"title":"a","target":1}}],"parent_id":"{parent_id}"}}"#);
+    let references = References {
+        key_result_ids: vec![crate::id::KeyResultId::from_ulid(ulid::Ulid(1))],
+        parent: Some(StoredParent { id: parent_id, scope: Scope::Org, status: Proposed }),
+        ..References::default()
+    };
+    for status in [Proposed, Approved, InProgress, Completed, Missed, Archived] {
+        let objective_before = objective(status, false);
+        let patch = Patch::parse(body(&text)).resolve_with(&objective_before).unwrap();
+        let result = objective_before.update(&patch, &references, false, NOON);
+        if objective_before.is_finished() {
+            assert_eq!(result, Err(DomainError::transition("status", status.word(), "update")));
+            continue;
+        }
+        let decision = result.unwrap().unwrap();
+        assert_eq!(decision.events, [EventType::ObjectiveUpdated], "{status:?}");
+        assert_eq!((decision.state.key_results.len(), decision.state.parent_id), (1, Some(parent_id)));
+        let clear = Patch::parse(body(r#"{"key_results":[],"parent_id":null}"#)).resolve_with(&decision.state);
+        let clear_result = decision.state.update(&clear.unwrap(), &References::default(), false, NOON);
+        assert_eq!(clear_result.unwrap().unwrap().events, [EventType::ObjectiveUpdated], "{status:?}");
+    }
+}
+
+#[test]
+fn parent_that_was_archived_since_is_ignored_as_stored() {
+    let parent_id = ObjectiveId::from_ulid(ulid::Ulid(9));
+    let child = Objective { parent_id: Some(parent_id), ..objective(Approved, false) };
+    let patch = |text: &str| Patch::parse(body(text)).resolve_with(&child).unwrap();
+    let archived_parent = StoredParent { id: parent_id, scope: Scope::Org, status: Archived };
+    let references = References { parent: Some(archived_parent), ..References::default() };
+    let same = patch(&format!(r#"{{"parent_id":"{parent_id}"}}"#));
+    assert_eq!(child.update(&same, &references, false, NOON), Ok(None));
+    let rename = patch(&format!(r#"{{"parent_id":"{parent_id}","title":"New"}}"#));
+    assert_eq!(child.update(&rename, &references, false, NOON).unwrap().unwrap().state.parent_id, Some(parent_id));
 }

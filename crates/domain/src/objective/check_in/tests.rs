@@ -73,6 +73,7 @@ fn check_in_sets_the_figures_of_the_objective() {
     assert_eq!(decision.audit.action, "objective.check_in");
     let changed_members: Vec<_> = decision.audit.changes.keys().map(String::as_str).collect();
     assert_eq!(changed_members, ["confidence", "key_results", "last_check_in_at", "progress"]);
+    assert_eq!(decision.notices, []);
     assert_eq!(parse_checked(&checked_text(&check_in.key_results)), Some(check_in.key_results));
 }
 
@@ -90,6 +91,36 @@ fn progress_of_key_results_rounds_down_and_is_kept() {
     let third = second.check_in(id(2), draft(r#"{"note":"No news."}"#), true, NOON).unwrap();
     assert_eq!((third.0.progress, third.1.state.progress), (Some(74), Some(74)));
     assert_eq!(third.0.confidence, None);
+}
+
+#[test]
+fn last_stated_confidence_stays_and_each_check_in_has_its_own() {
+    let apply = |state: &Objective, body: &str| state.check_in(id(1), draft(body), true, NOON).unwrap();
+    let (first, _) = apply(&objective(Status::InProgress, false), r#"{"confidence":"off_track"}"#);
+    let (second, silent) = apply(&first, r#"{"note":"No news.","confidence":null}"#);
+    assert_eq!((second.confidence, silent.state.confidence), (Some(Confidence::OffTrack), None));
+    assert_eq!(second.last_check_in_at, Some(silent.state.created_at));
+    let (third, _) = apply(&second, r#"{"confidence":"on_track"}"#);
+    assert_eq!(third.confidence, Some(Confidence::OnTrack));
+}
+
+#[test]
+fn later_change_of_a_key_result_keeps_earlier_check_ins() {
+    let five = format!(r#"{{"key_results":[{{"id":"{}","current":5}}]}}"#, kr(1));
+    let (state, first) = measured().check_in(id(1), draft(&five), true, NOON).unwrap();
+    assert_eq!((state.key_results[0].progress, state.progress), (50, Some(12)));
+    let body = format!(r#"{{"key_results":[{{"id":"{}","title":"A","start":4,"target":6}}]}}"#, kr(1));
+    let patch = Patch::parse(object(&body)).resolve_with(&state).unwrap();
+    let state_after = state.update(&patch, &References::default(), false, NOON).unwrap().unwrap().state;
+    assert_eq!(
+        (state_after.key_results[0].progress, state_after.progress),
+        (50, Some(50)),
+        "removed ones do not count"
+    );
+    assert_eq!(state_after.last_check_in_at, state.last_check_in_at);
+    let (_, second) = state_after.check_in(id(2), draft(&five.replace('5', "6")), true, NOON).unwrap();
+    let titles = [&first, &second].map(|decision| decision.state.key_results[0].title.as_str());
+    assert_eq!(titles, ["a", "A"], "the title of that time");
 }
 
 #[test]
@@ -154,8 +185,12 @@ fn wrong_body_of_a_check_in_names_its_place() {
         (r#"{"progress":null,"note":null}"#, "progress", Code::Required),
         (r#"{"progress":101}"#, "progress", Code::OutOfRange),
         (r#"{"progress":1.5}"#, "progress", Code::InvalidFormat),
+        (r#"{"progress":-1}"#, "progress", Code::OutOfRange),
+        (r#"{"progress":"40"}"#, "progress", Code::InvalidFormat),
         (r#"{"confidence":"sure"}"#, "confidence", Code::InvalidEnum),
+        (r#"{"confidence":"none"}"#, "confidence", Code::InvalidEnum),
         (r#"{"note":""}"#, "note", Code::TooShort),
+        (r#"{"note":" \n "}"#, "note", Code::TooShort),
         (long.as_str(), "note", Code::TooLong),
         (eleven.as_str(), "key_results", Code::TooLong),
         (duplicate_ids.as_str(), "key_results[1].id", Code::InvalidFormat),
@@ -165,7 +200,12 @@ fn wrong_body_of_a_check_in_names_its_place() {
         (r#"{"key_results":[{"id":"kr_1","current":"1"}]}"#, "key_results[0].current", Code::InvalidFormat),
         (r#"{"key_results":[{"id":"kr_1","current":0.00001}]}"#, "key_results[0].current", Code::InvalidFormat),
         (r#"{"key_results":[{"id":"kr_1","current":1e13}]}"#, "key_results[0].current", Code::OutOfRange),
+        (r#"{"key_results":[{"id":"kr_1","current":null}]}"#, "key_results[0].current", Code::Required),
+        (r#"{"key_results":[{"id":"kr_1","current":1,"to":2}]}"#, "key_results[0].to", Code::UnknownField),
         (r#"{"progress":1,"created_at":"x"}"#, "created_at", Code::ReadOnly),
+        (r#"{"progress":1,"id":"chk_1"}"#, "id", Code::ReadOnly),
+        (r#"{"progress":1,"objective_id":"obj_1"}"#, "objective_id", Code::ReadOnly),
+        (r#"{"progress":1,"owner_id":"emp_1"}"#, "owner_id", Code::ReadOnly),
         (r#"{"progress":1,"mood":"x"}"#, "mood", Code::UnknownField),
     ] {
         let problems = CheckInDraft::parse(object(body)).unwrap_err();
@@ -175,10 +215,27 @@ fn wrong_body_of_a_check_in_names_its_place() {
 }
 
 #[test]
+fn check_in_at_its_bounds_is_accepted() {
+    let ten = (1..=10).map(|number| format!(r#"{{"id":"{}","current":1e12}}"#, kr(number))).collect::<Vec<_>>();
+    for body in [
+        r#"{"progress":0}"#.to_owned(),
+        r#"{"progress":100}"#.to_owned(),
+        r#"{"note":"x"}"#.to_owned(),
+        format!(r#"{{"note":"{}"}}"#, "é".repeat(REMARK_CHARS)),
+        r#"{"confidence":"off_track","key_results":[]}"#.to_owned(),
+        format!(r#"{{"key_results":[{}]}}"#, ten.join(",")),
+        format!(r#"{{"key_results":[{{"id":"{}","current":-0.0001}}]}}"#, kr(1)),
+    ] {
+        assert!(CheckInDraft::parse(object(&body)).is_ok(), "{body}");
+    }
+}
+
+#[test]
 fn stored_key_results_refuse_values_that_they_do_not_have() {
     let objective_before = measured();
     for (number, current, member, code) in [
         (1, "true", "current", Code::InvalidFormat),
+        (2, "false", "current", Code::InvalidFormat),
         (3, "2", "current", Code::OutOfRange),
         (3, "0.5", "current", Code::OutOfRange),
         (9, "1", "id", Code::NotFoundInOrganization),

@@ -87,9 +87,27 @@ fn new_key_results_have_the_defaults_of_their_metric() {
 }
 
 #[test]
+fn key_results_at_their_bounds_are_accepted() {
+    let (title, unit) = ("é".repeat(KEY_RESULT_TITLE_CHARS), "€".repeat(UNIT_CHARS));
+    let widest = format!(
+        r#"{{"title":"{title}","unit":"{unit}","start":-1e12,"target":1000000000000.0000,"weight":100,"metric":"number"}}"#
+    );
+    let all = [widest.as_str(); MAX_KEY_RESULTS].join(",");
+    let key_results = create(&format!("[{all}]")).unwrap().key_results;
+    assert_eq!(key_results.len(), 10);
+    assert!(
+        key_results.iter().all(|result| result.title == title && result.unit.as_deref() == Some(unit.as_str()))
+    );
+    let nothing = r#"[{"title":"x","metric":"boolean","unit":null},{"title":"y","metric":"percent","unit":null}]"#;
+    assert!(create(nothing).is_ok(), "null is no unit");
+}
+
+#[test]
 fn wrong_key_result_of_a_creation_names_its_place() {
     let eleven = format!("[{}]", [r#"{"title":"x","target":1}"#; 11].join(","));
     let blank_unit = r#"[{"title":"x","target":1,"unit":""}]"#;
+    let long_title = format!(r#"[{{"title":"{}","target":1}}]"#, "x".repeat(KEY_RESULT_TITLE_CHARS + 1));
+    let long_unit = format!(r#"[{{"title":"x","target":1,"unit":"{}"}}]"#, "x".repeat(UNIT_CHARS + 1));
     let both = r#"[{"title":"x","target":1},{"title":"y","start":7,"target":7.0}]"#;
     for (body, wanted) in [
         ("null", vec![("key_results", Code::Required)]),
@@ -107,6 +125,12 @@ fn wrong_key_result_of_a_creation_names_its_place() {
         (r#"[{"title":"x","target":-0}]"#, vec![("key_results[0].target", Code::OutOfRange)]),
         (r#"[{"title":"x","metric":"percent","start":1e2}]"#, vec![("key_results[0].target", Code::OutOfRange)]),
         (blank_unit, vec![("key_results[0].unit", Code::TooShort)]),
+        (long_title.as_str(), vec![("key_results[0].title", Code::TooLong)]),
+        (long_unit.as_str(), vec![("key_results[0].unit", Code::TooLong)]),
+        (r#"[{"title":"x","metric":"boolean","unit":"EUR"}]"#, vec![("key_results[0].unit", Code::NotPossible)]),
+        (r#"[{"title":"x","start":1e13,"target":1}]"#, vec![("key_results[0].start", Code::OutOfRange)]),
+        (r#"[{"title":"x","start":true,"target":1}]"#, vec![("key_results[0].start", Code::InvalidFormat)]),
+        (r#"[{"title":"x","target":1,"weight":101}]"#, vec![("key_results[0].weight", Code::OutOfRange)]),
         (r#"[{"title":"x","metric":"percent","unit":"EUR"}]"#, vec![("key_results[0].unit", Code::NotPossible)]),
         (
             r#"[{"title":"x","metric":"boolean","start":0,"target":1}]"#,
@@ -177,6 +201,10 @@ fn wrong_key_result_of_an_update_names_its_place() {
         (one(&percent, r#""unit":"EUR""#), 422, "unit", Code::NotPossible),
         (one(&boolean, r#""start":1"#), 422, "start", Code::NotPossible),
         (one(&boolean, r#""target":2"#), 422, "target", Code::NotPossible),
+        (one(&boolean, r#""unit":"EUR""#), 422, "unit", Code::NotPossible),
+        (one(&number, r#""weight":101"#), 400, "weight", Code::OutOfRange),
+        (one(&number, r#""target":null"#), 400, "target", Code::Required),
+        (one(&number, r#""metric":null"#), 400, "metric", Code::Required),
         (one(&kr(9), r#""title":"x""#), 422, "id", Code::NotFoundInOrganization),
         (one("7", r#""title":"x""#), 422, "id", Code::NotFoundInOrganization),
         (r#"[{"title":"x","target":1,"current":0}]"#.to_owned(), 400, "current", Code::ReadOnly),
