@@ -53,10 +53,17 @@ function Resource({ id, isGone = false }) {
 /** The form of an id: a word, and 26 characters without look-alikes. */
 const ID = /^[a-z]{2,4}_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Resources in place of their ids, also in a list of them. @param {unknown} value @returns {any} */
+/** An id that is a whole text within JSON. Quotes inside a text are escaped there, so a text that mentions an id stays as it is. */
+const ID_IN_JSON = /"([a-z]{2,4}_[0-9A-HJKMNP-TV-Z]{26})"/;
+
+/** Resources in place of their ids, also in a list of them and within an object. @param {unknown} value @returns {any} */
 const named = (value) => {
   if (Array.isArray(value) && value.length > 0 && value.every((one) => ID.test(one)))
     return value.map((id, index) => html`${index > 0 && ", "}<${Resource} key=${id} id=${id} />`);
+  if (typeof value === "object" && value !== null) {
+    return plain(value).split(ID_IN_JSON)
+      .map((part, index) => (index % 2 === 1 ? html`<${Resource} key=${index} id=${part} />` : part));
+  }
   return typeof value === "string" && ID.test(value) ? html`<${Resource} id=${value} />` : plain(value);
 };
 
