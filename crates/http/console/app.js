@@ -16,37 +16,35 @@ import { html, useEffect, useLayoutEffect, useRef, useState, useStore } from "./
 import { t } from "./texts.js";
 
 /**
- * @typedef {{ path: string, name: string, icon: string, load: () => Promise<any>, isOpen: () => boolean }} Screen
+ * A screen, and who may open it: a key with one of the scopes that is of the given kind.
+ * @typedef {{ path: string, name: string, icon: string, load: () => Promise<any>, scopes: string[],
+ *   kind?: "operator" | "unbound" }} Screen
  */
 
 /** All screens, in the order of the navigation. @type {Screen[]} */
 const SCREENS = [
-  { path: "/", name: "today", icon: "M3 9.5 10 4l7 5.5V17H3z", load: () => import("./screens/today.js"),
-    isOpen: () => true },
+  { path: "/", name: "today", icon: "M3 9.5 10 4l7 5.5V17H3z", load: () => import("./screens/today.js"), scopes: [] },
   { path: "/webhooks", name: "webhooks", icon: "M4 5h12v8H9l-4 3v-3H4z",
-    load: () => import("./screens/webhooks.js"),
-    isOpen: () => can("webhooks:read") },
+    load: () => import("./screens/webhooks.js"), scopes: ["webhooks:read"] },
   { path: "/events", name: "events", icon: "M3 11h3l2-6 3 11 2.5-7H17", load: () => import("./screens/events.js"),
-    isOpen: () => can("events:read") },
+    scopes: ["events:read"] },
   { path: "/people", name: "people", icon: "M10 9a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM4 17c0-3 2.5-5 6-5s6 2 6 5z",
-    load: () => import("./screens/people.js"), isOpen: () => can("employees:read") },
+    load: () => import("./screens/people.js"), scopes: ["employees:read"] },
   { path: "/import", name: "import", icon: "M10 3v9m-4-4 4 4 4-4M4 16h12",
-    load: () => import("./screens/import.js"),
-    isOpen: () => can("employees:write") },
+    load: () => import("./screens/import.js"), scopes: ["employees:write"] },
   { path: "/feedback", name: "feedback", icon: "M4 4h12v12H4zM7 8h6M7 11h4",
     load: () => import("./screens/feedback.js"),
-    isOpen: () => ["observations", "objectives", "summaries", "conversations",
-      "assignments"].some((one) => can(`${one}:read`)) },
+    scopes: ["observations:read", "objectives:read", "summaries:read", "conversations:read", "assignments:read"] },
   { path: "/keys", name: "keys", icon: "M12.5 11a4 4 0 1 0-3.7-2.5L3 14.5V17h3v-2h2v-2h1.5z",
-    load: () => import("./screens/keys.js"),
-    isOpen: () => can("settings:read") && isOperator() },
+    load: () => import("./screens/keys.js"), scopes: ["settings:read"], kind: "operator" },
   { path: "/audit", name: "audit", icon: "M5 3h10v14H5zM8 7h4M8 10h4M8 13h2",
-    load: () => import("./screens/audit.js"),
-    isOpen: () => can("audit:read") && !isBound() },
+    load: () => import("./screens/audit.js"), scopes: ["audit:read"], kind: "unbound" },
   { path: "/connectors", name: "connectors", icon: "M7 3v4M13 3v4M5 7h10v3a5 5 0 0 1-10 0zM10 15v3",
-    load: () => import("./screens/connectors.js"),
-    isOpen: () => can("settings:read") && isOperator() },
+    load: () => import("./screens/connectors.js"), scopes: ["settings:read"], kind: "operator" },
 ];
+
+const hasScope = (/** @type {Screen} */ { scopes }) => scopes.length === 0 || scopes.some(can);
+const isOfKind = (/** @type {Screen} */ { kind }) => (kind === "operator" ? isOperator() : kind !== "unbound" || !isBound());
 /** Entries of the bar at the bottom of a narrow screen; the others are behind "More". */
 const MOST_IN_BAR = 4;
 
@@ -102,12 +100,21 @@ function Loaded({ screen }) {
     <div class="actions"><${Button} onClick=${() => location.reload()}>${t.reload}</${Button}></div></div>`;
 }
 
+/** An address without a view, or with one that is closed to this key. @param {{ screen?: Screen }} p */
+function NotHere({ screen }) {
+  const text = !screen ? t.notHereText : !hasScope(screen) ? t.missingScope(screen.scopes.join(t.or))
+    : t.missingKind[screen.kind ?? ""];
+  return html`<div class="page"><h1 tabindex="-1">${screen ? t.screens[screen.name] : t.notHere}</h1>
+    <${Empty} title=${screen ? t.closedTitle : t.notHereTitle} text=${text}>
+      <a class="button" href=${href("/")}>${t.screens.today}</a></${Empty}></div>`;
+}
+
 function Shell() {
   const { path } = useRoute();
   const [isMenu, setIsMenu] = useState(false);
   const isDrawer = useStore(isDrawerOpen);
   const main = useRef(/** @type {HTMLElement | null} */ (null));
-  const open = SCREENS.filter((screen) => screen.isOpen());
+  const open = SCREENS.filter((screen) => hasScope(screen) && isOfKind(screen));
   const screen = open.find(isCurrent);
   useLayoutEffect(() => log.set([]), [path]);
   const skip = (/** @type {Event} */ event) =>
@@ -125,9 +132,7 @@ function Shell() {
       <${Waiting} />
       ${screen
         ? html`<${Loaded} key=${path} screen=${screen} />`
-        : html`<div class="page"><h1 tabindex="-1">${t.notHere}</h1>
-          <${Empty} title=${t.notHereTitle} text=${t.notHereText}>
-            <a class="button" href=${href("/")}>${t.screens.today}</a></${Empty}></div>`}
+        : html`<${NotHere} screen=${SCREENS.find(isCurrent)} />`}
     </main>
     <nav class="bar" aria-label=${t.navigation}>
       ${open.slice(0, MOST_IN_BAR).map((one) => html`<${NavLink} key=${one.name} screen=${one} />`)}

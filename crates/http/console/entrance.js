@@ -6,11 +6,14 @@ import { Field, Problem, Waiting } from "./lib/ui.js";
 import { html, useLayoutEffect, useRef, useState, useStore } from "./lib/view.js";
 import { t } from "./texts.js";
 
+/** A key without the words of the header that it may be pasted with. @param {string} key */
+const bare = (key) => key.trim().replace(/^(authorization:\s*)?bearer\s+/i, "");
+
 /** @param {{ reason: import("./lib/api.js").ApiError | null, isOver: boolean }} p */
 export function Entrance({ reason, isOver }) {
   const [key, setKey] = useState("");
   const [isKept, setIsKept] = useState(false);
-  const { run, isBusy, error } = useAction(() => signIn(key.trim(), isKept));
+  const { run, isBusy, error } = useAction(() => signIn(bare(key), isKept));
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   useLayoutEffect(() => {
     if (isOver) dialog.current?.showModal();

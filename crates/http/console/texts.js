@@ -99,8 +99,8 @@ export const t = {
   name: "Name", id: "Id", field: "Field", actions: "Actions", from: "From", to: "To",
   description: "Description", created: "Created", never: "Never", none: "None", nothing: "Nothing here.",
   before: "before", after: "after", findPerson: "Name or e-mail",
-  notHere: "Not found", notHereTitle: "This view does not exist, or the key may not see it",
-  notHereText: "The address may be of another version, or it needs a scope that this key lacks.",
+  notHere: "Not found", notHereTitle: "This view does not exist",
+  notHereText: "The address may be of another version.", closedTitle: "This key may not see this view", or: " or ",
   requests: "Requests", requestsText: "The requests of this view, newest first.",
   reload: "Reload the page",
   setup: "Once, in the shell, with your key in place of …:",
@@ -108,6 +108,8 @@ export const t = {
   missingScope: (/** @type {string} */ scope) =>
     `The key lacks the scope ${scope}. Ask an administrator for a key that has it.`,
   missingLevel: "This needs a key of the admin level.",
+  missingKind: { operator: "This needs a key of the admin level for the live data.",
+    unbound: "This needs a key that acts for no person." },
   waiting: (/** @type {number} */ status, /** @type {number} */ seconds) =>
     status === 429 ? `The quota of this key is used up. Waiting ${seconds} s, then trying again.`
     : `The service is busy. Waiting ${seconds} s, then trying again.`,
@@ -151,6 +153,7 @@ export const t = {
     ofSubscriptions: (/** @type {number} */ count) =>
       (count === 1 ? "of 1 subscription" : `of ${count} subscriptions`),
     others: (/** @type {number} */ count) => `and ${count} more`,
+    othersAtLeast: (/** @type {number} */ count) => `and at least ${count} more`,
     used: (/** @type {string} */ part, /** @type {string} */ whole) => `${part} of ${whole}`,
     most: (/** @type {string} */ whole) => `at most ${whole} a minute`,
   },
@@ -234,6 +237,7 @@ export const t = {
     lead: "People of the organization and their reporting lines.", list: "List", tree: "Reporting tree",
     person: "Person", role: "Role", department: "Department", title: "Job title", manager: "Manager",
     searchHint: "Name or e-mail", none: "No people found", alsoLeft: "Found among all people, also those who left.",
+    notInSearch: "The filters by role, department and manager do not apply to a search.",
     noneText: "Change the filters, or import people from a CSV file.", noTree: "No reporting lines yet",
     noTreeText: "Give people a manager, or import them with the column manager_email.",
     treeText: "Arrow keys move and open, Enter shows the person.", details: "Details", email: "E-mail",
@@ -303,6 +307,7 @@ export const t = {
     lead: "What people wrote about each other's work.", observations: "Observations", objectives: "Objectives",
     summaries: "Summaries", conversations: "Conversations", assignments: "Assignments", all: "Show all",
     searchHint: "Words of the text", type: "Type", archived: "Archived", onlyArchived: "Only archived",
+    notInSearch: "A search finds observations that are not archived.",
     notFound: "Nothing found", notFoundText: "All words must be in the text. Use fewer words or other ones.",
     none: "No observations", noneText: "Observations appear here as they are recorded with POST /v1/observations.",
     impact: "Impact", action: "Recommended action", context: "Show context", observation: "Observation",

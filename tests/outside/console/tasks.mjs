@@ -5,7 +5,7 @@ import { away, days, names, paste } from "./tasks_away.mjs";
 import { back, cancel, strangers, tabs, ticks } from "./tasks_history.mjs";
 import { columns, csv, files } from "./tasks_import.mjs";
 import { progress } from "./tasks_progress.mjs";
-import { about, sent, who } from "./tasks_sent.mjs";
+import { about, sent, trail, unknown, who } from "./tasks_sent.mjs";
 import { LIMIT_MS, eventually, heading, nav } from "./page.mjs";
 
 /** Finds out why a webhook did not arrive, corrects the receiver, and sends it again. */
@@ -288,6 +288,8 @@ async function revoked(page, { open, origin, check }) {
   const narrow = await open({}, made.key);
   const links = await narrow.getByRole("navigation", { name: "Screens" }).first().getByRole("link").allInnerTexts();
   check(links.join() === "Today,People,CSV import", `a narrow key sees ${links}`);
+  await narrow.goto(`${origin}/console/webhooks`);
+  await narrow.getByText("The key lacks the scope webhooks:read.").waitFor();
   await nav(narrow, "People");
   await narrow.getByRole("table").getByRole("link", { name: "Ines Duarte" }).first().click();
   await narrow.getByRole("button", { name: "Edit" }).click();
@@ -298,7 +300,7 @@ async function revoked(page, { open, origin, check }) {
   await eventually(status, (code) => code === 401, "the key ends");
   await narrow.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await narrow.getByRole("heading", { name: "Enter a key again" }).waitFor();
-  await narrow.getByLabel("API key").fill(process.env.CANDOR_API_KEY);
+  await narrow.getByLabel("API key").fill(`Bearer ${process.env.CANDOR_API_KEY}`);
   await narrow.getByRole("button", { name: "Open" }).click();
   await narrow.getByRole("heading", { name: "Enter a key again" }).waitFor({ state: "detached" });
   check((await title.inputValue()) === "Head of everything", "the typed text is lost");
@@ -326,4 +328,4 @@ async function stale(page, { origin, check }) {
   check(email === "sam@example.com", `what another person saved is ${email}`);
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown];

@@ -55,3 +55,35 @@ export async function about(page, { data, check }) {
   check(made?.filter?.employee_id?.join() === data.jonas.id, `the filter is ${JSON.stringify(made?.filter)}`);
   await api("DELETE", `/webhooks/${made.id}`);
 }
+
+/** Follows ids in the changes of the audit log to what they name, in a list and within an object. */
+export async function trail(page, { data }) {
+  const [observation] = (await api("GET", `/observations?filter[employee_id]=${data.ruth.id}&limit=1`)).data;
+  const summary = await api("POST", "/summaries", { employee_id: data.ruth.id, author_id: data.ines.id, title: "Ruth, audited", body: "Calls are solved." });
+  await api("PATCH", `/summaries/${summary.id}`, { included_observation_ids: [observation.id] });
+  const hook = await api("POST", "/webhooks", { url: "http://127.0.0.1:9/trail", event_types: ["employee.updated"] });
+  await api("PATCH", `/webhooks/${hook.id}`, { filter: { employee_id: [data.jonas.id] } });
+  await nav(page, "Audit log");
+  const changesOf = (action, id) => page.locator("li.entry").filter({ hasText: action }).filter({ hasText: id }).locator(".changes");
+  await changesOf("webhook.update", hook.id).getByRole("link", { name: "Jonas Okafor" }).waitFor();
+  await changesOf("summary.update", summary.id).getByRole("link", { name: observation.id }).click();
+  await heading(page, "Observation about Ruth Abebe");
+  await api("DELETE", `/webhooks/${hook.id}`);
+}
+
+/** Gets no answer about a legal hold: the screen does not say that there is none, and offers no erasure. */
+export async function unknown(page, { check, origin }) {
+  const { id } = await api("POST", "/employees", { email: "held.or.not@example.com", first_name: "Uma", last_name: "Held" });
+  await api("POST", `/employees/${id}/deactivate`, {});
+  const body = JSON.stringify({ error: { code: "rate_limited", message: "Later." } });
+  await page.route("**/legal-hold", (route) => route.fulfill({ status: 429, headers: { "retry-after": "900" }, contentType: "application/json", body }));
+  await page.goto(`${origin}/console/people/${id}`);
+  const card = page.getByRole("region", { name: "Data about this person" });
+  await card.getByRole("alert").waitFor();
+  for (const name of ["Hold the data", "Erase the data"]) check((await card.getByRole("button", { name }).count()) === 0, `${name} is offered`);
+  check((await card.getByText("None", { exact: true }).count()) === 0, "an unknown hold is none");
+  await page.unroute("**/legal-hold");
+  await card.getByRole("button", { name: "Try again" }).click();
+  await card.getByRole("button", { name: "Erase the data" }).waitFor();
+  await card.getByText("None", { exact: true }).waitFor();
+}

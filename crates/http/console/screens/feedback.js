@@ -59,6 +59,7 @@ function Observations() {
     : html`<${Entry} key=${row.id} observation=${row} isShort />`;
   return html`<${Filters} filters=${filters} also=${["person"]}>
       <${PersonFilter} name="person" label=${t.people.person} /></${Filters}>
+    ${isSearch && query.archived && html`<p class="muted">${t.feedback.notInSearch}</p>`}
     <${Shown} of=${found} empty=${empty}>
       ${(/** @type {(Observation | SearchHit)[]} */ rows) =>
         html`<ul class="list">${rows.map(entry)}</ul>`}</${Shown}>`;

@@ -1,7 +1,7 @@
 // Objectives with their review, summaries, conversations and assignments.
 
 import { request } from "../lib/api.js";
-import { useAction, useGet, useList } from "../lib/data.js";
+import { useAction, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { date, fullName } from "../lib/format.js";
 import { Person, PersonFilter } from "../lib/people.js";
@@ -15,7 +15,7 @@ import { t } from "../texts.js";
 import { CheckInForm, CheckIns, Figures, mayCheckIn, quietSince } from "./objectives_progress.js";
 
 /** @typedef {import("../types").Objective} Objective */
-/** @typedef {import("../lib/data.js").Page<import("../types").Message>} Messages */
+/** @typedef {import("../types").Message} Message */
 
 /** Words of the API as options of a filter. @param {string[]} words @returns {[string, string][]} */
 const options = (words) => words.map((word) => [word, t.words[word] ?? word]);
@@ -217,10 +217,10 @@ export function Conversations() {
 
 /** @param {{ conversation: import("../types").Conversation, onClose: () => void }} p */
 function Messages({ conversation, onClose }) {
-  const messages = useGet(`/conversations/${conversation.id}/messages`, { sort: "created_at", limit: 100 });
+  const messages = useList(`/conversations/${conversation.id}/messages`, { sort: "created_at", limit: 100 });
   return html`<${Dialog} title=${conversation.title} onClose=${onClose}>
     <${Shown} of=${messages}>
-      ${(/** @type {Messages} */ page) => html`<ul class="list">${page.data.map((one) => html`
+      ${(/** @type {Message[]} */ rows) => html`<ul class="list">${rows.map((one) => html`
     <li key=${one.id} class="entry"><div class="entry-head"><strong><${Person} id=${one.author_id} /></strong>
       <span class="muted time"><${Time} at=${one.created_at} /></span></div>
     <${Prose}>${one.body}</${Prose}></li>`)}</ul>`}</${Shown}></${Dialog}>`;

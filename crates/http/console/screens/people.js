@@ -1,6 +1,6 @@
 // People: list and search, the tree of reporting lines, and one person.
 
-import { request } from "../lib/api.js";
+import { readAll, request } from "../lib/api.js";
 import { useGet, useList } from "../lib/data.js";
 import { fullName } from "../lib/format.js";
 import { Person, PersonFilter } from "../lib/people.js";
@@ -44,7 +44,7 @@ function List() {
   const names = new Map((departments.rows ?? []).map((one) => [one.id, one.name]));
   const all = useList(query.q ? null : "/employees",
     { "filter[role]": query.role, "filter[status]": query.state, "filter[department_id]": query.department,
-      "filter[manager_id]": query.manager, expand: "manager" });
+      "filter[manager_id]": query.manager, expand: "manager,department" });
   const found = useList(query.q ? "/search" : null,
     { q: query.q, types: "employees", "filter[status]": query.state ?? "all" });
   const hits = found.rows?.map((one) => /** @type {Employee} */ (one.resource)) ?? null;
@@ -63,7 +63,8 @@ function List() {
       <span class="cell-note">${one.email}</span>` },
     { name: "title", label: t.people.title, cell: (/** @type {Employee} */ one) => one.job_title ?? "–" },
     { name: "department", label: t.people.department,
-      cell: (/** @type {Employee} */ one) => names.get(one.department_id ?? "") ?? "–" },
+      cell: (/** @type {Employee} */ one) => one.department?.name ?? names.get(one.department_id ?? "") ??
+        (one.department_id ? html`<code>${one.department_id}</code>` : "–") },
     { name: "manager", label: t.people.manager, cell: (/** @type {Employee} */ one) => one.manager
       ? html`<a href=${href(`/people/${one.manager.id}`)} dir="auto">${fullName(one.manager)}</a>`
       : html`<${Person} id=${one.manager_id} />` },
@@ -75,6 +76,8 @@ function List() {
   return html`<${Filters} filters=${filters} also=${["manager"]}>
       ${!query.q && html`<${PersonFilter} name="manager" label=${t.people.manager} />`}</${Filters}>
     ${query.q && !query.state && html`<p class="muted">${t.people.alsoLeft}</p>`}
+    ${query.q && (query.role || query.department || query.manager) &&
+      html`<p class="muted">${t.people.notInSearch}</p>`}
     <${Shown} of=${people} empty=${empty}>${(/** @type {Employee[]} */ rows) => html`
     <${Table} caption=${t.screens.people} columns=${columns} rows=${rows} />`}</${Shown}>`;
 }
@@ -83,6 +86,8 @@ function List() {
 
 /** Pages that are searched for people without a manager. */
 const MOST_PAGES = 100;
+/** Direct reports that are read, more than a person has. */
+const MOST_REPORTS = 10_000;
 
 /** People without a manager: the heads of the trees. */
 async function heads() {
@@ -101,8 +106,7 @@ async function heads() {
 
 /** Direct reports of a person. @param {string} id @returns {Promise<Employee[]>} */
 async function reportsOf(id) {
-  const { data } = await request("GET", "/employees", { query: { limit: 100, "filter[manager_id]": id } });
-  return data.data;
+  return (await readAll("/employees", { "filter[manager_id]": id }, MOST_REPORTS)).rows;
 }
 
 function Tree() {

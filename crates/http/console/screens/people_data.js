@@ -10,7 +10,7 @@ import { can, isBound, isOperator } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
 import { Button, Card, Empty, Facts, Field, Id, Problem, Shown, Skeleton, Status, Table, Time,
   fieldError } from "../lib/ui.js";
-import { html, useEffect, useState } from "../lib/view.js";
+import { html, useEffect, useRef, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 
 /** @typedef {import("../types").Employee} Employee */
@@ -41,18 +41,23 @@ export function PersonData({ person, onSaved }) {
     return html`<${Card} title=${t.data.title}><p>${t.data.erased}
       ${" "}<a href=${href("/people", { view: "erasures" })}>${t.data.receipts}</a></p></${Card}>`;
   }
-  // A failed read keeps the former answer.
+  // A 404 says that there is no hold; another failure says nothing. A failed read keeps the former answer.
+  const free = useRef("");
+  if (!hold.isLoading) free.current = hold.error?.status === 404 ? person.id : "";
+  const isFree = free.current === person.id;
   const held = hold.error ? null : hold.data;
+  const isKnown = isFree || held !== null;
   const isGone = person.status === "deactivated";
   const actions = html`
     <${Button} busy=${take.isBusy} onClick=${take.run}>${t.data.take}</${Button}>
-    <${Button} onClick=${() => setDialog(held ? "release" : "hold")}>
-      ${held ? t.data.release : t.data.hold}</${Button}>
-    ${isGone && !held && html`<${Button} kind="danger" onClick=${() => setDialog("erase")}>
+    ${isKnown && html`<${Button} onClick=${() => setDialog(held ? "release" : "hold")}>
+      ${held ? t.data.release : t.data.hold}</${Button}>`}
+    ${isGone && isFree && html`<${Button} kind="danger" onClick=${() => setDialog("erase")}>
       ${t.data.erase}</${Button}>`}`;
   return html`<${Card} title=${t.data.title} actions=${actions}>
+    ${hold.error && !isFree && html`<${Problem} error=${hold.error} retry=${hold.reload} />`}
     <${Facts} entries=${[
-      [t.data.holdState, held ? html`<${Status} word="held" /> ${held.reason}` : t.none],
+      [t.data.holdState, held ? html`<${Status} word="held" /> ${held.reason}` : isFree ? t.none : "…"],
       ...(held ? [[t.data.heldAt, html`<${Time} at=${held.held_at} />`]] : []),
     ]} />
     <p class="hint">${held ? t.data.heldText : isGone ? t.data.eraseText : t.data.activeText}</p>

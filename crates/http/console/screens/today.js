@@ -47,9 +47,12 @@ export default function Today() {
       quiet: [...(quiet.data?.data ?? []), ...(quietShared.data?.data ?? [])],
     summaries: summaries.data?.data, assignments: assignments.data?.data });
   const isLoading = reads.some((one) => one.isLoading && !("rows" in one ? one.rows : one.data) && !one.error);
-  // Only what was read is said to be well.
-  const calm = [webhooks.rows && t.today.calmOf.webhooks, connectors.rows && t.today.calmOf.connectors,
-    keys.rows && t.today.calmOf.keys, objectives.data && shared.data && t.today.calmOf.objectives,
+  const isFailed = reads.some((one) => one.error);
+  const isCut = reads.some((one) => ("rows" in one ? one.hasMore : one.data?.has_more));
+  const isWhole = (/** @type {{ rows: unknown, hasMore: boolean }} */ list) => list.rows && !list.hasMore;
+  // Only what was read to its end is said to be well.
+  const calm = [isWhole(webhooks) && t.today.calmOf.webhooks, isWhole(connectors) && t.today.calmOf.connectors,
+    isWhole(keys) && t.today.calmOf.keys, objectives.data && shared.data && t.today.calmOf.objectives,
     summaries.data && t.today.calmOf.summaries, assignments.data && t.today.calmOf.assignments].filter(Boolean);
   const sum = stats.data ? total(Object.values(stats.data)) : null;
   const beside = isOperator() && can("settings:read") && html`<${Card} title=${t.today.requests}>
@@ -60,8 +63,9 @@ export default function Today() {
       ? html`<${Deliveries} webhooks=${webhooks} stats=${stats} sum=${sum} beside=${beside} />` : beside}
     <div class="grid2">
       <${Card} title=${t.today.attention}>
-        ${matters.length > 0 ? html`<${Matters} matters=${matters} />` : isLoading
+        ${matters.length > 0 ? html`<${Matters} matters=${matters} isCut=${isCut} />` : isLoading
           ? html`<${Skeleton} rows=${3} />`
+          : isFailed ? html`<p class="muted">${calm.join(" ")}</p>`
           : html`<${Empty} title=${calm.length > 0 ? t.today.calm : t.today.unseen} text=${calm.join(" ")} />`}
         ${reads.filter((one) => one.error)
           .map((one) => html`<${Problem} error=${one.error} retry=${one.reload} />`)}
@@ -109,7 +113,7 @@ function Deliveries({ webhooks, stats, sum, beside }) {
       <${Figure} label=${t.today.queue} value=${number(sum.queued)}
         note=${sum.nextAttemptAt && html`${t.webhooks.nextAttempt} <${Time} at=${sum.nextAttemptAt} />`} />
       <${Figure} label=${t.today.failing} to=${href("/webhooks")} value=${number(failing)}
-        note=${t.today.ofSubscriptions(webhooks.rows.length)}
+        note=${!webhooks.hasMore && t.today.ofSubscriptions(webhooks.rows.length)}
         tone=${failing ? "bad" : "good"} />
     </div>
     <div class=${beside ? "grid2 even" : ""}><${Card} title=${t.webhooks.chart}
@@ -192,13 +196,14 @@ function collect({ webhooks, keys, connectors, objectives, quiet, summaries, ass
   return matters;
 }
 
-/** @param {{ matters: Matter[] }} p */
-const Matters = ({ matters }) =>
+/** @param {{ matters: Matter[], isCut: boolean }} p `isCut` if a list that was read has more rows. */
+const Matters = ({ matters, isCut }) =>
   html`<ul class="attention">${matters.slice(0, 3 * SHOWN).map((one) => html`<li key=${one.key}>
     <${Badge} tone=${one.tone}>${one.kind}</${Badge}>
     <span class="grow"><a href=${one.to} dir="auto">${one.text}</a></span>
     ${one.note && html`<span class="muted">${one.note}</span>`}</li>`)}</ul>
-  ${matters.length > 3 * SHOWN && html`<p class="muted">${t.today.others(matters.length - 3 * SHOWN)}</p>`}`;
+  ${matters.length > 3 * SHOWN && html`<p class="muted">
+    ${(isCut ? t.today.othersAtLeast : t.today.others)(matters.length - 3 * SHOWN)}</p>`}`;
 
 function Quotas() {
   const used = useStore(quotas);

@@ -101,7 +101,7 @@ const logColumns = (webhooks) => [
   { name: "attempt", label: t.webhooks.attempt, isNumber: true,
     cell: (/** @type {DeliveryEntry} */ one) => one.attempt },
   { name: "at", label: t.time,
-    cell: (/** @type {DeliveryEntry} */ one) => html`<${Time} at=${one.attempted_at} />` },
+    cell: (/** @type {DeliveryEntry} */ one) => html`<${Time} at=${one.attempted_at} exact />` },
 ];
 
 /** @type {[string, string][]} */
