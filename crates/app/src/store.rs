@@ -1,6 +1,6 @@
 //! Opens and migrates the database of the configuration.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,11 @@ use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore};
 use tokio::time::sleep;
 
 use crate::config::{Config, DatabaseUrl};
-use crate::error::{CommandFailure, Error};
+use crate::error::Error;
+
+mod failure;
+
+pub(crate) use failure::{StoreFailure, shorten};
 
 /// Time limit for the database server to answer at start.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -19,62 +23,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const TRY_AGAIN: Duration = Duration::from_millis(500);
 /// Interval of the log messages about waiting.
 const TELL_AGAIN: Duration = Duration::from_secs(5);
-
-/// Failure to use the configured database.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum StoreFailure {
-    /// The schema is older than the program.
-    #[error("the schema of {database} is older than this program: it lacks {}; run `candor migrate` first, on a cluster with `--distribute`", .pending.join(", "))]
-    SchemaOld {
-        /// The database, with secrets masked.
-        database: String,
-        /// Names of the missing migrations.
-        pending: Vec<String>,
-    },
-    /// The schema is newer than the program.
-    #[error(
-        "the schema of {database} is newer than this program: it has {}, and this program knows up to {newest}; \
-         start the newer version of the program, or restore a backup from before it", .unknown.join(", ")
-    )]
-    SchemaNew {
-        /// The database, with secrets masked.
-        database: String,
-        /// Versions of the migrations that the program does not have.
-        unknown: Vec<String>,
-        /// Version of the newest migration of the program.
-        newest: String,
-    },
-    /// The database holds an incomplete copy.
-    #[error("a copy into {0} is not complete; repeat the same `candor copy`, or create a new database")]
-    UnfinishedCopy(String),
-    /// The embedded database does not exist, and this command does not create one.
-    #[error(
-        "there is no database at {}; run this in the folder of the service, give --data-dir or CANDOR_DATABASE_URL, or \
-         make a new database with `candor migrate`", .0.display()
-    )]
-    NoDatabase(PathBuf),
-    /// The file of the embedded database is damaged.
-    #[error(
-        "the database {database} is damaged: {reason}; stop the service, move its files away, and install the newest \
-         backup with `candor restore`"
-    )]
-    Damaged {
-        /// The database.
-        database: String,
-        /// Error message of the database.
-        reason: String,
-    },
-    /// The database does not answer, or answers with an error.
-    #[error("cannot use the database {database}: {reason}; {}", remedy(.reason))]
-    Unusable {
-        /// The database, with secrets masked.
-        database: String,
-        /// Error message of the database.
-        reason: String,
-    },
-}
-
-impl CommandFailure for StoreFailure {}
 
 /// Opens the store. An embedded database is created and migrated as needed; the schema on a server must be
 /// current. Keys that an earlier version computed are replaced.
@@ -328,34 +276,6 @@ fn unusable(config: &Config, error: &dyn std::fmt::Display) -> Error {
     StoreFailure::Unusable { database, reason }.into()
 }
 
-/// Remedies by words of the message of a database, as instructions to the operator. All words of a row are in it.
-const REMEDIES: [(&[&str], &str); 8] = [
-    (
-        &["does not support TLS"],
-        "set `sslmode=disable` or `sslmode=prefer` in CANDOR_DATABASE_URL, or switch TLS on at the server",
-    ),
-    (
-        &["database \"", "does not exist"],
-        "create it with `CREATE DATABASE`, or correct its name in CANDOR_DATABASE_URL",
-    ),
-    (
-        &["role \"", "does not exist"],
-        "create it with `CREATE ROLE … LOGIN`, or correct the user in CANDOR_DATABASE_URL",
-    ),
-    (&["password authentication failed"], "correct the user or the password in CANDOR_DATABASE_URL"),
-    (&["permission denied"], "grant the role of CANDOR_DATABASE_URL what it needs, see the operator's manual"),
-    (&["unknown option"], "correct that option in CANDOR_DATABASE_URL"),
-    (&["invalid value for option"], "correct that option in CANDOR_DATABASE_URL"),
-    (&["certificate"], "let the server have a certificate for its name, or name its authority with `sslrootcert`"),
-];
-
-/// Returns the remedy for a message of a database.
-fn remedy(reason: &str) -> &'static str {
-    let has_all = |words: &&[&str]| words.iter().all(|word| reason.contains(word));
-    let remedy_text = REMEDIES.iter().find(|(words, _)| has_all(words)).map(|(_, remedy)| *remedy);
-    remedy_text.unwrap_or("check that it runs and that CANDOR_DATABASE_URL is right")
-}
-
 /// Messages of SQLite and of its checks for a damaged file.
 const DAMAGE: [&str; 3] = ["malformed", "file is not a database", "is damaged"];
 
@@ -373,28 +293,4 @@ pub(crate) async fn expect_undamaged(config: &Config) -> Result<(), Error> {
     let path = path.clone();
     let check_result = run_blocking(move || candor_store_sqlite::check_database(&path)).await?;
     check_result.map_err(|error| unusable(config, &error))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn remedy_fits_the_message_of_the_database() {
-        for (reason, wanted) in [
-            ("error performing TLS handshake: server does not support TLS", "set `sslmode=disable`"),
-            ("db error: FATAL: database \"candor\" does not exist", "create it with `CREATE DATABASE`"),
-            ("db error: FATAL: role \"candor\" does not exist", "create it with `CREATE ROLE"),
-            (
-                "db error: FATAL: password authentication failed for user \"candor\"",
-                "correct the user or the password",
-            ),
-            ("invalid connection string: unknown option `sslmod`", "correct that option"),
-            ("invalid connection string: invalid value for option `port`", "correct that option"),
-            ("invalid peer certificate: UnknownIssuer", "let the server have a certificate"),
-            ("error connecting to server: Connection refused (os error 111)", "check that it runs"),
-        ] {
-            assert!(remedy(reason).starts_with(wanted), "{reason}: {}", remedy(reason));
-        }
-    }
 }

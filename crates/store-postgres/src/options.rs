@@ -63,7 +63,7 @@ pub enum ConnectError {
     #[error("the database does not answer yet: {0}")]
     NotYet(String),
     /// The server refuses connections or does not answer.
-    #[error("the database does not answer: {0}")]
+    #[error("the connection failed: {0}")]
     Unreachable(String),
     /// The configured replica is not a standby of this database.
     #[error("cannot use CANDOR_DATABASE_REPLICA_URL: {0}")]

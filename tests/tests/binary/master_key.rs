@@ -29,7 +29,7 @@ fn assert_refused(place: Installation, commands: &[&[&str]]) {
     for command in commands {
         let it = candor(&wrong, command);
         assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
-        for word in ["sealed by k1 (", "the ring has k1 (", "CANDOR_MASTER_KEY"] {
+        for word in ["encrypted with k1 (", "the ring has k1 (", "CANDOR_MASTER_KEY"] {
             assert!(it.stderr.contains(word), "{command:?}: {word} in {}", it.stderr);
         }
     }

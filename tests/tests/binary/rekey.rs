@@ -41,7 +41,7 @@ fn assert_replaced(place: Installation) {
     with_ring(&mut place, NEW);
     let refusal = candor(&place, &["rekey"]);
     assert_eq!((refusal.code, refusal.stdout.as_str(), refusal.stderr.lines().count()), (Some(1), "", 1));
-    for word in ["sealed by k1 (", "the ring has k2 (", "CANDOR_MASTER_KEY"] {
+    for word in ["encrypted with k1 (", "the ring has k2 (", "CANDOR_MASTER_KEY"] {
         assert!(refusal.stderr.contains(word), "{word} in {}", refusal.stderr);
     }
     with_ring(&mut place, &format!("{NEW},{OLD}"));

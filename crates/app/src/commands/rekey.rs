@@ -12,8 +12,8 @@ use crate::wiring;
 /// Failure to open the secrets of a webhook: they were sealed with a key that is not in the ring.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY sealed them; add the key that \
-     sealed them behind the first one, or delete this webhook, and run this command again"
+    "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY encrypted them; add the key that \
+     encrypted them behind the first one, or delete this webhook, and run this command again"
 )]
 struct NoKeyFor(WebhookId);
 
@@ -36,8 +36,8 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
         webhooks::Unsealable::Failed(error) => Error::cannot("encrypt the secrets of webhooks")(error),
     })?;
     let mut people = format!(
-        "The first key of CANDOR_MASTER_KEY seals the secrets of all webhooks: {} were sealed again, {} \
-         already were.\nKeep the other keys for another 24 hours: they seal the responses that are stored for \
+        "The first key of CANDOR_MASTER_KEY encrypts the secrets of all webhooks: {} were encrypted again, {} \
+         already were.\nKeep the other keys for another 24 hours: they encrypt the responses that are stored for \
          retries.",
         rekeyed_count.rekeyed, rekeyed_count.unchanged
     );

@@ -27,7 +27,7 @@ pub(crate) enum SettingError {
         what: &'static str,
     },
     /// A setting has an invalid value.
-    #[error("{setting} has the value {value:?}: {reason}; correct it, or remove it to get the default")]
+    #[error("{setting} has the value {value:?}: {reason}; {remedy}")]
     Malformed {
         /// The setting, spelled as in its source: a variable or a line of a file.
         setting: String,
@@ -35,6 +35,8 @@ pub(crate) enum SettingError {
         value: String,
         /// The expected form of the value.
         reason: String,
+        /// Remedy, as an instruction to the operator.
+        remedy: &'static str,
     },
     /// A flag has an invalid value.
     #[error("{setting} has the value {value:?}: {reason}; see `candor help`")]
@@ -64,10 +66,17 @@ pub(crate) enum SettingError {
 impl SettingError {
     /// Creates the error for a setting with an invalid value.
     pub(super) fn new_malformed(setting: Setting, origin: &Origin, value: Option<String>, reason: &str) -> Self {
+        let remedy = if setting == Setting::MasterKey {
+            "correct it, or remove it with the embedded database, whose key is in `master.key`"
+        } else {
+            "correct it, or remove it to get the default"
+        };
         let (setting, value, reason) = (origin.spell(setting), value.unwrap_or_default(), reason.to_owned());
         match origin {
             Origin::Flag => Self::MalformedFlag { setting, value, reason },
-            Origin::Default | Origin::File(_) | Origin::Environment => Self::Malformed { setting, value, reason },
+            Origin::Default | Origin::File(_) | Origin::Environment => {
+                Self::Malformed { setting, value, reason, remedy }
+            }
         }
     }
 }

@@ -50,6 +50,12 @@ fn shown_config_contains_no_secret() {
 }
 
 #[test]
+fn malformed_master_key_is_not_told_to_have_a_default() {
+    let problems = problems(&[("CANDOR_MASTER_KEY", "hunter2")]).concat();
+    assert!(problems.contains("`master.key`") && !problems.contains("get the default"), "{problems}");
+}
+
+#[test]
 fn smtp_needs_a_sender_and_is_shown_without_password() {
     let url = ("CANDOR_SMTP_URL", "smtps://app:hunter2@mail.example.com");
     let missing_sender = problems(&[url]);

@@ -18,12 +18,12 @@ pub(crate) enum WiringFailure {
     )]
     NoMasterKey,
     /// The file of the generated master key does not contain a key ring.
-    #[error("{} does not hold a key ring; restore the file from a backup: the values that its keys sealed \
-             cannot be opened without them", .0.display())]
+    #[error("{} does not hold a key ring; restore the file from a backup: the values that its keys \
+             encrypted cannot be decrypted without them", .0.display())]
     MasterKeyFile(PathBuf),
     /// The file of the generated master key is missing, although its database exists.
     #[error(
-        "{} is missing, and {database} is not empty: a new key would not open the sealed values of the \
+        "{} is missing, and {database} is not empty: a new key would not decrypt the secrets of the \
          database; restore the file, or set CANDOR_MASTER_KEY to its key; if the key is lost, set \
          CANDOR_MASTER_KEY to a new key and run `candor rekey --accept-loss`", .path.display()
     )]
@@ -35,9 +35,9 @@ pub(crate) enum WiringFailure {
     },
     /// The database was sealed with another master key.
     #[error(
-        "the master key does not fit {database}: {reason}; set CANDOR_MASTER_KEY to the key ring that sealed \
-         the database, alone or behind a new key; if the old key is lost, `candor rekey --accept-loss` gives \
-         up the values that it sealed"
+        "the master key does not fit {database}: {reason}; set CANDOR_MASTER_KEY to the key ring that encrypted \
+         its secrets, alone or behind a new key; if the old key is lost, `candor rekey --accept-loss` gives \
+         up the values that it encrypted"
     )]
     WrongMasterKey {
         /// The database, with secrets masked.

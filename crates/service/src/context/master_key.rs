@@ -23,7 +23,7 @@ const READ: u16 = 200;
 #[derive(Debug, thiserror::Error)]
 pub enum WrongKey {
     /// The store has data sealed by a key that the ring lacks.
-    #[error("this database was sealed by {sealed_by}, the ring has {}", join_names(.ring))]
+    #[error("the secrets of this database were encrypted with {sealed_by}, the ring has {}", join_names(.ring))]
     Lacking {
         /// Name of the key that the ring lacks.
         sealed_by: KeyName,

@@ -70,7 +70,7 @@ pub struct InvalidKeyRing;
 
 /// Error of a sealed value that cannot be opened: its key is not in the ring, or the value was altered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("no key of this ring opens the sealed value")]
+#[error("no key of this ring decrypts the value")]
 pub struct UnsealError;
 
 const MAX_ID: usize = 16;

@@ -52,7 +52,8 @@ async fn store_opens_only_with_its_sealing_ring() {
     assert_eq!((sealed_by.id.as_str(), ring[0].id.as_str(), ring.len()), ("k1", "k1", 1));
     assert_ne!(sealed_by.fingerprint, ring[0].fingerprint);
     let (sealed, has) = (&sealed_by.fingerprint[..8], &ring[0].fingerprint[..8]);
-    let text = format!("this database was sealed by k1 ({sealed}…), the ring has k1 ({has}…)");
+    let text =
+        format!("the secrets of this database were encrypted with k1 ({sealed}…), the ring has k1 ({has}…)");
     assert_eq!(error.to_string(), text);
     assert!(!begins(&world, NEW).await);
     assert!(!begins(&world, &format!("{NEW},{IMPOSTER}")).await);

@@ -19,7 +19,7 @@ pub(super) enum CopyFailure {
     /// The schema of the source is older than the program.
     #[error(
         "the schema of {database} is older than this program: it lacks {}; run `candor migrate` there first",
-        .pending.join(", ")
+        crate::store::shorten(.pending)
     )]
     SourceOld {
         /// The source, with secrets masked.

@@ -109,7 +109,7 @@ async fn replica(config: &Config) -> Option<Finding> {
 }
 
 fn schema(config: &Config, pending: &[String]) -> Finding {
-    let says = format!("missing migrations: {}", pending.join(", "));
+    let says = format!("missing migrations: {}", store::shorten(pending));
     match config.database {
         DatabaseUrl::Sqlite(_) => Finding::warn(
             "schema",

@@ -51,7 +51,7 @@ impl Receiver {
                 tracing::error!(
                     organization = %tenant.organization, %webhook, %error,
                     "cannot open the secret of a webhook: without an open secret its deliveries wait. Add the key that \
-                     sealed the secret to CANDOR_MASTER_KEY"
+                     encrypted the secret to CANDOR_MASTER_KEY"
                 );
                 None
             }
@@ -69,7 +69,7 @@ impl Receiver {
                 let (tenant, webhook) = queue;
                 tracing::error!(
                     organization = %tenant.organization, %webhook, %error,
-                    "cannot open a header of a webhook: its deliveries wait. Add the key that sealed the header to \
+                    "cannot open a header of a webhook: its deliveries wait. Add the key that encrypted the header to \
                      CANDOR_MASTER_KEY"
                 );
                 vec![]

@@ -170,7 +170,7 @@ fn log((tenant, invitation): MailKey, outcome: Result<(), MailFailure>) {
         Err(MailFailure::Sealed) => {
             tracing::error!(
                 %organization, %invitation,
-                "cannot open the token of an invitation; add the key that sealed the token to \
+                "cannot open the token of an invitation; add the key that encrypted the token to \
                  CANDOR_MASTER_KEY, or invite the person again"
             );
         }

@@ -60,7 +60,7 @@ pub async fn rekey_accepting_loss(services: &Services) -> Result<RekeyCounts, Un
         Unsealable::NoKey(webhook) => {
             tracing::warn!(
                 %webhook,
-                "cannot open a secret of this webhook: no key of the ring sealed the secret; rotate the secret"
+                "cannot open a secret of this webhook: no key of the ring encrypted the secret; rotate the secret"
             );
             Ok(())
         }

@@ -1,0 +1,130 @@
+//! Errors of the configured database, with the remedy of each.
+
+use std::path::PathBuf;
+
+use crate::error::CommandFailure;
+
+/// Failure to use the configured database.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreFailure {
+    /// The schema is older than the program.
+    #[error("the schema of {database} is older than this program: it lacks {}; run `candor migrate` first, on a cluster with `--distribute`", shorten(.pending))]
+    SchemaOld {
+        /// The database, with secrets masked.
+        database: String,
+        /// Names of the missing migrations.
+        pending: Vec<String>,
+    },
+    /// The schema is newer than the program.
+    #[error(
+        "the schema of {database} is newer than this program: it has {}, and this program knows up to {newest}; \
+         start the newer version of the program, or restore a backup from before it", .unknown.join(", ")
+    )]
+    SchemaNew {
+        /// The database, with secrets masked.
+        database: String,
+        /// Versions of the migrations that the program does not have.
+        unknown: Vec<String>,
+        /// Version of the newest migration of the program.
+        newest: String,
+    },
+    /// The database holds an incomplete copy.
+    #[error("a copy into {0} is not complete; repeat the same `candor copy`, or create a new database")]
+    UnfinishedCopy(String),
+    /// The embedded database does not exist, and this command does not create one.
+    #[error(
+        "there is no database at {}; run this in the folder of the service, give --data-dir or CANDOR_DATABASE_URL, or \
+         make a new database with `candor migrate`", .0.display()
+    )]
+    NoDatabase(PathBuf),
+    /// The file of the embedded database is damaged.
+    #[error(
+        "the database {database} is damaged: {reason}; stop the service, move its files away, and install the newest \
+         backup with `candor restore`"
+    )]
+    Damaged {
+        /// The database.
+        database: String,
+        /// Error message of the database.
+        reason: String,
+    },
+    /// The database does not answer, or answers with an error.
+    #[error("cannot use the database {database}: {reason}; {}", remedy(.reason))]
+    Unusable {
+        /// The database, with secrets masked.
+        database: String,
+        /// Error message of the database.
+        reason: String,
+    },
+}
+
+impl CommandFailure for StoreFailure {}
+
+/// Names one migration, or the number of several with the first and the last.
+pub(crate) fn shorten(migrations: &[String]) -> String {
+    match migrations {
+        [first, .., last] => format!("{} migrations, {first} to {last}", migrations.len()),
+        _ => migrations.concat(),
+    }
+}
+
+/// Remedies by words of the message of a database, as instructions to the operator. All words of a row are in it.
+const REMEDIES: [(&[&str], &str); 9] = [
+    (
+        &["does not support TLS"],
+        "set `sslmode=disable` or `sslmode=prefer` in CANDOR_DATABASE_URL, or switch TLS on at the server",
+    ),
+    (
+        &["database \"", "does not exist"],
+        "create it with `CREATE DATABASE`, or correct its name in CANDOR_DATABASE_URL",
+    ),
+    (
+        &["role \"", "does not exist"],
+        "create it with `CREATE ROLE … LOGIN`, or correct the user in CANDOR_DATABASE_URL",
+    ),
+    (&["password authentication failed"], "correct the user or the password in CANDOR_DATABASE_URL"),
+    (&["permission denied"], "grant the role of CANDOR_DATABASE_URL what it needs, see the operator's manual"),
+    (&["unknown option"], "correct that option in CANDOR_DATABASE_URL"),
+    (&["invalid value for option"], "correct that option in CANDOR_DATABASE_URL"),
+    (&["is not one of disable"], "correct that option in CANDOR_DATABASE_URL"),
+    (&["certificate"], "let the server have a certificate for its name, or name its authority with `sslrootcert`"),
+];
+
+/// Returns the remedy for a message of a database.
+fn remedy(reason: &str) -> &'static str {
+    let has_all = |words: &&[&str]| words.iter().all(|word| reason.contains(word));
+    let remedy_text = REMEDIES.iter().find(|(words, _)| has_all(words)).map(|(_, remedy)| *remedy);
+    remedy_text.unwrap_or("check that it runs and that CANDOR_DATABASE_URL is right")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remedy_fits_the_message_of_the_database() {
+        for (reason, wanted) in [
+            ("error performing TLS handshake: server does not support TLS", "set `sslmode=disable`"),
+            ("db error: FATAL: database \"candor\" does not exist", "create it with `CREATE DATABASE`"),
+            ("db error: FATAL: role \"candor\" does not exist", "create it with `CREATE ROLE"),
+            (
+                "db error: FATAL: password authentication failed for user \"candor\"",
+                "correct the user or the password",
+            ),
+            ("invalid connection string: unknown option `sslmod`", "correct that option"),
+            ("invalid connection string: invalid value for option `port`", "correct that option"),
+            ("the database URL is not valid: sslmode=off is not one of disable, prefer", "correct that option"),
+            ("invalid peer certificate: UnknownIssuer", "let the server have a certificate"),
+            ("error connecting to server: Connection refused (os error 111)", "check that it runs"),
+        ] {
+            assert!(remedy(reason).starts_with(wanted), "{reason}: {}", remedy(reason));
+        }
+    }
+
+    #[test]
+    fn several_migrations_are_counted_in_place_of_a_long_line() {
+        let names = ["0001_foundation", "0002_objectives", "0003_webhooks"].map(str::to_owned);
+        assert_eq!(shorten(&names), "3 migrations, 0001_foundation to 0003_webhooks");
+        assert_eq!(shorten(&names[..1]), "0001_foundation");
+    }
+}
