@@ -94,13 +94,18 @@ const pause = (milliseconds, signal) =>
     signal.addEventListener("abort", () => (clearTimeout(timer), reject(signal.reason)), { once: true });
   });
 
-/** @param {string} method @param {Headers} headers */
-function rememberQuota(method, headers) {
+/** Requests that count against a quota of their own, whose headers say nothing about reads and writes. @type {[RegExp, string][]} */
+const OWN_QUOTAS = [[/^POST \/employees\/csv$/, "csv"], [/^POST \/webhooks\/[^/]+\/test$/, "webhook_test"],
+  [/^GET \/(exports|employees\/[^/]+\/personal-data)$/, "export"]];
+
+/** @param {string} method @param {string} path @param {Headers} headers */
+function rememberQuota(method, path, headers) {
   const limit = Number(headers.get("x-ratelimit-limit"));
   if (!limit) return;
   const remaining = Number(headers.get("x-ratelimit-remaining"));
   const quota = { limit, remaining, reset: Number(headers.get("x-ratelimit-reset")) };
-  quotas.set({ ...quotas.value, [method === "GET" ? "read" : "write"]: quota });
+  const own = OWN_QUOTAS.find(([shape]) => shape.test(`${method} ${path}`))?.[1];
+  quotas.set({ ...quotas.value, [own ?? (method === "GET" ? "read" : "write")]: quota });
 }
 
 /** @param {LoggedRequest} entry @param {Partial<LoggedRequest>} changes */
@@ -205,7 +210,7 @@ async function answered(method, path, options, stop, cancel) {
     const started = performance.now();
     const { answer, text } = await attempt(method, path, options, headers, stop);
     const requestId = answer.headers.get("x-request-id");
-    rememberQuota(method, answer.headers);
+    rememberQuota(method, path, answer.headers);
     if (!options.quiet) {
       amend(entry, { status: answer.status, milliseconds: Math.round(performance.now() - started), requestId });
     }
