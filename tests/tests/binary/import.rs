@@ -127,9 +127,12 @@ fn import_names_a_missing_prerequisite() {
     let place = place.with("CANDOR_API_KEY", "cdr_live_x");
     let no_file = import(&place, "http://127.0.0.1:1");
     assert_eq!((no_file.code, no_file.stderr.contains("people.csv")), (Some(1), true), "{}", no_file.stderr);
+    std::fs::write(place.folder.path().join("people.csv"), "email|first_name\n").unwrap();
+    let failure = import(&place, "http://127.0.0.1:1");
+    assert_eq!((failure.code, failure.stderr.contains("vertical bars")), (Some(1), true), "{}", failure.stderr);
     std::fs::write(place.folder.path().join("people.csv"), "email;first_name\n").unwrap();
     let failure = import(&place, "http://127.0.0.1:1");
-    assert_eq!((failure.code, failure.stderr.contains("semicolons")), (Some(1), true), "{}", failure.stderr);
+    assert!(failure.stderr.contains("semicolons; they are sent with commas"), "{}", failure.stderr);
     std::fs::write(place.folder.path().join("people.csv"), "email\n").unwrap();
     assert_eq!(import(&place, "candor.example").code, Some(2), "no address");
     let service = Service::serve(&place);

@@ -5,6 +5,7 @@ mod outcome;
 mod plan;
 mod progress;
 mod send;
+mod separator;
 mod tally;
 
 use std::io::{self, Read};
@@ -67,7 +68,10 @@ async fn carried_out(import: Import, progress: &Progress) -> Result<usize, Error
 async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> {
     let account = Account::find(import.account.clone())?;
     let connection = Connection::new(&import, &account)?;
-    let Split { parts, duplicates, .. } = read_parts(import.file, import.ignore_columns).await?;
+    let (Split { parts, duplicates, .. }, separators) = read_parts(import.file, import.ignore_columns).await?;
+    if let Some(name) = separators {
+        progress.note(&format!("the cells are separated by {name}; they are sent with commas"));
+    }
     progress.begin(&parts, duplicates);
     for (number, part) in parts.iter().enumerate() {
         let answer =
@@ -82,13 +86,13 @@ async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> 
 }
 
 /// Reads and divides the file on a thread of its own: standard input may be slow, and a signal must be seen
-/// meanwhile.
-async fn read_parts(file: PathBuf, ignored: Vec<String>) -> Result<Split, Error> {
+/// meanwhile. Returns also the name of separators that are now commas.
+async fn read_parts(file: PathBuf, ignored: Vec<String>) -> Result<(Split, Option<&'static str>), Error> {
     let work = spawn_blocking(move || {
-        let bytes = read(&file)?;
+        let (bytes, separators) = separator::with_commas(read(&file)?);
         let mut parts = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&file, error))?;
         parts.ignore_columns(&ignored).map_err(|problems| unreadable(&file, UnreadableFile::Invalid(problems)))?;
-        Ok(parts)
+        Ok((parts, separators))
     });
     let defect = |error: JoinError| Error::Defect { what: "read the file", reason: error.to_string() };
     work.await.map_err(defect)?
