@@ -84,6 +84,7 @@ export const t = {
     authentication_required: "The key is missing, expired or revoked.",
     link_ended: "A link opens once, within 30 minutes. It was used, is too old, or was taken back. Ask for " +
       "another link, or enter a key." },
+  charts: { hour: "Hour", numbers: "As a table", most: (/** @type {string} */ count) => `Highest bar: ${count} in an hour` },
   screens: { today: "Today", webhooks: "Webhooks", events: "Events", people: "People", import: "CSV import",
     feedback: "Feedback", keys: "API keys", audit: "Audit log", connectors: "Connectors" },
   navigation: "Screens", moreScreens: "More", skip: "Skip to the content", signOut: "Sign out", theme: "Colours",

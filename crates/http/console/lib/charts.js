@@ -1,13 +1,31 @@
 // Charts as inline SVG, each with its numbers as text for screen readers.
 
+import { t } from "../texts.js";
+import { number } from "./format.js";
+import { Table } from "./ui.js";
 import { html, useState } from "./view.js";
 
 const WIDTH = 720;
 const HEIGHT = 140;
 
+/** @typedef {{ name: string, good: number, bad: number }} Bar */
+
+/** The numbers of the bars that are not empty, for keyboards and phones, which have no pointer above a bar.
+ * @param {{ label: string, bars: Bar[], names: { good: string, bad: string } }} p */
+function Numbers({ label, bars, names }) {
+  const columns = [
+    { name: "hour", label: t.charts.hour, isMain: true, cell: (/** @type {Bar} */ bar) => bar.name },
+    { name: "good", label: names.good, isNumber: true, cell: (/** @type {Bar} */ bar) => number(bar.good) },
+    { name: "bad", label: names.bad, isNumber: true, cell: (/** @type {Bar} */ bar) => number(bar.bad) },
+  ];
+  const rows = bars.filter((bar) => bar.good + bar.bad > 0).reverse();
+  return html`<details><summary>${t.charts.numbers}</summary>
+    <${Table} caption=${label} columns=${columns} rows=${rows} keyOf=${(/** @type {Bar} */ bar) => bar.name} /></details>`;
+}
+
 /**
  * Bars of two parts over time: what went well below, what failed above it.
- * @param {{ label: string, bars: { name: string, good: number, bad: number }[],
+ * @param {{ label: string, bars: Bar[],
  *   names: { good: string, bad: string } }} p
  */
 export function Bars({ label, bars, names }) {
@@ -31,6 +49,8 @@ export function Bars({ label, bars, names }) {
     <figcaption><span>${bars[0]?.name}</span>
       <span class="legend"><i class="good"></i>${names.good}<i class="bad"></i>${names.bad}</span>
       <span>${bars.at(-1)?.name}</span></figcaption>
+    ${bars.some((bar) => bar.good + bar.bad > 0) && html`<p class="muted">${t.charts.most(number(most))}</p>
+      <${Numbers} label=${label} bars=${bars} names=${names} />`}
   </figure>`;
 }
 
