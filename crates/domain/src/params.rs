@@ -152,7 +152,9 @@ impl Params {
     /// Reads a parameter that may be repeated; an entry matches any of the values.
     pub fn many<T>(&mut self, param: &Param<T>) -> Vec<T> {
         self.note(|| param.describe(true));
-        self.parse_repeated(param.name, param.parse)
+        self.parse_repeated(param.name, |text| {
+            (param.parse)(text).map_err(|flaw| near::with_repetition(flaw, text))
+        })
     }
 
     /// Reads `filter[status]`, which may be repeated. Returns each named status once, in the order of the
