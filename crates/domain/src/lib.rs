@@ -94,6 +94,7 @@ pub mod scim;
 pub mod search;
 pub mod secret;
 pub mod signature;
+pub mod spelling;
 pub mod summary;
 pub mod text;
 pub mod time;

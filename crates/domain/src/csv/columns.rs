@@ -48,6 +48,9 @@ const CUSTOM: &str = "custom.";
 const SHOWN_CHARS: usize = 80;
 /// Maximum number of column names in a message; a spreadsheet can have hundreds.
 const SHOWN_NAMES: usize = 20;
+/// Separators of columns other than commas, with their names.
+pub(super) const OTHER_SEPARATORS: [(char, &str); 3] =
+    [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
 
 impl Column {
     pub(super) const EXTERNAL_ID: Self = Self::optional("external_id");
@@ -70,6 +73,12 @@ impl Column {
             Self::Status => Some("status"),
             Self::Custom(_) | Self::Unknown => None,
         }
+    }
+
+    /// Returns `true` if the cells are compared with stored texts, without the white space around them.
+    pub(super) fn is_looked_up(&self) -> bool {
+        let is_member = *self == Self::EXTERNAL_ID || self.name() == Some(ROLE);
+        is_member || matches!(self, Self::ManagerEmail | Self::DepartmentName | Self::Status)
     }
 
     /// Returns the name of the column for messages. Empty for an unknown column.
@@ -198,7 +207,8 @@ pub(super) fn check_ignored(unknown: &mut Vec<UnknownColumn>, names: &[String]) 
         if unknown.iter().any(is_named) {
             unknown.retain(|column| !is_named(column));
         } else {
-            problems.add("ignore_columns", ValueError::format("the name of a column that is not known"));
+            let flaw = format!("a column of the file that is not known; `{}` is none", truncate(name));
+            problems.add("ignore_columns", ValueError::format(flaw));
         }
     }
     for column in unknown.iter().filter(|column| column.is_status) {
@@ -217,8 +227,7 @@ pub(super) fn names_addresses(name: &str) -> bool {
 /// Describes a file without a column of addresses: another separator, or headers with other names.
 fn missing_email(names: &[&str], columns: &[Column]) -> ValueError {
     let has_separator = |by: char| names.iter().any(|name| name.split(by).count() > 1);
-    let other = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
-    if let Some((_, what)) = other.into_iter().find(|(by, _)| has_separator(*by)) {
+    if let Some((_, what)) = OTHER_SEPARATORS.into_iter().find(|(by, _)| has_separator(*by)) {
         return ValueError::new(
             Code::Required,
             format!("is required as a column; this file has {what} between its columns: save it with commas"),

@@ -1,6 +1,7 @@
 //! Guesses of the known column that an unknown header means, for messages.
 
 use super::columns::{KNOWN, normalize_header};
+use crate::spelling::is_misspelled;
 
 /// Normalized headers of common HR systems, by the column that they mean.
 const SYNONYMS: [(&str, &[&str]); 8] = [
@@ -73,7 +74,7 @@ const SYNONYMS: [(&str, &[&str]); 8] = [
 const FULL_NAMES: [&str; 7] =
     ["full_name", "fullname", "name", "display_name", "displayname", "last_name,_first_name", "employee_name"];
 /// Normalized headers of columns that say who has left.
-const STATUSES: [&str; 20] = [
+const STATUSES: [&str; 33] = [
     "active",
     "is_active",
     "account_enabled",
@@ -94,9 +95,22 @@ const STATUSES: [&str; 20] = [
     "account_status",
     "user_status",
     "worker_status",
+    "archived",
+    "deleted",
+    "blocked",
+    "block_credential",
+    "block_sign_in",
+    "left",
+    "exit_date",
+    "leaving_date",
+    "last_day",
+    "last_working_day",
+    "aktiv",
+    "austritt",
+    "austrittsdatum",
 ];
 /// Normalized cells of columns that say who has left. The first ones say who has not.
-const STATUS_CELLS: [&str; 12] = [
+const STATUS_CELLS: [&str; 15] = [
     "active",
     "employed",
     "on_leave",
@@ -109,29 +123,36 @@ const STATUS_CELLS: [&str; 12] = [
     "leaver",
     "resigned",
     "dismissed",
+    "archived",
+    "deleted",
+    "offboarded",
 ];
 /// Number of the words of [`STATUS_CELLS`] for people who have not left.
 const PRESENT_CELLS: usize = 3;
-/// Maximum number of edits between a header and a column's name for a misspelling.
-const MOST_EDITS: usize = 2;
 
 /// Returns the name of the column that a header probably means, if one is likely.
 pub(super) fn guess(header: &str) -> Option<&'static str> {
     let readings = readings(header);
-    let by_synonym = readings.iter().find_map(|bare| {
-        SYNONYMS.iter().find(|(_, synonyms)| synonyms.contains(&bare.as_str())).map(|(name, _)| *name)
-    });
+    let by_synonym = readings
+        .iter()
+        .find_map(|bare| SYNONYMS.iter().find(|(_, synonyms)| is_among(bare, synonyms)).map(|(name, _)| *name));
     by_synonym.or_else(|| readings.first().and_then(|bare| find_misspelled_column(bare)))
 }
 
 /// Returns `true` if a header means first and last names together.
 pub(super) fn has_full_names(header: &str) -> bool {
-    readings(header).iter().any(|bare| FULL_NAMES.contains(&bare.as_str()))
+    readings(header).iter().any(|bare| is_among(bare, &FULL_NAMES))
 }
 
 /// Returns `true` if a header means a column that says who has left.
 pub(super) fn is_status(header: &str) -> bool {
-    readings(header).iter().any(|bare| STATUSES.contains(&bare.as_str()))
+    guess(header) == Some("status") || readings(header).iter().any(|bare| is_among(bare, &STATUSES))
+}
+
+/// Returns `true` if a header is one of these names, with or without underscores: programs write `isActive`.
+fn is_among(bare: &str, names: &[&str]) -> bool {
+    let letters = |text: &str| text.replace('_', "");
+    names.contains(&bare) || names.iter().any(|name| letters(name) == letters(bare))
 }
 
 /// Returns what a cell says about a status: `None` if nothing, otherwise whether the person has left.
@@ -164,11 +185,8 @@ fn readings(header: &str) -> Vec<String> {
 
 /// Returns the column whose name a header misspells.
 fn find_misspelled_column(bare: &str) -> Option<&'static str> {
-    let names = KNOWN.into_iter().filter_map(|column| column.name());
-    let distances = names.map(|name| (strsim::osa_distance(bare, name), name));
-    let (edits, name) = distances.min_by_key(|(edits, _)| *edits)?;
-    // A short word with many edits is no misspelling: `rank` is not `role`.
-    (edits <= MOST_EDITS && edits * 4 <= name.len()).then_some(name)
+    let names = KNOWN.into_iter().filter_map(|column| column.name()).filter(|name| is_misspelled(bare, name));
+    names.min_by_key(|name| strsim::osa_distance(bare, name))
 }
 
 #[cfg(test)]
@@ -200,6 +218,8 @@ mod tests {
             ("Vorname", "first_name"),
             ("Nachname", "last_name"),
             ("USERID", "external_id"),
+            ("employeeNumber", "external_id"),
+            ("reportsTo", "manager_email"),
         ] {
             assert_eq!(guess(header), Some(column), "{header}");
         }
@@ -213,11 +233,21 @@ mod tests {
         for header in ["Full Name", "Name", "Name [displayName] Required", "Last name, First name"] {
             assert!(has_full_names(header), "{header}");
         }
-        for header in ["is_active", "Employment Status", "Terminated?", "accountEnabled", "Account status (Okta)"]
-        {
+        for header in [
+            "is_active",
+            "isActive",
+            "Employment Status",
+            "EmploymentStatus",
+            "Terminated?",
+            "accountEnabled",
+            "Account status (Okta)",
+            "Status [Required]",
+            "statsu",
+            "Exit date",
+        ] {
             assert!(is_status(header), "{header}");
         }
-        assert!(!has_full_names("First Name") && !is_status("Shoe size") && !is_status("status"));
+        assert!(!has_full_names("First Name") && !is_status("Shoe size") && !is_status("state"));
         let cells = ["Active", "On leave", "TERMINATED", "left", "Berlin", ""].map(read_status);
         assert_eq!(cells, [Some(false), Some(false), Some(true), Some(true), None, None]);
     }

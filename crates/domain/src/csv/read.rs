@@ -39,8 +39,8 @@ impl UnreadableFile {
 impl From<CsvSyntaxError> for UnreadableFile {
     fn from(broken: CsvSyntaxError) -> Self {
         Self::Malformed(format!(
-            "The file is not CSV in UTF-8: {} at line {}, column {}.",
-            broken.reason, broken.line, broken.column
+            "The file is not CSV in UTF-8 at line {}, column {}: {}.",
+            broken.line, broken.column, broken.reason
         ))
     }
 }
@@ -228,7 +228,8 @@ impl CsvRow {
                 | Column::DepartmentName
                 | Column::Status
                 | Column::Custom(_) => {
-                    if !cell.is_empty() {
+                    let is_empty = if column.is_looked_up() { cell.trim().is_empty() } else { cell.is_empty() };
+                    if !is_empty {
                         row.cells.push((at, cell.to_owned()));
                     }
                 }
@@ -311,6 +312,13 @@ mod tests {
     fn header_e_mail_names_the_addresses_if_no_other_one_does() {
         let file = File::read(b"E-Mail,First Name\n ada@example.com\xc2\xa0,Ada\n").unwrap();
         assert_eq!((file.columns[0].clone(), file.rows[0].email.as_str()), (Column::Email, "ada@example.com"));
+    }
+
+    #[test]
+    fn blank_cell_is_empty_where_cells_are_looked_up() {
+        let file = File::read(b"email,manager_email,role,job_title\na@example.com, ,\xc2\xa0, \n").unwrap();
+        assert_eq!(file.cell(&file.rows[0], &Column::ManagerEmail), None);
+        assert_eq!(file.rows[0].cells, [(3, " ".to_owned())]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Recognizes files that are no CSV file of people, so that a message names what the file is and not what it lacks.
 
 use super::UnreadableFile;
-use super::columns::{Header, names_addresses};
+use super::columns::{Header, OTHER_SEPARATORS, names_addresses};
 use super::scan::{Record, Scanner};
 use crate::problem::{Code, FieldError, ValidationErrors, ValueError};
 
@@ -43,14 +43,27 @@ fn is_separator_line(record: &Record<'_, '_>) -> bool {
     record.raw.trim_end_matches(['\r', '\n', ' ']).eq_ignore_ascii_case("sep=,")
 }
 
-/// Returns the number of the row that looks like the header, among the rows after another one. Titles stand above the
-/// header in the reports of many programs.
-fn find_header(scanner: &mut Scanner<'_>) -> Option<u32> {
+/// Returns `true` if a row has several names, one of which means the addresses.
+fn has_column_names<'a>(cells: impl Iterator<Item = &'a str>) -> bool {
+    let names: Vec<&str> = cells.map(str::trim).filter(|name| !name.is_empty()).collect();
+    names.len() > 1 && names.into_iter().any(names_addresses)
+}
+
+/// Returns the row that looks like the header, among the rows after another one, with what is to be done. Titles stand
+/// above the header in the reports of many programs.
+fn find_header(scanner: &mut Scanner<'_>) -> Option<String> {
     for _ in 0..HEADER_ROWS {
         let record = scanner.next().ok()??;
-        let mut names = record.cells.iter().map(str::trim).filter(|name| !name.is_empty());
-        if names.clone().count() > 1 && names.any(names_addresses) {
-            return Some(record.number);
+        let row = record.number;
+        if has_column_names(record.cells.iter()) {
+            return Some(format!("row {row} looks like the header: remove the rows above it"));
+        }
+        let separator = OTHER_SEPARATORS.into_iter().find(|(by, _)| has_column_names(record.raw.split(*by)));
+        if let Some((_, what)) = separator {
+            return Some(format!(
+                "row {row} looks like the header, with {what} between its columns: remove the rows above it, and save \
+                 the file with commas"
+            ));
         }
     }
     None
@@ -79,8 +92,8 @@ pub(super) fn read_header<'a>(scanner: &mut Scanner<'a>) -> Result<(Header, &'a 
         UnreadableFile::Invalid(problems) if problems.as_slice().iter().any(lacks_addresses) => {}
         UnreadableFile::Invalid(_) | UnreadableFile::Malformed(_) => return Err(error),
     }
-    let Some(row) = find_header(scanner) else { return Err(error) };
-    let text = format!("is required as a column; row {row} looks like the header: remove the rows above it");
+    let Some(remedy) = find_header(scanner) else { return Err(error) };
+    let text = format!("is required as a column; {remedy}");
     Err(UnreadableFile::Invalid(ValidationErrors::one("email", ValueError::new(Code::Required, text))))
 }
 
@@ -128,6 +141,12 @@ mod tests {
         assert_eq!(
             message(template.as_bytes()),
             "is required as a column; row 2 looks like the header: remove the rows above it"
+        );
+        let tabs = "Report\n\nEmail\tFirst Name\nada@example.com\tA\n";
+        assert_eq!(
+            message(tabs.as_bytes()),
+            "is required as a column; row 3 looks like the header, with tabs between its columns: remove the rows above \
+             it, and save the file with commas"
         );
         let late = format!("Report\n{}Email,First Name\n", "x,y\n".repeat(30));
         assert!(message(late.as_bytes()).contains("the first row names the columns `Report`"));

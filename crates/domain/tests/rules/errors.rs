@@ -75,7 +75,7 @@ fn each_public_error_type_implements_error() {
 #[test]
 fn unreadable_file_displays_its_cause() {
     let error: Box<dyn Error> = File::read(b"\"a").unwrap_err().into();
-    assert!(error.to_string().starts_with("The file is not CSV in UTF-8: "), "{error}");
+    assert!(error.to_string().starts_with("The file is not CSV in UTF-8 at line 1"), "{error}");
     let error: Box<dyn Error> = File::read(b"a\nb\n").unwrap_err().into();
     assert!(error.to_string().starts_with("email: "), "{error}");
 }

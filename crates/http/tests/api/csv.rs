@@ -55,8 +55,8 @@ async fn unreadable_csv_is_refused_with_reason_and_position() {
     for (file, code, reason) in [
         (semicolons, "validation_error", "semicolons"),
         (tabs, "validation_error", "tabs"),
-        (windows, "bad_request", "save it as CSV UTF-8) at line 2, column "),
-        (cut, "bad_request", "does not end at line 2, column "),
+        (windows, "bad_request", "UTF-8 at line 2, column "),
+        (cut, "bad_request", "UTF-8 at line 2, column "),
     ] {
         let response = upload(&world, "", file).await;
         assert_eq!(response.refusal(), (400, code.to_owned()));
