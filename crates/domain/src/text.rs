@@ -109,7 +109,14 @@ const fn is_forbidden_control(letter: char) -> bool {
 pub fn email(text: &str) -> Result<(), ValueError> {
     check_length(text, 1..=EMAIL_CHARS)?;
     if !text.validate_email() {
-        return Err(ValueError::format("an e-mail address"));
+        // The reader does not see it, so it has to be named.
+        let hidden_letter = text.chars().find(|letter| *letter != ' ' && is_blank(*letter));
+        return Err(hidden_letter.map_or_else(
+            || ValueError::format("an e-mail address"),
+            |letter| {
+                ValueError::format(format!("an e-mail address, without the character {}", code_point(letter)))
+            },
+        ));
     }
     let domain = fold_case(text.rsplit_once('@').map_or("", |(_, domain)| domain));
     if domain == ERASED_DOMAIN {
@@ -118,13 +125,18 @@ pub fn email(text: &str) -> Result<(), ValueError> {
         ));
     }
     if let Some(letter) = changed_letter(&domain) {
-        let name = letter.escape_unicode();
+        let name = code_point(letter);
         return Err(ValueError::format(format!(
             "an e-mail address as its domain is registered, without the character {name}, which mail servers read as \
              another one or none"
         )));
     }
     Ok(())
+}
+
+/// Returns the name of a character by its code, such as `U+200B`.
+fn code_point(letter: char) -> String {
+    format!("U+{:04X}", u32::from(letter))
 }
 
 /// Returns the first character of a domain that is not read as it is written (UTS #46): it is ignored, or stands for
@@ -365,6 +377,10 @@ mod tests {
         let twins = ["\u{200b}", "\u{ad}", "\u{2060}", "\u{feff}", "\u{ff4d}", "\u{24d1}"];
         for twin in twins.map(|letter| format!("ada@exa{letter}mple.com")) {
             assert_eq!(email(&twin).unwrap_err().code, Code::InvalidFormat, "{}", twin.escape_unicode());
+        }
+        for hidden in ["\u{200b}ada@example.com", "ada\u{200b}@example.com", "ada@example.com\u{200b}"] {
+            let message = email(hidden).unwrap_err().message;
+            assert!(message.contains("without the character U+200B"), "{message}");
         }
         for dot in ["\u{3002}", "\u{ff0e}"] {
             assert!(email(&format!("ada@example{dot}com")).is_err(), "{}", dot.escape_unicode());
