@@ -222,16 +222,17 @@ fn address(document: &UserDocument, user_name: &str, stored: Option<&Employee>) 
         text::email(address).map_err(|flaw| ScimError::value(format!("`emails.value` {}.", flaw.message)))?;
         return Ok(address.to_owned());
     }
-    if text::email(user_name).is_ok() {
-        return Ok(user_name.to_owned());
-    }
-    stored.map(|person| person.email.clone()).ok_or_else(|| {
-        ScimError::value("`emails.value` is required, because `userName` is not an e-mail address.")
-    })
+    let Err(flaw) = text::email(user_name) else { return Ok(user_name.to_owned()) };
+    stored
+        .map(|person| person.email.clone())
+        .ok_or_else(|| ScimError::value(format!("`userName` {}, or `emails.value` must be one.", flaw.message)))
 }
 
-/// Returns first and last name. A missing one stays as stored. For a new person it is taken from the display name,
-/// where a single name is the first one, and the last one is `-`, else from the user name.
+/// Sign in place of a last name. Many people have one name only, and a record needs a last name.
+const NO_LAST_NAME: &str = "-";
+
+/// Returns first and last name. A missing one stays as stored. For a new person it is taken from the display name. A
+/// single name is the first one, and the last one is [`NO_LAST_NAME`]. Without any, both are from the user name.
 fn names(
     document: &UserDocument,
     user_name: &str,
@@ -251,15 +252,20 @@ fn names(
         return Ok((first, family.unwrap_or_else(|| person.last_name.clone())));
     }
     let display_name = text_of("displayName", document.core("displayName"))?.or(formatted);
-    let local = user_name.split('@').next().filter(|local| !local.is_empty()).unwrap_or(user_name);
-    let (first, rest) = match display_name.as_deref().map(|name| name.split_once(char::is_whitespace).ok_or(name))
+    if let Some((first, rest)) = display_name.as_deref().and_then(|name| name.split_once(char::is_whitespace)) {
+        return Ok((given.unwrap_or_else(|| first.to_owned()), family.unwrap_or_else(|| rest.trim().to_owned())));
+    }
+    if let (Some(name), Some(family)) = (&display_name, &family)
+        && name != family
     {
-        Some(Ok((first, rest))) => (first.to_owned(), rest.trim().to_owned()),
-        // Many people have one name only. A record needs a last name, so `-` takes its place.
-        Some(Err(only)) => (only.to_owned(), "-".to_owned()),
-        None => (local.to_owned(), local.to_owned()),
-    };
-    Ok((given.unwrap_or(first), family.unwrap_or(rest)))
+        return Ok((name.clone(), family.clone()));
+    }
+    Ok(if let Some(only) = given.or(family).or(display_name) {
+        (only, NO_LAST_NAME.to_owned())
+    } else {
+        let local = user_name.split('@').next().filter(|local| !local.is_empty()).unwrap_or(user_name);
+        (local.to_owned(), local.to_owned())
+    })
 }
 
 fn custom_fields(

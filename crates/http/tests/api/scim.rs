@@ -341,6 +341,11 @@ async fn errors_and_discovery_have_the_form_of_scim() {
             assert!(response.json()["detail"].is_string() && response.json()["schemas"].is_array());
         }
     }
+    for path in ["", "/", "/users"] {
+        let response = provider.get(path).await;
+        let detail = response.json()["detail"].as_str().unwrap_or_default().to_owned();
+        assert!(response.status == 404 && detail.contains("/scim/v2/Users;"), "{path}: {detail}");
+    }
     assert_eq!(provider.get(&format!("/Users/{}", "emp_1")).await.status, 404);
     let without_key = world.bare("GET", "/scim/v2/Users").send().await;
     assert_eq!((without_key.status, &without_key.json()["status"]), (401, &json!("401")));

@@ -2,7 +2,7 @@
 
 use actix_web::http::Method;
 
-use super::{document, list, not_implemented, resource_types, schemas, service_provider_config};
+use super::{document, list, no_such_path, not_implemented, resource_types, schemas, service_provider_config};
 use crate::answer::Answer;
 
 /// A path of the service.
@@ -129,7 +129,8 @@ impl Endpoint {
                 not_implemented("Groups are not supported. Map the department attribute of users instead.")
             }
             Self::Unsupported => not_implemented("This endpoint is not supported. Use /Users."),
-            Self::Users | Self::User(_) | Self::Unknown => return None,
+            Self::Unknown => no_such_path(base),
+            Self::Users | Self::User(_) => return None,
         })
     }
 }

@@ -79,6 +79,12 @@ fn not_implemented(detail: &str) -> Answer {
     to_answer(&ScimError::with_status(501, detail))
 }
 
+fn no_such_path(base: &str) -> Answer {
+    let detail =
+        format!("SCIM has no such path. Users are at {base}/Users; names in paths are read with their case.");
+    to_answer(&ScimError::with_status(404, detail))
+}
+
 /// The query parameters of a request. Names are read without case, and unknown ones are ignored.
 struct Query(Vec<(String, String)>);
 

@@ -114,6 +114,31 @@ async fn missing_names_stay_as_stored() {
 }
 
 #[tokio::test]
+async fn single_name_of_a_new_person_is_the_first_name() {
+    let world = TestApi::new().await;
+    let provider = Provider::new(&world).await;
+    for (number, (body, names)) in [
+        (json!({"name": {"givenName": "Madonna"}}), ["Madonna", "-"]),
+        (json!({"name": {"givenName": "Pele", "familyName": ""}}), ["Pele", "-"]),
+        (json!({"name": {"familyName": "Cher"}}), ["Cher", "-"]),
+        (json!({"name": {"familyName": "Cher"}, "displayName": "Cher"}), ["Cher", "-"]),
+        (json!({"displayName": "Sukarno"}), ["Sukarno", "-"]),
+        (json!({"name": {"familyName": "Li"}, "displayName": "Bo"}), ["Bo", "Li"]),
+        (json!({"name": {"givenName": "Bo"}, "displayName": "Bo Li"}), ["Bo", "Li"]),
+        (json!({"displayName": "Ada Lovelace"}), ["Ada", "Lovelace"]),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut user = body;
+        user["userName"] = json!(format!("m{number}@example.com"));
+        let id = provider.made(&user).await;
+        let person = world.get(&format!("/v1/employees/{id}")).await.json();
+        assert_eq!([&person["first_name"], &person["last_name"]], names, "{user}");
+    }
+}
+
+#[tokio::test]
 async fn concurrent_moves_are_all_answered() {
     for shared in every_store().await {
         let world = &shared.world;
