@@ -113,7 +113,7 @@ impl Api {
         let path = router::decode_unreserved(request.path());
         let Some((resource, captures)) = self.router.find(&path) else {
             self.no_route(exchange).await?;
-            return Err(ErrorResponse::no_such_path());
+            return Err(ErrorResponse::no_such_path(self.router.suggest(&path)));
         };
         exchange.pattern = resource.pattern;
         if request.method() == Method::OPTIONS {

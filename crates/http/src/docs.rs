@@ -118,7 +118,7 @@ fn find_file(name: &str) -> Result<Arc<Asset>, ErrorResponse> {
     if let Some(it) = files.get(name) {
         return Ok(Arc::clone(it));
     }
-    let asset = Arc::new(reference::file(name).ok_or_else(ErrorResponse::not_found)?);
+    let asset = Arc::new(reference::file(name).ok_or_else(|| ErrorResponse::no_such_path(None))?);
     files.insert(name.to_owned(), Arc::clone(&asset));
     Ok(asset)
 }

@@ -115,10 +115,12 @@ impl ErrorResponse {
         Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, "Not found.")
     }
 
-    /// Creates the 404 for a path that is none of the API.
-    pub(crate) fn no_such_path() -> Self {
-        let message =
-            "Not found: the API has no such path. See /docs for its paths, which begin with /v1 or /scim/v2.";
+    /// Creates the 404 for a path that is none of the API, with the path that it probably means.
+    pub(crate) fn no_such_path(probably: Option<String>) -> Self {
+        let hint = probably.map(|path| format!("; it is probably {path}")).unwrap_or_default();
+        let message = format!(
+            "Not found: the API has no such path{hint}. See /docs for its paths, which begin with /v1 or /scim/v2."
+        );
         Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, message)
     }
 

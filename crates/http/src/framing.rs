@@ -253,7 +253,9 @@ const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// Parses a body as JSON.
 pub(crate) fn json(body: &[u8]) -> Result<Value, ErrorResponse> {
-    if UTF16_MARKS.iter().any(|mark| body.starts_with(mark)) {
+    // JSON begins with two ASCII characters, so a zero byte is half of one (RFC 4627 §3).
+    let has_zero = body.iter().take(2).any(|byte| *byte == 0);
+    if has_zero || UTF16_MARKS.iter().any(|mark| body.starts_with(mark)) {
         return Err(ErrorResponse::malformed_request("The body is UTF-16. Send it in UTF-8."));
     }
     json::parse(body.strip_prefix(UTF8_MARK).unwrap_or(body))
@@ -292,7 +294,9 @@ mod tests {
         assert!(message("{\n\"a\": }").ends_with("at line 2 column 6."), "{}", message("{\n\"a\": }"));
         assert!(json(b"\"\xff\"").is_err(), "not UTF-8");
         assert!(json(b"\xef\xbb\xbf{}").is_ok(), "a byte order mark");
-        assert!(json(b"\xff\xfe{\0}\0").is_err_and(|error| error.message.contains("UTF-16")));
+        for utf16 in [&b"\xff\xfe{\0}\0"[..], b"{\0}\0", b"\0{\0}"] {
+            assert!(json(utf16).is_err_and(|error| error.message.contains("UTF-16")), "{utf16:?}");
+        }
         assert!(json(format!("{}{}", "[".repeat(127), "]".repeat(127)).as_bytes()).is_ok());
         assert!(json("[".repeat(200_000).as_bytes()).is_err(), "too deep");
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use actix_web::HttpRequest;
 use actix_web::http::header::HeaderValue;
+use candor_domain::spelling::is_misspelled;
 
 use crate::answer::Answer;
 use crate::request::Captures;
@@ -58,6 +59,8 @@ impl Resource {
 
 /// Maximum number of segments of a path below `/v1`. Longer paths match no route.
 const MAX_SEGMENTS: usize = 6;
+/// Maximum number of bytes of an unknown path for which a known one is suggested.
+const MAX_SUGGESTED: usize = 200;
 
 /// All paths of a table.
 pub(crate) struct Router(Vec<Resource>);
@@ -87,6 +90,27 @@ impl Router {
             resource.segments.iter().map(|segment| segment.starts_with('{')).collect::<Vec<_>>()
         });
         Self(resources)
+    }
+
+    /// Returns the path of the table that another path probably means: with more slashes, another case or version, without
+    /// `/v1`, or with a misspelled first name.
+    pub(crate) fn suggest(&self, path: &str) -> Option<String> {
+        if path.len() > MAX_SUGGESTED {
+            return None;
+        }
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let is_version =
+            |segment: &str| segment.strip_prefix(['v', 'V']).is_some_and(|number| number.parse::<u8>().is_ok());
+        let first_place = segments.iter().position(|segment| is_version(segment)).map_or(0, |at| at + 1);
+        let (first, rest) = segments.get(first_place..)?.split_first()?;
+        let first = first.to_ascii_lowercase();
+        let names = self.0.iter().filter_map(|resource| resource.segments.first());
+        let name = names.clone().find(|name| ***name == *first).or_else(|| {
+            let mut names = names;
+            names.find(|name| is_misspelled(&first, name))
+        })?;
+        let right = rest.iter().fold(format!("{BASE}/{name}"), |path, segment| format!("{path}/{segment}"));
+        self.find(&right).is_some().then_some(right)
     }
 
     /// Finds the resource at a path and the identifiers in it.
@@ -187,6 +211,29 @@ mod tests {
             "/v1/Observations",
         ] {
             assert!(router.find(path).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn nearly_right_path_suggests_the_right_one() {
+        let router = Router::new(ROUTES);
+        for path in [
+            "/v1/employees/",
+            "//v1/employees",
+            "/v1/Employees",
+            "/v2/employees",
+            "/employees",
+            "/v1/employes",
+            "/v1/employee",
+            "/api/v1/employees",
+            "/v1//employees",
+        ] {
+            assert_eq!(router.suggest(path).as_deref(), Some("/v1/employees"), "{path}");
+        }
+        assert_eq!(router.suggest("/v1/employee/emp_1/").as_deref(), Some("/v1/employees/emp_1"));
+        for path in ["/", "/v1", "/v1/nothing", "/v1/employees/a/b/c", "/favicon.ico", "/v1/employees/a/archives"]
+        {
+            assert_eq!(router.suggest(path), None, "{path}");
         }
     }
 
