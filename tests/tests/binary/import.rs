@@ -58,7 +58,7 @@ fn import_files(place: Installation) {
         (Some(1), &json!("create"), &json!(1))
     );
     let dry_run = import(&["--dry-run"]);
-    let row = "2    new@example.com  create  first_name: New; hris_source: manual; last_name: Person";
+    let row = "2    new@example.com  create  first_name: New; last_name: Person";
     assert!(
         dry_run.stdout.starts_with("Nothing was written") && dry_run.stdout.contains(row),
         "{}",

@@ -15,8 +15,10 @@ pub(super) fn changes(plan: &[Value]) -> String {
     }
     let mut rows = vec![["ROW", "EMAIL", "ACTION", "CHANGES"].map(str::to_owned).to_vec()];
     rows.extend(of_interest.iter().take(SHOWN).map(|row| {
-        // The column EMAIL already shows the address of a new person.
-        let is_news = |(column, cell): &(&String, &Value)| *column != "email" || !cell["from"].is_null();
+        // The column EMAIL already shows the address of a new person, and the file has no source of their data.
+        let is_news = |(column, cell): &(&String, &Value)| {
+            !matches!(column.as_str(), "email" | "hris_source") || !cell["from"].is_null()
+        };
         let columns = row["changes"].as_object().into_iter().flatten().filter(is_news);
         let changes: Vec<String> =
             columns.map(|(column, cell)| change(column, &cell["from"], &cell["to"])).collect();
@@ -54,7 +56,8 @@ mod tests {
 
     #[test]
     fn plan_row_lists_only_changed_cells() {
-        let new = json!({"email": {"from": null, "to": "a@x"}, "first_name": {"from": null, "to": "Ada"}, "last_name": {"from": null, "to": "M"}});
+        let new = json!({"email": {"from": null, "to": "a@x"}, "first_name": {"from": null, "to": "Ada"}, "last_name": {"from": null, "to": "M"},
+            "hris_source": {"from": null, "to": "manual"}});
         let other =
             json!({"manager_email": {"from": "b@x", "to": null}, "role": {"from": "employee", "to": "manager"}});
         let plan = [row(2, "create", &new), row(3, "skip", &json!({})), row(4, "update", &other)];

@@ -4,7 +4,7 @@ use candor_domain::csv::{FailedRows, Part};
 use serde_json::{Value, json};
 
 use super::plan::{cell, changes};
-use crate::output::{printable, table};
+use crate::output::{count_noun, printable, table};
 
 /// Maximum number of rows in a table of text output; further rows are only counted. `--json` has all rows.
 pub(super) const SHOWN: usize = 200;
@@ -227,9 +227,18 @@ impl Tally {
         if self.errors.is_empty() {
             return String::new();
         }
+        // A dry run or an import of many people has few causes, which the table must not leave out.
+        let (causes, others): (Vec<&Value>, Vec<&Value>) =
+            self.errors.iter().partition(|error| error["caused_by_row"].is_null());
+        let mut shown_errors: Vec<&Value> = causes.into_iter().chain(others.iter().copied()).take(SHOWN).collect();
+        shown_errors.sort_by_key(|error| error["row_number"].as_u64());
         let mut rows = vec![["ROW", "EMAIL", "COLUMN", "CODE", "MESSAGE"].map(str::to_owned).to_vec()];
-        rows.extend(self.errors.iter().take(SHOWN).flat_map(problem_lines));
+        rows.extend(shown_errors.into_iter().flat_map(problem_lines));
         let mut text = format!("\n{}\n", table(&rows));
+        if !others.is_empty() {
+            let count = count_noun(others.len(), "row");
+            text.push_str(&format!("{count} of them failed only because of other rows: correct those first\n"));
+        }
         if self.errors.len() > SHOWN {
             text.push_str(&format!("and {} more; --json shows them all\n", self.errors.len() - SHOWN));
         }
@@ -286,6 +295,22 @@ mod tests {
         assert!(text.lines().last().is_some_and(|text| text.starts_with("12")), "{text}");
         let warnings: Vec<_> = tally.warnings.iter().map(|warning| warning["message"].as_str()).collect();
         assert_eq!(warnings, [Some("becomes a text in row 9"), Some("becomes a text in row 4")]);
+    }
+
+    #[test]
+    fn causes_are_shown_before_the_rows_that_follow() {
+        let error = |row: usize, cause: Option<usize>| {
+            let mut error = json!({"row_number": row, "email": "a@x", "code": "required", "message": "x"});
+            if let Some(cause) = cause {
+                error["caused_by_row"] = json!(cause);
+            }
+            error
+        };
+        let last = SHOWN + 3;
+        let errors = (2..last).map(|row| error(row, Some(last))).chain([error(last, None)]).collect();
+        let text = Tally { errors, ..Tally::default() }.errors_text();
+        assert!(text.contains(&format!("\n{last}  ")), "{text}");
+        assert!(text.contains(&format!("{} rows of them failed only because of other rows", last - 2)), "{text}");
     }
 
     #[test]
