@@ -49,6 +49,7 @@ const FILES: &[(&str, &str)] = files![
     "lib/csv_columns.js",
     "lib/csv_file.js",
     "lib/csv_import.js",
+    "lib/csv_rows.js",
     "lib/data.js",
     "lib/deliveries.js",
     "lib/dialog.js",

@@ -6,6 +6,7 @@ import { request } from "./api.js";
 import { cells, records, withCells, withHeader } from "./csv.js";
 import { AS_NAMED, keep, leftOut, recall, sentHeader } from "./csv_columns.js";
 import { cellsBeyondAscii, decode, separatorOf, withCommas, withoutSeparatorLine } from "./csv_file.js";
+import { renumbered, withCauses } from "./csv_rows.js";
 import { asApiError } from "./data.js";
 import { session } from "./session.js";
 import { toast } from "./toast.js";
@@ -180,10 +181,10 @@ async function applied(text, query, onDone) {
       for (const name of /** @type {const} */ (["created", "updated", "deactivated",
         "skipped"])) sum[name] += data.data[name];
       errors.push(...data.data.errors.map((/** @type {Refused} */ one) =>
-        ({ ...one, row_number: (part[one.row_number - 2]?.at ?? 0) + 2 })));
+        renumbered(one, (row) => (part[row - 2]?.at ?? 0) + 2)));
       onDone(Math.min(rows.length, start + CHUNK_ROWS));
     }
-    sum.errors = errors;
+    sum.errors = withCauses(errors);
     const refused = new Set(errors.map((one) => one.row_number - 2));
     open = rows.map((row, at) => ({ row, at })).filter(({ at }) => refused.has(at));
   }

@@ -13,6 +13,13 @@ import { t } from "../texts.js";
 
 const SHOWN_ROWS = 100;
 
+/** Returns the rows to show: those with a problem of their own first, if there are too many. @param {Refused[]} errors */
+function shownOf(errors) {
+  const isCause = (/** @type {Refused} */ one) => one.caused_by_row === undefined;
+  const shown = [...errors.filter(isCause), ...errors.filter((one) => !isCause(one))].slice(0, SHOWN_ROWS);
+  return shown.sort((one, other) => one.row_number - other.row_number);
+}
+
 /**
  * Places of the cells that can solve the problems of a row: those of the fields that the problems name, or all cells if
  * a problem is of the whole row.
@@ -51,7 +58,7 @@ export function RefusedRows({ errors, file, fields, corrections, isFixed }) {
     { name: "correction", label: t.csv.correction, cell: correction },
   ];
   return html`<${Card} title=${t.csv.problems}>
-    <${Table} caption=${t.csv.problems} columns=${columns} rows=${errors.slice(0, SHOWN_ROWS)}
+    <${Table} caption=${t.csv.problems} columns=${columns} rows=${shownOf(errors)}
       keyOf=${(/** @type {Refused} */ one) => String(one.row_number)} />
     ${errors.length > SHOWN_ROWS &&
       html`<p class="muted">${t.csv.others(number(errors.length - SHOWN_ROWS))}</p>`}</${Card}>`;
