@@ -116,6 +116,15 @@ def test_advice_of_the_service_overrides_the_status() -> None:
         assert len(sent) == attempts
 
 
+def test_url_of_a_service_is_checked_at_once() -> None:
+    for url in ("127.0.0.1:8080", "ftp://localhost", "http://", "http://exa mple"):
+        with pytest.raises(CandorError, match="no URL of a service"):
+            Candor(api_key="cdr_live_x", base_url=url)
+    with pytest.raises(CandorError, match="a user or a password") as refusal:
+        Candor(api_key="cdr_live_x", base_url="https://ada:secret@localhost")
+    assert "secret" not in str(refusal.value)
+
+
 def test_used_up_quota_is_waited_for_within_its_window(monkeypatch: pytest.MonkeyPatch) -> None:
     pauses: list[float] = []
     monkeypatch.setattr("time.sleep", pauses.append)

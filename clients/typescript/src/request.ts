@@ -95,6 +95,21 @@ const QUOTA_WINDOW_S = 60;
 const QUOTA_MARGIN_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
+/** Options of a client; `satisfies` keeps the list complete. */
+const CLIENT_OPTIONS: ReadonlySet<string> = new Set(
+  Object.keys({
+    apiKey: true,
+    baseUrl: true,
+    environment: true,
+    timeout: true,
+    maxRetries: true,
+    maxWait: true,
+    headers: true,
+    userAgent: true,
+    log: true,
+    fetch: true,
+  } satisfies Record<keyof ClientOptions, true>),
+);
 /** Options of every call; `satisfies` keeps the list complete. */
 const OPTIONS: ReadonlySet<string> = new Set(
   Object.keys({
@@ -133,6 +148,8 @@ export class Core {
 
   constructor(options: ClientOptions, isDry = false) {
     this.#isDry = isDry;
+    const unknown = Object.keys(options).find((name) => !CLIENT_OPTIONS.has(name));
+    if (unknown !== undefined) throw new CandorError(`\`${unknown}\` is no option of a client.`);
     const environment = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env;
     const key = options.apiKey ?? environment?.["CANDOR_API_KEY"];
     const url = options.baseUrl ?? environment?.["CANDOR_URL"];
@@ -143,6 +160,10 @@ export class Core {
     }
     if (!isServiceUrl(url)) {
       throw new CandorError(`"${url}" is no URL of a service: it needs http:// or https:// and a host.`);
+    }
+    if (new URL(url).username || new URL(url).password) {
+      // The URL is not shown: a password may be in it.
+      throw new CandorError("The URL of the service has a user or a password: leave them out, the API key is enough.");
     }
     this.#key = key;
     this.#base = `${url.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1`;

@@ -109,6 +109,16 @@ async function clocked(context: TestContext, call: () => Promise<unknown>): Prom
   return [outcome, seconds];
 }
 
+test("settings of a client are checked at once", () => {
+  for (const baseUrl of ["127.0.0.1:8080", "ftp://localhost", "http://", "http://exa mple"]) {
+    assert.throws(() => new Candor({ apiKey: "cdr_live_x", baseUrl }), /no URL of a service/);
+  }
+  const withPassword = { apiKey: "cdr_live_x", baseUrl: "https://ada:secret@localhost" };
+  assert.throws(() => new Candor(withPassword), /a user or a password: leave them out/);
+  const misspelled = { apiKey: "cdr_live_x", baseUrl: "http://localhost", base_url: "http://localhost" };
+  assert.throws(() => new Candor(misspelled), /`base_url` is no option of a client/);
+});
+
 test("used-up quota is waited for within its window", async (context) => {
   const [client, sent] = played([429, LIMITED, { "retry-after": "52" }], [200, { data: 1 }]);
   const [answer, seconds] = await clocked(context, () => client.request("POST", "/things", { body: {} }));

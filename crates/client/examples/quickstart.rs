@@ -2,9 +2,9 @@ use candor_client::types::{EmployeeCreate, ObservationType};
 use candor_client::types::{ListObservationsFilter, ListObservationsQuery, ObservationCreate};
 use candor_client::{Candor, Error};
 
-/// Returns the name of a new employee, and what was observed.
-pub async fn observe(candor: &Candor) -> Result<Vec<String>, Error> {
-    let ada = candor.employees().create(EmployeeCreate::new("ada@example.com", "Ada", "Moreau")).await?;
+/// Creates an employee with this address, and returns the name and what was observed.
+pub async fn observe(candor: &Candor, email: &str) -> Result<Vec<String>, Error> {
+    let ada = candor.employees().create(EmployeeCreate::new(email, "Ada", "Moreau")).await?;
     let text = "Explained the outage to the customer calmly.";
     candor.observations().create(ObservationCreate::new(&ada.id, ObservationType::Strength, text)).await?;
 

@@ -131,8 +131,8 @@ class Candor(Resources):
     ) -> Iterator[types.ExportLine]:
         """Yields every resource of the organization, as lines in the order of resource and id.
 
-        The first line is the header with `events_cursor`. Pass it to `events.follow` afterwards: the rows, and then
-        every event from there on, result in the current data. An interrupted answer is continued from its last
+        The first line is the header with `events_cursor`. Pass it to `events.changes` afterwards: the rows, and then
+        every batch from there on, result in the current data. An interrupted answer is continued from its last
         checkpoint, and each row comes once. The line `end` has the counts of the last answer. To continue in another
         process, store the `cursor` of a checkpoint and pass it with the same `resources`. Needs the scope
         `exports:read` and an admin-level key of the organization.
@@ -257,8 +257,8 @@ class AsyncCandor(AsyncResources):
     ) -> AsyncIterator[types.ExportLine]:
         """Yields every resource of the organization, as lines in the order of resource and id.
 
-        The first line is the header with `events_cursor`. Pass it to `events.follow` afterwards: the rows, and then
-        every event from there on, result in the current data. An interrupted answer is continued from its last
+        The first line is the header with `events_cursor`. Pass it to `events.changes` afterwards: the rows, and then
+        every batch from there on, result in the current data. An interrupted answer is continued from its last
         checkpoint, and each row comes once. The line `end` has the counts of the last answer. To continue in another
         process, store the `cursor` of a checkpoint and pass it with the same `resources`. Needs the scope
         `exports:read` and an admin-level key of the organization.

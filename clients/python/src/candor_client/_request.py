@@ -154,13 +154,26 @@ class Settings:
             raise CandorError("No URL of the service: pass `base_url`, or set CANDOR_URL.")
         if environment and not key.startswith(f"cdr_{environment}_"):
             raise CandorError(f"The API key is not a {environment} key: pass one, or change `environment`.")
-        if not url.startswith(("http://", "https://")) or not httpx2.URL(url).host:
+        if not url.startswith(("http://", "https://")) or not _host(url):
             raise CandorError(f"{url!r} is no URL of a service: it needs http:// or https:// and a host.")
+        if httpx2.URL(url).userinfo:
+            # The URL is not shown: a password may be in it.
+            raise CandorError(
+                "The URL of the service has a user or a password: leave them out, the API key is enough."
+            )
         base = url.rstrip("/").removesuffix("/v1") + "/v1"
         agent = f"candor-python/{VERSION}"
         agent = f"{user_agent} {agent}" if user_agent else agent
         own = {name.lower(): value for name, value in (headers or {}).items()}
         return cls(key, base, timeout, max_retries, agent, log, max_wait, own)
+
+
+def _host(url: str) -> str:
+    """Returns the host of a URL, or an empty text if the URL is not valid."""
+    try:
+        return "" if any(letter.isspace() for letter in url) else httpx2.URL(url).host
+    except httpx2.InvalidURL:
+        return ""
 
 
 def requested(

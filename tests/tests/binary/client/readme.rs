@@ -24,6 +24,6 @@ fn readme_shows_the_examples_that_run() {
 #[tokio::test]
 async fn first_steps_of_the_readme_run() {
     let fixture = Fixture::start();
-    let lines = quickstart::observe(&fixture.client()).await.unwrap();
+    let lines = quickstart::observe(&fixture.client(), "ada@example.com").await.unwrap();
     assert_eq!(lines, ["Ada: Explained the outage to the customer calmly."]);
 }
