@@ -177,7 +177,14 @@ async fn unknown_filter_is_named_and_other_parameters_are_ignored() {
         let unknown = |name: &str| (name.to_owned(), "unknown_field".to_owned());
         assert_eq!(response.problems(), [unknown("filter[unknown]"), unknown("filter[]")], "{path}");
         assert_eq!(world.get(&format!("{path}unknown=1&page=2&utm_source=x")).await.status, 200, "{path}");
-        for nearly in ["Limit=1", "filter.status=x", "page[size]=2", "expand[]=x", "sort[created_at]=asc"] {
+        for nearly in [
+            "Limit=1",
+            "filter.status=x",
+            "page[size]=2",
+            "expand[]=x",
+            "sort[created_at]=asc",
+            "fliter[status]=x",
+        ] {
             let near_response = world.get(&format!("{path}{nearly}")).await;
             let name = nearly.split_once('=').unwrap().0;
             assert_eq!(near_response.problems(), [unknown(name)], "{path}{nearly}");
