@@ -1,9 +1,11 @@
 //! Limiter for work on large rows and responses: a bounded number of concurrent pieces, with turns between
 //! tenants.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candor_domain::access::Tenant;
+use candor_domain::id::OrganizationId;
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 
@@ -24,13 +26,57 @@ pub struct LargeWork(Arc<Mutex<State>>);
 #[derive(Debug)]
 struct State {
     free: usize,
-    /// Callers that wait for a turn. Empty while a turn is free.
+    /// Maximum number of turns of one organization.
+    share: usize,
+    /// Number of turns of each organization that has some.
+    held: HashMap<OrganizationId, usize>,
+    /// Callers that wait for a turn. While a turn is free, only callers wait whose organizations use their share.
     waiting: FairQueue<oneshot::Sender<Turn>>,
 }
 
-/// Permit for one piece of large work, held until it is dropped. `None` if its waiting caller was gone.
+impl State {
+    /// Takes a turn for an organization, unless all are taken or it uses its share. The service's own work has no
+    /// share.
+    fn take(&mut self, owner: Option<OrganizationId>) -> bool {
+        let may_have = self.free > 0 && has_share_left(&self.held, self.share, owner);
+        if may_have {
+            self.free -= 1;
+            owner.into_iter().for_each(|owner| *self.held.entry(owner).or_default() += 1);
+        }
+        may_have
+    }
+
+    fn release(&mut self, owner: Option<OrganizationId>) {
+        self.free += 1;
+        let Some(owner) = owner else { return };
+        let count = self.held.get(&owner).map_or(0, |count| count.saturating_sub(1));
+        if count == 0 {
+            self.held.remove(&owner);
+        } else {
+            self.held.insert(owner, count);
+        }
+    }
+
+    /// Takes a free turn for the next waiting caller that may have one.
+    fn take_for_next(&mut self) -> Option<(Option<OrganizationId>, oneshot::Sender<Turn>)> {
+        if self.free == 0 {
+            return None;
+        }
+        let (held, share) = (&self.held, self.share);
+        let (owner, sender) = self.waiting.pop_if(|owner| has_share_left(held, share, owner))?;
+        self.take(owner);
+        Some((owner, sender))
+    }
+}
+
+fn has_share_left(held: &HashMap<OrganizationId, usize>, share: usize, owner: Option<OrganizationId>) -> bool {
+    owner.and_then(|owner| held.get(&owner)).is_none_or(|count| *count < share)
+}
+
+/// Permit for one piece of large work, with the organization that holds it until it is dropped. `None` if its waiting
+/// caller was gone.
 #[derive(Debug)]
-pub struct Turn(Option<LargeWork>);
+pub struct Turn(Option<(LargeWork, Option<OrganizationId>)>);
 
 impl Default for LargeWork {
     /// Creates a limiter with turns for half of the processors; the other half always answers small requests.
@@ -41,10 +87,19 @@ impl Default for LargeWork {
 }
 
 impl LargeWork {
-    /// Creates a limiter of this many concurrent turns, at least one.
+    /// Creates a limiter of this many concurrent turns, at least one. An organization may have all of them: for work
+    /// of milliseconds, so that its next turn comes soon.
     #[must_use]
     pub fn with_turns(turns: usize) -> Self {
-        Self(Arc::new(Mutex::new(State { free: turns.max(1), waiting: FairQueue::default() })))
+        Self::with_share(turns, turns)
+    }
+
+    /// Creates a limiter of this many concurrent turns, of which an organization has at most a share; both are at
+    /// least one. For work that takes seconds.
+    #[must_use]
+    pub fn with_share(turns: usize, share: usize) -> Self {
+        let (held, waiting) = (HashMap::new(), FairQueue::default());
+        Self(Arc::new(Mutex::new(State { free: turns.max(1), share: share.max(1), held, waiting })))
     }
 
     /// Waits for a turn of the tenant. Without a tenant, the work counts as the service's own.
@@ -52,14 +107,15 @@ impl LargeWork {
     /// # Errors
     /// [`StorageError::Failed`], which does not happen: a turn that is given up goes to the next caller.
     pub async fn turn(&self, tenant: impl Into<Option<Tenant>>) -> Result<Turn, StorageError> {
+        let tenant = tenant.into();
+        let owner = tenant.map(|tenant| tenant.organization);
         let turn_receiver = {
             let mut state = self.lock();
-            if state.free > 0 {
-                state.free -= 1;
-                return Ok(Turn(Some(self.clone())));
+            if state.take(owner) {
+                return Ok(Turn(Some((self.clone(), owner))));
             }
             let (give, given) = oneshot::channel();
-            state.waiting.push(tenant.into(), give);
+            state.waiting.push(tenant, give);
             given
         };
         turn_receiver.await.map_err(|_| StorageError::Failed("no turn came".to_owned()))
@@ -95,22 +151,17 @@ impl LargeWork {
 }
 
 impl Drop for Turn {
-    /// Gives the turn to the next caller that still waits.
+    /// Gives the turn to the next caller that still waits and may have it.
     fn drop(&mut self) {
-        let Some(turns) = self.0.take() else { return };
+        let Some((work, owner)) = self.0.take() else { return };
+        work.lock().release(owner);
         loop {
-            let next = {
-                let mut state = turns.lock();
-                let next = state.waiting.pop();
-                state.free += usize::from(next.is_none());
-                next
-            };
-            let Some(next) = next else { return };
-            match next.send(Self(Some(turns.clone()))) {
-                Ok(()) => return,
-                // The waiting caller is gone. `None` keeps this `drop` from running for the returned turn as well.
-                Err(mut unused) => unused.0 = None,
-            }
+            let next_caller = work.lock().take_for_next();
+            let Some((owner, sender)) = next_caller else { return };
+            let Err(mut unused) = sender.send(Self(Some((work.clone(), owner)))) else { return };
+            // The waiting caller is gone. `None` keeps this `drop` from running for the returned turn as well.
+            unused.0 = None;
+            work.lock().release(owner);
         }
     }
 }
@@ -152,6 +203,26 @@ mod tests {
             piece.await.unwrap().unwrap();
         }
         assert_eq!(*order.lock().unwrap(), [(1, 1), (2, 1), (1, 2), (2, 2), (1, 3)]);
+    }
+
+    #[tokio::test]
+    async fn organization_gets_its_share_of_the_turns() {
+        let work = LargeWork::with_share(4, 2);
+        let mut turns = vec![work.turn(tenant(1)).await.unwrap(), work.turn(tenant(1)).await.unwrap()];
+        let mut third = Box::pin(work.turn(tenant(1)));
+        assert!((&mut third).now_or_never().is_none() && work.is_awaited());
+        let others = [work.turn(tenant(2)).await.unwrap(), work.turn(tenant(3)).await.unwrap()];
+        let mut late = Box::pin(work.turn(tenant(4)));
+        assert!((&mut late).now_or_never().is_none(), "all are taken");
+        drop(others);
+        assert!(late.now_or_never().is_some_and(|turn| turn.is_ok()), "before the caller that came first");
+        assert!((&mut third).now_or_never().is_none());
+        assert!(work.turn(None).now_or_never().is_some(), "the service's own work has no share");
+        drop(turns.pop());
+        assert!(third.now_or_never().is_some());
+        drop(turns);
+        let state = work.lock();
+        assert_eq!((state.free, state.held.len()), (4, 0));
     }
 
     #[tokio::test]

@@ -45,7 +45,17 @@ impl<T> FairQueue<T> {
 
     /// Takes the first item of the next organization.
     pub fn pop(&mut self) -> Option<T> {
-        let owner = self.turns.pop_front()?;
+        self.pop_if(|_| true).map(|(_, item)| item)
+    }
+
+    /// Takes the first item of the next organization that may have one, and returns it with its organization. The
+    /// others keep their places.
+    pub fn pop_if(
+        &mut self,
+        may_have: impl Fn(Option<OrganizationId>) -> bool,
+    ) -> Option<(Option<OrganizationId>, T)> {
+        let place = self.turns.iter().position(|owner| may_have(*owner))?;
+        let owner = self.turns.remove(place)?;
         let items = self.waiting.get_mut(&owner)?;
         let item = items.pop_front();
         if items.is_empty() {
@@ -53,7 +63,7 @@ impl<T> FairQueue<T> {
         } else {
             self.turns.push_back(owner);
         }
-        item
+        item.map(|item| (owner, item))
     }
 
     /// Returns `true` if the queue has no items.
@@ -127,6 +137,21 @@ mod tests {
             queue.put_back(owner, item);
         }
         assert_eq!(take_all(&mut queue), ["a1", "b1", "c1", "a2", "a3"]);
+    }
+
+    #[test]
+    fn organization_that_may_have_nothing_keeps_its_place() {
+        let mut queue = FairQueue::default();
+        for (owner, item) in [(1, "a1"), (2, "b1"), (2, "b2"), (3, "c1")] {
+            queue.push(tenant(owner), item);
+        }
+        let first = tenant(1).map(|tenant| tenant.organization);
+        let mut pop_other = || queue.pop_if(|owner| owner != first).map(|(_, item)| item);
+        assert_eq!(
+            [pop_other(), pop_other(), pop_other(), pop_other()],
+            [Some("b1"), Some("c1"), Some("b2"), None]
+        );
+        assert_eq!(taken(&mut queue), ["a1"]);
     }
 
     #[test]

@@ -108,6 +108,8 @@ impl ServiceSettings {
 
 /// Number of uploads of many people that run at the same time in a process. Each holds up to 32 MiB of stored people.
 const LARGE_UPLOADS: usize = 4;
+/// Number of them that one organization may have: uploads of the same people overtake each other for seconds.
+const UPLOADS_OF_AN_ORGANIZATION: usize = 2;
 
 /// The store, the clocks, the vault and the other parts that a use case needs in addition to its request.
 pub struct Services {
@@ -189,7 +191,7 @@ impl Services {
             tenant_sizes: TenantSizes::default(),
             large_work: LargeWork::default(),
             large_bodies: LargeWork::default(),
-            uploads: LargeWork::with_turns(LARGE_UPLOADS),
+            uploads: LargeWork::with_share(LARGE_UPLOADS, UPLOADS_OF_AN_ORGANIZATION),
             export_permits: ExportPermits::default(),
             move_locks: KeyedLocks::default(),
             submission_locks: KeyedLocks::default(),
