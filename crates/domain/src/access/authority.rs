@@ -129,13 +129,6 @@ impl Caller {
         }
     }
 
-    /// Returns `true` if the caller's key does not end before one that ends at `end`. A stored answer can hold a
-    /// secret. A key does not get it if it ends earlier than the key of the first request (decision A13).
-    #[must_use]
-    pub fn lasts_as_long_as(&self, end: Option<Timestamp>) -> bool {
-        !outlasts(end, self.expires_at)
-    }
-
     /// Returns the person of a bound key, org admins included: the person in whose name the key writes (decision
     /// B5).
     #[must_use]
@@ -213,7 +206,7 @@ impl Caller {
         self.may_manage_keys_of(grant.person)?;
         let has_level = grant.level == AccessLevel::Standard || self.level == grant.level;
         let may_as_much = self.scopes.cover(grant.scopes) && has_level;
-        let reaches_as_far = self.lasts_as_long_as(grant.end) && self.allowed_networks.cover(grant.networks);
+        let reaches_as_far = !outlasts(grant.end, self.expires_at) && self.allowed_networks.cover(grant.networks);
         if may_as_much && reaches_as_far { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
     }
 

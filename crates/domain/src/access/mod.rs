@@ -1,6 +1,7 @@
 //! API keys, the callers that they authenticate, and the permissions of callers (§5, decisions B3 to B6).
 
 pub mod api_key;
+mod asker;
 mod authority;
 mod denied;
 mod key_text;
@@ -8,6 +9,7 @@ mod networks;
 mod quota;
 mod requirement;
 
+pub use asker::{Asker, Reach};
 pub use authority::{Authority, Grant};
 pub use denied::PermissionDenied;
 pub use networks::{AllowedNetworks, MAX_NETWORKS};

@@ -11,6 +11,8 @@ const PROXY: &str = "10.0.0.1";
 const OUTSIDE: &str = "198.51.100.1";
 /// Networks with the default peer of the tests.
 const OFFICE: &str = "192.0.2.0/24";
+/// A network inside it.
+const DESK: &str = "192.0.2.7/32";
 
 /// Creates a key with the rights of the admin key and these networks. Returns its id and its secret.
 async fn create_admin_key(world: &TestApi, networks: &[&str]) -> (String, String) {
@@ -186,11 +188,16 @@ async fn stored_secret_is_not_replayed_into_narrower_networks() {
     let world = TestApi::new().await;
     let (_, limited) = create_admin_key(&world, &[OFFICE]).await;
     let (_, unlimited) = create_admin_key(&world, &[]).await;
+    let (first_id, first) = create_admin_key(&world, &[]).await;
     let create = async |key: &str| {
         let body = json!({"name": "Again", "scopes": ["*"]});
         world.bare("POST", "/v1/api-keys").key(key).header("idempotency-key", "once").json(&body).send().await
     };
-    assert_eq!(create(&world.admin).await.status, 201);
+    assert_eq!(create(&first).await.status, 201);
+    assert_eq!(create(&limited).await.refusal(), (409, "idempotency_conflict".to_owned()));
+    // The stored secret is as wide as before, although the key that created it is not.
+    let path = format!("/v1/api-keys/{first_id}");
+    assert_eq!(send(&world, &limited, "PATCH", &path, json!({"allowed_networks": [DESK]})).await.status, 200);
     assert_eq!(create(&limited).await.refusal(), (409, "idempotency_conflict".to_owned()));
     assert_eq!(create(&unlimited).await.header("idempotent-replayed"), Some("true"));
 }

@@ -1,12 +1,11 @@
 //! Replies stored for retries of a request with an idempotency key (decision B2).
 
 use bytes::Bytes;
-use candor_domain::access::{AllowedNetworks, Authority, Caller, Tenant};
+use candor_domain::access::{Asker, Tenant};
 use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{StorageExt, StoredAnswer, Version};
-use candor_tables::rows;
+use candor_port_storage::{StoredAnswer, Version};
 
 use crate::context::erasing::REMOVED_ANSWER;
 use crate::context::error::Error;
@@ -17,10 +16,12 @@ use crate::context::vault::SealContext;
 
 /// Purpose of the seal context of stored replies.
 const REPLAY: &str = "replay";
-/// First byte of a stored reply with the requesting key's authority and `etag_extra`.
+/// First byte of a stored reply with the authority and the reach of the requesting key, and `etag_extra`.
+const WITH_REACH: u8 = 3;
+/// First byte of a stored reply without the reach.
 const WITH_MARK: u8 = 2;
-/// First byte of a stored reply with the requesting key's authority, but without `etag_extra`. Still older replies
-/// have no such byte: they begin with the version, whose first byte is zero.
+/// First byte of a stored reply with the authority alone. Still older replies have no such byte: they begin with the
+/// version, whose first byte is zero.
 const WITH_ASKER: u8 = 1;
 
 /// Returns the seal context of the reply to a request.
@@ -55,27 +56,8 @@ impl Services {
             return Err(DomainError::NotFound.into());
         }
         let (asker, reply) = self.open(&replay_place(context, &idempotency.key), &replay)?;
-        let caller = &context.caller;
-        let may_have = caller.authority().may_have_the_answer_to(asker.as_ref())
-            && (asker.is_none_or(|asker| asker.key == caller.key)
-                || self.reaches_as_far_as(caller, asker).await?);
+        let may_have = Asker::from_caller(&context.caller).may_have_the_answer_to(asker.as_ref());
         if may_have { Ok(Some(reply)) } else { Err(key_reused()) }
-    }
-
-    /// Returns `true` if the caller's key has no earlier end and no narrower networks than the key of a stored reply,
-    /// because the reply can hold a secret. A key that is not stored counts as one without end and networks.
-    async fn reaches_as_far_as(&self, caller: &Caller, asker: Option<Authority>) -> Result<bool, Error> {
-        if caller.expires_at.is_none() && caller.allowed_networks.is_everywhere() {
-            return Ok(true);
-        }
-        let key_row = match asker {
-            Some(asker) => self.store.row_in_any_tenant(rows::api_keys::BY_ID, asker.key).await?,
-            None => None,
-        };
-        let (end, networks) = key_row.map_or((None, AllowedNetworks::EVERYWHERE), |(_, key)| {
-            (key.value.expires_at, key.value.allowed_networks)
-        });
-        Ok(caller.lasts_as_long_as(end) && caller.allowed_networks.cover(&networks))
     }
 
     /// Returns the reply that is stored for the request's idempotency key, or else `otherwise`.
@@ -120,11 +102,13 @@ impl Services {
     ) -> Result<Option<IdempotencyRecord>, Error> {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };
         let (status, id) = reply.outcome.to_stored();
-        let asker = context.caller.authority().to_string();
-        let mut plain = Vec::with_capacity(32 + asker.len() + id.len() + reply.body.len());
-        plain.push(WITH_MARK);
-        plain.extend((asker.len() as u64).to_be_bytes());
-        plain.extend(asker.as_bytes());
+        let Asker { authority, reach } = Asker::from_caller(&context.caller);
+        let mut plain = Vec::with_capacity(256 + id.len() + reply.body.len());
+        plain.push(WITH_REACH);
+        for part in [authority.to_string(), reach.to_string()] {
+            plain.extend((part.len() as u64).to_be_bytes());
+            plain.extend(part.as_bytes());
+        }
         plain.extend(reply.version.map_or(0, |version| version.0).to_be_bytes());
         plain.extend(reply.etag_extra.to_be_bytes());
         plain.extend((id.len() as u64).to_be_bytes());
@@ -140,20 +124,22 @@ impl Services {
         SealContext { purpose: REPLAY, tenant: Some(tenant), row: key.as_bytes() }
     }
 
-    /// Opens a stored reply. Returns the authority of the key that first sent the request, if recorded, and the
-    /// reply.
-    fn open(&self, place: &SealContext<'_>, kept: &StoredAnswer) -> Result<(Option<Authority>, Reply), Error> {
+    /// Opens a stored reply. Returns the rights of the key that first sent the request, if recorded, and the reply.
+    fn open(&self, place: &SealContext<'_>, kept: &StoredAnswer) -> Result<(Option<Asker>, Reply), Error> {
         let plain = self.vault.open(place, &kept.sealed).map_err(|error| Error::Bug(error.to_string()))?;
         let parts = || {
             let (form, rest) = plain.split_first()?;
             let (asker, rest) = match *form {
-                WITH_ASKER | WITH_MARK => {
-                    text(rest).and_then(|(mark, rest)| Some((Some(mark.parse().ok()?), rest)))?
+                WITH_REACH | WITH_MARK | WITH_ASKER => {
+                    let (authority, rest) = text(rest)?;
+                    let (reach, rest) = if *form == WITH_REACH { text(rest)? } else { ("-", rest) };
+                    (Some(Asker { authority: authority.parse().ok()?, reach: reach.parse().ok()? }), rest)
                 }
                 _ => (None, plain.as_slice()),
             };
             let (version, rest) = rest.split_first_chunk::<8>()?;
-            let (mark, rest) = if *form == WITH_MARK { rest.split_first_chunk::<8>()? } else { (&[0; 8], rest) };
+            let has_mark = matches!(*form, WITH_REACH | WITH_MARK);
+            let (mark, rest) = if has_mark { rest.split_first_chunk::<8>()? } else { (&[0; 8], rest) };
             let (id, body) = text(rest)?;
             let body = Bytes::copy_from_slice(body);
             Some((asker, i64::from_be_bytes(*version), u64::from_be_bytes(*mark), id.to_owned(), body))

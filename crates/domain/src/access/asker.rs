@@ -1,0 +1,160 @@
+//! The rights by which a stored answer is replayed: the authority of a key, its end and its networks
+//! (decisions A13, B7, B12).
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::authority::{UnreadableAuthority, outlasts};
+use super::{AllowedNetworks, Authority, Caller};
+use crate::time::Timestamp;
+
+/// The end and the networks of a caller's key at the time of a request.
+///
+/// ```
+/// use candor_domain::access::{AllowedNetworks, Reach};
+///
+/// let everywhere = Reach::default();
+/// let office = Reach { networks: AllowedNetworks::from_texts(["192.0.2.0/24"])?, ..Reach::default() };
+/// assert!(everywhere.covers(&office) && !office.covers(&everywhere));
+/// # Ok::<(), candor_domain::problem::ValueError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// Expiry time of the key. `None` if it has none.
+    pub end: Option<Timestamp>,
+    /// Networks from which the key can be used.
+    pub networks: AllowedNetworks,
+}
+
+impl Reach {
+    /// Returns `true` if a key with this reach can be used whenever and from wherever one with the other can.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        !outlasts(other.end, self.end) && self.networks.cover(&other.networks)
+    }
+}
+
+/// The rights of the key that first sent a request, at that time: a key may lose rights later, and what the stored
+/// answer holds does not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asker {
+    /// Scopes, levels and person of the key.
+    pub authority: Authority,
+    /// The time until which, and the networks from which it can be used.
+    pub reach: Reach,
+}
+
+impl Asker {
+    /// Returns the present rights of a caller.
+    #[must_use]
+    pub fn from_caller(caller: &Caller) -> Self {
+        let reach = Reach { end: caller.expires_at, networks: caller.allowed_networks.clone() };
+        Self { authority: caller.authority(), reach }
+    }
+
+    /// Returns `true` if a caller with these rights may get the stored answer to a request of `asker`: see
+    /// [`Authority::may_have_the_answer_to`]. The answer can hold a secret, so another key needs the reach of the
+    /// asker's too. If the asker was not stored, its reach counts as unlimited.
+    #[must_use]
+    pub fn may_have_the_answer_to(&self, asker: Option<&Self>) -> bool {
+        let may_do_as_much = self.authority.may_have_the_answer_to(asker.map(|asker| &asker.authority));
+        may_do_as_much
+            && asker.map_or_else(
+                || self.reach.covers(&Reach::default()),
+                |asker| self.authority.key == asker.authority.key || self.reach.covers(&asker.reach),
+            )
+    }
+}
+
+/// The text in place of the end of a key that has none.
+const ENDLESS: &str = "-";
+
+/// Writes the text that is stored beside an answer: the end in milliseconds, and the networks.
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.end {
+            Some(end) => write!(f, "{}", end.millis())?,
+            None => f.write_str(ENDLESS)?,
+        }
+        self.networks.texts().try_for_each(|network| write!(f, " {network}"))
+    }
+}
+
+impl FromStr for Reach {
+    type Err = UnreadableAuthority;
+
+    fn from_str(text: &str) -> Result<Self, UnreadableAuthority> {
+        let mut words = text.split(' ');
+        let end = match words.next().ok_or(UnreadableAuthority)? {
+            ENDLESS => None,
+            millis => Some(Timestamp::from_millis(millis.parse().map_err(|_| UnreadableAuthority)?)),
+        };
+        let networks = AllowedNetworks::from_texts(words).map_err(|_| UnreadableAuthority)?;
+        Ok(Self { end, networks })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Permissions;
+    use crate::id::KeyId;
+    use ulid::Ulid;
+
+    fn reach(end: Option<i64>, networks: &[&str]) -> Reach {
+        let networks = AllowedNetworks::from_texts(networks.iter().copied()).unwrap();
+        Reach { end: end.map(Timestamp::from_millis), networks }
+    }
+
+    #[test]
+    fn reach_covers_earlier_ends_and_narrower_networks() {
+        let (endless, office) = (reach(None, &[]), reach(None, &["192.0.2.0/24"]));
+        let (day, hour) = (reach(Some(86_400_000), &[]), reach(Some(3_600_000), &[]));
+        let desk = reach(Some(3_600_000), &["192.0.2.7/32", "192.0.2.8/32"]);
+        for (one, other) in
+            [(&endless, &office), (&endless, &day), (&day, &hour), (&hour, &desk), (&office, &desk)]
+        {
+            assert!(one.covers(other) && one.covers(one) && !other.covers(one), "{one} {other}");
+        }
+        assert!(!office.covers(&day) && !day.covers(&office));
+    }
+
+    #[test]
+    fn answer_of_another_key_needs_its_reach() {
+        let asker = |key: u128, reach: &Reach| Asker {
+            authority: Authority {
+                key: KeyId::from_ulid(Ulid(key)),
+                scopes: Permissions::ALL,
+                has_admin_level: true,
+                is_data_admin: true,
+                person: None,
+            },
+            reach: reach.clone(),
+        };
+        let (endless, office) = (reach(None, &[]), reach(Some(7), &["192.0.2.0/24"]));
+        let table = [
+            // repeats the request, sent it first, gets the answer
+            (asker(1, &office), Some(asker(1, &endless)), true),
+            (asker(2, &endless), Some(asker(1, &office)), true),
+            (asker(2, &office), Some(asker(1, &office)), true),
+            (asker(2, &office), Some(asker(1, &endless)), false),
+            (asker(2, &office), None, false),
+            (asker(2, &endless), None, true),
+        ];
+        for (again, first, gets) in table {
+            assert_eq!(again.may_have_the_answer_to(first.as_ref()), gets, "{again:?} after {first:?}");
+        }
+    }
+
+    #[test]
+    fn text_of_a_reach_is_read_again() {
+        for reach in
+            [reach(None, &[]), reach(Some(-7), &["10.0.0.0/8"]), reach(Some(7), &["2001:db8::/32", "10.0.0.1/32"])]
+        {
+            assert_eq!(reach.to_string().parse(), Ok(reach));
+        }
+        for text in ["", "x", "7 192.0.2.7", "- 10.0.0.1/8", "7  "] {
+            assert_eq!(text.parse::<Reach>(), Err(UnreadableAuthority), "{text}");
+        }
+    }
+}
