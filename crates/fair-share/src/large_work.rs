@@ -19,6 +19,15 @@ pub const PIECE_BYTES: usize = 64 * 1024;
 /// Total size from which rows are large and are read separately from small ones.
 pub const LARGE_BYTES: usize = 256 * 1024;
 
+/// Total size of data that may wait for turns, in bytes. An organization may let as much wait as is still free, and one
+/// piece of data in any case.
+const WAITING_BYTES: usize = 96 * 1024 * 1024;
+
+/// Error of a caller whose organization lets too much data wait for turns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too much data of the organization waits for its turn")]
+pub struct TooMuchWaits;
+
 /// Limiter of work on large rows and responses. Clones share it.
 #[derive(Clone, Debug)]
 pub struct LargeWork(Arc<Mutex<State>>);
@@ -32,6 +41,9 @@ struct State {
     held: HashMap<OrganizationId, usize>,
     /// Callers that wait for a turn. While a turn is free, only callers wait whose organizations use their share.
     waiting: FairQueue<oneshot::Sender<Turn>>,
+    /// Size of the data that waits, in bytes: of all callers, and by organization.
+    waiting_bytes: usize,
+    waiting_bytes_by_owner: HashMap<OrganizationId, usize>,
 }
 
 impl State {
@@ -54,6 +66,30 @@ impl State {
             self.held.remove(&owner);
         } else {
             self.held.insert(owner, count);
+        }
+    }
+
+    /// Counts data that waits, unless the organization lets too much wait.
+    fn let_wait(&mut self, owner: Option<OrganizationId>, bytes: usize) -> Result<(), TooMuchWaits> {
+        let Some(owner) = owner.filter(|_| bytes > 0) else { return Ok(()) };
+        let waiting = self.waiting_bytes_by_owner.entry(owner).or_default();
+        let free = WAITING_BYTES.saturating_sub(self.waiting_bytes);
+        if *waiting > 0 && *waiting + bytes > free {
+            return Err(TooMuchWaits);
+        }
+        *waiting += bytes;
+        self.waiting_bytes += bytes;
+        Ok(())
+    }
+
+    fn end_wait(&mut self, owner: Option<OrganizationId>, bytes: usize) {
+        let Some(owner) = owner.filter(|_| bytes > 0) else { return };
+        self.waiting_bytes = self.waiting_bytes.saturating_sub(bytes);
+        let rest = self.waiting_bytes_by_owner.get(&owner).map_or(0, |waiting| waiting.saturating_sub(bytes));
+        if rest == 0 {
+            self.waiting_bytes_by_owner.remove(&owner);
+        } else {
+            self.waiting_bytes_by_owner.insert(owner, rest);
         }
     }
 
@@ -98,8 +134,14 @@ impl LargeWork {
     /// least one. For work that takes seconds.
     #[must_use]
     pub fn with_share(turns: usize, share: usize) -> Self {
-        let (held, waiting) = (HashMap::new(), FairQueue::default());
-        Self(Arc::new(Mutex::new(State { free: turns.max(1), share: share.max(1), held, waiting })))
+        Self(Arc::new(Mutex::new(State {
+            free: turns.max(1),
+            share: share.max(1),
+            held: HashMap::new(),
+            waiting: FairQueue::default(),
+            waiting_bytes: 0,
+            waiting_bytes_by_owner: HashMap::new(),
+        })))
     }
 
     /// Waits for a turn of the tenant. Without a tenant, the work counts as the service's own.
@@ -107,18 +149,27 @@ impl LargeWork {
     /// # Errors
     /// [`StorageError::Failed`], which does not happen: a turn that is given up goes to the next caller.
     pub async fn turn(&self, tenant: impl Into<Option<Tenant>>) -> Result<Turn, StorageError> {
+        self.turn_with(tenant, 0).await.map_err(|_| StorageError::Failed("no turn came".to_owned()))
+    }
+
+    /// Waits for a turn of the tenant with data of this size, which stays in memory meanwhile.
+    ///
+    /// # Errors
+    /// [`TooMuchWaits`] instead of a wait with more data of the organization than may wait.
+    pub async fn turn_with(&self, tenant: impl Into<Option<Tenant>>, bytes: usize) -> Result<Turn, TooMuchWaits> {
         let tenant = tenant.into();
         let owner = tenant.map(|tenant| tenant.organization);
-        let turn_receiver = {
+        let (turn_receiver, _wait) = {
             let mut state = self.lock();
             if state.take(owner) {
                 return Ok(Turn(Some((self.clone(), owner))));
             }
+            state.let_wait(owner, bytes)?;
             let (give, given) = oneshot::channel();
             state.waiting.push(tenant, give);
-            given
+            (given, Wait { work: self.clone(), owner, bytes })
         };
-        turn_receiver.await.map_err(|_| StorageError::Failed("no turn came".to_owned()))
+        turn_receiver.await.map_err(|_| TooMuchWaits)
     }
 
     /// Returns `true` if a caller waits for a turn.
@@ -147,6 +198,20 @@ impl LargeWork {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Data that waits for a turn, until its caller has the turn or is gone.
+#[derive(Debug)]
+struct Wait {
+    work: LargeWork,
+    owner: Option<OrganizationId>,
+    bytes: usize,
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        self.work.lock().end_wait(self.owner, self.bytes);
     }
 }
 
@@ -223,6 +288,36 @@ mod tests {
         drop(turns);
         let state = work.lock();
         assert_eq!((state.free, state.held.len()), (4, 0));
+    }
+
+    #[tokio::test]
+    async fn organization_lets_half_of_the_data_wait() {
+        const MIB: usize = 1024 * 1024;
+        let work = LargeWork::with_turns(1);
+        let turn = work.turn(tenant(1)).await.unwrap();
+        let wait = |owner: u8, bytes: usize| {
+            let mut future = Box::pin({
+                let work = work.clone();
+                async move { work.turn_with(tenant(owner), bytes).await.map(drop) }
+            });
+            match (&mut future).now_or_never() {
+                None => Ok(future),
+                Some(end) => Err(end.unwrap_err()),
+            }
+        };
+        let waiting: Vec<_> = (0..20).filter_map(|_| wait(1, 8 * MIB).ok()).collect();
+        assert_eq!(waiting.len(), 6, "half of 96 MiB");
+        assert!(wait(1, 0).is_ok(), "work without data always waits");
+        let others = [wait(2, 20 * MIB).unwrap(), wait(3, 100 * MIB).unwrap()];
+        assert!(wait(2, 8 * MIB).is_err(), "nothing is free");
+        drop(others);
+        drop(waiting);
+        assert!(work.lock().waiting_bytes_by_owner.is_empty(), "who has gone lets nothing wait");
+        let last = wait(1, 8 * MIB).unwrap();
+        drop(turn);
+        assert_eq!(last.await, Ok(()));
+        let state = work.lock();
+        assert_eq!((state.free, state.waiting_bytes), (1, 0));
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! Compresses answers with zstd or gzip. Bodies are compressed as a whole, so that their length is known.
+//! Compresses answers with zstd or gzip. Bodies are compressed before they are sent, so that their length is known.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 /// Minimum body size for compression. Below it, compression costs more than it saves.
 const WORTH_BYTES: usize = 1024;
 /// Zstd level for bodies that are sent once: faster than gzip, at the same size.
-pub(crate) const ZSTD_LEVEL: i32 = 1;
+const ZSTD_LEVEL: i32 = 1;
 
 /// Zstd level for static files, which are compressed only once.
 const ZSTD_LEVEL_ONCE: i32 = 12;
@@ -72,6 +72,50 @@ fn gzip(body: &[u8], level: Compression) -> std::io::Result<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), level);
     encoder.write_all(body)?;
     encoder.finish()
+}
+
+/// A compressor whose output can be taken while it runs.
+pub(crate) enum StreamEncoder {
+    Zstd(zstd::stream::write::Encoder<'static, Vec<u8>>),
+    Gzip(GzEncoder<Vec<u8>>),
+}
+
+impl StreamEncoder {
+    /// Creates a compressor; `None` if its memory cannot be allocated. The body then goes out uncompressed.
+    pub(crate) fn new(encoding: Encoding) -> Option<Self> {
+        match encoding {
+            Encoding::Zstd => zstd::stream::write::Encoder::new(Vec::new(), ZSTD_LEVEL).ok().map(Self::Zstd),
+            Encoding::Gzip => Some(Self::Gzip(GzEncoder::new(Vec::new(), Compression::fast()))),
+        }
+    }
+
+    /// Compresses a piece. A flush makes all lines so far readable to the client.
+    pub(crate) fn compress(&mut self, piece: &[u8], flushes: bool) -> std::io::Result<Bytes> {
+        match self {
+            Self::Zstd(encoder) => {
+                encoder.write_all(piece)?;
+                if flushes {
+                    encoder.flush()?;
+                }
+                Ok(std::mem::take(encoder.get_mut()).into())
+            }
+            Self::Gzip(encoder) => {
+                encoder.write_all(piece)?;
+                if flushes {
+                    encoder.flush()?;
+                }
+                Ok(std::mem::take(encoder.get_mut()).into())
+            }
+        }
+    }
+
+    /// Returns the end of the compressed data.
+    pub(crate) fn finish(self) -> std::io::Result<Bytes> {
+        match self {
+            Self::Zstd(encoder) => encoder.finish().map(Bytes::from),
+            Self::Gzip(encoder) => encoder.finish().map(Bytes::from),
+        }
+    }
 }
 
 /// Returns the client's preferred encoding; ties go to zstd. A client that refuses every encoding gets a plain

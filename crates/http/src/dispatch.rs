@@ -172,13 +172,7 @@ impl Api {
             Handler::Open(handler) => {
                 self.admit_visitor(exchange, route)?;
                 let visit = self.visit(exchange, route, payload).await?;
-                if visit.is_large {
-                    let (services, operation) = (Arc::clone(&self.services), route.operation);
-                    let reply = async move { handler(&services, visit).instrument(use_case(operation)).await };
-                    large_body::run(&self.services.large_bodies, None, reply).await??
-                } else {
-                    handler(&self.services, visit).instrument(use_case(route.operation)).await?
-                }
+                handler(&self.services, visit).instrument(use_case(route.operation)).await?
             }
             Handler::Document => return Ok(openapi::document_asset().answer(exchange.request.headers())),
         };
@@ -258,7 +252,7 @@ impl Api {
                 (Bytes::new(), framing::csv(request, take_payload(payload)?, self.settings.body_time).await?)
             }
             Body::None | Body::Optional(_) | Body::Required(_) => {
-                (self.body(request, route, take_payload(payload)?).await?, Bytes::new())
+                (self.body(request, route, take_payload(payload)?, most).await?, Bytes::new())
             }
         };
         // A dry run ignores the idempotency key, so that the real request can still use the key.
@@ -290,24 +284,28 @@ impl Api {
         dry_run::read(route, &Params::new(framing::query(exchange.request.query_string())?))?;
         let (request, origin, client) = (exchange.id, exchange.origin(), exchange.client.legible_address());
         if route.method == crate::route::Method::Get {
-            return Ok(AnonymousRequest { request, origin, client, body: Object::new(), is_large: false });
+            return Ok(AnonymousRequest { request, origin, client, body: Object::new() });
         }
+        let (payload, most) = (take_payload(payload)?, framing::MAX_ANONYMOUS_BODY_BYTES);
         if exchange.is_form() {
-            let bytes = framing::form(exchange.request, take_payload(payload)?, self.settings.body_time).await?;
+            let bytes = framing::body(exchange.request, payload, self.settings.body_time, most).await?;
             let body = invitation_page::fields(exchange.request.headers(), &bytes)?;
-            return Ok(AnonymousRequest { request, origin, client, body, is_large: false });
+            return Ok(AnonymousRequest { request, origin, client, body });
         }
-        let bytes = self.body(exchange.request, route, take_payload(payload)?).await?;
-        let (is_large, form) = (large_body::is_large(bytes.len()), route.body);
-        let size = bytes.len();
-        let read = move || ParsedBody::read(&bytes, &[], form, None);
-        let parsed_body = large_body::read(&self.services.large_bodies, None, size, read).await??;
-        Ok(AnonymousRequest { request, origin, client, body: parsed_body.members, is_large })
+        let bytes = self.body(exchange.request, route, payload, most).await?;
+        let body = ParsedBody::read(&bytes, &[], route.body, None)?.members;
+        Ok(AnonymousRequest { request, origin, client, body })
     }
 
-    /// Reads the JSON body. It may be empty unless the route requires one.
-    async fn body(&self, request: &HttpRequest, route: &Route, payload: Payload) -> Result<Bytes, ErrorResponse> {
-        let bytes = framing::body(request, payload, self.settings.body_time).await?;
+    /// Reads the JSON body of at most this many bytes. It may be empty unless the route requires one.
+    async fn body(
+        &self,
+        request: &HttpRequest,
+        route: &Route,
+        payload: Payload,
+        most: usize,
+    ) -> Result<Bytes, ErrorResponse> {
+        let bytes = framing::body(request, payload, self.settings.body_time, most).await?;
         match route.body {
             Body::Required(_) if bytes.is_empty() => {
                 Err(ErrorResponse::malformed_request("The body is missing; it must be a JSON object."))

@@ -195,7 +195,15 @@ impl ErrorResponse {
         Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
     }
 
-    /// Creates the 503 for an export while as many exports as permitted are running.
+    /// Creates the 503 for a large response beside others of the organization that wait to be written.
+    fn too_many_large_reads() -> Self {
+        let message = "Many large responses of this organization wait for their turn. Read fewer of them at once, or \
+                       smaller pages, then retry.";
+        let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
+        Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
+    }
+
+    /// Creates the 503 for an export beside as many as are permitted.
     fn too_many_exports() -> Self {
         let message = "Too many exports are running. Retry later.";
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);
@@ -330,6 +338,7 @@ impl From<Error> for ErrorResponse {
                 Self::unavailable("The service is temporarily unavailable. Retry the request.", Some(cause))
             }
             Error::TooSlow(message) => Self::too_wide(message),
+            Error::TooManyLargeReads => Self::too_many_large_reads(),
             Error::TooManyExports => Self::too_many_exports(),
             Error::NotIndexed => {
                 let message = "The search index is still being built. Retry later.";

@@ -20,6 +20,9 @@ use crate::read_gate::ReadGate;
 
 /// Maximum size of a JSON body, in bytes (decision A15).
 pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
+/// Maximum size of a body without an API key, in bytes: a code or a token with its form. No budget counts these bodies,
+/// so they are no larger than the buffers of their connection.
+pub(crate) const MAX_ANONYMOUS_BODY_BYTES: usize = 8 * 1024;
 /// Maximum size of a request head, in bytes: several times the size of legitimate heads.
 const MAX_HEAD_BYTES: usize = 48 * 1024;
 /// Maximum number of query parameters: every filter of a list, each at its maximum repetition.
@@ -99,19 +102,15 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyK
     )))
 }
 
-/// Reads a JSON body to its end.
-pub(crate) async fn body(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
-    let body = read_whole(request, payload, time, MAX_BODY_BYTES).await;
-    body.map_err(|error| error.error(|| too_large(MAX_BODY_BYTES)))
-}
-
-/// Maximum size of a form, in bytes. Workers read forms themselves.
-const MAX_FORM_BYTES: usize = 64 * 1024;
-
-/// Reads the form of a page to its end.
-pub(crate) async fn form(request: &HttpRequest, payload: Payload, time: Duration) -> Result<Bytes, ErrorResponse> {
-    let body = read_whole(request, payload, time, MAX_FORM_BYTES).await;
-    body.map_err(|error| error.error(|| too_large(MAX_FORM_BYTES)))
+/// Reads a JSON body of at most this many bytes to its end.
+pub(crate) async fn body(
+    request: &HttpRequest,
+    payload: Payload,
+    time: Duration,
+    most: usize,
+) -> Result<Bytes, ErrorResponse> {
+    let body = read_whole(request, payload, time, most).await;
+    body.map_err(|error| error.error(|| too_large(most)))
 }
 
 /// Reads a CSV file to its end. A file that is too large is reported as an error of the file, not of the

@@ -1,19 +1,16 @@
 //! Body of lines that are read from the store as the client takes them, compressed as they are sent.
 
 use std::fmt;
-use std::io::Write;
 
 use actix_web::body::{BodyStream, BoxBody};
 use bytes::Bytes;
 use candor_fair_share::large_work::PIECE_BYTES;
 use candor_service::Error;
 use candor_service::usecases::line_stream::LineStream;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use futures_util::stream;
 use tokio::task::yield_now;
 
-use crate::compress::{Encoding, ZSTD_LEVEL};
+use crate::compress::{Encoding, StreamEncoder};
 use crate::health::Readiness;
 use crate::read_gate::StreamGuard;
 
@@ -26,50 +23,6 @@ enum LinesCut {
     Refused,
     #[error("the service is shutting down")]
     Draining,
-}
-
-/// A compressor whose output can be taken while it runs.
-enum StreamEncoder {
-    Zstd(zstd::stream::write::Encoder<'static, Vec<u8>>),
-    Gzip(GzEncoder<Vec<u8>>),
-}
-
-impl StreamEncoder {
-    /// Creates a compressor; `None` if its memory cannot be allocated. The lines then go out uncompressed.
-    fn new(encoding: Encoding) -> Option<Self> {
-        match encoding {
-            Encoding::Zstd => zstd::stream::write::Encoder::new(Vec::new(), ZSTD_LEVEL).ok().map(Self::Zstd),
-            Encoding::Gzip => Some(Self::Gzip(GzEncoder::new(Vec::new(), Compression::fast()))),
-        }
-    }
-
-    /// Compresses a piece. A flush makes all lines so far readable to the client.
-    fn compress(&mut self, piece: &[u8], flushes: bool) -> std::io::Result<Bytes> {
-        match self {
-            Self::Zstd(encoder) => {
-                encoder.write_all(piece)?;
-                if flushes {
-                    encoder.flush()?;
-                }
-                Ok(std::mem::take(encoder.get_mut()).into())
-            }
-            Self::Gzip(encoder) => {
-                encoder.write_all(piece)?;
-                if flushes {
-                    encoder.flush()?;
-                }
-                Ok(std::mem::take(encoder.get_mut()).into())
-            }
-        }
-    }
-
-    /// Returns the end of the compressed data.
-    fn finish(self) -> std::io::Result<Bytes> {
-        match self {
-            Self::Zstd(encoder) => encoder.finish().map(Bytes::from),
-            Self::Gzip(encoder) => encoder.finish().map(Bytes::from),
-        }
-    }
 }
 
 /// Lines of an answer and their compressor.

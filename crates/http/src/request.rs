@@ -95,6 +95,4 @@ pub(crate) struct AnonymousRequest {
     pub(crate) client: Option<IpAddr>,
     /// Members of the JSON body.
     pub(crate) body: Object,
-    /// `true` if the body is decided about apart from the worker.
-    pub(crate) is_large: bool,
 }

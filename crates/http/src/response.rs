@@ -7,13 +7,16 @@ use actix_web::http::header::{
 };
 use actix_web::http::{ConnectionType, Method, StatusCode};
 use bytes::Bytes;
+use candor_domain::access::Tenant;
 use candor_domain::window::RateLimitStatus;
 use candor_fair_share::large_work::PIECE_BYTES;
 use candor_service::{Outcome, Reply};
+use tokio::task::spawn_blocking;
 
 use crate::answer::{Answer, JSON};
 use crate::api::Api;
 use crate::byte_budget::BytePermit;
+use crate::compress::{Encoding, StreamEncoder};
 use crate::error_response::ErrorResponse;
 use crate::exchange::Exchange;
 use crate::read_gate::ReadGate;
@@ -79,22 +82,22 @@ impl Answer {
         Self::refuse(exchange.id, error)
     }
 
-    /// Compresses a large body on the thread pool for large work, which serves the tenants in turn.
-    /// [`Self::into_response`] compresses smaller bodies.
+    /// Compresses a large body on the thread pool for large work, which serves the tenants in turn: each piece takes a
+    /// turn, because gzip needs a second for a page of the largest size. [`Self::into_response`] compresses smaller
+    /// bodies.
     pub(crate) async fn compressed_apart(mut self, api: &Api, exchange: &Exchange<'_>) -> Self {
         let Some(caller) = exchange.caller.as_ref().filter(|_| !self.is_encoded && self.body.len() > PIECE_BYTES)
         else {
             return self;
         };
         let Some(encoding) = compress::accepted_encoding(exchange.request.headers()) else { return self };
-        let body = self.body.clone();
-        let work = move || compress::compress_quickly(encoding, &body);
         self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
         self.is_encoded = true;
+        let smaller_body = compress_in_pieces(api, caller.tenant, encoding, &self.body).await;
         // If compression fails or saves nothing, the body goes out uncompressed.
-        if let Ok(Some(smaller)) = api.services.large_work.run(caller.tenant, work).await {
+        if let Some(smaller_body) = smaller_body.filter(|smaller| smaller.len() < self.body.len()) {
             self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
-            self.body = smaller;
+            self.body = smaller_body;
         }
         self
     }
@@ -173,6 +176,26 @@ impl Answer {
         }
         response.set_body(body::with_permit(self.body, permit))
     }
+}
+
+/// Compresses a body piece by piece. Returns `None` if that fails, or if too much data of the organization waits.
+async fn compress_in_pieces(api: &Api, tenant: Tenant, encoding: Encoding, body: &Bytes) -> Option<Bytes> {
+    let (mut encoder, mut output) = (StreamEncoder::new(encoding)?, Vec::new());
+    let mut rest = body.clone();
+    while !rest.is_empty() {
+        let piece = rest.split_to(rest.len().min(PIECE_BYTES));
+        let turn = api.services.large_work.turn_with(tenant, body.len()).await.ok()?;
+        let work = move || {
+            let _turn = turn;
+            let part = encoder.compress(&piece, false);
+            (encoder, part)
+        };
+        let (returned_encoder, part) = spawn_blocking(work).await.ok()?;
+        encoder = returned_encoder;
+        output.extend_from_slice(&part.ok()?);
+    }
+    output.extend_from_slice(&encoder.finish().ok()?);
+    Some(output.into())
 }
 
 fn write_rate_limit(rate_limit: &RateLimitStatus, headers: &mut HeaderMap) {

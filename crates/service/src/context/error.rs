@@ -4,6 +4,7 @@ use candor_domain::access::PermissionDenied;
 use candor_domain::idempotency::IdempotencyKey;
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
+use candor_fair_share::TooMuchWaits;
 use candor_port_clock::NoRandomness;
 use candor_port_storage::{SlowCause, StorageError, TooSlow};
 
@@ -32,6 +33,9 @@ pub enum Error {
     /// to narrow.
     #[error("too slow: {0}")]
     TooSlow(String),
+    /// Too much data of the organization waits to be written into responses; a retry succeeds when it is sent.
+    #[error("too many large responses wait for their turn")]
+    TooManyLargeReads,
     /// As many exports as permitted are running; a retry succeeds when one of them has ended.
     #[error("too many exports are running")]
     TooManyExports,
@@ -91,6 +95,12 @@ fn advice(slow: &TooSlow) -> String {
     let narrow =
         if slow.conditions.is_empty() { "by a filter".to_owned() } else { format!("or leave out {conditions}") };
     format!("{what}, and {cause}. Narrow {narrow}, or sort by what is filtered.")
+}
+
+impl From<TooMuchWaits> for Error {
+    fn from(_: TooMuchWaits) -> Self {
+        Self::TooManyLargeReads
+    }
 }
 
 impl From<NoRandomness> for Error {

@@ -116,7 +116,7 @@ pub(crate) async fn page_inlined<T: Expandable, F>(
         let covered_count = T::count_covered(&inlined_resources, part).max(1);
         for entry in entries.drain(..covered_count.min(entries.len())).collect::<Vec<_>>() {
             envelope.add(entry, |entry, out| expand::show(&inlined_resources, entry, out))?;
-            envelope.pieces.let_others_go_first(envelope.body.len()).await?;
+            envelope.let_others_go_first().await?;
         }
     }
     envelope.end(request, |entry| entry.id().to_bytes())
@@ -140,7 +140,7 @@ where
     let mut envelope = Envelope::new(services, context, &page);
     for entry in page.items {
         envelope.add(entry, &show)?;
-        envelope.pieces.let_others_go_first(envelope.body.len()).await?;
+        envelope.let_others_go_first().await?;
     }
     envelope.end(request, id)
 }
@@ -180,12 +180,13 @@ impl<'a> Pieces<'a> {
         self.turn = None;
     }
 
-    /// Yields to other tasks after each piece of a body of this length, holding a permit for large work.
-    pub(crate) async fn let_others_go_first(&mut self, length: usize) -> Result<(), Error> {
+    /// Yields to other tasks after each piece of a body of this length, holding a permit for large work. `held_bytes`
+    /// is about the size of the data that stays in memory until the permit comes.
+    pub(crate) async fn let_others_go_first(&mut self, length: usize, held_bytes: usize) -> Result<(), Error> {
         if length.saturating_sub(self.begins) >= PIECE_BYTES {
             self.begins = length;
             if self.turn.is_none() {
-                self.turn = Some(self.large_work.turn(self.tenant).await?);
+                self.turn = Some(self.large_work.turn_with(self.tenant, held_bytes).await?);
             }
             yield_now().await;
         }
@@ -226,6 +227,14 @@ impl<'a, T: Sortable> Envelope<'a, T> {
             self.last = Some(entry);
         }
         Ok(())
+    }
+
+    /// Yields to other tasks after each piece of the page. The entries that are not written yet count as large as the
+    /// mean of those that are.
+    async fn let_others_go_first(&mut self) -> Result<(), Error> {
+        let length = self.body.len();
+        let held_bytes = length / self.entries.max(1) * self.available;
+        self.pieces.let_others_go_first(length, held_bytes).await
     }
 
     /// Closes the envelope after the last entry; `id` breaks ties.

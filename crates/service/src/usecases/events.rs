@@ -120,7 +120,8 @@ async fn render_page(services: &Services, context: &RequestContext, events: &[Ev
         if text.len() - piece_begins >= PIECE_BYTES {
             piece_begins = text.len();
             if turn.is_none() {
-                turn = Some(services.large_work.turn(tenant).await?);
+                let held_bytes = text.len() / taken.max(1) * events.len();
+                turn = Some(services.large_work.turn_with(tenant, held_bytes).await?);
             }
             yield_now().await;
         }

@@ -237,7 +237,9 @@ impl Api {
         request: &HttpRequest,
         payload: &mut Option<Payload>,
     ) -> Result<Bytes, ErrorResponse> {
-        let bytes = framing::body(request, take_payload(payload)?, self.settings.body_time).await?;
+        let bytes =
+            framing::body(request, take_payload(payload)?, self.settings.body_time, framing::MAX_BODY_BYTES)
+                .await?;
         if bytes.is_empty() {
             return Err(ErrorResponse::malformed_request("The body is missing; it must be a JSON object."));
         }

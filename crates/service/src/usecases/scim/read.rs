@@ -163,7 +163,7 @@ impl ScimContext {
             for user in &users {
                 if !rendered_users.is_full {
                     rendered_users.add(user.person.value.id, &resource(user))?;
-                    pieces.let_others_go_first(rendered_users.json.len()).await?;
+                    pieces.let_others_go_first(rendered_users.json.len(), rendered_users.json.len()).await?;
                 }
             }
             if rendered_users.is_full {
