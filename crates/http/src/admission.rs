@@ -45,14 +45,22 @@ impl Api {
             record::record_refused(route.quota.word());
             return Err(ErrorResponse::too_many(route.quota.word(), &rate_limit));
         }
-        let gives_access = !exchange.is_read() && route.access.gives_access();
-        let caller = if gives_access { self.caller_anew(exchange).await? } else { caller };
+        let caller = self.fresh_caller(exchange, &route.access, caller).await?;
         route.access.admit(&caller)?;
         Ok(caller)
     }
 
-    /// Returns the caller as it is stored now, for writes that could give rights back (decision B4).
-    async fn caller_anew(&self, exchange: &mut Exchange<'_>) -> Result<Arc<Caller>, ErrorResponse> {
+    /// Returns the caller of a request with this access: as it is stored now for writes that could give rights back
+    /// (decision B4).
+    pub(crate) async fn fresh_caller(
+        &self,
+        exchange: &mut Exchange<'_>,
+        access: &Access,
+        caller: Arc<Caller>,
+    ) -> Result<Arc<Caller>, ErrorResponse> {
+        if exchange.is_read() || !access.needs_fresh_caller(&caller) {
+            return Ok(caller);
+        }
         let key = bearer(exchange.request).unwrap_or_default();
         let caller = self.services.auth.authenticate_anew(key, exchange.client.legible_address()).await;
         exchange.caller = caller.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
@@ -97,10 +105,15 @@ impl Api {
 }
 
 /// Returns the key of a request whose caller was looked up at this steady time or later. `access` is that of its
-/// operation, unless the request reads.
-pub(crate) fn admission(request: &HttpRequest, begun: Duration, access: Option<&Access>) -> Option<Admission> {
-    let gives_access = access.is_some_and(Access::gives_access);
-    bearer(request).and_then(api_key::read).map(|key| Admission { key, at: begun, gives_access })
+/// operation.
+pub(crate) fn admission(
+    exchange: &Exchange<'_>,
+    begun: Duration,
+    access: &Access,
+    caller: &Caller,
+) -> Option<Admission> {
+    let gives_access = !exchange.is_read() && access.needs_fresh_caller(caller);
+    bearer(exchange.request).and_then(api_key::read).map(|key| Admission { key, at: begun, gives_access })
 }
 
 /// Returns the key in `Authorization: Bearer <key>`. The scheme is case-insensitive (RFC 9110 §11.1);

@@ -230,8 +230,8 @@ impl Api {
         let params = Params::new(framing::query(request.query_string())?);
         let dry_run = dry_run::read(route, &params)?;
         let context = RequestContext {
+            admission: admission(exchange, begun, &route.access, &caller),
             caller,
-            admission: admission(request, begun, (!exchange.is_read()).then_some(&route.access)),
             request: exchange.id,
             origin: Origin::default(),
             idempotency: None,

@@ -152,10 +152,17 @@ impl Access {
             self.key,
             Key::Scope(
                 Permission::ObservationsWrite | Permission::ObjectivesWrite | Permission::NotificationsWrite
-            ) | Key::Connector
-                | Key::None
+            ) | Key::None
         );
         self.admin_context.is_some() || !has_contents_only
+    }
+
+    /// Returns `true` if the caller of a write of this operation is read from the store: a write that can give access
+    /// that lasts, and each write of a key that acts for an org admin, whose role opens objectives of the organization
+    /// and hidden observations (decision B4).
+    #[must_use]
+    pub fn needs_fresh_caller(&self, caller: &Caller) -> bool {
+        self.gives_access() || caller.person.is_some_and(|person| person.is_org_admin)
     }
 
     /// The only environment whose keys are admitted; `None` if both are.
@@ -227,9 +234,22 @@ mod tests {
             (Access::scope(Permission::AssignmentsWrite), true),
             (Access::settings_admin(Permission::SettingsWrite), true),
             (Access::people_writer(Permission::EmployeesWrite), true),
+            (Access::SCIM, true),
             (Access::PUBLIC, false),
         ] {
             assert_eq!(access.gives_access(), gives, "{access:?}");
+        }
+    }
+
+    #[test]
+    fn org_admin_is_read_anew_for_each_write() {
+        let contents = Access::scope(Permission::ObjectivesWrite);
+        for (person, is_org_admin, fresh) in [(None, false, false), (Some(7), false, false), (Some(7), true, true)]
+        {
+            let mut caller = unbound(AccessLevel::Standard);
+            caller.person = person.map(|id| BoundPerson { id: EmployeeId::from_ulid(Ulid(id)), is_org_admin });
+            assert_eq!(contents.needs_fresh_caller(&caller), fresh, "{person:?} {is_org_admin}");
+            assert!(Access::SCIM.needs_fresh_caller(&caller));
         }
     }
 

@@ -138,8 +138,12 @@ impl Api {
             self.count_failure(exchange)?;
             return Err(ErrorResponse::no_good_key());
         };
-        let result = match self.admit_scim(exchange, &caller).await {
-            Ok(()) => {
+        let admitted_caller = match self.admit_scim(exchange, &caller).await {
+            Ok(()) => self.fresh_caller(exchange, &Access::SCIM, Arc::clone(&caller)).await,
+            Err(refused) => Err(refused),
+        };
+        let result = match admitted_caller {
+            Ok(caller) => {
                 let span = use_case(endpoint.operation(exchange.request.method()));
                 self.scim_answer(exchange, endpoint, (&caller, start), payload).instrument(span).await
             }
@@ -257,7 +261,7 @@ impl Api {
         let request = exchange.request;
         let context = RequestContext {
             caller: Arc::clone(caller),
-            admission: admission(request, begun, None),
+            admission: admission(exchange, begun, &Access::SCIM, caller),
             request: exchange.id,
             origin: exchange.origin(),
             idempotency: None,
