@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use candor_domain::id::EmployeeId;
 use candor_domain::search::Searchable;
+use candor_domain::ulid::Ulid;
 use candor_domain::visibility::Readers;
 
 use crate::segment::{Document, DocumentKey};
@@ -14,6 +15,12 @@ pub(crate) const SUBJECT: char = '\u{a7}';
 /// Returns the term of documents about a person.
 pub(crate) fn subject_term(subject: EmployeeId) -> String {
     format!("{SUBJECT}{}", subject.ulid().to_string().to_ascii_lowercase())
+}
+
+/// Returns the person whose documents have this term; `None` for any other term.
+pub(crate) fn subject_of(term: &[u8]) -> Option<EmployeeId> {
+    let text = std::str::from_utf8(term).ok()?.strip_prefix(SUBJECT)?;
+    Ulid::from_string(text).ok().map(EmployeeId::from_ulid)
 }
 
 /// Returns the term of documents that a person may read regardless of reporting lines, for instance as their

@@ -4,13 +4,11 @@
 //! The search intersects its words with these documents. Therefore neither the rows that it reads nor its
 //! requests to the store depend on documents that are hidden from the key.
 
-use std::collections::HashSet;
-
 use candor_domain::id::EmployeeId;
 
 use crate::block::{Block, KeyRange, numbers_of_terms};
 use crate::query::{Term, in_range};
-use crate::terms::{EVERY_READER, SUBJECT, reader_term, subject_term};
+use crate::terms::{EVERY_READER, SUBJECT, reader_term, subject_of, subject_term};
 
 /// Maximum number of subjects that are looked up individually. For more, all subjects of a segment are read,
 /// about 30 bytes each.
@@ -28,7 +26,8 @@ pub struct VisibleTerms {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct PeopleBelow {
     all_subjects: Term,
-    wanted: HashSet<Vec<u8>>,
+    /// The people below, ascending.
+    wanted: Vec<EmployeeId>,
 }
 
 impl VisibleTerms {
@@ -40,8 +39,9 @@ impl VisibleTerms {
             single.extend(team.iter().map(|member| Term::whole(&subject_term(*member))));
             return Self { single, team: None };
         }
-        let team_terms = team.iter().map(|member| subject_term(*member).into_bytes()).collect();
-        Self { single, team: Some(PeopleBelow { all_subjects: Term::range(subjects()), wanted: team_terms }) }
+        let mut wanted = team.to_vec();
+        wanted.sort_unstable();
+        Self { single, team: Some(PeopleBelow { all_subjects: Term::range(subjects()), wanted }) }
     }
 
     /// Returns the terms whose blocks [`VisibleTerms::numbers`] needs.
@@ -58,7 +58,9 @@ impl VisibleTerms {
         }
         if let Some(PeopleBelow { all_subjects, wanted }) = &self.team {
             for block in blocks_of(all_subjects) {
-                numbers_of_terms(&block.body, &all_subjects.read, |term| wanted.contains(term), &mut numbers);
+                let is_wanted =
+                    |term: &[u8]| subject_of(term).is_some_and(|subject| wanted.binary_search(&subject).is_ok());
+                numbers_of_terms(&block.body, &all_subjects.read, is_wanted, &mut numbers);
             }
         }
         numbers.sort_unstable();
