@@ -6,7 +6,7 @@ use candor_domain::id::{EmployeeId, Id};
 use candor_port_storage::Version;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::{Ancestors, People, Reporting, ReportingPair};
-use candor_tables::flat::SqlValue;
+use candor_tables::flat::{CellReader, SqlValue};
 use candor_tables::rows::employees;
 
 use crate::sql::Sql;
@@ -43,12 +43,12 @@ impl People for PostgresStore {
     }
 
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
-        let mut sql = Sql::default();
+        let (mut sql, tenant_of_read) = (Sql::default(), tenant);
         let (tenant, manager) = (sql.tenant(tenant), sql.id(manager.to_bytes()));
         sql.push(&format!(
             "SELECT descendant_id FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {manager}"
         ));
-        self.read(&sql, |row| Ok(Id::from_bytes(id(row)?))).await
+        self.read_large(tenant_of_read, sql, |row| Ok(Id::from_bytes(id(row)?))).await
     }
 
     async fn direct_reports(
@@ -91,14 +91,18 @@ impl People for PostgresStore {
     }
 
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
-        let mut sql = Sql::default();
+        let (mut sql, tenant_of_read) = (Sql::default(), tenant);
         let (tenant, people) = (sql.tenant(tenant), sql.ids(people.iter().map(|person| person.to_bytes())));
+        // Each line is read once, whatever the planner believes about their number: a lookup for each person becomes a
+        // scan for each person if one manager has most lines.
         sql.push(&format!(
-            "SELECT u.id, h.height FROM UNNEST({people}) AS u (id) CROSS JOIN LATERAL (SELECT max(l.depth) AS height \
-             FROM reporting_lines AS l WHERE l.tenant_id = {tenant} AND l.ancestor_id = u.id OFFSET 0) AS h \
-             WHERE h.height IS NOT NULL"
+            "SELECT ancestor_id, max(depth) FROM reporting_lines WHERE tenant_id = {tenant} \
+             AND ancestor_id = ANY({people}) GROUP BY ancestor_id"
         ));
-        self.read(&sql, |row| Ok((Id::from_bytes(id(row)?), u32::try_from(int(row)?).unwrap_or(u32::MAX)))).await
+        let height = |row: &mut dyn CellReader| {
+            Ok((Id::from_bytes(id(row)?), u32::try_from(int(row)?).unwrap_or(u32::MAX)))
+        };
+        self.read_large(tenant_of_read, sql.planned_anew(), height).await
     }
 
     async fn read_reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {

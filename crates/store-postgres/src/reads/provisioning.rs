@@ -38,7 +38,7 @@ impl Provisioning for PostgresStore {
     }
 
     async fn linked_people(&self, tenant: Tenant, connector: ConnectorId, since: Timestamp) -> Read<LinkedPeople> {
-        let mut sql = Sql::default();
+        let (mut sql, tenant_of_read) = (Sql::default(), tenant);
         let (tenant, connector) = (sql.tenant(tenant), sql.id(connector.to_bytes()));
         let start = sql.bind(SqlValue::Time(since));
         sql.push(&format!(
@@ -49,11 +49,11 @@ impl Provisioning for PostgresStore {
         let people = |row: &mut dyn CellReader| {
             Ok(LinkedPeople { at_start: int(row)?.unsigned_abs(), now: int(row)?.unsigned_abs() })
         };
-        Ok(self.find(&sql, people).await?.unwrap_or_default())
+        Ok(self.read_large(tenant_of_read, sql, people).await?.pop().unwrap_or_default())
     }
 
     async fn connector_figures(&self, tenant: Tenant, connector: ConnectorId) -> Read<ConnectorFigures> {
-        let mut sql = Sql::default();
+        let (mut sql, tenant_of_read) = (Sql::default(), tenant);
         let (tenant, connector) = (sql.tenant(tenant), sql.id(connector.to_bytes()));
         let connector_filter = format!("WHERE tenant_id = {tenant} AND connector_id = {connector}");
         sql.push(&format!(
@@ -63,7 +63,7 @@ impl Provisioning for PostgresStore {
              (SELECT max(occurred_at) FROM scim_requests {connector_filter}), \
              (SELECT user_agent FROM scim_requests {connector_filter} ORDER BY occurred_at DESC, id DESC LIMIT 1)"
         ));
-        Ok(self.find(&sql, figures).await?.unwrap_or_default())
+        Ok(self.read_large(tenant_of_read, sql, figures).await?.pop().unwrap_or_default())
     }
 
     async fn repeat_issue(&self, tenant: Tenant, id: SyncIssueId, message: &str, at: Timestamp) -> Read<bool> {
