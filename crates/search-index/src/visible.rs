@@ -27,7 +27,7 @@ pub struct VisibleTerms {
 struct PeopleBelow {
     all_subjects: Term,
     /// The people below, ascending.
-    wanted: Vec<EmployeeId>,
+    members: Vec<EmployeeId>,
 }
 
 impl VisibleTerms {
@@ -39,9 +39,9 @@ impl VisibleTerms {
             single.extend(team.iter().map(|member| Term::whole(&subject_term(*member))));
             return Self { single, team: None };
         }
-        let mut wanted = team.to_vec();
-        wanted.sort_unstable();
-        Self { single, team: Some(PeopleBelow { all_subjects: Term::range(subjects()), wanted }) }
+        let mut members = team.to_vec();
+        members.sort_unstable();
+        Self { single, team: Some(PeopleBelow { all_subjects: Term::range(subjects()), members }) }
     }
 
     /// Returns the terms whose blocks [`VisibleTerms::numbers`] needs.
@@ -56,10 +56,10 @@ impl VisibleTerms {
         for term in &self.single {
             numbers.extend(in_range(None, &term.read, blocks_of(term)));
         }
-        if let Some(PeopleBelow { all_subjects, wanted }) = &self.team {
+        if let Some(PeopleBelow { all_subjects, members }) = &self.team {
             for block in blocks_of(all_subjects) {
                 let is_wanted =
-                    |term: &[u8]| subject_of(term).is_some_and(|subject| wanted.binary_search(&subject).is_ok());
+                    |term: &[u8]| subject_of(term).is_some_and(|subject| members.binary_search(&subject).is_ok());
                 numbers_of_terms(&block.body, &all_subjects.read, is_wanted, &mut numbers);
             }
         }

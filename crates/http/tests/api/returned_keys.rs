@@ -5,7 +5,7 @@ use candor_http::table::{Method, ROUTES, Route};
 use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
-use crate::objectives::{key_for, person};
+use crate::objectives::{self, key_for, person};
 use crate::resources::{Resources, method};
 use crate::stores::every_store;
 use crate::support::TestApi;
@@ -140,6 +140,7 @@ async fn lost_rights_are_not_taken_back_while_they_are_cached() {
                     "/v1/employees".to_owned(),
                     json!({"email": "x@example.com", "first_name": "X", "last_name": "Y"}),
                 ),
+                ("POST", "/v1/manager-objectives".to_owned(), objectives::body("org", &id)),
             ] {
                 assert_eq!(send(method, &path, body).await, expected_status, "{}, {name}: {path}", shared.name);
             }
@@ -147,5 +148,45 @@ async fn lost_rights_are_not_taken_back_while_they_are_cached() {
                 assert_eq!(send("POST", "/v1/api-keys", key).await, expected_status, "{}", shared.name);
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn demoted_org_admin_opens_no_observation_about_themselves() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let boss = person(world, "boss", "org_admin", None).await;
+        let admin = person(world, "subject", "org_admin", Some(&boss)).await;
+        let own = key_for(world, &admin, AccessLevel::Standard).await;
+        let body =
+            json!({"employee_id": admin, "type": "opportunity", "observation": "Late.", "visibility": "managers"});
+        let path = format!("/v1/observations/{}", world.made("/v1/observations", body).await);
+        assert_eq!(world.bare("GET", &path).key(&own).send().await.status, 200, "{}", shared.name);
+        let demotion = world.patch(&format!("/v1/employees/{admin}"), json!({"role": "employee"})).await;
+        assert_eq!(demotion.status, 200, "{}", shared.name);
+        let open = world.bare("PATCH", &path).key(&own).json(&json!({"visibility": "person"})).send().await;
+        assert_eq!(open.status, 404, "{}: {}", shared.name, open.text());
+    }
+}
+
+#[tokio::test]
+async fn writes_of_a_provider_read_its_key_from_the_store() {
+    let world = TestApi::new().await;
+    let connector = world.post("/v1/connectors", json!({"type": "scim", "hris_source": "okta"})).await.json();
+    let body = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector["id"]});
+    let creation = world.post("/v1/api-keys", body).await.json();
+    let (id, secret) = (creation["id"].as_str().unwrap(), creation["key"].as_str().unwrap());
+    assert_eq!(world.bare("GET", "/scim/v2/Users").key(secret).send().await.status, 200);
+    // Like a revocation by another process: this one still has the key in its cache.
+    operator::revoke_key(&world.services, id.parse().unwrap()).await.unwrap();
+    for (method, path) in [
+        ("POST", "/scim/v2/Users"),
+        ("PUT", "/scim/v2/Users/emp_00000000000000000000000000"),
+        ("PATCH", "/scim/v2/Users/emp_00000000000000000000000000"),
+        ("DELETE", "/scim/v2/Users/emp_00000000000000000000000000"),
+    ] {
+        let response =
+            world.bare(method, path).key(secret).json(&json!({"userName": "ada@example.com"})).send().await;
+        assert_eq!(response.status, 401, "{method}: {}", response.text());
     }
 }

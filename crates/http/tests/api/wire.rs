@@ -131,6 +131,19 @@ async fn oversized_body_is_413_before_reading() {
 }
 
 #[tokio::test]
+async fn body_without_a_key_has_at_most_8_kib() {
+    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
+    for path in ["/v1/portal-links/exchange", "/v1/invitations/accept"] {
+        for media in ["application/json", "application/x-www-form-urlencoded"] {
+            let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {media}\r\nconnection: close");
+            let answer = talk(it.address, format!("{head}\r\ncontent-length: 8193\r\n\r\n").as_bytes()).await;
+            assert!(answer.starts_with("HTTP/1.1 413 "), "{path} {media}: {answer}");
+        }
+    }
+    it.handle.stop(false).await;
+}
+
+#[tokio::test]
 async fn head_returns_the_content_length_without_a_body() {
     let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
     for path in ["/v1/openapi.json", "/livez", "/v1/nothing"] {
