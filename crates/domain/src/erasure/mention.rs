@@ -8,6 +8,7 @@ use super::ERASED_BODY;
 use super::mailbox::{ComparedText, Mailbox};
 use crate::event::{EventData, EventType};
 use crate::id::EmployeeId;
+use crate::json;
 use crate::time::Timestamp;
 
 /// Length of a ULID in characters.
@@ -95,12 +96,12 @@ impl Mentions {
 
     /// Returns `true` if a text of a JSON value names the person, as [`Mentions::names_person`] says.
     #[must_use]
-    pub fn name_person_in(&self, value: &Value) -> bool {
+    pub fn name_person_in(&self, value: &json::Value) -> bool {
         match value {
-            Value::String(text) => self.names_person(text),
-            Value::Array(items) => items.iter().any(|item| self.name_person_in(item)),
-            Value::Object(members) => members.values().any(|member| self.name_person_in(member)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+            json::Value::Text(text) => self.names_person(text),
+            json::Value::List(items) => items.iter().any(|item| self.name_person_in(item)),
+            json::Value::Object(members) => members.iter().any(|(_, member)| self.name_person_in(member)),
+            json::Value::Null | json::Value::Bool(_) | json::Value::Number(_) => false,
         }
     }
 
