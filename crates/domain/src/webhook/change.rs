@@ -1,12 +1,12 @@
 //! Creation, update, secret rotation and disabling of subscriptions (§3.4, §4.4, decisions F1 to F6).
 
 use super::custom_headers::{self, HeaderPatch, SealedHeaderPatch};
-use super::filter::FILTER;
+use super::filter::{FILTER, may_filter};
 use super::{
     Content, ContentPatch, CustomHeaders, EventFilter, PayloadForm, ReceiverUrl, SealedSecret, Streak,
     Subscription, Topic, Topics, URL_CHARS, Verdict,
 };
-use crate::access::Caller;
+use crate::access::{Caller, PermissionDenied};
 use crate::audit::{AuditDraft, Change, Changes};
 use crate::decision::Decision;
 use crate::event::EventType;
@@ -237,6 +237,7 @@ impl Subscription {
         verdict.check().map_err(|flaw| DomainError::unprocessable("url", flaw))?;
         let needed_form = read_form(draft.content.payload, draft.filter.is_some());
         let effective_event_types = draft.content.event_types.granted_to(caller, needed_form)?;
+        may_filter(caller, draft.filter.as_ref())?;
         let state = Self {
             id,
             url: draft.url.as_str().to_owned(),
@@ -274,8 +275,17 @@ impl Subscription {
         members.into_iter().map(|(name, value)| (name.to_owned(), change(value))).collect()
     }
 
-    /// Updates a subscription, or returns `None` if nothing changes. A caller who changes which events are sent,
-    /// where they go, or what is in them, must be allowed to read them.
+    /// Checks that this caller may read what is sent at present. Another one could redirect it before its owner restores the
+    /// types.
+    fn check_access(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+        let present = read_form(self.payload, self.filter.is_some());
+        let sends = |kind: &&EventType| self.effective_event_types.cover(**kind);
+        EventType::ALL.iter().filter(sends).try_for_each(|kind| present.may_reach(caller, *kind))?;
+        may_filter(caller, self.filter.as_ref())
+    }
+
+    /// Updates a subscription, or returns `None` if nothing changes. A caller who changes where events go, which
+    /// ones, or what is in them, must be allowed to read them.
     ///
     /// `verdict` is the result of checking the URL of the patch, if it has one. `sealed` is the new secret in its
     /// stored form, if the patch asks for one. `headers` has those headers of the patch that change, with sealed
@@ -312,12 +322,10 @@ impl Subscription {
             (webhook.url.clone(), webhook.event_types.clone(), webhook.payload, webhook.filter.clone())
         };
         if destination(&state) != destination(self) {
-            // A caller who may not read what is sent at present could redirect it before its owner restores the types.
-            let present = read_form(self.payload, self.filter.is_some());
-            let sends = |kind: &&EventType| self.effective_event_types.cover(**kind);
-            EventType::ALL.iter().filter(sends).try_for_each(|kind| present.may_reach(caller, *kind))?;
+            self.check_access(caller)?;
             let needed_form = read_form(state.payload, state.filter.is_some());
             state.effective_event_types = state.event_types.granted_to(caller, needed_form)?;
+            may_filter(caller, state.filter.as_ref())?;
             state.keeps_all_types = false;
         }
         state.headers = self.headers.apply_patch(headers);
@@ -356,8 +364,8 @@ impl Subscription {
     /// Returns the secrets after a rotation.
     ///
     /// Without an overlap the newest secret so far gets 24 hours, and older ones keep their ends. A given overlap
-    /// bounds the ends of all secrets so far, so that one request ends a leaked secret. Above [`MAX_SECRETS`] the
-    /// oldest ones are dropped: a refusal would let any client with `webhooks:write` block the owner's rotation.
+    /// bounds all of them, so that one request ends a leaked secret. Above [`MAX_SECRETS`] the oldest ones are
+    /// dropped: a refusal would let any client with `webhooks:write` block the owner's rotation.
     fn rotate_secrets(&self, sealed: Vec<u8>, overlap_seconds: Option<i64>, at: Timestamp) -> Vec<SealedSecret> {
         let default_end = at.plus_seconds(ROTATION_OVERLAP_SECONDS);
         let latest_end = overlap_seconds.map(|seconds| at.plus_seconds(seconds));

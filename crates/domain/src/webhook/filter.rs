@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::event::{Event, EventData};
+use crate::access::{Caller, PermissionDenied};
+use crate::event::{Event, EventData, EventType};
 use crate::fields::{Fields, StringEnum};
 use crate::id::{DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
 use crate::objective::Scope;
@@ -71,6 +72,18 @@ pub enum DepartmentFact {
     Known(Option<DepartmentId>),
     /// The present department of this person, which the store reads.
     OfPerson(EmployeeId),
+}
+
+/// Checks that this caller may choose events by this filter: which ones meet a department tells the department of each person
+/// (decision F13).
+///
+/// # Errors
+/// The access that the caller lacks.
+pub(super) fn may_filter(caller: &Caller, filter: Option<&EventFilter>) -> Result<(), PermissionDenied> {
+    match filter.and_then(|filter| filter.department_ids.as_ref()) {
+        Some(_) => caller.may_read_events_of(EventType::EmployeeUpdated),
+        None => Ok(()),
+    }
 }
 
 impl Default for DepartmentFact {

@@ -223,6 +223,44 @@ mod tests {
     }
 
     #[test]
+    fn filter_by_department_needs_the_scope_of_employees() {
+        let (reader, exporter) = (Permission::ObservationsRead, Permission::ExportsRead);
+        let draft_with = |member: &str, payload: &str| {
+            let department = crate::id::DepartmentId::from_ulid(Ulid(7));
+            let body = format!(
+                r#"{{"url":"https://example.com/","event_types":["observation.created"],"payload":"{payload}",
+                "filter":{{{member}}}}}"#
+            );
+            Draft::parse(object(&body.replace("DEPARTMENT", &department.to_string()))).unwrap()
+        };
+        let create_by = |caller: &Caller, draft: Draft| {
+            let id = WebhookId::from_ulid(Ulid(1));
+            Subscription::create(id, caller, draft, Verdict::Allowed, vec![], SealedHeaderPatch::new(), NOON)
+                .map(|decision| decision.state)
+        };
+        let update_by = |caller: &Caller, webhook: &Subscription, body: &str| {
+            let patch = Patch::parse(object(body)).resolve_with(webhook).unwrap();
+            webhook.update(caller, patch, None, None, SealedHeaderPatch::new(), NOON).map(Option::unwrap)
+        };
+        let department = r#""department_id":["DEPARTMENT"]"#;
+        let scopes = Permissions::NONE.with(reader);
+        let lacking = DomainError::Denied(PermissionDenied::MissingScope(Permission::EmployeesRead));
+        for payload in ["full", "thin"] {
+            let refusal = create_by(&key(scopes), draft_with(department, payload)).unwrap_err();
+            assert_eq!(refusal, lacking);
+            for more in [Permission::EmployeesRead, exporter] {
+                let webhook = create_by(&key(scopes.with(more)), draft_with(department, payload)).unwrap();
+                for body in [r#"{"filter":{"type":"strength"}}"#, r#"{"filter":null}"#] {
+                    assert_eq!(update_by(&key(scopes), &webhook, body).unwrap_err(), lacking);
+                    assert!(update_by(&key(scopes.with(more)), &webhook, body).is_ok());
+                }
+                assert!(update_by(&key(scopes), &webhook, r#"{"active":false}"#).is_ok());
+            }
+            assert!(create_by(&key(scopes), draft_with(r#""type":"strength""#, payload)).is_ok());
+        }
+    }
+
+    #[test]
     fn each_family_of_events_needs_its_read_scope() {
         let exporter = key(Permissions::NONE.with(Permission::ExportsRead));
         let standard = Caller { level: AccessLevel::Standard, ..exporter.clone() };
