@@ -142,6 +142,7 @@ impl Error {
                 Service::Contended => ("too many concurrent changes to this resource".to_owned(), "try again"),
                 other @ (Service::Bug(_)
                 | Service::TooManyExports
+                | Service::TooManyLargeReads
                 | Service::NotIndexed
                 | Service::Malformed(_)
                 | Service::PreconditionFailed

@@ -3,7 +3,7 @@
 use candor_domain::access::AccessLevel;
 use serde_json::{Value, json};
 
-use super::check_ins::{OF_EMPLOYEE, measured};
+use super::check_ins::{OF_EMPLOYEE, create_measured};
 use super::{KINDS, body, key_for, person, review, walk};
 use crate::stores::every_store;
 use crate::support::{TestApi, TestResponse};
@@ -18,7 +18,7 @@ async fn check_in_by_the_owner_is_no_review() {
         let world = TestApi::new().await;
         let boss = person(&world, "boss", "manager", None).await;
         let ada = person(&world, "ada", "employee", Some(&boss)).await;
-        let path = measured(&world, OF_EMPLOYEE, &ada, json!([{"title": "a", "target": 4}])).await;
+        let path = create_measured(&world, OF_EMPLOYEE, &ada, json!([{"title": "a", "target": 4}])).await;
         let objective_before = world.get(&path).await.json();
         let result = &objective_before["key_results"][0]["id"];
         review(&world, setting).await;
@@ -41,7 +41,7 @@ async fn bound_key_checks_in_as_its_person() {
     let boss = person(&world, "boss", "manager", None).await;
     let ada = person(&world, "ada", "employee", Some(&boss)).await;
     let eve = person(&world, "eve", "employee", Some(&boss)).await;
-    let path = measured(&world, OF_EMPLOYEE, &ada, json!([])).await;
+    let path = create_measured(&world, OF_EMPLOYEE, &ada, json!([])).await;
     let absent = "emp_00000000000000000000000001";
     let [of_ada, of_boss, of_eve] =
         [&ada, &boss, &eve].map(|person| key_for(&world, person, AccessLevel::Standard));
@@ -80,7 +80,7 @@ async fn check_in_is_found_under_its_objective_only() {
     let owner = person(&world, "ada", "org_admin", None).await;
     let (mut paths, mut ids) = (vec![], vec![]);
     for kind in KINDS {
-        let path = measured(&world, kind, &owner, json!([])).await;
+        let path = create_measured(&world, kind, &owner, json!([])).await;
         ids.push(world.made(&format!("{path}/check-ins"), json!({"progress": 7})).await);
         paths.push(path);
     }
@@ -103,7 +103,7 @@ async fn refused_dry_and_repeated_check_ins_add_none() {
     for shared in every_store().await {
         let world = &shared.world;
         let owner = person(world, "ada", "employee", None).await;
-        let path = measured(world, OF_EMPLOYEE, &owner, json!([{"title": "a", "target": 4}])).await;
+        let path = create_measured(world, OF_EMPLOYEE, &owner, json!([{"title": "a", "target": 4}])).await;
         let objective_before = world.get(&path).await.json();
         let id = &objective_before["key_results"][0]["id"];
         let list = format!("{path}/check-ins");
@@ -134,8 +134,8 @@ async fn refused_dry_and_repeated_check_ins_add_none() {
 async fn parent_that_is_archived_later_stays() {
     let world = TestApi::new().await;
     let boss = person(&world, "boss", "manager", None).await;
-    let team = measured(&world, ("manager-objectives", "manager"), &boss, json!([])).await;
-    let own = measured(&world, OF_EMPLOYEE, &boss, json!([])).await;
+    let team = create_measured(&world, ("manager-objectives", "manager"), &boss, json!([])).await;
+    let own = create_measured(&world, OF_EMPLOYEE, &boss, json!([])).await;
     let parent = team.rsplit('/').next().unwrap();
     assert_eq!(world.patch(&own, json!({"parent_id": parent})).await.status, 200);
     world.post(&format!("{team}/archive"), json!({})).await;
@@ -158,7 +158,7 @@ async fn parent_that_is_archived_later_stays() {
         (refusal.status, refusal.problems()),
         (422, vec![("parent_id".to_owned(), "invalid_state".to_owned())])
     );
-    let second_team = measured(&world, ("manager-objectives", "manager"), &boss, json!([])).await;
+    let second_team = create_measured(&world, ("manager-objectives", "manager"), &boss, json!([])).await;
     new_objective["parent_id"] = json!(second_team.rsplit('/').next().unwrap());
     let response = world.post("/v1/employee-objectives", new_objective.clone()).await;
     assert_eq!((response.status, &response.json()["parent_id"]), (201, &new_objective["parent_id"]));
