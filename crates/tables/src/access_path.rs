@@ -45,6 +45,20 @@ impl AccessPath {
     }
 }
 
+/// Returns `true` if the conditions of each run of a list fix all columns of a unique index, so that the run has at most
+/// one row.
+#[must_use]
+pub fn has_one_row(listing: &Listing) -> bool {
+    let mut unique_indexes = listing.table().indexes.iter().filter(|index| index.unique);
+    unique_indexes.any(|index| is_fixed_by(listing, index))
+}
+
+fn is_fixed_by(listing: &Listing, index: &Index) -> bool {
+    let is_fixed =
+        |name: &str| questions(listing).any(|question| question.is_equal && question.column.name == name);
+    index.columns.iter().all(|column| is_fixed(column))
+}
+
 /// Condition on one column.
 struct ColumnCondition {
     column: Column,
@@ -89,7 +103,7 @@ fn unanswered_columns(listing: &Listing, is_answered: impl Fn(&ColumnCondition) 
 fn path_along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
     let is_fixed =
         |name: &str| questions(listing).any(|question| question.is_equal && question.column.name == name);
-    if index.unique && index.columns.iter().all(|column| is_fixed(column)) {
+    if index.unique && is_fixed_by(listing, index) {
         return Some(AccessPath { index: Some(index), unanswered: vec![] });
     }
     let sort = listing.sort.name;

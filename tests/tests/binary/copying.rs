@@ -109,13 +109,13 @@ fn check_in(client: &mut Client, owner: &Value) -> String {
         "owner_id": owner, "title": "Answer", "period_start": "2026-04-01", "period_end": "2026-06-30",
         "status": "in_progress", "key_results": [{"title": "Answers", "unit": "%", "start": 0.1, "target": -40}],
     });
-    let goal = made(client, "/v1/employee-objectives", &goal);
+    let goal = create_resource(client, "/v1/employee-objectives", &goal);
     let path = format!("/v1/employee-objectives/{}/check-ins", text(&goal["id"]));
     let result = &goal["key_results"][0]["id"];
     let body = json!({
         "author_id": owner, "confidence": "at_risk", "note": "\"Slow\" 👍\n", "key_results": [{"id": result, "current": -12.0625}],
     });
-    made(client, &path, &body);
+    create_resource(client, &path, &body);
     path
 }
 

@@ -202,11 +202,11 @@ fn restore_is_finished_despite_later_people_and_ended_holds() {
     let mut client = service.client(&key);
     let hire = |client: &mut Client, name: &str| {
         let body = json!({"email": format!("{name}@example.com"), "first_name": CANARY, "last_name": "Q"});
-        made(client, "/v1/employees", &body)["id"].as_str().unwrap().to_owned()
+        create_resource(client, "/v1/employees", &body)["id"].as_str().unwrap().to_owned()
     };
     let [witness, person] = ["witness", "person"].map(|name| hire(&mut client, name));
     let body = json!({"employee_id": person, "author_id": witness, "type": "strength", "observation": CANARY});
-    made(&mut client, "/v1/observations", &body);
+    create_resource(&mut client, "/v1/observations", &body);
     let hold = format!("/v1/employees/{witness}/legal-hold");
     assert_eq!(client.request("PUT", &hold, &[], Some(&json!({"reason": "Case"}))).unwrap().status, 200);
     service.stop();
@@ -219,8 +219,8 @@ fn restore_is_finished_despite_later_people_and_ended_holds() {
     assert_eq!(client.request("DELETE", &hold, &[], None).unwrap().status, 204);
     let late_person = hire(&mut client, "late");
     for id in [&witness, &person, &late_person] {
-        made(&mut client, &format!("/v1/employees/{id}/deactivate"), &json!({}));
-        made(&mut client, &format!("/v1/employees/{id}/erasure"), &json!({}));
+        create_resource(&mut client, &format!("/v1/employees/{id}/deactivate"), &json!({}));
+        create_resource(&mut client, &format!("/v1/employees/{id}/erasure"), &json!({}));
     }
     service.stop();
     let ledger = original.folder.path().join("ledger.jsonl");

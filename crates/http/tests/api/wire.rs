@@ -132,7 +132,7 @@ async fn oversized_body_is_413_before_reading() {
 
 #[tokio::test]
 async fn body_without_a_key_has_at_most_8_kib() {
-    let it = listening(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
     for path in ["/v1/portal-links/exchange", "/v1/invitations/accept"] {
         for media in ["application/json", "application/x-www-form-urlencoded"] {
             let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {media}\r\nconnection: close");

@@ -237,6 +237,7 @@ pub(crate) fn kind(result: Result<Reply, Error>) -> &'static str {
         Err(Error::Contended) => "contended",
         Err(Error::Unavailable(_)) => "unavailable",
         Err(Error::TooSlow(_)) => "too slow",
+        Err(Error::TooManyLargeReads) => "too many large reads",
         Err(Error::TooManyExports) => "too many exports",
         Err(Error::NotIndexed) => "not indexed",
         Err(Error::Bug(cause)) => panic!("{cause}"),

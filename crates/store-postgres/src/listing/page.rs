@@ -1,6 +1,7 @@
 //! Statement of a page of a list.
 
 use candor_domain::access::Tenant;
+use candor_tables::access_path::has_one_row;
 use candor_tables::flat::{Column, SqlValue};
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{RowFilter, RowSource, is_covered, is_elsewhere};
@@ -135,6 +136,15 @@ impl PageSql {
             RowSource::GatherFirsts(from) => return self.gather(listing, *from, &plain_conditions, true),
         };
         let looks = self.looks(listing, filter, None);
+        if has_one_row(listing) {
+            // Unique values have no statistics (decision H4). Without the order, the planner cannot walk an index of it
+            // to find the few hundred rows that it expects.
+            let all = [vec!["TRUE".to_owned()], looks].concat().join(" AND ");
+            let plain_conditions = plain_conditions.join(" AND ");
+            return format!(
+                "(SELECT {columns} FROM (SELECT * FROM {name} AS r WHERE {plain_conditions} OFFSET 0) AS r WHERE {all})"
+            );
+        }
         let Some(stride) = part.stride else {
             let all = [plain_conditions, looks].concat().join(" AND ");
             return format!("(SELECT {columns} FROM {name} AS r WHERE {all} ORDER BY {order} LIMIT {bound})");
