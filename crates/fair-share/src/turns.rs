@@ -151,7 +151,7 @@ mod tests {
             [pop_other(), pop_other(), pop_other(), pop_other()],
             [Some("b1"), Some("c1"), Some("b2"), None]
         );
-        assert_eq!(taken(&mut queue), ["a1"]);
+        assert_eq!(take_all(&mut queue), ["a1"]);
     }
 
     #[test]

@@ -244,12 +244,8 @@ fn row_by_a_unique_value_has_an_index_with_any_other_filter() {
         ..Default::default()
     };
     assert_eq!(slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)), []);
-    let has_one_row = |filter: &people::Filter| {
-        let lists = in_every_order::<Employee>(|sort| rows::employees::list(filter, sort, &PAGE).parts().to_vec());
-        lists.iter().flat_map(|(_, lists)| lists).all(has_one_row)
-    };
-    assert!(has_one_row(&filter));
-    assert!(!has_one_row(&people::Filter { email: None, ..filter.clone() }));
+    let by_name = Sort::ascending_by(SortBy::LastName);
+    assert!(rows::employees::list(&filter, by_name, &PAGE).parts().iter().all(has_one_row));
     let filter = people::Filter { ids: vec![EmployeeId::from_bytes([1; 16])], email: None, ..filter };
     assert_eq!(slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)), []);
     let filter = department::Filter { name: Some("x".to_owned()), archived: Archived::All, ..Default::default() };
