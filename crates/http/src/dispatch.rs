@@ -153,7 +153,7 @@ impl Api {
                 // The client decides how long its body takes, and many requests wait for their turn.
                 self.services.confirm_caller(&asked.context).await?;
                 if asked.is_large {
-                    self.keyed_apart(route, handler, asked).await??
+                    self.run_large_body(route, handler, asked).await??
                 } else {
                     handler(&self.services, asked).instrument(use_case(route.operation)).await?
                 }
@@ -180,7 +180,7 @@ impl Api {
     }
 
     /// Runs a handler with a large body apart from the worker.
-    async fn keyed_apart(
+    async fn run_large_body(
         &self,
         route: &Route,
         handler: KeyedHandler,

@@ -81,7 +81,7 @@ impl Nodes {
     ///
     /// # Errors
     /// The refusal of a server.
-    pub fn database(&self, name: &str) -> Result<Vec<String>, Error> {
+    pub fn create_database(&self, name: &str) -> Result<Vec<String>, Error> {
         let urls: Vec<_> = self.all.iter().map(|node| with_database(&node.url(), name)).collect();
         for (node, url) in self.all.iter().zip(&urls) {
             TestSession::connect(&node.url())?.execute(&format!("CREATE DATABASE {name}"))?;

@@ -129,7 +129,7 @@ impl Run {
     }
 
     /// Processes the response of a receiver, or its timeout.
-    pub(crate) fn respond(&mut self, place: usize, turn: u64, sent: Sent) {
+    pub(crate) fn handle_response(&mut self, place: usize, turn: u64, sent: Sent) {
         let Some(process) = &mut self.processes[place] else { return };
         let Some(attempt) = process.turns.remove(&turn) else { return };
         let (queue, job, now) = (attempt.place.queue, attempt.item.job, process.now(self.now, self.clock_shift));

@@ -70,7 +70,7 @@ impl Run {
             NextRecordStep::At(steady) => process.record_at = Some(process.at(steady)),
             NextRecordStep::Over => {
                 self.processes[life.place] = None;
-                self.promises.ended_in_order(life.number, self.now);
+                self.promises.check_graceful_stop(life.number, self.now);
                 self.after(self.pauses[life.place], Step::Start(life.place));
                 return false;
             }

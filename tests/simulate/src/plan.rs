@@ -45,7 +45,7 @@ pub(crate) enum Chore {
     Outage(i64),
     /// A process is killed. Another one takes its place after this time.
     Kill(usize, i64),
-    /// A process stops in order, with this time for attempts in progress. Another one takes its place after a
+    /// A process stops gracefully, with this time for attempts in progress. Another one takes its place after a
     /// pause.
     Stop(usize, i64, i64),
 }

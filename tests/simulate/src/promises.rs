@@ -200,8 +200,8 @@ impl Promises {
         self.gone.remove(&queue);
     }
 
-    /// Checks that a process which stopped in order has logged its attempts.
-    pub(crate) fn ended_in_order(&mut self, process: usize, now: i64) {
+    /// Checks that a process which stopped gracefully has logged its attempts.
+    pub(crate) fn check_graceful_stop(&mut self, process: usize, now: i64) {
         if let Some(id) = self.unlogged.remove(&process).and_then(|ids| ids.first().copied()) {
             self.fail(now, &format!("process {process} has ended, and its attempt {id} is not in the log"));
         }

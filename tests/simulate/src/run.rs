@@ -209,7 +209,9 @@ impl Run {
             Step::Answer(life, call) if self.is_alive(life) => self.answer(life.place, *call),
             Step::TakeIn(life, claimed) if self.is_alive(life) => self.take_in(life.place, claimed.0, claimed.1),
             Step::LookUp(life, turn) if self.is_alive(life) => self.look_up(life.place, turn),
-            Step::Respond(life, turn, attempt) if self.is_alive(life) => self.respond(life.place, turn, attempt),
+            Step::Respond(life, turn, attempt) if self.is_alive(life) => {
+                self.handle_response(life.place, turn, attempt);
+            }
             Step::Cut(life) if self.is_alive(life) => self.cut(life.place),
             Step::Answer(..) | Step::TakeIn(..) | Step::LookUp(..) | Step::Respond(..) | Step::Cut(_) => {}
         }

@@ -158,7 +158,7 @@ fn killed_redis_refuses_no_request_and_is_used_after_restart() {
         let recoveries_before: Vec<_> = services.iter().map(|service| outages_and_recoveries(service).1).collect();
         let resumed_server = server.resume();
         // Counts log lines: on a busy machine an instance may fail again before another one has recovered.
-        let is_recovered = wait_until(PATIENCE, || {
+        let recovery_time = wait_until(PATIENCE, || {
             services
                 .iter()
                 .zip(&recoveries_before)
@@ -170,7 +170,7 @@ fn killed_redis_refuses_no_request_and_is_used_after_restart() {
             some.is_some() && down.is_some() && more.is_some() && resumed_server.is_ok(),
             "{some:?} {down:?} {more:?}"
         );
-        is_recovered.is_some()
+        recovery_time.is_some()
     });
     assert!(has_recovered, "{}", services.iter().map(Service::log).collect::<String>());
     assert_eq!(*answers.others.lock().unwrap(), Vec::<u16>::new(), "a client noticed");

@@ -180,9 +180,9 @@ fn kept_connections_see_no_broken_request_in_six_shutdowns() {
             // The drain delay lasts until every client has given up its connection. A second signal ends it.
             shutdown.is_over.store(true, Ordering::SeqCst);
             signal(process, "TERM");
-            let all_broken = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
+            let all_broken_requests = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
             assert!(is_loaded.is_some() && is_told.is_some(), "load: {is_loaded:?}, warning: {is_told:?}");
-            all_broken
+            all_broken_requests
         });
         assert!(service.wait_for_exit().success(), "{}", service.log());
         total += shutdown.answered.into_inner();

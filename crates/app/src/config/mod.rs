@@ -192,7 +192,7 @@ impl Reader {
     ) -> Result<Option<T>, SettingError> {
         let (text, origin) = self.given.value(setting);
         let text = text.map(str::to_owned);
-        Ok(self.understand(setting, text, origin, parse))
+        Ok(self.parse_setting(setting, text, origin, parse))
     }
 
     /// Parses a setting whose default depends on other settings.
@@ -204,7 +204,7 @@ impl Reader {
     ) -> Result<T, SettingError> {
         let (text, origin) = self.given.value(setting);
         let text = text.unwrap_or(default).to_owned();
-        match self.understand(setting, Some(text), origin, &parse) {
+        match self.parse_setting(setting, Some(text), origin, &parse) {
             Some(value) => Ok(value),
             None => parse(setting.default().unwrap_or(default))
                 .map_err(|reason| SettingError::new_malformed(setting, &Origin::Default, None, &reason)),
@@ -246,7 +246,7 @@ impl Reader {
         Ok(replica)
     }
 
-    fn understand<T>(
+    fn parse_setting<T>(
         &mut self,
         setting: Setting,
         text: Option<String>,

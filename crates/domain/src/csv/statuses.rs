@@ -5,9 +5,9 @@ use super::guess::read_status;
 use super::scan::Record;
 
 /// Look of the cells of the ignored columns, as far as a file is read.
-pub(super) struct StatusCells(Vec<CellsOfColumn>);
+pub(super) struct StatusCells(Vec<IgnoredColumn>);
 
-struct CellsOfColumn {
+struct IgnoredColumn {
     /// Place of the column in the header.
     place: usize,
     /// `true` as long as each cell with content is a status.
@@ -18,7 +18,7 @@ struct CellsOfColumn {
 
 impl StatusCells {
     pub(super) fn new(unknown: &[UnknownColumn]) -> Self {
-        let columns = unknown.iter().map(|column| CellsOfColumn {
+        let columns = unknown.iter().map(|column| IgnoredColumn {
             place: column.place,
             are_statuses: true,
             has_leavers: false,

@@ -177,10 +177,10 @@ impl EventFacts {
             Family::Department => None,
         };
         let employee_id: Option<EmployeeId> = person.and_then(|id| id.parse().ok());
-        let own = |id: Option<&str>| DepartmentFact::Known(id.and_then(|id| id.parse().ok()));
+        let known_department = |id: Option<&str>| DepartmentFact::Known(id.and_then(|id| id.parse().ok()));
         let department = match family {
-            Family::Person => own(data.department_id),
-            Family::Department => own(data.id),
+            Family::Person => known_department(data.department_id),
+            Family::Department => known_department(data.id),
             Family::Objective | Family::Observation | Family::AboutPerson => {
                 employee_id.map_or_else(DepartmentFact::default, DepartmentFact::OfPerson)
             }

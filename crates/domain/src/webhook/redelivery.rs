@@ -152,7 +152,7 @@ impl Subscription {
     ///
     /// # Errors
     /// Returns [`DomainError::Conflict`] for an inactive subscription.
-    pub fn sends(&self, attempted: &str) -> Result<(), DomainError> {
+    pub fn require_active(&self, attempted: &str) -> Result<(), DomainError> {
         if self.active { Ok(()) } else { Err(DomainError::transition("active", false, attempted)) }
     }
 }
@@ -315,8 +315,11 @@ mod tests {
 
     #[test]
     fn inactive_subscription_refuses_a_replay() {
-        assert_eq!(subscription().sends("replay"), Ok(()));
+        assert_eq!(subscription().require_active("replay"), Ok(()));
         let paused_subscription = Subscription { active: false, ..subscription() };
-        assert_eq!(paused_subscription.sends("replay"), Err(DomainError::transition("active", false, "replay")));
+        assert_eq!(
+            paused_subscription.require_active("replay"),
+            Err(DomainError::transition("active", false, "replay"))
+        );
     }
 }

@@ -155,8 +155,8 @@ impl PostgresCopy {
         let (own, begun) = (own.get::<_, String>(0), Instant::now());
         let services = if self.is_cluster { SERVICES_ON_NODES } else { SERVICES };
         loop {
-            let service_row = client.query_one(services, &[&own]).await.map_err(map_error)?;
-            match service_row.get(0) {
+            let session_count_row = client.query_one(services, &[&own]).await.map_err(map_error)?;
+            match session_count_row.get(0) {
                 0 => return Ok(()),
                 // A session briefly outlives the process that opened it.
                 _ if begun.elapsed() < PATIENCE => tokio::time::sleep(LOOK_AGAIN).await,

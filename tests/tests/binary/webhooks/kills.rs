@@ -175,7 +175,7 @@ impl KilledService {
                 wait_until(PATIENCE, || written_count.load(Ordering::SeqCst) + delivered_count() >= count);
             self.kill(service);
             assert!(enough.is_some(), "hardly any load");
-            load.stop()
+            load.join()
         });
         self.acknowledged.extend(known_observations);
     }

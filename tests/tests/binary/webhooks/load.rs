@@ -36,7 +36,7 @@ impl<'scope> Load<'scope> {
     }
 
     /// Waits for the writers to end. Returns the acknowledged observations.
-    pub(super) fn stop(self) -> BTreeSet<String> {
+    pub(super) fn join(self) -> BTreeSet<String> {
         self.writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect()
     }
 }

@@ -49,7 +49,7 @@ fn a_stop_under_load(place: Installation) {
         assert!(wait_until(PATIENCE, refuses).is_some(), "it takes new connections after the signal");
         receiver.answers(|_| ReceiverResponse::Status(200));
         assert!(service.wait_for_exit().success(), "{}", service.log());
-        load.stop()
+        load.join()
     });
     receiver.next_generation();
     let service = Service::serve(&place);

@@ -27,7 +27,7 @@ pub(crate) fn run(options: &Options, scratch: &Scratch) -> Result<Vec<Line>> {
     };
     let coordinator = nodes.all.first().ok_or("a cluster without nodes")?;
     let plain = create_database(&coordinator.url(), "alone")?;
-    let spread = nodes.database("spread")?;
+    let spread = nodes.create_database("spread")?;
     let setups = [
         (serve(options, scratch, "alone", plain.clone(), &["migrate"])?, processes(&[plain])?),
         (

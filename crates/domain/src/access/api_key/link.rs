@@ -91,8 +91,8 @@ fn start(value: &Value) -> Result<String, ValueError> {
     let (path, query) = text.split_once('?').unwrap_or((&text, ""));
     let is_path = |byte: u8| byte.is_ascii_alphanumeric() || b"/_-".contains(&byte);
     let is_query = |byte: u8| byte.is_ascii_alphanumeric() || b"/_-.~%=&+:,[]".contains(&byte);
-    let is_screen = path.starts_with('/') && !path.starts_with("//");
-    if is_screen && path.bytes().all(is_path) && query.bytes().all(is_query) {
+    let is_same_origin = path.starts_with('/') && !path.starts_with("//");
+    if is_same_origin && path.bytes().all(is_path) && query.bytes().all(is_query) {
         Ok(text)
     } else {
         Err(ValueError::format("the path of a screen, such as /webhooks?view=deliveries"))

@@ -231,7 +231,7 @@ fn check_in_at_its_bounds_is_accepted() {
 }
 
 #[test]
-fn stored_key_results_refuse_values_that_they_do_not_have() {
+fn key_result_value_outside_its_metric_is_refused() {
     let objective_before = measured();
     for (number, current, member, code) in [
         (1, "true", "current", Code::InvalidFormat),

@@ -115,13 +115,13 @@ impl Job<'_> {
         let keys = person_data::keys_of(self.services, self.tenant, self.person).await?;
         let keys: Vec<String> = keys.iter().map(|key| key.value.id.to_string()).collect();
         let person = self.person.to_string();
-        let targets: Vec<String> = keys.iter().cloned().chain([person.clone()]).collect();
-        for target in &targets {
+        let ids: Vec<String> = keys.iter().cloned().chain([person.clone()]).collect();
+        for target in &ids {
             if !self.blank_entries_about(target).await? {
                 return Ok(false);
             }
         }
-        for actor in targets {
+        for actor in ids {
             if !self.blank_actor(actor).await? {
                 return Ok(false);
             }

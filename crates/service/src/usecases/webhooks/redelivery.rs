@@ -96,7 +96,7 @@ pub async fn redeliver(
         let subscription = services.find_stored::<Subscription>(context, id).await?;
         let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
         context.check_preconditions(subscription.version)?;
-        subscription.value.sends("redeliver")?;
+        subscription.value.require_active("redeliver")?;
         subscription.value.may_be_sent_by(&context.caller, attempt.event_type)?;
         let (change, body) =
             match attempt.redeliver(find_state(services, tenant, &subscription.value, &attempt).await?)? {
@@ -198,7 +198,7 @@ pub async fn replay(
     let subscription = services.find_stored::<Subscription>(context, id).await?;
     context.check_preconditions(subscription.version)?;
     let order = ReplayOrder::parse(body, start)?;
-    subscription.value.sends("replay")?;
+    subscription.value.require_active("replay")?;
     let which = RedeliveryFilter {
         since: order.since,
         // Every slice up to `until` costs a query, so an `until` far in the future is cut off. The margin of one
