@@ -38,7 +38,7 @@ pub(crate) struct ExportCommand {
     /// Format of the files
     #[arg(long, value_enum, default_value_t = ExportFormat::Ndjson)]
     pub(crate) format: ExportFormat,
-    /// Stay, append each change, and take out what is erased or removed
+    /// Keep running: append each change, and remove rows that are erased or removed
     #[arg(long)]
     pub(crate) follow: bool,
     /// Write the files of a complete export anew with one row of each id, its last state

@@ -12,7 +12,7 @@ use candor_port_storage::{SlowCause, StorageError, TooSlow};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The domain refused the request.
-    #[error("refused: {0:?}")]
+    #[error("refused: {0}")]
     Refused(DomainError),
     /// The body cannot be parsed. The message is for the client and gives the position.
     #[error("malformed: {0}")]
@@ -24,7 +24,7 @@ pub enum Error {
     #[error("the idempotency key was used for another request")]
     KeyReused(IdempotencyKey),
     /// Concurrent changes of the same resource kept winning; a retry may succeed.
-    #[error("too many changes at once")]
+    #[error("too many concurrent changes of the same resource")]
     Contended,
     /// The store is unavailable; a retry may succeed.
     #[error("not available: {0}")]

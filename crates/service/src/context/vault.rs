@@ -65,7 +65,10 @@ impl SealContext<'_> {
 
 /// Error of a text that is not a valid key ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected `id:base64,…`: ids of 1 to 16 letters and digits, and 32 bytes of base64 for each")]
+#[error(
+    "expected `id:base64,…`: different ids of 1 to 16 letters and digits, each with 32 bytes in base64 (44 \
+     characters)"
+)]
 pub struct InvalidKeyRing;
 
 /// Error of a sealed value that cannot be opened: its key is not in the ring, or the value was altered.

@@ -19,7 +19,7 @@ pub enum SchemaError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// A step failed and was rolled back; earlier steps persist.
-    #[error("cannot migrate the schema: {0}")]
+    #[error("cannot check or change the schema: {0}")]
     Failed(String),
 }
 

@@ -227,7 +227,8 @@ fn log(DeliveryResult { job, result, .. }: &DeliveryResult, outcome: AttemptOutc
         Status::Dropped => {
             tracing::info!(
                 %organization, %webhook, %event, attempt, reason, status,
-                "dropped a delivery: no attempt follows; use `redeliver` or `replay` to send the event again"
+                "dropped a delivery: no attempt follows; to send the event again, call \
+                 `POST /v1/webhooks/{{id}}/replay`"
             );
         }
         Status::Failed | Status::Success => {

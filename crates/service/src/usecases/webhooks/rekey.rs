@@ -24,15 +24,15 @@ pub struct RekeyCounts {
     pub rekeyed: u64,
     /// Subscriptions whose secrets were already sealed by the first key.
     pub unchanged: u64,
-    /// Subscriptions with a secret that no key opens. They are unchanged and need a new secret.
+    /// Subscriptions with a secret or a custom header that no key opens. They are unchanged and need new ones.
     pub lost: u64,
 }
 
 /// Reason why secrets were not or not all sealed.
 #[derive(Debug, thiserror::Error)]
 pub enum Unsealable {
-    /// No key of the ring opens a secret of this subscription, which is unchanged.
-    #[error("no key of the ring opens the secret of {0}")]
+    /// No key of the ring opens a secret or a custom header of this subscription, which is unchanged.
+    #[error("no key of the ring opens a secret or a custom header of {0}")]
     NoKey(WebhookId),
     /// Any other error, such as a failed commit.
     #[error(transparent)]
@@ -60,7 +60,8 @@ pub async fn rekey_accepting_loss(services: &Services) -> Result<RekeyCounts, Un
         Unsealable::NoKey(webhook) => {
             tracing::warn!(
                 %webhook,
-                "cannot open a secret of this webhook: no key of the ring encrypted the secret; rotate the secret"
+                "cannot open a secret or a custom header of this webhook: no key of the ring encrypted it; rotate \
+                 the secret, and set the custom headers again"
             );
             Ok(())
         }
