@@ -18,7 +18,7 @@ pub(crate) const DROPPED: &str = "candor_log_lines_dropped_total";
 const CAPACITY: usize = 1024 * 1024;
 /// Time for which lines are collected before they are written.
 const COLLECT: Duration = Duration::from_millis(5);
-/// Number of waiting bytes that are written at once.
+/// Number of waiting bytes that are written without waiting for the end of [`COLLECT`].
 const BATCH: usize = 64 * 1024;
 /// Time limit for writing the last lines at the end of the process.
 const LAST_LINES: Duration = Duration::from_millis(500);

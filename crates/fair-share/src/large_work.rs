@@ -155,7 +155,7 @@ impl LargeWork {
     /// Waits for a turn of the tenant with data of this size, which stays in memory meanwhile.
     ///
     /// # Errors
-    /// [`TooMuchWaits`] instead of a wait with more data of the organization than may wait.
+    /// [`TooMuchWaits`] if data of the organization already waits, and with this data it exceeds the free room.
     pub async fn turn_with(&self, tenant: impl Into<Option<Tenant>>, bytes: usize) -> Result<Turn, TooMuchWaits> {
         let tenant = tenant.into();
         let owner = tenant.map(|tenant| tenant.organization);

@@ -179,7 +179,8 @@ impl Api {
         Ok(Answer::from_reply(self, exchange, captures, reply))
     }
 
-    /// Runs a handler with a large body apart from the worker.
+    /// Runs a handler with a large body on blocking threads, so that it does not hold up the other requests of the
+    /// worker.
     async fn run_large_body(
         &self,
         route: &Route,

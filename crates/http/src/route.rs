@@ -103,8 +103,8 @@ pub(crate) enum Handler {
     Open(for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>),
     /// Requires an API key, and answers with lines while it reads them. The last argument is `true` for `HEAD`.
     Lines(for<'a> fn(&'a Arc<Services>, AuthenticatedRequest<'a>, bool) -> LineWork<'a>),
-    /// Serves the OpenAPI document without an API key. The document derives from all routes, so a row cannot
-    /// name it.
+    /// Serves the OpenAPI document without an API key. A variant of its own, because the answer is a prepared
+    /// asset, not a [`Reply`].
     Document,
 }
 

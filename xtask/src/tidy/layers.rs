@@ -1,4 +1,5 @@
-//! The folders of a crate that must not use one another: layers inside a crate, as `arrows` are between crates.
+//! The layers inside a crate: a folder must not use those above or beside it, and only `service/change` commits.
+//! `arrows` checks the dependencies between crates.
 
 use super::{Finding, SourceFile};
 

@@ -3,7 +3,7 @@
 use super::{Finding, SourceFile};
 use crate::text::has_word;
 
-/// Markers of notes that belong into the issue tracker. They are put together from parts: tidy would report whole
+/// Markers of notes that belong in the issue tracker. They are put together from parts: tidy would report whole
 /// ones in this file.
 const NOTES: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 /// Top-level folders with checkouts on machines of developers and builds.

@@ -68,7 +68,8 @@ pub(crate) fn shorten(migrations: &[String]) -> String {
     }
 }
 
-/// Remedies by words of the message of a database, as instructions to the operator. All words of a row are in it.
+/// Remedies for error messages of a database, as instructions to the operator. A row applies to a message that
+/// contains all its words.
 const REMEDIES: [(&[&str], &str); 9] = [
     (
         &["does not support TLS"],

@@ -65,7 +65,8 @@ impl Places {
         self.has_one(coming) || self.own + coming < LEAST && all.free > limit / 8 + coming
     }
 
-    /// Returns `true` if the organization has half of its share, which is half of its own and the free places.
+    /// Returns `true` if the organization has at least half of its share. The share is half of the sum of its own
+    /// places and the free ones.
     const fn is_half_used(&self) -> bool {
         self.own > 0 && self.own * 3 >= self.free
     }
@@ -101,8 +102,9 @@ impl Shares {
         }
     }
 
-    /// Returns the places of an organization that count against others. If more of its queues than its share become
-    /// slow or get a rate, the rest takes nothing from the shares of others.
+    /// Returns the places of an organization that reduce the free places of others. Places of slow receivers, and
+    /// of queues with a rate, count up to half of all such places, the most that an organization can take. It has
+    /// more only if queues became slow or got a rate later.
     const fn counted_places(&self, own: Totals) -> Totals {
         Totals {
             all: own.all,

@@ -108,7 +108,7 @@ impl ApiKey {
         is_usable && self.access_level == AccessLevel::Admin && has_scope
     }
 
-    /// Returns `true` if the key is neither revoked nor ended.
+    /// Returns `true` if the key is neither revoked nor expired.
     #[must_use]
     pub fn is_valid(&self, at: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end)

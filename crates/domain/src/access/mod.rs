@@ -257,7 +257,7 @@ pub enum AdminContext {
 #[expect(missing_docs, reason = "fields named after their types")]
 pub struct BoundPerson {
     pub id: EmployeeId,
-    /// Returns `true` if the person's role is `org_admin`.
+    /// `true` if the person's role is `org_admin`.
     pub is_org_admin: bool,
 }
 

@@ -57,8 +57,8 @@ pub struct Split {
 }
 
 impl Split {
-    /// Checks the columns that are ignored, as [`super::File::ignore_columns`] does. A part may lack the rows that make
-    /// a column refuse the file.
+    /// Checks the ignored columns of the whole file, as [`super::File::ignore_columns`] does. A check of each part
+    /// would miss a column of statuses whose leavers are in another part.
     ///
     /// # Errors
     /// Those of [`super::File::ignore_columns`].

@@ -214,7 +214,7 @@ mod tests {
             ((10, 90), (0, 90), 10),
             // A ledger without releases, of an earlier version.
             ((10, 0), (30, 0), 30),
-            // A hold and a release of one millisecond: it may be the later one.
+            // A hold and a release in the same millisecond: the hold may be the later one, so it stays in force.
             ((10, 0), (0, 10), 10),
         ] {
             let [database, ledger] =

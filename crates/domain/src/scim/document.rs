@@ -19,7 +19,7 @@ pub(super) use manager::manager_text;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UserDocument {
     core: Object,
-    /// Extensions by URN, the enterprise extension in its canonical case. None is empty.
+    /// Extensions by URN, the enterprise extension in its canonical case. No extension is empty.
     extensions: Vec<(String, Object)>,
 }
 

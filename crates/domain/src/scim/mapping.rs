@@ -92,7 +92,7 @@ fn text_of(name: &str, value: Option<&Value>) -> Result<Option<String>, ScimErro
     }
 }
 
-/// Returns the text of an attribute with at most this number of characters.
+/// Returns the text of an attribute. Refuses a text with more than `chars` characters.
 fn bounded_text(name: &str, value: Option<&Value>, chars: usize) -> Result<Option<String>, ScimError> {
     let text = text_of(name, value)?;
     if let Some(text) = &text {

@@ -76,7 +76,7 @@ const HEADERS: Field<custom_headers::Rule> = Field::with_about(
 pub struct Draft {
     /// URL of the receiver.
     pub url: ReceiverUrl,
-    /// All members of the body except the URL and the headers.
+    /// The other members of the body, such as `event_types` and `payload`.
     pub content: Content,
     /// Custom headers by lower-case name.
     pub headers: HeaderPatch,

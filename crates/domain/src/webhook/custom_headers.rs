@@ -108,7 +108,8 @@ impl CustomHeaders {
         Self(headers)
     }
 
-    /// Returns the headers as other receivers see them: names only.
+    /// Returns the headers with `…` in place of each value, for the audit log and for events, which other
+    /// subscriptions get.
     #[must_use]
     pub fn without_values(&self) -> Self {
         let mask_header = |header: &SealedHeader| SealedHeader { masked: MASK.into(), ..header.clone() };

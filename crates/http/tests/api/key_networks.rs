@@ -11,7 +11,7 @@ const PROXY: &str = "10.0.0.1";
 const OUTSIDE: &str = "198.51.100.1";
 /// Networks with the default peer of the tests.
 const OFFICE: &str = "192.0.2.0/24";
-/// A network inside it.
+/// A network inside [`OFFICE`].
 const DESK: &str = "192.0.2.7/32";
 
 /// Creates a key with the rights of the admin key and these networks. Returns its id and its secret.

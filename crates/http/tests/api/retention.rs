@@ -15,7 +15,7 @@ use crate::support::TestApi;
 
 pub(crate) const DAY: i64 = 86_400;
 
-/// The store of a test. Its clock follows the clock of the test.
+/// A store of any kind that fails on request. [`run`] sets its time to that of the test.
 pub(crate) type Faulty = candor_store_testkit::Faulty<dyn candor_port_storage::Storage>;
 
 /// Saves a run and returns its id.

@@ -65,8 +65,8 @@ pub async fn get(services: &Services, context: &RequestContext, id: KeyId) -> Re
 /// `POST /api-keys`: creates an API key. The response includes its secret.
 ///
 /// # Errors
-/// Invalid fields, not an admin, more access than the caller has, an unknown person, the most valid keys reached; see
-/// [`Error`].
+/// Invalid fields, not an admin, more access than the caller has, an unknown person, the maximum number of valid
+/// keys is reached; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body, services.clock.now());
     let decide = async |at: Timestamp| {
@@ -123,8 +123,8 @@ pub(crate) async fn load_references(
 /// `PATCH /api-keys/{id}`: updates an API key.
 ///
 /// # Errors
-/// Not found, invalid fields, not an admin, more access than the caller has, revoked, an ended key that shall be valid
-/// again at the most valid keys; see [`Error`].
+/// Not found, invalid fields, not an admin, more access than the caller has, revoked, an expired key that shall be
+/// valid again while the maximum number of valid keys is reached; see [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,

@@ -67,8 +67,8 @@ fn of_organization(context: &RequestContext) -> RequestContext {
 /// `POST /portal-links`: creates a link into the console, with an API key that its code is exchanged for.
 ///
 /// # Errors
-/// Invalid fields, not an admin, more access than the caller has, no console, the most valid keys reached; see
-/// [`Error`].
+/// Invalid fields, not an admin, more access than the caller has, no console, the maximum number of valid keys is
+/// reached; see [`Error`].
 pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let link = LinkDraft::parse(body);
     let decide = async |at: Timestamp| {

@@ -90,7 +90,8 @@ fn rewritten_database_has_its_rows_and_no_deleted_ones() {
     let database = folder.path().join("it's a.db");
     let mut db = Source::new(&DatabaseLocation::File(database.clone())).unwrap().writer().unwrap();
     crate::migrate::apply(&mut db).unwrap();
-    // Like a copy that SQLite leaves behind when it moves a row to another page.
+    // Without `secure_delete`, the deleted row stays in the file, like a copy that SQLite leaves behind when it
+    // moves a row to another page.
     db.batch("PRAGMA secure_delete = off; CREATE TABLE secrets (text TEXT);").unwrap();
     for text in ["unmistakable", "remaining"] {
         db.execute(&Sql::new("INSERT INTO secrets VALUES (?)").bind(text)).unwrap();

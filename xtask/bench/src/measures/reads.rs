@@ -55,7 +55,7 @@ impl ReadMeasure<'_> {
     fn measure(&self, data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
         let contender = instance.contender((self.traffic)(&instance.api.key, data.size), CLIENTS, 0);
         let comparison = data.compare_with_pgbench(instance, contender, |postgres, reference| {
-            // The server shows the statement that the service has just sent.
+            // `pg_stat_activity` shows only the last statement of each connection, so the service sends it first.
             let requests = (self.traffic)(&postgres.api.key, data.size);
             burst(postgres.service.address, &requests, Shape::for_requests(20, 1))?;
             let values = [&[Store::Postgres.bytes(postgres.tenant)], self.values.as_slice()].concat();

@@ -1,5 +1,4 @@
-//! The wait of one tenant beside the largest and slowest requests of another: each load is slow for its own
-//! tenant.
+//! The wait of one tenant while another one sends the largest and slowest requests.
 //!
 //! The loads take all processors of the machine, and so do their clients. Any program that does this delays
 //! another one by the time slices of the system. So the comparison is the wait beside as many spinning threads as
@@ -73,7 +72,7 @@ fn spin(time: Duration) -> Result {
     Ok(())
 }
 
-/// Returns the loads, each of a tenant of its own.
+/// Returns the loads, all of other tenants than the one that waits.
 fn loads(instance: &Instance) -> Result<[(&'static str, Load<'_>); 7]> {
     let address = instance.service.address;
     let page = move |key: String, path: String| -> Load<'_> {

@@ -35,7 +35,8 @@ impl Check {
     }
 }
 
-/// Warns of organizations that an upgrade left as they were. `max_keys` is the most valid keys of an organization.
+/// Warns of organizations whose data predates a rule or limit of this version. `max_keys` is the maximum number of
+/// valid keys of an organization.
 pub(super) async fn look(store: &dyn Storage, max_keys: u32, at: Timestamp) -> Vec<Finding> {
     match checks(store, max_keys, at).await {
         Ok(checks) => checks.iter().filter_map(Check::to_finding).collect(),

@@ -72,7 +72,7 @@ impl<'a> RemovedRowIds<'a> {
         Ok(Self { lines, ids: BTreeMap::new() })
     }
 
-    /// Notes a removed row. A row has a line for each of its states.
+    /// Notes a removed row, once: the files of the export have a line for each of its states.
     fn add(&mut self, resource: ExportedResource, id: &str, removal: &'a Removal) {
         if self.ids.insert(id.to_owned(), removal).is_none() {
             let line = json!({"id": id, "type": resource.line_type(), "removed_at": removal.removed_at});

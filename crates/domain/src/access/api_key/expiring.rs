@@ -1,4 +1,4 @@
-//! The event before an API key expires, or the secret that a rotation has replaced (decision F9).
+//! The event that announces the end of an API key, or of the secret that a rotation has replaced (decision F9).
 
 use super::ApiKey;
 use crate::decision::Decision;

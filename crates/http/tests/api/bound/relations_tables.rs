@@ -163,12 +163,12 @@ const fn on(
     Write { operation, target: Some(target), before, open_to, body }
 }
 
-/// Relations that may change observations: author and org admins.
+/// Relations that may change observations: author, org admins and keys of the organization.
 const WRITERS: &[Relation] = &[Author, Admin, Organization];
-/// Relations that may act on objectives: owner, managers above and org admins.
+/// Relations that may act on objectives: owner, managers above, org admins and keys of the organization.
 const OWNERS: &[Relation] = &[Subject, Above, Admin, Organization];
 const ADMINS: &[Relation] = &[Admin, Organization];
-/// Relations that may change summaries: author, managers above and org admins.
+/// Relations that may change summaries: author, managers above, org admins and keys of the organization.
 const KEEPERS: &[Relation] = &[Author, Above, Admin, Organization];
 const TALKERS: &[Relation] = &[Author, Subject, Admin, Organization];
 

@@ -8,7 +8,8 @@ use super::{ENTERPRISE, Provider, user};
 use crate::stores::every_store;
 use crate::support::{TestApi, TestResponse};
 
-/// Local part of the address of the erased person. Messages of 200 characters end within the domain behind it.
+/// Local part of the address of the erased person. A message that is cut off after 200 characters ends within the
+/// domain.
 const LOCAL: &str = "zqmark.with.a.name.of.sixty.characters.in.the.local.part";
 
 async fn upload(world: &TestApi, key: &str, row: &str) -> (String, TestResponse) {

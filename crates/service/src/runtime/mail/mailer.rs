@@ -272,7 +272,7 @@ impl Mailer {
             *own = own.saturating_sub(1);
         }
         self.shares.retain(|_, own| *own > 0);
-        // A claim for each place that becomes free would release most of what it gets.
+        // A claim as soon as one place is free would release most of the mails that it gets.
         if self.left_out.iter().any(|tenant| self.has_room(*tenant)) {
             self.look_at = Duration::ZERO;
         }

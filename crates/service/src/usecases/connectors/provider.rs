@@ -194,7 +194,7 @@ pub async fn report_refusal(
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
         if let Some(open) = open_issue(services, tenant, connector, &draft).await? {
-            // A provider repeats the request in each of its cycles, so that only the first one has an audit entry.
+            // A provider repeats the request in each of its cycles, so only the first one has an audit entry.
             let is_repeated = services.store.repeat_issue(tenant, open.value.id, &draft.message, at).await?;
             return Ok(if is_repeated { Attempt::Done(()) } else { Attempt::Overtaken });
         }

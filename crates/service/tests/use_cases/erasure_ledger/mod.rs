@@ -33,7 +33,7 @@ struct Pair {
     person: EmployeeId,
     witness: EmployeeId,
     observation: ObservationId,
-    /// Erasures of the two.
+    /// Erasures of the two people.
     erasures: Vec<(Who, ErasureId)>,
     state: State,
 }
