@@ -81,7 +81,7 @@ fn import_reads_standard_input() {
     let run = fed(&place(), &["import", "-", "--url", &url, "--json"], b"email\nb@example.com\n");
     assert_eq!(run.json()["import"]["rows_applied"], 1);
     assert_eq!(keys.join().unwrap().len(), 1);
-    let failed_run = fed(&place(), &["import", "-", "--url", &url], b"email;name\n");
+    let failed_run = fed(&place(), &["import", "-", "--url", &url], b"email\n\xff@example.com\n");
     assert_eq!(
         (failed_run.code, failed_run.stderr.contains("standard input")),
         (Some(1), true),

@@ -244,8 +244,8 @@ fn row_by_a_unique_value_has_an_index_with_any_other_filter() {
         ..Default::default()
     };
     assert_eq!(slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)), []);
-    let by_name = Sort::ascending_by(SortBy::LastName);
-    assert!(rows::employees::list(&filter, by_name, &PAGE).parts().iter().all(has_one_row));
+    let in_order = |sort| rows::employees::list(&filter, sort, &PAGE);
+    assert!(Employee::sorts().all(|(_, sort)| in_order(sort).parts().iter().all(has_one_row)));
     let filter = people::Filter { ids: vec![EmployeeId::from_bytes([1; 16])], email: None, ..filter };
     assert_eq!(slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)), []);
     let filter = department::Filter { name: Some("x".to_owned()), archived: Archived::All, ..Default::default() };
@@ -397,6 +397,5 @@ fn filter_on_another_table_is_named_only_if_alone() {
 
 #[test]
 fn rows_behind_an_id_are_answered_by_the_primary_key() {
-    assert!(is_answered(&TypedListing::<Observation>::after_id([0; 16], 2_000)));
     assert!(is_answered(&TypedListing::<Message>::after_id([0; 16], 2_000)));
 }
