@@ -166,5 +166,4 @@ fn side_table_filter(table: &Table, condition: &Condition) -> Option<String> {
 }
 
 #[cfg(test)]
-#[path = "access_path/tests.rs"]
 mod tests;

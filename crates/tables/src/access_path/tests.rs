@@ -236,23 +236,6 @@ fn filter_without_an_index_is_named() {
 }
 
 #[test]
-fn row_by_a_unique_value_has_an_index_with_any_other_filter() {
-    let filter = people::Filter {
-        email: Some("a@example.com".to_owned()),
-        roles: vec![people::Role::OrgAdmin],
-        updated_at: CHANGED,
-        ..Default::default()
-    };
-    assert_eq!(slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)), []);
-    let in_order = |sort| rows::employees::list(&filter, sort, &PAGE);
-    assert!(Employee::sorts().all(|(_, sort)| in_order(sort).parts().iter().all(has_one_row)));
-    let filter = people::Filter { ids: vec![EmployeeId::from_bytes([1; 16])], email: None, ..filter };
-    assert_eq!(slow::<Employee>(|sort| rows::employees::list(&filter, sort, &PAGE)), []);
-    let filter = department::Filter { name: Some("x".to_owned()), archived: Archived::All, ..Default::default() };
-    assert_eq!(slow::<Department>(|sort| rows::departments::list(&filter, sort, &PAGE)), []);
-}
-
-#[test]
 fn audit_log_by_target_actor_or_action_has_an_index() {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let some = |text: &str| Some(text.to_owned());
@@ -397,5 +380,8 @@ fn filter_on_another_table_is_named_only_if_alone() {
 
 #[test]
 fn rows_behind_an_id_are_answered_by_the_primary_key() {
+    assert!(is_answered(&TypedListing::<Observation>::after_id([0; 16], 2_000)));
     assert!(is_answered(&TypedListing::<Message>::after_id([0; 16], 2_000)));
 }
+
+mod unique;
