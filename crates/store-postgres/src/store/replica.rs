@@ -129,7 +129,7 @@ impl Replica {
         if !matches!(*state, State::Down { .. }) {
             tracing::warn!(
                 reason,
-                "cannot read the replica; all reads use the primary until the replica responds again"
+                "cannot read the replica; all reads use the primary until it responds"
             );
         }
         *state = State::Down { until: Instant::now() + PAUSE };
