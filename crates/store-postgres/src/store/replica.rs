@@ -127,10 +127,7 @@ impl Replica {
     fn is_down(&self, reason: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !matches!(*state, State::Down { .. }) {
-            tracing::warn!(
-                reason,
-                "cannot read the replica; all reads use the primary until it responds"
-            );
+            tracing::warn!(reason, "cannot read the replica; all reads use the primary until it responds");
         }
         *state = State::Down { until: Instant::now() + PAUSE };
         gauge!("candor_store_replica_up").set(0);
