@@ -22,7 +22,7 @@ const SHARED: [&str; 3] = ["candor-search-index", "candor-tables", "candor-fair-
 const ADAPTERS: [&str; 4] = ["candor-http", "candor-webhooks", "candor-mail", "candor-limits-redis"];
 
 /// Rule for the dependencies of one crate.
-struct CrateRule {
+struct Rule {
     package: &'static str,
     /// Crates of the workspace that the crate may name under `[dependencies]`.
     may: Vec<&'static str>,
@@ -32,7 +32,7 @@ struct CrateRule {
     only: Option<&'static [&'static str]>,
 }
 
-impl CrateRule {
+impl Rule {
     fn new(package: &'static str, may: &[&[&'static str]], never: &'static [&'static str]) -> Self {
         Self { package, may: may.concat(), never, only: None }
     }
@@ -40,13 +40,13 @@ impl CrateRule {
 
 const DOMAIN: &[&str] = &["candor-domain"];
 
-fn table() -> Vec<CrateRule> {
+fn table() -> Vec<Rule> {
     service().into_iter().chain(outside_crates()).chain(tools()).collect()
 }
 
 /// Crates of the service, and of its tests.
-fn service() -> Vec<CrateRule> {
-    let domain = CrateRule {
+fn service() -> Vec<Rule> {
+    let domain = Rule {
         only: Some(&[
             "base64",
             "chrono",
@@ -68,74 +68,70 @@ fn service() -> Vec<CrateRule> {
             "url",
             "validator",
         ]),
-        ..CrateRule::new("candor-domain", &[], &["tokio", "diesel", "actix-web", "hyper", "tracing"])
+        ..Rule::new("candor-domain", &[], &["tokio", "diesel", "actix-web", "hyper", "tracing"])
     };
     let databases: &[&str] = &["diesel", "tokio-postgres", "libsqlite3-sys"];
     let store: &[&str] = &["actix-web", "hyper"];
     vec![
         domain,
-        CrateRule::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
+        Rule::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
         // Pure libraries: they compute, and have no other crates of the workspace.
-        CrateRule { only: Some(&[]), ..CrateRule::new("candor-search-index", &[DOMAIN], &["tokio"]) },
-        CrateRule {
+        Rule { only: Some(&[]), ..Rule::new("candor-search-index", &[DOMAIN], &["tokio"]) },
+        Rule {
             only: Some(&["base64", "ring", "serde", "serde_json", "thiserror"]),
-            ..CrateRule::new("candor-tables", &[DOMAIN], &["tokio"])
+            ..Rule::new("candor-tables", &[DOMAIN], &["tokio"])
         },
-        CrateRule::new("candor-port-storage", &[DOMAIN, &["candor-search-index", "candor-tables"]], databases),
-        CrateRule::new("candor-fair-share", &[DOMAIN, &["candor-tables", "candor-port-storage"]], databases),
-        CrateRule::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
-        CrateRule::new("candor-port-limits", &[DOMAIN], &["tokio", "redis", "actix-web", "hyper", "diesel"]),
+        Rule::new("candor-port-storage", &[DOMAIN, &["candor-search-index", "candor-tables"]], databases),
+        Rule::new("candor-fair-share", &[DOMAIN, &["candor-tables", "candor-port-storage"]], databases),
+        Rule::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
+        Rule::new("candor-port-limits", &[DOMAIN], &["tokio", "redis", "actix-web", "hyper", "diesel"]),
         // A pure state machine: it knows deliveries and claims, and no crate that executes them.
-        CrateRule {
+        Rule {
             only: Some(&[]),
-            ..CrateRule::new(
-                "candor-dispatch",
-                &[DOMAIN, &["candor-port-storage"]],
-                &["diesel", "actix-web", "hyper"],
-            )
+            ..Rule::new("candor-dispatch", &[DOMAIN, &["candor-port-storage"]], &["diesel", "actix-web", "hyper"])
         },
-        CrateRule::new(
+        Rule::new(
             "candor-service",
             &[DOMAIN, &PORTS, &SHARED, &["candor-dispatch"]],
             &["actix-web", "hyper", "diesel", "redis"],
         ),
-        CrateRule::new("candor-store-postgres", &[DOMAIN, &PORTS, &SHARED], store),
-        CrateRule::new("candor-store-sqlite", &[DOMAIN, &PORTS, &SHARED], store),
-        CrateRule::new("candor-store-testkit", &[DOMAIN, &PORTS, &SHARED], databases),
+        Rule::new("candor-store-postgres", &[DOMAIN, &PORTS, &SHARED], store),
+        Rule::new("candor-store-sqlite", &[DOMAIN, &PORTS, &SHARED], store),
+        Rule::new("candor-store-testkit", &[DOMAIN, &PORTS, &SHARED], databases),
     ]
 }
 
 /// Adapters to other systems, the client library, the program, and the tests of the program.
-fn outside_crates() -> Vec<CrateRule> {
+fn outside_crates() -> Vec<Rule> {
     vec![
-        CrateRule::new(
+        Rule::new(
             "candor-http",
             &[DOMAIN, &PORTS, &["candor-fair-share", "candor-service"]],
             &["diesel", "hyper"],
         ),
-        CrateRule::new(
+        Rule::new(
             "candor-webhooks",
             &[DOMAIN, &["candor-port-events"]],
             &["actix-web", "diesel", "aws-lc-rs", "openssl"],
         ),
-        CrateRule::new(
+        Rule::new(
             "candor-mail",
             &[DOMAIN, &["candor-port-events"]],
             &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
         ),
-        CrateRule::new(
+        Rule::new(
             "candor-limits-redis",
             &[DOMAIN, &["candor-port-limits"]],
             &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
         ),
         // The client library stands alone, because programs of other projects depend on it.
-        CrateRule::new("candor-client", &[], &["actix-web", "diesel", "aws-lc-rs", "openssl", "native-tls", "h2"]),
-        CrateRule::new(
+        Rule::new("candor-client", &[], &["actix-web", "diesel", "aws-lc-rs", "openssl", "native-tls", "h2"]),
+        Rule::new(
             "candor-app",
             &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-service", "candor-client"]],
             &["aws-lc-rs"],
         ),
-        CrateRule::new(
+        Rule::new(
             "candor-e2e",
             &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &FOR_TESTS, &["candor-service", "candor-app"]],
             &[],
@@ -144,24 +140,24 @@ fn outside_crates() -> Vec<CrateRule> {
 }
 
 /// Tools beside the service.
-fn tools() -> Vec<CrateRule> {
+fn tools() -> Vec<Rule> {
     vec![
-        CrateRule { only: Some(&[]), ..CrateRule::new("candor-test-explore", &[], &[]) },
-        CrateRule::new("candor-test-faults", &[], &["tokio", "diesel", "actix-web"]),
-        CrateRule::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
-        CrateRule::new("candor-test-redis", &[], &["tokio", "redis", "diesel", "actix-web"]),
-        CrateRule::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
-        CrateRule::new(
+        Rule { only: Some(&[]), ..Rule::new("candor-test-explore", &[], &[]) },
+        Rule::new("candor-test-faults", &[], &["tokio", "diesel", "actix-web"]),
+        Rule::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
+        Rule::new("candor-test-redis", &[], &["tokio", "redis", "diesel", "actix-web"]),
+        Rule::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
+        Rule::new(
             "candor-bench",
             &[DOMAIN, &["candor-tables", "candor-port-events", "candor-webhooks", "candor-test-postgres"]],
             &["actix-web"],
         ),
-        CrateRule::new(
+        Rule::new(
             "candor-simulate",
             &[DOMAIN, &["candor-port-storage", "candor-dispatch"]],
             &["diesel", "actix-web", "hyper"],
         ),
-        CrateRule::new("xtask", &[&["candor-test-explore", "candor-test-postgres"]], &["diesel", "actix-web"]),
+        Rule::new("xtask", &[&["candor-test-explore", "candor-test-postgres"]], &["diesel", "actix-web"]),
     ]
 }
 
@@ -186,7 +182,7 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<
 }
 
 /// Returns findings for the dependencies in the manifest. Ignores dev-dependencies.
-fn check_direct(package: &Package, row: &CrateRule, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
+fn check_direct(package: &Package, row: &Rule, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
     let checked_names =
         package.dependencies.iter().filter(|one| one.kind != Kind::Dev).map(|one| one.name.as_str());
     let wrong = checked_names.filter_map(|name| {
@@ -206,7 +202,7 @@ fn check_direct(package: &Package, row: &CrateRule, workspace: &[&str], manifest
 }
 
 /// Returns findings for dependencies of dependencies.
-fn check_indirect(row: &CrateRule, tree: &str, manifest: &Manifest) -> Vec<Finding> {
+fn check_indirect(row: &Rule, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     let is_reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
     let wrong = row.never.iter().filter(|name| is_reached(name)).map(|name| {
         let package = row.package;
