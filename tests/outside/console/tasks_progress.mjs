@@ -74,8 +74,11 @@ export async function progress(page, { data, check, open, origin, folder }) {
 
 /** A manager sees the objectives of the team without a check-in, and not those of other teams. */
 async function team({ data, check, open, origin }, quiet) {
-  const elsewhere = await api("POST", "/employee-objectives", { owner_id: data.jonas.id, ...PERIOD, title: "The map has a legend" });
-  const { key } = await api("POST", "/api-keys", { name: "Ines", scopes: ["objectives:read", "employees:read"], employee_id: data.ines.id });
+  // Another task may have moved the owner to another manager.
+  const { manager_id } = await api("GET", `/employees/${data.ruth.id}`);
+  const outsider = [data.ines, data.jonas].find((one) => one.id !== manager_id);
+  const elsewhere = await api("POST", "/employee-objectives", { owner_id: outsider.id, ...PERIOD, title: "The map has a legend" });
+  const { key } = await api("POST", "/api-keys", { name: "Manager", scopes: ["objectives:read", "employees:read"], employee_id: manager_id });
   const manager = await open({}, key);
   await manager.getByRole("listitem").filter({ hasText: quiet }).getByText("No check-in for 14 days").waitFor();
   await manager.goto(`${origin}/console/feedback?view=objectives&quiet=14`);
