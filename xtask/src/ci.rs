@@ -104,7 +104,7 @@ pub(crate) const BESIDE: [Step; 14] = [
         "tests/outside/scim",
         "crates/domain/src/scim",
         "crates/service/src/usecases/scim*",
-        "crates/http/src/routes/scim*",
+        "crates/http/src/pipeline/scim*",
     ]),
 ];
 

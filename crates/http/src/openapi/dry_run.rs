@@ -5,8 +5,8 @@ use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use serde_json::{Value, json};
 
-use crate::schema::shapes::{Member, answer, array, count, describe, field, flag, reference_to};
-use crate::schema::words::open;
+use crate::contract::schema::shapes::{Member, answer, array, count, describe, field, flag, reference_to};
+use crate::contract::schema::words::open;
 
 /// Name of the schema.
 const EFFECTS: &str = "DryRun";

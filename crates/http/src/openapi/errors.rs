@@ -5,8 +5,8 @@ use candor_domain::problem::Code;
 use serde_json::{Value, json};
 
 use super::problems::BODY;
-use crate::route::{Body, Method, Route};
-use crate::schema::shapes::{self, Member, reference_to};
+use crate::contract::route::{Body, Method, Route};
+use crate::contract::schema::shapes::{self, Member, reference_to};
 
 const SHOULD_RETRY: &str = "`true` if a retry of the same request can succeed. Takes precedence over the status.";
 

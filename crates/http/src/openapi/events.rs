@@ -6,13 +6,13 @@ use candor_domain::id::OrganizationKind;
 use candor_domain::webhook::PayloadForm;
 use serde_json::{Map, Value, json};
 
-use crate::route::EventFamily;
+use crate::contract::route::EventFamily;
+use crate::contract::schema::shapes::{Member, answer, datetime, describe, field, id, plain, reference_to};
+use crate::contract::schema::words::open;
+use crate::contract::schema::{AT, ORGANIZATION_ID};
 use crate::routes::GROUPS;
 use crate::routes::events::{EVENT, EVENT_ID, event_id};
 use crate::routes::observations;
-use crate::schema::shapes::{Member, answer, datetime, describe, field, id, plain, reference_to};
-use crate::schema::words::open;
-use crate::schema::{AT, ORGANIZATION_ID};
 
 /// Name of the schema for events without a described payload.
 const OTHER: &str = "OtherEvent";

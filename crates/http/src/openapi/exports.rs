@@ -4,6 +4,8 @@ use candor_domain::export::{ExportRow, ExportedResource};
 use candor_domain::fields::StringEnum;
 use serde_json::{Map, Value, json};
 
+use crate::contract::schema::Schema;
+use crate::contract::schema::shapes::{answer, describe, field, plain, reference_to};
 use crate::routes::assignments::ASSIGNMENT;
 use crate::routes::attributes::ATTRIBUTE;
 use crate::routes::check_ins::CHECK_IN;
@@ -13,8 +15,6 @@ use crate::routes::employees::EMPLOYEE;
 use crate::routes::objectives::OBJECTIVE;
 use crate::routes::observations::OBSERVATION;
 use crate::routes::summaries::SUMMARY;
-use crate::schema::Schema;
-use crate::schema::shapes::{answer, describe, field, plain, reference_to};
 
 /// Name of the schema for rows of a type that this version does not describe.
 const OTHER: &str = "OtherRow";

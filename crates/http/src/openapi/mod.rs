@@ -17,11 +17,11 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::answer::JSON;
-use crate::asset::Asset;
-use crate::route::BASE;
+use crate::contract::route::BASE;
+use crate::contract::schema::take_components;
+use crate::pages::asset::Asset;
+use crate::response::JSON;
 use crate::routes::ROUTES;
-use crate::schema::take_components;
 
 const DESCRIPTION: &str = "\
 Performance feedback: people, observations about them, their objectives, and events for all changes.

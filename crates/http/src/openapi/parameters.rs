@@ -6,8 +6,10 @@ use candor_domain::params::{DRY_RUN, MAX_REPEATS, MAX_VALUE_CHARS, Parameter, Pa
 use serde_json::{Value, json};
 
 use super::dry_run;
-use crate::route::Query;
-use crate::schema::shapes::{self, Member, date, datetime, flag, period, plain, prefixed_text, reference_to};
+use crate::contract::route::Query;
+use crate::contract::schema::shapes::{
+    self, Member, date, datetime, flag, period, plain, prefixed_text, reference_to,
+};
 
 /// Returns the schema of a parameter's values.
 fn schema(takes: ValueForm) -> Value {

@@ -5,10 +5,10 @@ use candor_domain::fields::StringEnum;
 use serde_json::{Map, Value, json};
 
 use super::{errors, parameters};
-use crate::route::{Body, DryRun, Method, Route, RouteGroup};
+use crate::contract::route::{Body, DryRun, Method, Route, RouteGroup};
+use crate::contract::schema::shapes::reference_to;
 use crate::routes::GROUPS;
 use crate::routes::employees::report;
-use crate::schema::shapes::reference_to;
 
 /// Returns the tags, in document order.
 pub(super) fn tags() -> Value {

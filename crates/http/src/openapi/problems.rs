@@ -5,9 +5,9 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestKind;
 use serde_json::{Value, json};
 
-use crate::error_response::ErrorCode;
-use crate::schema::shapes::{Member, answer, array, count, describe, field, id, plain, reference_to};
-use crate::schema::words::{FIELD_CODES, SCOPES, open};
+use crate::contract::schema::shapes::{Member, answer, array, count, describe, field, id, plain, reference_to};
+use crate::contract::schema::words::{FIELD_CODES, SCOPES, open};
+use crate::response::error_response::ErrorCode;
 
 /// Name of the error body's schema.
 pub(super) const BODY: &str = "ErrorResponse";

@@ -4,10 +4,10 @@ use candor_domain::params::Archived;
 use candor_domain::problem::Code;
 use serde_json::json;
 
-use crate::error_response::ErrorCode;
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::{FIELD_CODES, enum_member};
+use crate::response::error_response::ErrorCode;
 use crate::routes::GROUPS;
-use crate::schema::shapes::Member;
-use crate::schema::words::{FIELD_CODES, enum_member};
 
 fn field_codes() -> Member {
     let about = "Kind of field error. Status 422: `not_found_in_organization`, `field_managed_externally`, \

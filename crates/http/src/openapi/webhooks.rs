@@ -7,9 +7,9 @@ use candor_domain::webhook::USER_AGENT;
 use serde_json::{Value, json};
 
 use super::events::THIN;
+use crate::contract::schema::shapes::{id, reference_to};
+use crate::contract::schema::words::open;
 use crate::routes::events::{EVENT, event_id};
-use crate::schema::shapes::{id, reference_to};
-use crate::schema::words::open;
 
 fn header(name: &str, schema: &Value, what: &str, required: bool) -> Value {
     json!({"name": name, "in": "header", "required": required, "schema": schema, "description": what})

@@ -10,9 +10,9 @@ mod samples;
 use actix_web::http::header::HeaderValue;
 use bytes::Bytes;
 
-use crate::answer::JSON;
-use crate::asset::Asset;
 use crate::openapi;
+use crate::pages::asset::Asset;
+use crate::response::JSON;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const SCRIPT: HeaderValue = HeaderValue::from_static("text/javascript; charset=utf-8");

@@ -10,11 +10,11 @@ use candor_service::Services;
 use candor_service::usecases::assignments;
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::Member;
-use crate::schema::words::{enum_member, sort, status_filter};
-use crate::schema::{AT, EMPLOYEE_ID, MANAGER_ID, Schema, body_of, body_with, resource};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::{enum_member, sort, status_filter};
+use crate::contract::schema::{AT, EMPLOYEE_ID, MANAGER_ID, Schema, body_of, body_with, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/assignments", Access::scope(Permission::AssignmentsRead), list)

@@ -8,10 +8,10 @@ use candor_service::Services;
 use candor_service::usecases::catalog::attributes;
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, Schema, body_of, resource};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::schema::words::{enum_member, sort};
+use crate::contract::schema::{AT, Schema, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/attributes", Access::scope(Permission::ObservationsRead), list)

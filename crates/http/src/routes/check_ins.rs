@@ -9,11 +9,13 @@ use candor_service::usecases::check_ins;
 use serde_json::{Value, json};
 
 use super::objectives::example as example_of_objective;
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::Member;
-use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, KEY_RESULT_ID, OBJECTIVE_ID, Schema, answer_of, body_of, resource, with};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::{enum_member, sort};
+use crate::contract::schema::{
+    AT, EMPLOYEE_ID, KEY_RESULT_ID, OBJECTIVE_ID, Schema, answer_of, body_of, resource, with,
+};
 
 const EMPLOYEES: &[Route] = &rows(
     [

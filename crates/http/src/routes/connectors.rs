@@ -10,11 +10,11 @@ use candor_service::usecases::connectors as hr;
 use candor_service::usecases::connectors::Released;
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::Member;
-use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource, with};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::{enum_member, sort};
+use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource, with};
 
 /// Access to what a connector knows about people, or does to them: not for keys of people who are no org admins.
 const PEOPLE_READER: Access = Access::settings_admin(Permission::SettingsRead).live_only().full_sight();

@@ -8,10 +8,10 @@ use candor_service::Services;
 use candor_service::usecases::catalog::departments;
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::words::sort;
-use crate::schema::{AT, Schema, body_of, resource};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::schema::words::sort;
+use crate::contract::schema::{AT, Schema, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/departments", Access::scope(Permission::EmployeesRead), list)

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::route::{Route, RouteGroup};
-use crate::schema::Schema;
-use crate::schema::shapes::{answer, field, plain};
+use crate::contract::route::{Route, RouteGroup};
+use crate::contract::schema::Schema;
+use crate::contract::schema::shapes::{answer, field, plain};
 
 const ROUTES: &[Route] = &[Route::document("/openapi.json")
     .with_name("getDocument", "Get the OpenAPI document")

@@ -15,11 +15,11 @@ use candor_service::usecases::employees;
 use candor_service::usecases::line_stream::LineStream;
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, LineWork, Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, array, field, nullable, reference_to};
-use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, LineWork, Query, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
+use crate::contract::schema::words::{enum_member, sort};
+use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/employees", Access::scope(Permission::EmployeesRead), list)

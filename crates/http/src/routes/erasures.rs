@@ -8,10 +8,10 @@ use candor_service::Services;
 use candor_service::usecases::erasures;
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, KEY_ID, Schema, answer_of, body_of};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::schema::words::{enum_member, sort};
+use crate::contract::schema::{AT, EMPLOYEE_ID, KEY_ID, Schema, answer_of, body_of};
 
 const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase).live_only();
 
@@ -71,7 +71,7 @@ const ERASURE: Schema =
 const ERASURE_REQUEST: Schema = Schema::new("ErasureRequest", || body_of::<Erasure, _>(ErasureDraft::read))
     .example(|| json!({"reason": "Request of 2 March"}));
 
-fn words() -> Vec<crate::schema::shapes::Member> {
+fn words() -> Vec<crate::contract::schema::shapes::Member> {
     vec![enum_member::<ErasureStatus>("Status of an erasure."), sort::<Erasure>()]
 }
 

@@ -11,11 +11,11 @@ use candor_service::Services;
 use candor_service::usecases::{audit_log as log, events};
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, field, page, plain, reference_to};
-use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, KEY_ID, Schema, answer_of};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{Query, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::{Member, field, page, plain, reference_to};
+use crate::contract::schema::words::{enum_member, sort};
+use crate::contract::schema::{AT, KEY_ID, Schema, answer_of};
 
 const ROUTES: &[Route] = &[
     Route::get("/events", Access::scope(Permission::EventsRead).full_sight(), feed)

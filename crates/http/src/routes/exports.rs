@@ -10,11 +10,11 @@ use candor_service::Services;
 use candor_service::usecases::exports;
 use candor_service::usecases::line_stream::LineStream;
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{LineWork, Query, Route, RouteGroup};
-use crate::schema::shapes::Member;
-use crate::schema::words::{enum_member, enumeration};
-use crate::schema::{Schema, answer_of};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{LineWork, Query, Route, RouteGroup};
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::{enum_member, enumeration};
+use crate::contract::schema::{Schema, answer_of};
 
 const ROUTES: &[Route] =
     &[Route::lines("/exports", Access::organization_admin(Permission::ExportsRead).live_only(), begin)

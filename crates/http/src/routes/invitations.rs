@@ -9,12 +9,12 @@ use candor_service::context::limits::KeylessWrite;
 use candor_service::usecases::invitations::{self, AcceptedInvitation, SentInvitation};
 use serde_json::{Value, json};
 
-use crate::invitation_page;
-use crate::request::{AnonymousRequest, AuthenticatedRequest};
-use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::Member;
-use crate::schema::words::enum_member;
-use crate::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, answer_of, body, with};
+use crate::contract::request::{AnonymousRequest, AuthenticatedRequest};
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::enum_member;
+use crate::contract::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, answer_of, body, with};
+use crate::pages::invitation_page;
 
 const ROUTES: &[Route] = &[
     Route::get("/employees/{id}/invitation", Access::scope(Permission::EmployeesRead), get)

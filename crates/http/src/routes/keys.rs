@@ -10,11 +10,11 @@ use candor_service::Services;
 use candor_service::usecases::keys::{self, ApiKeyWithSecret, Me};
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::Member;
-use crate::schema::words::{SCOPES, enum_member, enumeration, sort};
-use crate::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, answer_of, body, body_of, resource, with};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::{SCOPES, enum_member, enumeration, sort};
+use crate::contract::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, answer_of, body, body_of, resource, with};
 
 const ROUTES: &[Route] = &[
     Route::get("/me", Access::ANY_KEY, get_me)

@@ -7,9 +7,9 @@ use candor_service::Services;
 use candor_service::usecases::employees;
 use serde_json::json;
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{Route, RouteGroup, Work};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{Route, RouteGroup, Work};
+use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of};
 
 const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase);
 

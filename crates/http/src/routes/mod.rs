@@ -23,12 +23,11 @@ pub(crate) mod observations;
 pub(crate) mod organization;
 pub(crate) mod portal_links;
 pub(crate) mod retention;
-pub(crate) mod scim;
 pub(crate) mod search;
 pub(crate) mod summaries;
 pub(crate) mod webhooks;
 
-use crate::route::{Route, RouteGroup};
+use crate::contract::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
 pub(crate) const GROUPS: [RouteGroup; 26] = [

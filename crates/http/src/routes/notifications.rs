@@ -7,11 +7,11 @@ use candor_service::Services;
 use candor_service::usecases::notifications::{self, NotificationsRead};
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{Route, RouteGroup, Work};
-use crate::schema::shapes::Member;
-use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, answer_of, body};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{Route, RouteGroup, Work};
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::{enum_member, sort};
+use crate::contract::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, answer_of, body};
 
 const ROUTES: &[Route] = &[
     Route::get("/notifications", Access::scope(Permission::NotificationsRead), list)

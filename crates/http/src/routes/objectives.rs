@@ -14,11 +14,13 @@ use candor_service::usecases::objectives;
 use serde_json::{Value, json};
 
 use super::events::HISTORY_ENTRY;
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Method, Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, array, field, nullable, reference_to};
-use crate::schema::words::{enum_member, enumeration, sort, status_filter};
-use crate::schema::{AT, EMPLOYEE_ID, KEY_RESULT_ID, OBJECTIVE_ID, Schema, answer_of, body, body_of, resource};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Method, Query, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
+use crate::contract::schema::words::{enum_member, enumeration, sort, status_filter};
+use crate::contract::schema::{
+    AT, EMPLOYEE_ID, KEY_RESULT_ID, OBJECTIVE_ID, Schema, answer_of, body, body_of, resource,
+};
 
 /// Path, operation id and summary of a route.
 type RouteTexts = (&'static str, &'static str, &'static str);

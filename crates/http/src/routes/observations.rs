@@ -11,11 +11,11 @@ use candor_service::usecases::observations;
 use serde_json::{Value, json};
 
 use super::attributes::ATTRIBUTE_ID;
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, array, field, nullable, reference_to};
-use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
+use crate::contract::schema::words::{enum_member, sort};
+use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)

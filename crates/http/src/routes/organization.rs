@@ -10,11 +10,11 @@ use candor_service::usecases::test_data::{self, TestDataReset};
 use candor_service::usecases::{organization as org, request_stats};
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
-use crate::schema::shapes::Member;
-use crate::schema::words::enum_member;
-use crate::schema::{AT, ORGANIZATION_ID, Schema, answer_of, body_of, resource};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::enum_member;
+use crate::contract::schema::{AT, ORGANIZATION_ID, Schema, answer_of, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/organization", Access::scope(Permission::SettingsRead), get)

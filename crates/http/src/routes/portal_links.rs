@@ -9,9 +9,9 @@ use candor_service::usecases::portal_links::{self, PortalLink};
 use serde_json::{Value, json};
 
 use super::keys::{API_KEY_WITH_SECRET, example as example_of_key};
-use crate::request::{AnonymousRequest, AuthenticatedRequest};
-use crate::route::{Route, RouteGroup, Work};
-use crate::schema::{AT, Schema, body, body_of, resource, with};
+use crate::contract::request::{AnonymousRequest, AuthenticatedRequest};
+use crate::contract::route::{Route, RouteGroup, Work};
+use crate::contract::schema::{AT, Schema, body, body_of, resource, with};
 
 const ROUTES: &[Route] = &[
     Route::post("/portal-links", Access::settings_admin(Permission::SettingsWrite), create)

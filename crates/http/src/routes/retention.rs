@@ -10,10 +10,10 @@ use candor_service::Services;
 use candor_service::usecases::retention as use_cases;
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
-use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, Schema, answer_of};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
+use crate::contract::schema::words::{enum_member, sort};
+use crate::contract::schema::{AT, Schema, answer_of};
 
 const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase);
 const RUN_ID: &str = "ret_01KJPWD6M24DF9HWRAYHFSFV52";
@@ -90,7 +90,7 @@ const PREVIEW: Schema = Schema::new("RetentionPreview", answer_of::<RetentionPre
         })
     });
 
-fn words() -> Vec<crate::schema::shapes::Member> {
+fn words() -> Vec<crate::contract::schema::shapes::Member> {
     vec![enum_member::<RunStatus>("Status of a retention run."), sort::<RetentionRun>()]
 }
 

@@ -12,11 +12,11 @@ use candor_service::usecases::search as use_case;
 use serde_json::{Value, json};
 
 use super::observations;
-use crate::request::AuthenticatedRequest;
-use crate::route::{Query, Route, RouteGroup, Work};
-use crate::schema::shapes::Member;
-use crate::schema::words::{enum_member, enumeration};
-use crate::schema::{Schema, answer_of, list, list_example};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{Query, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::{enum_member, enumeration};
+use crate::contract::schema::{Schema, answer_of, list, list_example};
 
 const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
     .with_name("search", "Search")

@@ -8,11 +8,11 @@ use candor_service::Services;
 use candor_service::usecases::summaries;
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, array, field, nullable, reference_to};
-use crate::schema::words::{enum_member, sort, status_filter};
-use crate::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body, body_of, resource};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
+use crate::contract::schema::words::{enum_member, sort, status_filter};
+use crate::contract::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body, body_of, resource};
 
 const ROUTES: &[Route] = &[
     Route::get("/summaries", Access::scope(Permission::SummariesRead), list)

@@ -14,11 +14,11 @@ use candor_service::usecases::webhooks::{self, RedeliveryAnswer, ReplayAnswer};
 use serde_json::{Value, json};
 
 use super::events::EVENT_ID;
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Query, Route, RouteGroup, Work};
-use crate::schema::shapes::{Member, describe, reference_to};
-use crate::schema::words::{enum_member, enumeration, sort, status_filter};
-use crate::schema::{AT, Schema, answer_of, body, body_of, resource, with, with_optional};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::{Member, describe, reference_to};
+use crate::contract::schema::words::{enum_member, enumeration, sort, status_filter};
+use crate::contract::schema::{AT, Schema, answer_of, body, body_of, resource, with, with_optional};
 
 const ROUTES: &[Route] = &[
     Route::get("/webhooks", Access::scope(Permission::WebhooksRead).full_sight(), list)

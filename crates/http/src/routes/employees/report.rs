@@ -3,8 +3,8 @@
 use candor_domain::csv::Report;
 use serde_json::{Value, json};
 
-use crate::schema::shapes::describe;
-use crate::schema::{Schema, answer_of};
+use crate::contract::schema::shapes::describe;
+use crate::contract::schema::{Schema, answer_of};
 
 /// Schema of an upload's report.
 pub(crate) const CSV_REPORT: Schema = Schema::new("CsvReport", answer_of::<Report>)

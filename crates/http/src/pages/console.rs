@@ -1,0 +1,273 @@
+//! Files of the console at `/console`: static modules, which are a client of `/v1` and have no routes of their
+//! own.
+//!
+//! `/console/…` answers the page for every address of a screen. The modules lie below `/console/assets/<hash>/`.
+//! The hash covers all files, so that relative imports stay as they are written and each file is immutable.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS,
+};
+use bytes::Bytes;
+use candor_domain::idempotency::Fingerprint;
+
+use crate::pages::asset::Asset;
+use crate::response::Answer;
+use crate::response::error_response::ErrorResponse;
+
+/// Content security policy of the console: only files and requests of this origin, no inline scripts and styles.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' \
+                      data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+/// A file under its hash never changes.
+const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
+const SCRIPT: HeaderValue = HeaderValue::from_static("text/javascript; charset=utf-8");
+const STYLE: HeaderValue = HeaderValue::from_static("text/css; charset=utf-8");
+const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+
+/// Bytes of the hash in the path.
+const HASH_BYTES: usize = 8;
+const ASSETS: &str = "assets/";
+const PAGE: &str = include_str!("../console/index.html");
+/// Comment in the page that is replaced by links to the modules of the first view, so that browsers load all of
+/// them at once.
+const FIRST_VIEW: &str = "<!-- first view -->";
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../console/", $name)))),*] };
+}
+
+/// Files below the hash, by name. A test compares them with the folder.
+const FILES: &[(&str, &str)] = files![
+    "app.js",
+    "entrance.js",
+    "lib/api.js",
+    "lib/charts.js",
+    "lib/csv.js",
+    "lib/csv_columns.js",
+    "lib/csv_file.js",
+    "lib/csv_import.js",
+    "lib/csv_rows.js",
+    "lib/data.js",
+    "lib/deliveries.js",
+    "lib/dialog.js",
+    "lib/format.js",
+    "lib/kept.js",
+    "lib/operations.js",
+    "lib/people.js",
+    "lib/request_drawer.js",
+    "lib/router.js",
+    "lib/session.js",
+    "lib/snippet.js",
+    "lib/stale.js",
+    "lib/theme.js",
+    "lib/toast.js",
+    "lib/ui.js",
+    "lib/view.js",
+    "main.js",
+    "screens/audit.js",
+    "screens/connectors.js",
+    "screens/events.js",
+    "screens/feedback.js",
+    "screens/feedback_lists.js",
+    "screens/import.js",
+    "screens/import_columns.js",
+    "screens/import_refused.js",
+    "screens/keys.js",
+    "screens/keys_link.js",
+    "screens/objectives_progress.js",
+    "screens/people.js",
+    "screens/people_data.js",
+    "screens/people_one.js",
+    "screens/people_retention.js",
+    "screens/provider.js",
+    "screens/today.js",
+    "screens/webhooks.js",
+    "screens/webhooks_delivery.js",
+    "screens/webhooks_filter.js",
+    "screens/webhooks_forms.js",
+    "screens/webhooks_types.js",
+    "style.css",
+    "texts.js",
+    "texts_csv.js",
+    "texts_progress.js",
+    "vendor/LICENSE-htm",
+    "vendor/LICENSE-preact",
+    "vendor/hooks.mjs",
+    "vendor/htm.mjs",
+    "vendor/preact.mjs",
+];
+
+/// The page and all files in the form in which they are served.
+struct Console {
+    hash: String,
+    page: Asset,
+    assets: BTreeMap<&'static str, Asset>,
+}
+
+static CONSOLE: LazyLock<Console> = LazyLock::new(Console::new);
+
+impl Console {
+    fn new() -> Self {
+        let whole: Vec<u8> =
+            FILES.iter().flat_map(|(name, text)| [name.as_bytes(), text.as_bytes()].concat()).collect();
+        let hash: String =
+            Fingerprint::from_body("", "", "", &whole).to_bytes()[..HASH_BYTES].iter().map(hexadecimal).collect();
+        let folder = format!("/console/{ASSETS}{hash}/");
+        let first: String = FILES
+            .iter()
+            .filter(|(name, _)| name.ends_with("js") && !name.starts_with("screens/") && *name != "main.js")
+            .map(|(name, _)| format!("<link rel=\"modulepreload\" href=\"{folder}{name}\">\n"))
+            .collect();
+        let page = PAGE
+            .replace(&format!("{FIRST_VIEW}\n"), &first)
+            .replace("href=\"style.css\"", &format!("href=\"{folder}style.css\""))
+            .replace("src=\"main.js\"", &format!("src=\"{folder}main.js\""));
+        let assets =
+            FILES.iter().map(|(name, text)| (*name, Asset::new(content_type(name), serve_form(name, text))));
+        Self { page: Asset::new(HTML, Bytes::from(page)), assets: assets.collect(), hash }
+    }
+}
+
+fn hexadecimal(byte: &u8) -> String {
+    format!("{byte:02x}")
+}
+
+/// Returns the served form of a file. The hooks of Preact import it by the name of its package, which browsers
+/// cannot resolve.
+fn serve_form(name: &str, text: &'static str) -> Bytes {
+    match name {
+        "vendor/hooks.mjs" => Bytes::from(text.replace("from\"preact\"", "from\"./preact.mjs\"")),
+        _ => Bytes::from_static(text.as_bytes()),
+    }
+}
+
+fn content_type(name: &str) -> HeaderValue {
+    match name.rsplit_once('.') {
+        Some((_, "js" | "mjs")) => SCRIPT,
+        Some((_, "css")) => STYLE,
+        _ => PLAIN,
+    }
+}
+
+/// Answers a path below `/console`: a file of the console, or the page for all addresses of screens.
+///
+/// # Errors
+/// 404 for an unknown file, such as one of another version.
+pub(crate) fn answer(path: &str, request: &HeaderMap) -> Result<Answer, ErrorResponse> {
+    let console = &*CONSOLE;
+    let mut answer = match path.strip_prefix(ASSETS) {
+        // The page names the files of one version, so caches must ask for it again after an upgrade.
+        None => with_caching(console.page.answer(request), HeaderValue::from_static("no-cache")),
+        Some(file) => {
+            let name = file.strip_prefix(&console.hash).and_then(|rest| rest.strip_prefix('/'));
+            let asset = name.and_then(|name| console.assets.get(name)).ok_or_else(ErrorResponse::not_found)?;
+            with_caching(asset.answer(request), IMMUTABLE)
+        }
+    };
+    for (name, value) in
+        [(CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, "DENY"), (REFERRER_POLICY, "no-referrer")]
+    {
+        answer.headers.push((name, HeaderValue::from_static(value)));
+    }
+    Ok(answer)
+}
+
+fn with_caching(mut answer: Answer, value: HeaderValue) -> Answer {
+    answer.headers.retain(|(header, _)| *header != CACHE_CONTROL);
+    answer.headers.push((CACHE_CONTROL, value));
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    /// Maximum size of the first view, compressed.
+    const FIRST_VIEW_BYTES: usize = 90 * 1024;
+
+    fn names(folder: &Path, prefix: &str, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                names(&entry.path(), &format!("{name}/"), found);
+            } else if !name.contains(".d.") && name != "index.html" {
+                found.push(name);
+            }
+        }
+    }
+
+    fn header(answer: &Answer, name: &str) -> String {
+        let entry = answer.headers.iter().find(|(header, _)| header.as_str() == name);
+        entry.map(|(_, value)| value.to_str().unwrap().to_owned()).unwrap_or_default()
+    }
+
+    #[test]
+    fn served_files_are_those_of_the_folder() {
+        let mut file_names = Vec::new();
+        names(&Path::new(env!("CARGO_MANIFEST_DIR")).join("console"), "", &mut file_names);
+        file_names.sort();
+        assert_eq!(file_names, FILES.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn page_has_a_strict_policy_on_every_address() {
+        for path in ["", "webhooks", "people/emp_1", "nowhere"] {
+            let answer = answer(path, &HeaderMap::new()).unwrap();
+            assert_eq!(header(&answer, "content-security-policy"), POLICY, "{path}");
+            assert_eq!(header(&answer, "referrer-policy"), "no-referrer", "{path}");
+            assert!(header(&answer, "cache-control") == "no-cache", "{path}");
+            let page = String::from_utf8(answer.body.to_vec()).unwrap();
+            assert!(!page.contains("<script>") && !page.contains("style="), "{path}");
+        }
+        assert!(!POLICY.contains("unsafe"));
+    }
+
+    #[test]
+    fn file_is_immutable_under_its_hash_and_absent_elsewhere() {
+        let hash = &CONSOLE.hash;
+        let script = answer(&format!("assets/{hash}/main.js"), &HeaderMap::new()).unwrap();
+        assert_eq!(header(&script, "cache-control"), "public, max-age=31536000, immutable");
+        assert_eq!(header(&script, "content-security-policy"), POLICY);
+        for path in ["assets/main.js", "assets/0000000000000000/main.js", &format!("assets/{hash}/../main.js")] {
+            assert!(answer(path, &HeaderMap::new()).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn first_view_is_small() {
+        let files = FILES.iter().filter(|(name, _)| !name.contains("LICENSE"));
+        let first = files.filter(|(name, _)| !name.starts_with("screens/") || *name == "screens/today.js");
+        let bytes: usize = first.map(|(_, text)| zstd::bulk::compress(text.as_bytes(), 12).unwrap().len()).sum();
+        assert!(bytes < FIRST_VIEW_BYTES, "{bytes} bytes");
+    }
+
+    #[test]
+    fn audit_screen_offers_every_action() {
+        let (_, screen) = FILES.iter().find(|(name, _)| *name == "screens/audit.js").unwrap();
+        let (_, verbs) = screen.split_once("VERBS = {").unwrap();
+        let (verbs, _) = verbs.split_once("};").unwrap();
+        let of_kind = |line: &str| -> Option<Vec<String>> {
+            let (kind, verbs) = line.trim().split_once(": ")?;
+            let verbs = verbs.trim_matches(['"', ',']).split(' ');
+            Some(verbs.map(|verb| format!("{kind}.{verb}")).collect())
+        };
+        let actions_on_screen: Vec<String> = verbs.lines().filter_map(of_kind).flatten().collect();
+        assert_eq!(actions_on_screen, candor_domain::audit::ACTIONS);
+    }
+
+    #[test]
+    fn texts_never_become_markup() {
+        for (name, text) in FILES.iter().filter(|(name, _)| !name.starts_with("vendor/")) {
+            for form in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"]
+            {
+                assert!(!text.contains(form), "{name}: {form}");
+            }
+        }
+    }
+}

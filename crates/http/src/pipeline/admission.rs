@@ -1,0 +1,126 @@
+//! Admission of a request: its API key (401), quotas (429) and permissions (403).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_web::HttpRequest;
+use actix_web::http::header::AUTHORIZATION;
+use candor_domain::access::{Access, Caller, QuotaClass, api_key};
+use candor_domain::fields::StringEnum;
+use candor_service::Admission;
+
+use crate::connection::address;
+use crate::contract::route::Route;
+use crate::meters::{self, WITHOUT_KEY};
+use crate::pipeline::api::Api;
+use crate::pipeline::exchange::Exchange;
+use crate::response::error_response::ErrorResponse;
+
+impl Api {
+    /// Returns the caller of the API key, or `None` if the key is missing or invalid, or does not serve in the
+    /// network of the client.
+    pub(crate) async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
+        let Some(key) = bearer(exchange.request) else { return Ok(None) };
+        let caller = self.services.auth.authenticate_client(key, exchange.client.legible_address()).await;
+        tracing::trace!(request_id = %exchange.id, known = matches!(caller, Ok(Some(_))), "key looked up");
+        exchange.caller = caller.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
+        Ok(exchange.caller.clone())
+    }
+
+    /// Checks authentication (401), quotas (429) and permissions (403), in this order.
+    pub(crate) async fn admit(
+        &self,
+        exchange: &mut Exchange<'_>,
+        route: &Route,
+    ) -> Result<Arc<Caller>, ErrorResponse> {
+        let Some(caller) = self.caller(exchange).await? else {
+            self.count_failure(exchange)?;
+            return Err(ErrorResponse::no_good_key());
+        };
+        let (method, pattern) = (exchange.request.method(), exchange.pattern);
+        tracing::debug!(%method, route = pattern, request_id = %exchange.id, key_id = %caller.key, "request begins");
+        let rate_limit = self.services.limits.admit(&caller, route.quota, exchange.at).await;
+        exchange.rate_limit = Some(rate_limit);
+        if !rate_limit.admitted {
+            meters::record_refused(route.quota.word());
+            return Err(ErrorResponse::too_many(route.quota.word(), &rate_limit));
+        }
+        let caller = self.fresh_caller(exchange, &route.access, caller).await?;
+        route.access.admit(&caller)?;
+        Ok(caller)
+    }
+
+    /// Returns the caller of a request with this access: as it is stored now for writes that could give rights back
+    /// (decision B4).
+    pub(crate) async fn fresh_caller(
+        &self,
+        exchange: &mut Exchange<'_>,
+        access: &Access,
+        caller: Arc<Caller>,
+    ) -> Result<Arc<Caller>, ErrorResponse> {
+        if exchange.is_read() || !access.needs_fresh_caller(&caller) {
+            return Ok(caller);
+        }
+        let key = bearer(exchange.request).unwrap_or_default();
+        let caller = self.services.auth.authenticate_anew(key, exchange.client.legible_address()).await;
+        exchange.caller = caller.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
+        exchange.caller.clone().ok_or_else(ErrorResponse::no_good_key)
+    }
+
+    pub(crate) fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), ErrorResponse> {
+        let (method, pattern) = (exchange.request.method(), exchange.pattern);
+        tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
+        let bucket = address::bucket(exchange.client.address);
+        let Some(write) = route.keyless_write else {
+            exchange.rate_limit = Some(self.services.limits.look_failures(bucket, exchange.at));
+            return Ok(());
+        };
+        let rate_limit = self.services.limits.admit_keyless(write, bucket, exchange.at);
+        exchange.rate_limit = Some(rate_limit);
+        if rate_limit.admitted {
+            return Ok(());
+        }
+        meters::record_refused(write.word());
+        Err(ErrorResponse::too_many(write.word(), &rate_limit))
+    }
+
+    /// Counts a request without a route against the quota of its key, without refusing it. Without a valid key
+    /// it counts as a failed authentication of the client's address, which may be refused with 429.
+    pub(crate) async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
+        let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
+        let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
+        exchange.rate_limit = Some(self.services.limits.admit(&caller, class, exchange.at).await);
+        Ok(())
+    }
+
+    pub(crate) fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
+        let rate_limit = self.services.limits.admit_failure(address::bucket(exchange.client.address), exchange.at);
+        exchange.rate_limit = Some(rate_limit);
+        if rate_limit.admitted {
+            return Ok(());
+        }
+        meters::record_refused(WITHOUT_KEY);
+        Err(ErrorResponse::too_many(WITHOUT_KEY, &rate_limit))
+    }
+}
+
+/// Returns the key of a request whose caller was looked up at this steady time or later. `access` is that of its
+/// operation.
+pub(crate) fn admission(
+    exchange: &Exchange<'_>,
+    begun: Duration,
+    access: &Access,
+    caller: &Caller,
+) -> Option<Admission> {
+    let gives_access = !exchange.is_read() && access.needs_fresh_caller(caller);
+    bearer(exchange.request).and_then(api_key::read).map(|key| Admission { key, at: begun, gives_access })
+}
+
+/// Returns the key in `Authorization: Bearer <key>`. The scheme is case-insensitive (RFC 9110 §11.1);
+/// surrounding text is not allowed.
+fn bearer(request: &HttpRequest) -> Option<&str> {
+    let mut lines = request.headers().get_all(AUTHORIZATION);
+    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
+    let (scheme, key) = line.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim_matches(' '))
+}

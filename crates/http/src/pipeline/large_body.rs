@@ -1,0 +1,149 @@
+//! Keeps large bodies away from the HTTP workers. A worker that reads or decides about one would block the small
+//! requests of all other tenants.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use candor_domain::access::Tenant;
+use candor_fair_share::LargeWork;
+use candor_fair_share::large_work::PIECE_BYTES;
+use candor_port_storage::StorageError;
+use tokio::sync::Notify;
+use tokio::task::spawn_blocking;
+use tracing::{Instrument, Span};
+
+use crate::response::error_response::ErrorResponse;
+
+/// Returns `true` for a body whose work takes turns with other tenants.
+pub(crate) const fn is_large(bytes: usize) -> bool {
+    bytes > PIECE_BYTES
+}
+
+/// Reads a body of this size: a large one on a blocking thread, when the tenant's turn comes.
+pub(crate) async fn read<T: Send + 'static>(
+    work: &LargeWork,
+    tenant: Option<Tenant>,
+    bytes: usize,
+    read: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ErrorResponse> {
+    if is_large(bytes) { work.run(tenant, read).await.map_err(unavailable) } else { Ok(read()) }
+}
+
+/// Runs a use case with a large body. It is polled on blocking threads, and only during turns of its tenant: while
+/// it waits, it holds neither a thread nor a turn. However many use cases wait, threads remain for those that have
+/// a turn. It must not wait for turns of the same limiter. It ends when its caller is gone, as a use case on a
+/// worker does.
+pub(crate) async fn run<T: Send + 'static>(
+    work: &LargeWork,
+    tenant: Option<Tenant>,
+    use_case: impl Future<Output = T> + Send + 'static,
+) -> Result<T, ErrorResponse> {
+    let mut use_case = Box::pin(use_case.instrument(Span::current()));
+    let signal = Arc::new(Signal::default());
+    loop {
+        let turn = work.turn(tenant).await.map_err(unavailable)?;
+        let waker = Waker::from(Arc::clone(&signal));
+        let poll = move || {
+            let _turn = turn;
+            let poll_result = use_case.as_mut().poll(&mut Context::from_waker(&waker));
+            (poll_result, use_case)
+        };
+        match spawn_blocking(poll).await {
+            Ok((Poll::Ready(done), _)) => return Ok(done),
+            Ok((Poll::Pending, waiting)) => use_case = waiting,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => return Err(ErrorResponse::defect(error.to_string())),
+            },
+        }
+        signal.0.notified().await;
+    }
+}
+
+/// Remembers that a use case can continue, even if it is woken before the wait for this begins.
+#[derive(Default)]
+struct Signal(Notify);
+
+impl Wake for Signal {
+    fn wake(self: Arc<Self>) {
+        self.0.notify_one();
+    }
+}
+
+fn unavailable(error: StorageError) -> ErrorResponse {
+    candor_service::Error::from(error).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+    use futures_util::future::join_all;
+    use tokio::sync::{Semaphore, mpsc, oneshot};
+
+    #[tokio::test]
+    async fn waiting_use_case_holds_no_turn() {
+        let work = LargeWork::with_turns(1);
+        let (told, waits) = oneshot::channel();
+        let (answer, answered) = oneshot::channel();
+        let use_case = async move {
+            let _ = told.send(());
+            answered.await
+        };
+        let running = run(&work, None, use_case);
+        let other = async {
+            waits.await.unwrap();
+            let turn = work.turn(None).await.unwrap();
+            assert!(work.turn(None).now_or_never().is_none(), "there is only one turn");
+            drop(turn);
+            answer.send(1).unwrap();
+        };
+        let (done, ()) = futures_util::future::join(running, other).await;
+        assert_eq!(done.ok(), Some(Ok(1)));
+    }
+
+    #[test]
+    fn more_use_cases_wait_than_there_are_threads() {
+        let threads = tokio::runtime::Builder::new_current_thread().max_blocking_threads(2).build().unwrap();
+        let work = LargeWork::with_turns(1);
+        let finish_order = threads.block_on(async {
+            let (begun, mut begins) = mpsc::channel(20);
+            let open = Arc::new(Semaphore::new(0));
+            let use_case = || {
+                let (begun, open) = (begun.clone(), Arc::clone(&open));
+                run(&work, None, async move {
+                    begun.send(()).await.unwrap();
+                    open.acquire().await.unwrap().forget();
+                })
+            };
+            let running = join_all((0..20).map(|_| use_case()));
+            let other = async {
+                for _ in 0..20 {
+                    begins.recv().await.unwrap();
+                }
+                assert_eq!(work.run(None, || 7).await.unwrap(), 7, "a thread is free for other work");
+                open.add_permits(20);
+            };
+            futures_util::future::join(running, other).await.0
+        });
+        assert_eq!(finish_order.iter().filter(|done| done.is_ok()).count(), 20);
+    }
+
+    #[tokio::test]
+    async fn use_case_ends_with_its_caller() {
+        let work = LargeWork::with_turns(1);
+        let (told, begun) = oneshot::channel();
+        let (kept, ended) = oneshot::channel::<()>();
+        let use_case = async move {
+            let _sender = kept;
+            let _ = told.send(());
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            _ = run(&work, None, use_case) => panic!("it never ends"),
+            begun = begun => begun.unwrap(),
+        }
+        assert!(ended.await.is_err(), "the use case is dropped");
+    }
+}

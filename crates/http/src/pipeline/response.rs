@@ -1,0 +1,206 @@
+//! Converts the outcome of a request into its response and adds the common headers.
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+    LOCATION, VARY, X_CONTENT_TYPE_OPTIONS,
+};
+use actix_web::http::{ConnectionType, Method, StatusCode};
+use bytes::Bytes;
+use candor_domain::access::Tenant;
+use candor_domain::window::RateLimitStatus;
+use candor_fair_share::large_work::PIECE_BYTES;
+use candor_service::{Outcome, Reply};
+use tokio::task::spawn_blocking;
+
+use crate::connection::read_gate::ReadGate;
+use crate::contract::dry_run;
+use crate::contract::request::Captures;
+use crate::pipeline::api::Api;
+use crate::pipeline::exchange::Exchange;
+use crate::pipeline::scim;
+use crate::response::byte_budget::BytePermit;
+use crate::response::compress::{Encoding, StreamEncoder};
+use crate::response::error_response::ErrorResponse;
+use crate::response::{Answer, JSON};
+use crate::response::{body, compress, etag};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+impl Answer {
+    /// Creates the response of a successful use case. `Location` is the path of the collection, by default the
+    /// request's path, plus the id of the new resource.
+    pub(crate) fn from_reply(api: &Api, exchange: &Exchange<'_>, captures: Captures<'_>, reply: Reply) -> Self {
+        let mut answer = Self::with_body(JSON, reply.body);
+        match &reply.outcome {
+            Outcome::Done => {}
+            Outcome::Created(id) => {
+                answer.status = StatusCode::CREATED;
+                let collection = exchange.route.and_then(|route| route.collection);
+                let path = match collection {
+                    Some(collection) => format!("{collection}/{id}"),
+                    None => format!("{}/{id}", captures.fill(exchange.pattern)),
+                };
+                answer.headers.extend(api.location(&path).map(|location| (LOCATION, location)));
+            }
+            Outcome::Accepted => answer.status = StatusCode::ACCEPTED,
+            Outcome::Removed => answer = Self::empty(StatusCode::NO_CONTENT),
+        }
+        if reply.replayed {
+            answer.headers.push((REPLAYED, HeaderValue::from_static("true")));
+        }
+        let Some(tag) = reply.version.map(|version| etag::tag(version, reply.etag_extra)) else { return answer };
+        let is_unchanged = exchange.is_read() && {
+            let lines = exchange.request.headers().get_all(IF_NONE_MATCH);
+            etag::names(lines.filter_map(|line| line.to_str().ok()), &tag)
+        };
+        if let Ok(tag) = HeaderValue::try_from(tag) {
+            answer.headers.push((ETAG, tag));
+        }
+        if is_unchanged {
+            answer.status = StatusCode::NOT_MODIFIED;
+            answer.body = Bytes::new();
+            answer.headers.retain(|(name, _)| *name != CONTENT_TYPE);
+        }
+        answer
+    }
+
+    /// Creates the response of a failed request.
+    pub(crate) fn from_error(exchange: &Exchange<'_>, error: ErrorResponse) -> Self {
+        if let Some(cause) = &error.cause {
+            tracing::error!(
+                request_id = %exchange.id, route = exchange.pattern, cause,
+                "cannot complete a request; the client gets an error with this request_id"
+            );
+        }
+        if scim::is_below(exchange.request.path()) {
+            return scim::refuse_scim(exchange, error);
+        }
+        Self::refuse(exchange.id, error)
+    }
+
+    /// Compresses a large body on the thread pool for large work, which serves the tenants in turn: each piece takes a
+    /// turn, because gzip needs a second for a page of the largest size. [`Self::into_response`] compresses smaller
+    /// bodies.
+    pub(crate) async fn compressed_apart(mut self, api: &Api, exchange: &Exchange<'_>) -> Self {
+        let Some(caller) = exchange.caller.as_ref().filter(|_| !self.is_encoded && self.body.len() > PIECE_BYTES)
+        else {
+            return self;
+        };
+        let Some(encoding) = compress::accepted_encoding(exchange.request.headers()) else { return self };
+        self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
+        self.is_encoded = true;
+        let smaller_body = compress_in_pieces(api, caller.tenant, encoding, &self.body).await;
+        // If compression fails or saves nothing, the body goes out uncompressed.
+        if let Some(smaller_body) = smaller_body.filter(|smaller| smaller.len() < self.body.len()) {
+            self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
+            self.body = smaller_body;
+        }
+        self
+    }
+
+    /// Encodes the body for the client and counts it against the caller's budget.
+    ///
+    /// # Errors
+    /// 503 if the caller has too many unsent answers.
+    fn admit_body(
+        mut self,
+        api: &Api,
+        exchange: &Exchange<'_>,
+    ) -> Result<(Self, Option<BytePermit>), ErrorResponse> {
+        let request = exchange.request;
+        if !self.is_encoded {
+            self.body = compress::apply(request.headers(), &mut self.headers, self.body);
+            self.is_encoded = true;
+        }
+        let Some(caller) = exchange.caller.as_ref().filter(|_| *request.method() != Method::HEAD) else {
+            return Ok((self, None));
+        };
+        let bytes = self.body.len();
+        // Answers to committed writes have no limit: a refusal would make the client repeat the write. A dry run has
+        // changed nothing.
+        let is_limited = exchange.is_read() || exchange.is_dry_run;
+        let permit = if is_limited { api.answers.admit(caller, bytes)? } else { api.answers.count(caller, bytes) };
+        Ok((self, permit))
+    }
+
+    /// Creates the final response, or an error if the answer exceeds the memory budget.
+    pub(crate) fn into_response(self, api: &Api, exchange: &Exchange<'_>) -> HttpResponse {
+        match self.admit_body(api, exchange) {
+            Ok((answer, permit)) => answer.respond(api, exchange, permit),
+            Err(error) => Self::from_error(exchange, error).respond(api, exchange, None),
+        }
+    }
+
+    fn respond(mut self, api: &Api, exchange: &Exchange<'_>, permit: Option<BytePermit>) -> HttpResponse {
+        let mut response = HttpResponse::new(self.status);
+        let (request, headers) = (exchange.request.headers(), response.headers_mut());
+        if let Some(lines) = &mut self.lines {
+            self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
+            let accepted_encoding = compress::accepted_encoding(request);
+            if let Some(encoding) = accepted_encoding.filter(|encoding| lines.compress(*encoding)) {
+                self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
+            }
+        }
+        for (name, value) in self.headers {
+            headers.insert(name, value);
+        }
+        if let Ok(id) = HeaderValue::try_from(exchange.id.to_string()) {
+            headers.insert(REQUEST_ID, id);
+        }
+        if exchange.is_dry_run {
+            headers.insert(dry_run::HEADER, HeaderValue::from_static("true"));
+        }
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if !headers.contains_key(CACHE_CONTROL) {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        }
+        if let Some(rate_limit) = &exchange.rate_limit {
+            write_rate_limit(rate_limit, headers);
+        }
+        if api.readiness.is_draining() {
+            // Announces the end of keep-alive connections before they are closed.
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
+        let headers = response.headers_mut();
+        api.cors.apply(request, headers);
+        if let Some(lines) = self.lines {
+            let streaming = exchange.request.conn_data::<ReadGate>().map(ReadGate::begin_stream);
+            return response.set_body(lines.into_body(api.readiness.clone(), streaming));
+        }
+        if *exchange.request.method() != Method::HEAD && self.body.is_empty() {
+            return response;
+        }
+        response.set_body(body::with_permit(self.body, permit))
+    }
+}
+
+/// Compresses a body piece by piece. Returns `None` if that fails, or if too much data of the organization waits.
+async fn compress_in_pieces(api: &Api, tenant: Tenant, encoding: Encoding, body: &Bytes) -> Option<Bytes> {
+    let (mut encoder, mut output) = (StreamEncoder::new(encoding)?, Vec::new());
+    let mut rest = body.clone();
+    while !rest.is_empty() {
+        let piece = rest.split_to(rest.len().min(PIECE_BYTES));
+        let turn = api.services.large_work.turn_with(tenant, body.len()).await.ok()?;
+        let work = move || {
+            let _turn = turn;
+            let part = encoder.compress(&piece, false);
+            (encoder, part)
+        };
+        let (returned_encoder, part) = spawn_blocking(work).await.ok()?;
+        encoder = returned_encoder;
+        output.extend_from_slice(&part.ok()?);
+    }
+    output.extend_from_slice(&encoder.finish().ok()?);
+    Some(output.into())
+}
+
+fn write_rate_limit(rate_limit: &RateLimitStatus, headers: &mut HeaderMap) {
+    headers.insert(RATE_LIMIT, HeaderValue::from(rate_limit.limit));
+    headers.insert(RATE_REMAINING, HeaderValue::from(rate_limit.remaining));
+    headers.insert(RATE_RESET, HeaderValue::from(rate_limit.reset_at_seconds));
+}
