@@ -56,48 +56,39 @@
 //!
 //! `§…` and "decision …" in the descriptions are sections of the contract, the folder `docs/contract` of the project.
 
+// The types of bodies and parameters, so that an embedder needs one crate.
+pub use candor_forms::{
+    counts, decimal, fields, id, json, page, params, problem, rule, schema, secret, signature, spelling, text,
+    time, window,
+};
 pub use ulid;
+
+pub(crate) use candor_forms::content;
 
 pub mod access;
 pub mod assignment;
 pub mod audit;
 pub mod catalog;
-mod content;
 pub mod conversation;
-pub mod counts;
 pub mod csv;
-pub mod decimal;
 pub mod decision;
 pub mod erasure;
 pub mod event;
 pub mod export;
 pub mod external_id;
-pub mod fields;
-pub mod id;
 pub mod idempotency;
-pub mod json;
 pub mod keyed;
 pub mod notification;
 pub mod objective;
 pub mod observation;
 pub mod organization;
-pub mod page;
-pub mod params;
 pub mod people;
-pub mod problem;
 pub mod refusal;
 pub mod request_stats;
 pub mod retention;
-pub mod rule;
-pub mod schema;
 pub mod scim;
 pub mod search;
-pub mod secret;
-pub mod signature;
-pub mod spelling;
 pub mod summary;
-pub mod text;
-pub mod time;
+pub mod update;
 pub mod visibility;
 pub mod webhook;
-pub mod window;

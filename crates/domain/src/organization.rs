@@ -7,7 +7,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::{AdminContext, Caller, Permission, PermissionDenied};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, Update, as_word};
+use crate::fields::{Fields, StringEnum, as_word};
 use crate::id::{OrganizationId, OrganizationKind};
 use crate::json::Object;
 use crate::people::{MAX_KEY_CHARS, MAX_VISIBLE_FIELDS};
@@ -16,6 +16,7 @@ use crate::retention::{Retention, RetentionPatch, RuleStarts};
 use crate::rule::{self, Field, Line, List, Nested, OneOf, Text};
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
+use crate::update::Update;
 
 /// Length of the longest name of an organization, in characters.
 pub const NAME_CHARS: usize = 120;

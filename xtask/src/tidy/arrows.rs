@@ -46,6 +46,26 @@ fn table() -> Vec<Rule> {
 
 /// Crates of the service, and of its tests.
 fn service() -> Vec<Rule> {
+    let never: &[&str] = &["tokio", "diesel", "actix-web", "hyper", "tracing"];
+    let forms = Rule {
+        only: Some(&[
+            "base64",
+            "chrono",
+            "idna",
+            "ring",
+            "schemars",
+            "serde",
+            "serde_json",
+            "strsim",
+            "strum",
+            "thiserror",
+            "ulid",
+            "unicode-normalization",
+            "url",
+            "validator",
+        ]),
+        ..Rule::new("candor-forms", &[], never)
+    };
     let domain = Rule {
         only: Some(&[
             "base64",
@@ -66,13 +86,13 @@ fn service() -> Vec<Rule> {
             "unicode-normalization",
             "unicode-properties",
             "url",
-            "validator",
         ]),
-        ..Rule::new("candor-domain", &[], &["tokio", "diesel", "actix-web", "hyper", "tracing"])
+        ..Rule::new("candor-domain", &[&["candor-forms"]], never)
     };
     let databases: &[&str] = &["diesel", "tokio-postgres", "libsqlite3-sys"];
     let store: &[&str] = &["actix-web", "hyper"];
     vec![
+        forms,
         domain,
         Rule::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
         // Pure libraries: they compute, and have no other crates of the workspace.

@@ -1,4 +1,4 @@
-//! Tests that documents name as proof, such as `crates/domain/src/window.rs::refused_request_is_not_counted`: each
+//! Tests that documents name as proof, such as `crates/forms/src/window.rs::refused_request_is_not_counted`: each
 //! must exist, and each promise of docs/promises.md must name at least one.
 
 use super::wording::test_names;

@@ -8,7 +8,7 @@ use super::{must_be_active, must_be_archived, must_be_free};
 use crate::content::{content, or, required};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, Update, as_word};
+use crate::fields::{Fields, StringEnum, as_word};
 use crate::id::{AttributeId, AttributeKind};
 use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -19,6 +19,7 @@ use crate::rule;
 use crate::schema::OpenWord;
 use crate::text::{fold_case, name_key};
 use crate::time::Timestamp;
+use crate::update::Update;
 
 /// Maximum length of a name or a category, in characters.
 pub const NAME_CHARS: usize = 80;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{must_be_active, must_be_archived, must_be_free};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{Fields, Update};
+use crate::fields::Fields;
 use crate::id::{DepartmentId, DepartmentKind};
 use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -16,6 +16,7 @@ use crate::refusal::DomainError;
 use crate::rule::{self, Field, Line};
 use crate::text::{fold_case, name_key};
 use crate::time::Timestamp;
+use crate::update::Update;
 
 /// Maximum length of a name, in characters.
 pub const NAME_CHARS: usize = 120;

@@ -8,13 +8,14 @@ use super::{
 use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, Reference, Update};
+use crate::fields::{Fields, Reference};
 use crate::id::{ConversationId, EmployeeId, EmployeeKind};
 use crate::json::Object;
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, List, Nested, ReferenceRule};
 use crate::time::Timestamp;
+use crate::update::Update;
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "last_message_at", "created_at", "updated_at", "archived_at"];

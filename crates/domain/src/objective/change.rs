@@ -9,7 +9,7 @@ use crate::audit::AuditDraft;
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
-use crate::fields::{Fields, Reference, StringEnum, Update};
+use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::{EmployeeKind, KeyResultId, ObjectiveId, ObjectiveKind};
 use crate::json::Object;
 use crate::keyed::{self, KeyedMap, Metadata, MetadataPatch};
@@ -18,6 +18,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, OneOf, ReferenceRule};
 use crate::time::{Date, Timestamp};
+use crate::update::Update;
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &[

@@ -7,7 +7,7 @@ use crate::access::{Caller, PermissionDenied};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
-use crate::fields::{Fields, Reference, Update};
+use crate::fields::{Fields, Reference};
 use crate::id::{AttributeId, AttributeKind, EmployeeId, EmployeeKind, ObservationId, ObservationKind};
 use crate::json::Object;
 use crate::keyed::{self, KeyedMap, Metadata, MetadataPatch};
@@ -16,6 +16,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, List, ReferenceRule};
 use crate::time::{Date, Timestamp};
+use crate::update::Update;
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];

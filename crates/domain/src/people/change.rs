@@ -4,7 +4,7 @@ use super::{Content, ContentPatch, CustomFields, CustomPatch, Employee, MANUAL, 
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::external_id::ExternalIdHolders;
-use crate::fields::{Fields, Reference, Update};
+use crate::fields::{Fields, Reference};
 use crate::id::{ConnectorId, DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
 use crate::json::Object;
 use crate::keyed::{self, KeyedMap};
@@ -13,6 +13,7 @@ use crate::refusal::DomainError;
 use crate::rule::{self, Field, Flag, ReferenceRule};
 use crate::text::fold_case;
 use crate::time::Timestamp;
+use crate::update::Update;
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &[

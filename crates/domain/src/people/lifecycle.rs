@@ -3,11 +3,12 @@
 use super::{Employee, Patch, References, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, Update};
+use crate::fields::{Fields, StringEnum};
 use crate::json::Object;
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::time::Timestamp;
+use crate::update::Update;
 
 /// The body of a rehire, validated on its own, with the fields that change (§4.3).
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -8,7 +8,8 @@ mod request;
 mod resources;
 mod words;
 
-pub use query::{Highlight, MAX_WORDS, QUERY_CHARS, QueryWord, Score, SearchQuery, WordLookup};
+pub use crate::page::Score;
+pub use query::{Highlight, MAX_WORDS, QUERY_CHARS, QueryWord, SearchQuery, WordLookup};
 pub use request::{Filter, SearchRequest, required_permissions};
 pub use resources::{SearchHit, Searchable, SearchedResource};
 pub use words::{MAX_WORD_BYTES, TextWord, words};

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use schemars::{JsonSchema, json_schema};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::words::{Run, each_word, runs};
+use crate::page::Score;
 use crate::problem::{Code, ValueError};
-use crate::schema::inline_schema;
 use crate::text::check_length;
 
 /// Length of the longest query, in characters.
@@ -38,15 +38,6 @@ pub enum QueryWord {
     Beginning(String),
 }
 
-/// The quality of a match, in ascending order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Score {
-    /// The last word matches only the beginning of a longer word.
-    Begun,
-    /// All words match entire words.
-    Whole,
-}
-
 /// The lookup in an index that finds the resources with one score.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordLookup {
@@ -69,24 +60,6 @@ pub struct Highlight {
         "type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2,
     }))]
     pub ranges: Vec<(usize, usize)>,
-}
-
-inline_schema!(Score, "Score", |_| json_schema!({
-    "type": "number", "minimum": 0, "maximum": Score::ALL[0].value(),
-}));
-
-impl Score {
-    /// All scores, the best one first.
-    pub const ALL: [Self; 2] = [Self::Whole, Self::Begun];
-
-    /// Returns the number that responses show.
-    #[must_use]
-    pub const fn value(self) -> f64 {
-        match self {
-            Self::Whole => 1.0,
-            Self::Begun => 0.5,
-        }
-    }
 }
 
 impl QueryWord {

@@ -6,7 +6,7 @@ use super::{Content, ContentPatch, MAX_OBJECTIVES, MAX_OBSERVATIONS, Status, Sum
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
-use crate::fields::{Fields, Reference, StringEnum, Update};
+use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::{
     EmployeeId, EmployeeKind, Id, Kind, ObjectiveId, ObjectiveKind, ObservationId, ObservationKind, SummaryId,
     SummaryKind,
@@ -18,6 +18,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, List, ReferenceRule};
 use crate::time::{Date, Timestamp};
+use crate::update::Update;
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &[

@@ -10,13 +10,14 @@ use crate::access::{Caller, PermissionDenied};
 use crate::audit::{AuditDraft, Change, Changes};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, Update};
+use crate::fields::{Fields, StringEnum};
 use crate::id::WebhookId;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, Flag, Shape, Whole};
 use crate::time::Timestamp;
+use crate::update::Update;
 use serde_json::json;
 
 /// Length of the longest description, in characters (§2.4).

@@ -3,12 +3,13 @@
 use super::super::networks::NETWORKS;
 use super::super::{ALL_SCOPES, AccessLevel, AllowedNetworks, Environment, Permission, Permissions};
 use super::ApiKey;
-use crate::fields::{Fields, Reference, StringEnum, Update};
+use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::{ConnectorKind, EmployeeKind};
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{self, Checked, Field, Line, OneOf, ReferenceRule, Rule, Shape, Whole};
 use crate::time::Timestamp;
+use crate::update::Update;
 
 /// Maximum length of a key's name, in characters.
 pub const NAME_CHARS: usize = 80;

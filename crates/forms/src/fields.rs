@@ -1,7 +1,5 @@
 //! Reads a JSON body field by field and collects every problem (§7, decisions A3, A7, A8).
 
-mod update;
-
 use std::collections::BTreeSet;
 
 use strum::VariantArray;
@@ -11,14 +9,12 @@ use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{DefaultValue, Field, FieldDescription, Rule};
 
-pub use update::Update;
-
 /// The members of a body that were not read yet, and the problems found so far.
 ///
 /// ```
-/// use candor_domain::fields::Fields;
-/// use candor_domain::json::Value;
-/// use candor_domain::rule::{self, Field, Shape, Text};
+/// use candor_forms::fields::Fields;
+/// use candor_forms::json::Value;
+/// use candor_forms::rule::{self, Field, Shape, Text};
 ///
 /// const TITLE: Field<Text> = Field::with_about("title", rule::text(1..=200), "The goal in one line.");
 ///
@@ -52,7 +48,19 @@ impl Fields {
             }
             first
         });
+        Self::from_unread(members, problems)
+    }
+
+    /// Creates the fields from the members that are left and the problems found so far.
+    #[must_use]
+    pub const fn from_unread(members: Vec<(String, Value)>, problems: ValidationErrors) -> Self {
         Self { members, problems, described: None }
+    }
+
+    /// Returns the members that were not read, and the problems found so far.
+    #[must_use]
+    pub fn into_unread(self) -> (Vec<(String, Value)>, ValidationErrors) {
+        (self.members, self.problems)
     }
 
     /// Reads the body of a creation and refuses fields that the service sets (decision A7).
@@ -78,7 +86,8 @@ impl Fields {
         fields.described.unwrap_or_default()
     }
 
-    fn remove(&mut self, name: &str) -> Option<Value> {
+    /// Takes a member out of the body, without a rule; `None` if it is absent.
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
         let index = self.members.iter().position(|(member, _)| member == name)?;
         Some(self.members.swap_remove(index).1)
     }
@@ -184,17 +193,17 @@ impl Fields {
     }
 
     /// Returns `true` while fields are described, see [`Fields::describe_fields`].
-    pub(crate) const fn is_described(&self) -> bool {
+    pub const fn is_described(&self) -> bool {
         self.described.is_some()
     }
 
     /// Returns `true` if a problem was found.
-    pub(crate) const fn has_problems(&self) -> bool {
+    pub const fn has_problems(&self) -> bool {
         !self.problems.is_empty()
     }
 
     /// Returns `true` if this field has a problem.
-    pub(crate) fn has_problem(&self, name: &str) -> bool {
+    pub fn has_problem(&self, name: &str) -> bool {
         self.problems.as_slice().iter().any(|problem| problem.field == name)
     }
 
@@ -272,7 +281,7 @@ impl<K: Kind> Reference<K> {
 /// The words are derived from the variants, so that none can be omitted:
 ///
 /// ```
-/// use candor_domain::fields::StringEnum;
+/// use candor_forms::fields::StringEnum;
 /// use strum::{IntoStaticStr, VariantArray};
 ///
 /// #[derive(Debug, Clone, Copy, PartialEq, IntoStaticStr, VariantArray)]

@@ -11,8 +11,8 @@ pub const WINDOW_SECONDS: u32 = 60;
 /// process use its monotonic clock; a window by another clock survives that the clock is set back.
 ///
 /// ```
-/// use candor_domain::time::Timestamp;
-/// use candor_domain::window::Window;
+/// use candor_forms::time::Timestamp;
+/// use candor_forms::window::Window;
 ///
 /// let (mut window, at) = (Window::default(), Timestamp::from_millis(0));
 /// assert!(window.admit(at, 1).admitted);

@@ -91,7 +91,7 @@ pub enum Parameter {
 
 impl<T> Param<T> {
     /// Returns the name of the parameter.
-    pub(crate) const fn name(&self) -> &'static str {
+    pub const fn name(&self) -> &'static str {
         self.name
     }
 
@@ -175,7 +175,7 @@ pub const fn id<K: Kind>(name: &'static str, about: &'static str) -> Param<Id<K>
 ///
 /// # Errors
 /// None; the other parsers have the same signature.
-pub(crate) fn parse_id<K: Kind>(text: &str) -> Result<Id<K>, ValueError> {
+pub fn parse_id<K: Kind>(text: &str) -> Result<Id<K>, ValueError> {
     Ok(text.parse().unwrap_or(Id::from_bytes([0; 16])))
 }
 

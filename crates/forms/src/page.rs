@@ -3,8 +3,9 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::search::Score;
+use crate::schema::inline_schema;
 use crate::time::{Date, Timestamp};
+use schemars::json_schema;
 
 /// Default number of entries of a page (§8).
 pub const DEFAULT_LIMIT: u16 = 50;
@@ -203,7 +204,7 @@ impl ListDigest {
     }
 
     /// Returns the digest as bytes.
-    pub(crate) const fn to_bytes(self) -> [u8; 8] {
+    pub const fn to_bytes(self) -> [u8; 8] {
         self.0
     }
 }
@@ -251,6 +252,33 @@ pub fn read_cursor(list: ListDigest, by: SortBy, text: &str) -> Option<Position>
         _ => return None,
     };
     by.accepts(&key).then_some(Position { key, id: *id })
+}
+
+/// The quality of a match of a search, in ascending order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Score {
+    /// The last word matches only the beginning of a longer word.
+    Begun,
+    /// All words match entire words.
+    Whole,
+}
+
+inline_schema!(Score, "Score", |_| json_schema!({
+    "type": "number", "minimum": 0, "maximum": Score::ALL[0].value(),
+}));
+
+impl Score {
+    /// All scores, the best one first.
+    pub const ALL: [Self; 2] = [Self::Whole, Self::Begun];
+
+    /// Returns the number that responses show.
+    #[must_use]
+    pub const fn value(self) -> f64 {
+        match self {
+            Self::Whole => 1.0,
+            Self::Begun => 0.5,
+        }
+    }
 }
 
 #[cfg(test)]

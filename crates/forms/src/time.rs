@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 /// A UTC time with a resolution of milliseconds.
 ///
 /// ```
-/// use candor_domain::time::Timestamp;
+/// use candor_forms::time::Timestamp;
 ///
 /// let time: Timestamp = "2026-03-01T10:15:30.1239+02:00".parse()?;
 /// assert_eq!(time.to_string(), "2026-03-01T08:15:30.123Z");
-/// # Ok::<(), candor_domain::time::NotATime>(())
+/// # Ok::<(), candor_forms::time::NotATime>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);

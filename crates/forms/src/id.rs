@@ -1,12 +1,12 @@
 //! Identifiers: a type prefix and a ULID, so that an id shows the kind of its resource (§1).
 //!
 //! ```
-//! use candor_domain::id::{EmployeeId, ObservationId};
+//! use candor_forms::id::{EmployeeId, ObservationId};
 //!
 //! let id: EmployeeId = "emp_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse()?;
 //! assert_eq!(id.to_string(), "emp_01ARZ3NDEKTSV4RRFFQ69G5FAV");
 //! assert!("emp_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse::<ObservationId>().is_err());
-//! # Ok::<(), candor_domain::id::NotAnId>(())
+//! # Ok::<(), candor_forms::id::NotAnId>(())
 //! ```
 
 use std::fmt;

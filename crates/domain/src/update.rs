@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Fields;
+use crate::fields::Fields;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
 
@@ -26,7 +26,7 @@ impl<P: Clone> Update<P> {
             fixed.iter().copied().flatten().filter_map(|name| Some(((*name).to_owned(), fields.remove(name)?)));
         let fixed_members = fixed_values.collect();
         let patch = read(&mut fields);
-        let Fields { members: unknown, problems, .. } = fields;
+        let (unknown, problems) = fields.into_unread();
         Self { patch, fixed: fixed_members, unknown, problems }
     }
 
@@ -45,7 +45,7 @@ impl<P: Clone> Update<P> {
             }
         }
         problems.extend(self.problems.clone());
-        let fields = Fields { members: self.unknown.clone(), problems, described: None };
+        let fields = Fields::from_unread(self.unknown.clone(), problems);
         (self.patch.clone(), fields)
     }
 

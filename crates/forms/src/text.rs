@@ -18,8 +18,8 @@ pub const ERASED_DOMAIN: &str = "erased.invalid";
 /// If at least one character is required, one must not be white space.
 ///
 /// ```
-/// use candor_domain::problem::Code;
-/// use candor_domain::text::check_length;
+/// use candor_forms::problem::Code;
+/// use candor_forms::text::check_length;
 ///
 /// assert!(check_length("çok iyi", 1..=7).is_ok());
 /// assert_eq!(check_length("   ", 1..=7).unwrap_err().code, Code::TooShort);
@@ -48,8 +48,8 @@ pub fn check_length(text: &str, chars: RangeInclusive<usize>) -> Result<(), Valu
 /// Checks a text that must fit in one line, such as a name shown in tables and logs.
 ///
 /// ```
-/// use candor_domain::problem::Code;
-/// use candor_domain::text::single_line;
+/// use candor_forms::problem::Code;
+/// use candor_forms::text::single_line;
 ///
 /// assert!(single_line("HR sync", 1..=80).is_ok());
 /// assert_eq!(single_line("HR\nsync", 1..=80).unwrap_err().code, Code::InvalidFormat);
@@ -191,7 +191,7 @@ pub fn fold_case(text: &str) -> String {
 /// D4). The local part is in lower case, the domain as it is registered (its A-labels).
 ///
 /// ```
-/// use candor_domain::text::address_key;
+/// use candor_forms::text::address_key;
 ///
 /// assert_eq!(address_key("Anna@Müller.example"), "anna@xn--mller-kva.example");
 /// assert_eq!(address_key("Anna@XN--MLLER-KVA.example"), "anna@xn--mller-kva.example");
@@ -211,7 +211,7 @@ pub fn address_key(text: &str) -> String {
 }
 
 /// Returns a domain as it is registered (its A-labels), in lower case.
-pub(crate) fn domain_key(domain: &str) -> String {
+pub fn domain_key(domain: &str) -> String {
     if domain.is_ascii() {
         return domain.to_ascii_lowercase();
     }
@@ -223,7 +223,7 @@ pub(crate) fn domain_key(domain: &str) -> String {
 /// composed (NFC), and with the full case folding of Unicode.
 ///
 /// ```
-/// use candor_domain::text::name_key;
+/// use candor_forms::text::name_key;
 ///
 /// assert_eq!(name_key(" STRASSE"), name_key("Straße"));
 /// assert_eq!(name_key("CAFE\u{301}"), name_key("Café"));

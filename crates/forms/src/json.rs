@@ -3,7 +3,7 @@
 //! Both types implement `Serialize` and `Deserialize` for self-describing formats:
 //!
 //! ```
-//! use candor_domain::json::{Object, Value};
+//! use candor_forms::json::{Object, Value};
 //!
 //! let body: Object = serde_json::from_str(r#"{"title": "Answer within a day", "title": 1}"#)?;
 //! assert_eq!(body.iter().count(), 2); // `Fields` reports the member that is given twice
@@ -67,12 +67,12 @@ impl Object {
     }
 
     /// Iterates over the members, whose values may be changed.
-    pub(crate) fn iter_mut(&mut self) -> slice::IterMut<'_, (String, Value)> {
+    pub fn iter_mut(&mut self) -> slice::IterMut<'_, (String, Value)> {
         self.0.iter_mut()
     }
 
     /// Removes the members for which `keep` returns `false`.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&str, &Value) -> bool) {
+    pub fn retain(&mut self, keep: impl Fn(&str, &Value) -> bool) {
         self.0.retain(|(name, value)| keep(name, value));
     }
 

@@ -5,7 +5,7 @@ use std::fmt;
 /// A secret text without `Display` and `Serialize`. Code that sends the text must call [`Secret::reveal`].
 ///
 /// ```
-/// use candor_domain::secret::Secret;
+/// use candor_forms::secret::Secret;
 ///
 /// assert_eq!(format!("{:?}", Secret::new("cdr_live_…".to_owned())), "Secret(***)");
 /// ```

@@ -88,7 +88,7 @@ impl Serialize for Number {
 /// Parses a JSON text and keeps the texts of its numbers, so that decimals stay exact.
 ///
 /// ```
-/// use candor_domain::json::{Value, parse};
+/// use candor_forms::json::{Value, parse};
 ///
 /// let Value::Number(number) = parse(b"999999999999.9998")? else { unreachable!() };
 /// assert_eq!(number.text(), "999999999999.9998");

@@ -4,13 +4,13 @@
 //! change some numbers.
 //!
 //! ```
-//! use candor_domain::decimal::Decimal;
+//! use candor_forms::decimal::Decimal;
 //!
 //! let amount = Decimal::parse("1.2500e2")?;
 //! assert_eq!(amount.to_string(), "125");
 //! assert_eq!(Decimal::parse("-0.50")?.to_string(), "-0.5");
 //! assert!(Decimal::parse("0.00001").is_err());
-//! # Ok::<(), candor_domain::problem::ValueError>(())
+//! # Ok::<(), candor_forms::problem::ValueError>(())
 //! ```
 
 use std::fmt;
@@ -155,7 +155,7 @@ pub const fn decimal() -> Checked<Decimal> {
 ///
 /// # Errors
 /// `invalid_format` for another type; the errors of [`Decimal::parse`].
-pub(crate) fn read(value: &Value) -> Result<Decimal, ValueError> {
+pub fn read(value: &Value) -> Result<Decimal, ValueError> {
     let Value::Number(number) = value else {
         return Err(ValueError::format(format!("a number, not {}", value.kind())));
     };

@@ -9,7 +9,7 @@ const LETTERS_PER_EDIT: usize = 4;
 /// many edits are no misspellings: `rank` is not `role`.
 ///
 /// ```
-/// use candor_domain::spelling::is_misspelled;
+/// use candor_forms::spelling::is_misspelled;
 ///
 /// assert!(is_misspelled("employes", "employees"));
 /// assert!(!is_misspelled("rank", "role"));

@@ -14,7 +14,9 @@ use crate::id::{EventKind, Id, Kind};
 use crate::time::{Date, Timestamp};
 
 /// Implements [`schemars::JsonSchema`] for a value that is described in place.
-macro_rules! inline_schema {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __inline_schema {
     ($type:ty $(where $parameter:ident: $bound:ident)?, $name:literal, |$generator:pat_param| $schema:expr) => {
         impl$(<$parameter: $bound>)? schemars::JsonSchema for $type {
             fn inline_schema() -> bool {
@@ -31,7 +33,7 @@ macro_rules! inline_schema {
         }
     };
 }
-pub(crate) use inline_schema;
+pub use __inline_schema as inline_schema;
 
 inline_schema!(Id<K> where K: Kind, "Id", |_| id_after(K::PREFIX, "", "01KJPWD6M24DF9HWRAYHFSFV52"));
 inline_schema!(Timestamp, "Timestamp", |_| json_schema!({
@@ -60,18 +62,18 @@ inline_schema!(PublicEventId, "PublicEventId", |_| id_after(
 ));
 
 /// Returns the schema of one of the words of a set, or of any text. `name` is that of the set in the document.
-pub(crate) fn open(generator: &SchemaGenerator, name: &str) -> Schema {
+pub fn open(generator: &SchemaGenerator, name: &str) -> Schema {
     let set = format!("#{}/{name}", generator.settings().definitions_path);
     json_schema!({"anyOf": [{"$ref": set}, {"type": "string"}]})
 }
 
 /// Returns the schema of an array.
-pub(crate) fn array(items: &Schema) -> Schema {
+pub fn array(items: &Schema) -> Schema {
     json_schema!({"type": "array", "items": items})
 }
 
 /// Returns the schema of an object without one of its members.
-pub(crate) fn without_member(mut schema: Schema, name: &str) -> Schema {
+pub fn without_member(mut schema: Schema, name: &str) -> Schema {
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.remove(name);
     }

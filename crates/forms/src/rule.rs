@@ -13,7 +13,7 @@ pub use kinds::{
 pub use nested::{Nested, Several, nested, several};
 pub use texts::{Line, Text, line, text};
 
-pub(crate) use kinds::as_text;
+pub use kinds::as_text;
 
 use crate::fields::StringEnum;
 use crate::json::Value;

@@ -56,7 +56,9 @@ use crate::rule::{DefaultValue, Field, Rule};
 ///
 /// A resource without updates has no `ContentPatch`, and all of its content is `set once`. Attributes and docs of
 /// members stay on the resource, whose docs describe the member for all schemas.
-macro_rules! content {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __content {
     (
         $(#[$content_meta:meta])* pub struct $content:ident;
         $(#[$patch_meta:meta])* pub struct $patch:ident;
@@ -157,11 +159,11 @@ macro_rules! content {
     };
 }
 
-pub(crate) use content;
+pub use __content as content;
 
 /// The source of a member in bodies: a field with its rule, and the meaning of null and of absence. Created by
 /// [`required`], [`optional`], [`or_default`] and [`or`].
-pub(crate) struct Source<R, P> {
+pub struct Source<R, P> {
     /// Name in bodies, if it differs from that of the member.
     name: Option<&'static str>,
     rule: R,
@@ -175,30 +177,30 @@ impl<R: Rule, P: Presence<R>> Source<R, P> {
     }
 
     /// Sets the name in bodies of a member that has another name in Rust.
-    pub(crate) fn with_name(self, name: &'static str) -> Self {
+    pub fn with_name(self, name: &'static str) -> Self {
         Self { name: Some(name), ..self }
     }
 
     /// Adds remarks for the OpenAPI document, see [`Field::about`].
-    pub(crate) fn about(self, about: &'static str) -> Self {
+    pub fn about(self, about: &'static str) -> Self {
         Self { about, ..self }
     }
 
     /// Reads the value of a creation for the member of this name.
-    pub(crate) fn read_new(self, member: &'static str, fields: &mut Fields) -> Option<P::Value> {
+    pub fn read_new(self, member: &'static str, fields: &mut Fields) -> Option<P::Value> {
         let field = Field { name: self.name.unwrap_or(member), rule: self.rule, about: self.about };
         self.presence.read_new(&field, fields)
     }
 
     /// Reads the value of an update for the member of this name.
-    pub(crate) fn read_change(self, member: &'static str, fields: &mut Fields) -> Option<P::Value> {
+    pub fn read_change(self, member: &'static str, fields: &mut Fields) -> Option<P::Value> {
         let field = Field { name: self.name.unwrap_or(member), rule: self.rule, about: self.about };
         P::read_change(&field, fields)
     }
 }
 
 /// The meaning of a null member and of an absent one in a body.
-pub(crate) trait Presence<R: Rule> {
+pub trait Presence<R: Rule> {
     /// Type of the member.
     type Value;
 
@@ -210,36 +212,36 @@ pub(crate) trait Presence<R: Rule> {
 }
 
 /// Presence of a member of [`required`]: each creation must have it.
-pub(crate) struct Required;
+pub struct Required;
 /// Presence of a member of [`optional`]: it may be null.
-pub(crate) struct Optional;
+pub struct Optional;
 /// Presence of a member of [`or_default`]: it is empty if a creation omits it.
-pub(crate) struct OrDefault;
+pub struct OrDefault;
 /// Presence of a member of [`or`], with the value for creations that omit it.
-pub(crate) struct Or<T>(T);
+pub struct Or<T>(T);
 
 /// Returns the source of a member of type `T`. A source with another value is a compile error at its own line.
-pub(crate) const fn of_type<T, R: Rule, P: Presence<R, Value = T>>(source: Source<R, P>) -> Source<R, P> {
+pub const fn of_type<T, R: Rule, P: Presence<R, Value = T>>(source: Source<R, P>) -> Source<R, P> {
     source
 }
 
 /// Creates the source of a member that each creation must have. Null is refused.
-pub(crate) const fn required<R: Rule>(rule: R) -> Source<R, Required> {
+pub const fn required<R: Rule>(rule: R) -> Source<R, Required> {
     Source::new(rule, Required)
 }
 
 /// Creates the source of a nullable member. Null removes the value, and creations without the member have none.
-pub(crate) const fn optional<R: Rule>(rule: R) -> Source<R, Optional> {
+pub const fn optional<R: Rule>(rule: R) -> Source<R, Optional> {
     Source::new(rule, Optional)
 }
 
 /// Creates the source of a member that is empty unless a creation has it. Null is refused.
-pub(crate) const fn or_default<R: Rule<Value: Default>>(rule: R) -> Source<R, OrDefault> {
+pub const fn or_default<R: Rule<Value: Default>>(rule: R) -> Source<R, OrDefault> {
     Source::new(rule, OrDefault)
 }
 
 /// Creates the source of a member with a documented default. Null is refused.
-pub(crate) const fn or<R: Rule<Value: DefaultValue>>(rule: R, default: R::Value) -> Source<R, Or<R::Value>> {
+pub const fn or<R: Rule<Value: DefaultValue>>(rule: R, default: R::Value) -> Source<R, Or<R::Value>> {
     Source::new(rule, Or(default))
 }
 

@@ -193,7 +193,7 @@ impl ValidationErrors {
     }
 
     /// Leaves out the problems of some fields.
-    pub(crate) fn except(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
+    pub fn except(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
         self.listed.retain(|problem| !is_left_out(&problem.field));
         self
     }

@@ -15,7 +15,7 @@ use crate::time::{Date, Timestamp};
 ///
 /// # Errors
 /// `invalid_format` for a value that is not a string.
-pub(crate) fn as_text(value: &Value) -> Result<&str, ValueError> {
+pub fn as_text(value: &Value) -> Result<&str, ValueError> {
     if let Value::Text(text) = value {
         Ok(text)
     } else {
@@ -69,11 +69,12 @@ pub struct Url<T> {
 /// Creates the rule of an absolute URL of at most `max` characters, which `read` parses and checks.
 ///
 /// ```
-/// use candor_domain::json::Value;
-/// use candor_domain::rule::{Rule, url};
-/// use candor_domain::webhook::ReceiverUrl;
+/// use candor_forms::json::Value;
+/// use candor_forms::problem::ValueError;
+/// use candor_forms::rule::{Rule, url};
 ///
-/// let rule = url(40, ReceiverUrl::parse);
+/// let parse = |text: &str| text.parse::<url::Url>().map_err(|_| ValueError::format("an absolute URL"));
+/// let rule = url(40, parse);
 /// assert!(rule.parse(&Value::Text("https://hooks.example.com/candor".to_owned())).is_ok());
 /// assert!(rule.parse(&Value::Text("hooks.example.com".to_owned())).is_err());
 /// ```

@@ -5,7 +5,7 @@ use strum::{IntoStaticStr, VariantArray};
 mod kinds;
 mod near;
 
-pub(crate) use kinds::parse_id;
+pub use kinds::parse_id;
 pub use kinds::{
     ARCHIVED, DRY_RUN, Param, Parameter, StatusWord, UPDATED_AT, ValueForm, address, any, date, datetime, flag,
     id, identifier_param, identifying_name, instant, param, plain, status, word,
@@ -109,7 +109,7 @@ impl Params {
     }
 
     /// Returns `true` if the query has this parameter. Another function reads and checks its value.
-    pub(crate) fn has(&mut self, name: &str) -> bool {
+    pub fn has(&mut self, name: &str) -> bool {
         !self.parse_repeated(name, |text| Ok(text.to_owned())).is_empty()
     }
 
@@ -128,7 +128,7 @@ impl Params {
     }
 
     /// Iterates over the raw values of a parameter.
-    pub(crate) fn values_of(&self, name: &'static str) -> impl Iterator<Item = &str> {
+    pub fn values_of(&self, name: &'static str) -> impl Iterator<Item = &str> {
         self.pairs.iter().filter(move |(pair, _)| pair == name).map(|(_, value)| &**value)
     }
 
@@ -271,7 +271,7 @@ impl Params {
 
     /// Reads sort, limit and cursor of a list with orders of its own; the first one is the default. `orders` is
     /// their name in the OpenAPI document.
-    pub(crate) fn read_ordered_list<F, E>(
+    pub fn read_ordered_list<F, E>(
         &mut self,
         orders: &'static str,
         name: &str,
@@ -284,7 +284,7 @@ impl Params {
     }
 
     /// Reads sort, limit and cursor of a list with these orders.
-    pub(crate) fn read_sorted_list<F, E>(
+    pub fn read_sorted_list<F, E>(
         &mut self,
         name: &str,
         default: Sort,
@@ -301,13 +301,7 @@ impl Params {
     }
 
     /// Reads limit and cursor of a list with a fixed order.
-    pub(crate) fn read_page<F, E>(
-        &mut self,
-        name: &str,
-        sort: Sort,
-        filter: F,
-        expand: Vec<E>,
-    ) -> ListRequest<F, E> {
+    pub fn read_page<F, E>(&mut self, name: &str, sort: Sort, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
         self.note(|| Parameter::Page);
         let limit = self.single("limit", limit).unwrap_or(DEFAULT_LIMIT);
         let digest = self.digest(name, sort);

@@ -7,8 +7,8 @@
 //! A receiver verifies the raw bytes of the body before parsing them:
 //!
 //! ```
-//! use candor_domain::signature::{self, SignatureError};
-//! use candor_domain::time::Timestamp;
+//! use candor_forms::signature::{self, SignatureError};
+//! use candor_forms::time::Timestamp;
 //!
 //! let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 //! let header = "t=1772352930,v1=29c5e857e54b2cd2994d03eeb3885433d5253a7da770addb08633d60b9c9570f";
@@ -19,7 +19,7 @@
 //! assert_eq!(signature::verify(secret, header, b"{}", now), Err(SignatureError::Forged));
 //! let an_hour_later: Timestamp = "2026-03-01T09:17:00Z".parse()?;
 //! assert_eq!(signature::verify(secret, header, body, an_hour_later), Err(SignatureError::TooOld));
-//! # Ok::<(), candor_domain::time::NotATime>(())
+//! # Ok::<(), candor_forms::time::NotATime>(())
 //! ```
 
 use base64::Engine;
@@ -42,7 +42,7 @@ const TAG_BYTES: usize = 32;
 /// Creates a secret from 256 random bits.
 ///
 /// ```
-/// use candor_domain::signature::generate;
+/// use candor_forms::signature::generate;
 ///
 /// let secret = generate([7; 32]);
 /// assert!(secret.reveal().starts_with("whsec_"));

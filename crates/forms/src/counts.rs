@@ -33,7 +33,7 @@ pub struct GroupedCounts<C> {
 }
 
 /// Declares and reads `group_by`; empty if it is missing or invalid.
-pub(crate) fn groups<G: StringEnum>(params: &mut Params, about: &'static str) -> Vec<G> {
+pub fn groups<G: StringEnum>(params: &mut Params, about: &'static str) -> Vec<G> {
     let words = ValueForm::DistinctWords(G::NAME, MAX_MEMBERS);
     params.required(&params::param("group_by", about, words, parse::<G>)).unwrap_or_default()
 }
