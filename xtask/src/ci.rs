@@ -38,7 +38,7 @@ pub(crate) const BESIDE: [Step; 14] = [
         "xtask/src/clients",
     ]),
     Step::xtask("console in a browser", &["console"]).unless_unchanged(&[
-        "crates/http/console",
+        "crates/console/web",
         "crates/http/src",
         "docs/openapi.json",
         "tests/outside/console",
@@ -97,7 +97,7 @@ pub(crate) const BESIDE: [Step; 14] = [
         "crates/domain/src/export",
         "crates/service/src/usecases/exports",
         "crates/http/src/routes/exports*",
-        "crates/app/src/commands/export",
+        "crates/cli/src/export",
         "crates/tables/src/rows",
     ]),
     Step::xtask("suites of SCIM servers", &["scim"]).unless_unchanged(&[

@@ -6,10 +6,7 @@ mod config;
 mod error;
 mod lifecycle;
 mod log_queue;
-mod output;
-mod private_file;
 mod process_metrics;
-mod remote;
 mod restored;
 mod serving_lock;
 mod store;
@@ -21,10 +18,10 @@ mod wiring;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cli::{Cli, Command, ConnectorCommand, ErasureCommand, KeyCommand, OrgCommand, RemoteCommand};
+use candor_cli::error::Error;
+use candor_cli::output::{self, Output, printable};
+use cli::{Cli, Command, ConnectorCommand, ErasureCommand, KeyCommand, OrgCommand};
 use config::{Config, ConfigurationFailure, LoadedConfig, Setting};
-use error::Error;
-use output::{Output, printable};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -56,10 +53,10 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
         return commands::describe::manual(output);
     }
     if let Command::Remote(remote) = cli.command {
-        return wait_for(run_remote(remote, output));
+        return wait_for(candor_cli::run(remote, output));
     }
     if let Command::Connector(ConnectorCommand::Check(check)) = cli.command {
-        return wait_for(commands::connector::check(check, output));
+        return wait_for(candor_cli::check::run(check, output));
     }
     let loaded_config = Config::load(cli.config, std::env::vars_os(), settings)?;
     if matches!(cli.command, Command::Config) {
@@ -100,17 +97,6 @@ fn wait_for(command: impl Future<Output = Result<(), Error>>) -> Result<(), Erro
 /// and cost less if fewer threads wake each other.
 fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
-}
-
-async fn run_remote(command: RemoteCommand, output: Output) -> Result<(), Error> {
-    match command {
-        RemoteCommand::Login(login) => commands::login::run(login, output).await,
-        RemoteCommand::Logout { profile } => commands::login::log_out(&profile, output),
-        RemoteCommand::Profiles => commands::login::list(output),
-        RemoteCommand::Api(api) => commands::api::run(*api, output).await,
-        RemoteCommand::Export(export) => commands::export::run(export, output).await,
-        RemoteCommand::Import(import) => commands::import::run(import, output).await,
-    }
 }
 
 async fn run(command: Command, config: &Config, output: Output) -> Result<(), Error> {

@@ -29,9 +29,9 @@ use tokio::time::{sleep, timeout};
 
 use crate::cli::Role;
 use crate::config::{Config, Setting};
-use crate::error::Error;
 use crate::serving_lock::ServingLock;
 use crate::{store, telemetry, tenant_metrics, traces, wiring};
+use candor_cli::error::Error;
 use listen::bind;
 use signals::Signals;
 

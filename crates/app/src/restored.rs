@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::config::{Config, DatabaseUrl};
-use crate::error::Error;
-use crate::private_file;
+use candor_cli::error::Error;
+use candor_cli::private_file;
 
 const TEXT: &str = "This database was restored. `candor erasure apply` repeats the erasures since the backup, and removes \
                     this file.\n";

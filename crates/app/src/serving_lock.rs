@@ -8,8 +8,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::config::DatabaseUrl;
-use crate::error::{CommandFailure, IoFailure};
-use crate::private_file;
+use candor_cli::error::{CommandFailure, IoFailure};
+use candor_cli::private_file;
 
 /// Suffix of the lock file. The file stays when the process ends; the system releases the lock on it in any
 /// case.

@@ -11,7 +11,7 @@ use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore};
 use tokio::time::sleep;
 
 use crate::config::{Config, DatabaseUrl};
-use crate::error::Error;
+use candor_cli::error::Error;
 
 mod failure;
 

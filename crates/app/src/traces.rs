@@ -5,7 +5,7 @@
 
 use candor_http::AdoptTrace;
 
-use crate::error::Error;
+use candor_cli::error::Error;
 
 #[cfg(feature = "otlp")]
 mod export;

@@ -21,8 +21,9 @@ use candor_service::{ServiceSettings, Services};
 use candor_webhooks::Sender;
 
 use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};
-use crate::error::Error;
-use crate::{private_file, store};
+use crate::store;
+use candor_cli::error::Error;
+use candor_cli::private_file;
 use failure::WiringFailure;
 use no_webhooks::NoWebhooks;
 

@@ -2,7 +2,7 @@
 # those of the TypeScript client, which are generated from the OpenAPI document, and so are the answers to each path.
 # Argument: folder with the packages.
 packages=$1
-sources=crates/http/console
+sources=crates/console/web
 for pair in preact.mjs:preact/dist/preact.mjs hooks.mjs:preact/hooks/dist/hooks.mjs htm.mjs:htm/dist/htm.mjs; do
   cmp "$sources/vendor/${pair%%:*}" "$packages/node_modules/${pair#*:}"
 done

@@ -124,9 +124,10 @@ fn service() -> Vec<Rule> {
 /// Adapters to other systems, the client library, the program, and the tests of the program.
 fn outside_crates() -> Vec<Rule> {
     vec![
+        Rule { only: Some(&[]), ..Rule::new("candor-console", &[], &[]) },
         Rule::new(
             "candor-http",
-            &[DOMAIN, &PORTS, &["candor-fair-share", "candor-service"]],
+            &[DOMAIN, &PORTS, &["candor-fair-share", "candor-service", "candor-console"]],
             &["diesel", "hyper"],
         ),
         Rule::new(
@@ -146,9 +147,15 @@ fn outside_crates() -> Vec<Rule> {
         ),
         // The client library stands alone, because programs of other projects depend on it.
         Rule::new("candor-client", &[], &["actix-web", "diesel", "aws-lc-rs", "openssl", "native-tls", "h2"]),
+        // Commands that call a service: what they know of it is its API.
+        Rule::new(
+            "candor-cli",
+            &[DOMAIN, &["candor-port-clock", "candor-client"]],
+            &["actix-web", "diesel", "aws-lc-rs", "openssl"],
+        ),
         Rule::new(
             "candor-app",
-            &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-service", "candor-client"]],
+            &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-service", "candor-client", "candor-cli"]],
             &["aws-lc-rs"],
         ),
         Rule::new(

@@ -4,8 +4,9 @@ use candor_domain::access::AllowedNetworks;
 use candor_domain::id::OrganizationId;
 use clap::{Args, Subcommand, ValueEnum};
 
+use candor_cli::arguments::ConnectorCheck;
+
 use super::arguments;
-use crate::remote::AccountChoice;
 
 /// Subcommands of `candor connector`.
 #[derive(Debug, Subcommand)]
@@ -53,19 +54,4 @@ pub(crate) enum Kind {
     /// Uploads of CSV files
     #[value(name = "csv_feed")]
     CsvFeed,
-}
-
-/// Arguments of `candor connector check`.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-The key is the token of the connector. The exit status is 1 if a response is wrong.
-
-Example:
-  CANDOR_API_KEY=TOKEN candor connector check --url https://feedback.example.com --write")]
-pub(crate) struct ConnectorCheck {
-    /// Also create a person, change it and remove it; needs a token of the test data set
-    #[arg(long)]
-    pub(crate) write: bool,
-    #[command(flatten)]
-    pub(crate) account: AccountChoice,
 }

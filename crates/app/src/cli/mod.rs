@@ -5,9 +5,6 @@ mod connector;
 #[cfg(test)]
 mod documents;
 mod erasure;
-mod export;
-mod field;
-mod remote;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -15,6 +12,7 @@ mod tests;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use candor_cli::arguments::RemoteCommand;
 use candor_domain::access::AllowedNetworks;
 use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
 use candor_domain::time::Timestamp;
@@ -22,11 +20,8 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::config::Setting;
-pub(crate) use connector::{ConnectorCheck, ConnectorCommand, Kind, NewConnector};
+pub(crate) use connector::{ConnectorCommand, Kind, NewConnector};
 pub(crate) use erasure::ErasureCommand;
-pub(crate) use export::{ExportCommand, ExportFormat};
-pub(crate) use field::Field;
-pub(crate) use remote::{Api, ApiMethod, ApiRequest, Import, Login, RemoteCommand};
 
 /// Text below the list of commands: the first commands of a new installation.
 const AFTER: &str = "\

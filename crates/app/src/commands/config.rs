@@ -5,8 +5,8 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use crate::config::{ConfigurationFailure, LoadedConfig};
-use crate::error::Error;
-use crate::output::{Output, table};
+use candor_cli::error::Error;
+use candor_cli::output::{Output, table};
 
 /// Prints the configuration with secrets masked, even if it has problems; these are reported as the error.
 ///

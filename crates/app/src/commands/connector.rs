@@ -1,7 +1,5 @@
 //! `candor connector`: connectors of organizations.
 
-mod check;
-
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::people::connector::Type;
 use candor_service::usecases::operator::{self, NewKeyRequest};
@@ -9,11 +7,10 @@ use serde_json::json;
 
 use crate::cli::{Kind, NewConnector};
 use crate::config::Config;
-use crate::error::Error;
-use crate::output::Output;
+use crate::error::to_command_error;
 use crate::wiring;
-
-pub(crate) use check::run as check;
+use candor_cli::error::Error;
+use candor_cli::output::Output;
 
 /// Path of the SCIM endpoints below the public URL.
 const SCIM_PATH: &str = "/scim/v2";
@@ -28,7 +25,7 @@ pub(crate) async fn create(config: &Config, new: NewConnector, output: Output) -
         Kind::Scim => Type::Scim,
         Kind::CsvFeed => Type::CsvFeed,
     };
-    let cannot = || Error::cannot(format!("create a connector of {}", new.org));
+    let cannot = || to_command_error(format!("create a connector of {}", new.org));
     let connector = operator::create_connector(&services, new.org, kind, &new.source).await.map_err(cannot())?;
     if kind == Type::CsvFeed {
         let people = format!("Created {connector}. Upload files with connector_id={connector}.");
@@ -49,7 +46,7 @@ pub(crate) async fn create(config: &Config, new: NewConnector, output: Output) -
         allowed_networks: new.networks.unwrap_or_default(),
     };
     let key_result = operator::create_key(&services, order).await;
-    let (key_id, token) = key_result.map_err(Error::cannot(format!("create a key of {connector}")))?;
+    let (key_id, token) = key_result.map_err(to_command_error(format!("create a key of {connector}")))?;
     let url = format!("{}{SCIM_PATH}", services.settings.public_url.trim_end_matches('/'));
     let people = format!(
         "Created {connector} with the key {key_id}. The token is shown only once:\n\nURL    {url}\nToken  {}",

@@ -10,9 +10,10 @@ use serde_json::json;
 use super::key;
 use crate::cli::NewLinkArguments;
 use crate::config::Config;
-use crate::error::{CommandFailure, Error};
-use crate::output::Output;
+use crate::error::to_command_error;
 use crate::wiring;
+use candor_cli::error::{CommandFailure, Error};
+use candor_cli::output::Output;
 
 /// Name of the keys of links that an operator creates.
 const NAME: &str = "candor console";
@@ -50,7 +51,7 @@ pub(crate) async fn run(config: &Config, new: NewLinkArguments, output: Output) 
 
 async fn only_organization(services: &Services) -> Result<OrganizationId, Error> {
     let organizations = services.store.organizations(None, 2).await;
-    let organizations = organizations.map_err(|error| Error::cannot("list the organizations")(error.into()))?;
+    let organizations = organizations.map_err(|error| to_command_error("list the organizations")(error.into()))?;
     match organizations.as_slice() {
         [] => Err(UnknownOrganization::None.into()),
         [only] => Ok(only.id),
@@ -77,7 +78,9 @@ pub(crate) async fn create(
         seconds: MAX_LINK_SECONDS,
         allowed_networks,
     };
-    operator::create_link(services, order).await.map_err(Error::cannot(format!("create a link of {organization}")))
+    operator::create_link(services, order)
+        .await
+        .map_err(to_command_error(format!("create a link of {organization}")))
 }
 
 /// Returns a link for the first start of an installation: its only organization has no API key yet. A failure is
@@ -85,7 +88,7 @@ pub(crate) async fn create(
 pub(crate) async fn first_link(services: &Services) -> Option<NewLink> {
     let link = async {
         let organization_id = operator::organization_without_key(services).await;
-        match organization_id.map_err(Error::cannot("look for API keys"))? {
+        match organization_id.map_err(to_command_error("look for API keys"))? {
             None => Ok::<_, Error>(None),
             Some(organization) => {
                 let name = "First start";

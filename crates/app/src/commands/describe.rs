@@ -8,8 +8,8 @@ use clap_mangen::Man;
 use serde_json::json;
 
 use crate::cli;
-use crate::error::Error;
-use crate::output::Output;
+use candor_cli::error::Error;
+use candor_cli::output::Output;
 
 /// Prints the completion script of a shell.
 ///

@@ -20,10 +20,11 @@ use super::serve::greet;
 use super::{console, sample};
 use crate::cli::Role;
 use crate::config::{Config, DatabaseUrl, LogFormat, Origin, Setting, ShownSetting};
-use crate::error::{CommandFailure, Error};
+use crate::error::to_command_error;
 use crate::lifecycle::RunningServer;
-use crate::output::Output;
-use crate::private_file;
+use candor_cli::error::{CommandFailure, Error};
+use candor_cli::output::Output;
+use candor_cli::private_file;
 
 /// Name of the organization that the first start creates.
 const ORGANIZATION: &str = "Demo";
@@ -102,7 +103,7 @@ async fn key(config: &Config, services: &Services) -> Result<(OrganizationId, Se
     let file_text: Option<KeyFile> = file_text.and_then(|text| serde_json::from_str(&text).ok());
     if let Some(key_file) = &file_text {
         let caller = services.auth.authenticate(&key_file.key).await;
-        if let Some(caller) = caller.map_err(|error| Error::cannot("read the key")(error.into()))? {
+        if let Some(caller) = caller.map_err(|error| to_command_error("read the key")(error.into()))? {
             return Ok((caller.tenant.organization, Secret::new(key_file.key.clone())));
         }
     }
@@ -127,12 +128,12 @@ async fn exists(services: &Services, organization: OrganizationId) -> Result<boo
         .await;
     organization_row
         .map(|organization| organization.is_some())
-        .map_err(|error| Error::cannot("read the organization")(error.into()))
+        .map_err(|error| to_command_error("read the organization")(error.into()))
 }
 
 async fn first_start(services: &Services) -> Result<(OrganizationId, Secret), Error> {
     let creation = operator::create_organization(services, ORGANIZATION).await;
-    let organization = creation.map_err(Error::cannot("create the organization"))?;
+    let organization = creation.map_err(to_command_error("create the organization"))?;
     let key = make_key(services, organization).await?;
     sample::put(services, &key).await?;
     Ok((organization, key))
@@ -154,7 +155,7 @@ async fn make_key(services: &Services, organization: OrganizationId) -> Result<S
         allowed_networks: AllowedNetworks::EVERYWHERE,
     };
     let creation = operator::create_key(services, order).await;
-    Ok(creation.map_err(Error::cannot("create the key"))?.1)
+    Ok(creation.map_err(to_command_error("create the key"))?.1)
 }
 
 fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<(), Error> {

@@ -12,10 +12,11 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use crate::config::{Config, DatabaseUrl};
-use crate::error::{CommandFailure, Error};
-use crate::output::{Output, printable};
+use crate::error::to_command_error;
 use crate::serving_lock::ServingLock;
 use crate::{restored, store, wiring};
+use candor_cli::error::{CommandFailure, Error};
+use candor_cli::output::{Output, printable};
 
 /// Pause between two runs of the erasures. The search index is removed some seconds after its replacement.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -60,7 +61,7 @@ pub(super) fn explain(action: &str, failure: LedgerFailure) -> Error {
     match failure {
         LedgerFailure::OtherDatabase => ErasureFailure::OtherDatabase.into(),
         LedgerFailure::UnsealedHold(person) => ErasureFailure::UnsealedHold(person).into(),
-        LedgerFailure::Service(error) => Error::cannot(action)(error),
+        LedgerFailure::Service(error) => to_command_error(action)(error),
     }
 }
 
@@ -82,8 +83,8 @@ pub(super) fn read(file: &Path) -> Result<Ledger, Error> {
 /// A database that does not exist or does not answer; a closed standard output.
 pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
-    let ledger = erasure_ledger::read(&services).await.map_err(Error::cannot("read the erasures"))?;
-    let text = erasure_ledger::to_text(&ledger).map_err(Error::cannot("write the ledger"))?;
+    let ledger = erasure_ledger::read(&services).await.map_err(to_command_error("read the erasures"))?;
+    let text = erasure_ledger::to_text(&ledger).map_err(to_command_error("write the ledger"))?;
     let mut stdout = std::io::stdout().lock();
     stdout
         .write_all(text.as_bytes())
@@ -184,7 +185,7 @@ async fn kept_by_holds<'a>(services: &Services, ledger: &'a Ledger) -> Result<Ve
     let mut entries = vec![];
     for entry in &ledger.erasures {
         let count = erasure_ledger::kept_by_hold(services, entry).await;
-        entries.push((entry, count.map_err(Error::cannot(format!("read the erasure {}", entry.id)))?));
+        entries.push((entry, count.map_err(to_command_error(format!("read the erasure {}", entry.id)))?));
     }
     entries.retain(|(_, count)| *count > 0);
     Ok(entries)
@@ -201,12 +202,12 @@ async fn rewrite_file(config: &Config) -> Result<(), Error> {
 /// Runs the erasures until all are completed. Returns `false` if some cannot be completed.
 async fn complete(services: &Services) -> Result<bool, Error> {
     let mut idle = 0;
-    while erasure::is_running(services).await.map_err(Error::cannot("read the erasures"))? {
+    while erasure::is_running(services).await.map_err(to_command_error("read the erasures"))? {
         if idle == MAX_IDLE_RUNS {
             return Ok(false);
         }
         let completed_count =
-            erasure::run_due(services, || true).await.map_err(Error::cannot("complete the erasures"))?;
+            erasure::run_due(services, || true).await.map_err(to_command_error("complete the erasures"))?;
         idle = if completed_count == 0 { idle + 1 } else { 0 };
         sleep(PAUSE).await;
     }

@@ -6,8 +6,8 @@ use candor_client::{Probe, probe};
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::error::{CommandFailure, Error};
-use crate::output::Output;
+use candor_cli::error::{CommandFailure, Error};
+use candor_cli::output::Output;
 
 /// Failure of a service that does not answer or is not ready.
 #[derive(Debug, thiserror::Error)]

@@ -11,9 +11,10 @@ use serde_json::json;
 
 use crate::cli::NewKey;
 use crate::config::Config;
-use crate::error::Error;
-use crate::output::{Output, table};
+use crate::error::to_command_error;
 use crate::wiring;
+use candor_cli::error::Error;
+use candor_cli::output::{Output, table};
 
 /// Creates a key and shows it once.
 ///
@@ -37,7 +38,7 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
         allowed_networks: new.networks.unwrap_or_default(),
     };
     let key_result = operator::create_key(&services, order).await;
-    let (id, key) = key_result.map_err(Error::cannot(format!("create a key of {}", new.org)))?;
+    let (id, key) = key_result.map_err(to_command_error(format!("create a key of {}", new.org)))?;
     let people = format!("Created {id}. The key is shown only once:\n{}", key.reveal());
     output.say(&json!({"id": id, "key": key.reveal()}), &people)
 }
@@ -54,7 +55,7 @@ pub(crate) async fn list(
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let keys_result = operator::list_keys(&services, organization).await;
     let what = organization.map_or("list the keys".to_owned(), |id| format!("list the keys of {id}"));
-    let keys = keys_result.map_err(Error::cannot(what))?;
+    let keys = keys_result.map_err(to_command_error(what))?;
     let of_owner = |words: [String; 2], rest: Vec<String>| match organization {
         Some(_) => rest,
         None => [words.to_vec(), rest].concat(),
@@ -76,7 +77,7 @@ pub(crate) async fn list(
 pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let revocation = operator::revoke_key(&services, key).await;
-    revocation.map_err(Error::cannot(format!("revoke {key}")))?;
+    revocation.map_err(to_command_error(format!("revoke {key}")))?;
     output.say(
         &json!({"id": key, "revoked": true}),
         &format!("Revoked {key}. All instances reject it within a second."),

@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::config::Config;
-use crate::error::{CommandFailure, Error};
-use crate::output::Output;
 use crate::{store, wiring};
+use candor_cli::error::{CommandFailure, Error};
+use candor_cli::output::Output;
 
 /// Exit status of `candor migrate --check` when migrations are pending.
 const PENDING: u8 = 3;

@@ -1,6 +1,5 @@
 //! The commands of the program, one module for each.
 
-pub(crate) mod api;
 pub(crate) mod backup;
 pub(crate) mod config;
 pub(crate) mod connector;
@@ -10,11 +9,8 @@ pub(crate) mod describe;
 pub(crate) mod dev;
 pub(crate) mod doctor;
 pub(crate) mod erasure;
-pub(crate) mod export;
 pub(crate) mod healthcheck;
-pub(crate) mod import;
 pub(crate) mod key;
-pub(crate) mod login;
 pub(crate) mod migrate;
 pub(crate) mod org;
 pub(crate) mod rekey;

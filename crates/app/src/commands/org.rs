@@ -5,9 +5,10 @@ use candor_service::usecases::operator;
 use serde_json::json;
 
 use crate::config::Config;
-use crate::error::Error;
-use crate::output::{Output, table};
+use crate::error::to_command_error;
 use crate::wiring;
+use candor_cli::error::Error;
+use candor_cli::output::{Output, table};
 
 /// Creates an organization.
 ///
@@ -16,7 +17,7 @@ use crate::wiring;
 pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let creation = operator::create_organization(&services, name).await;
-    let id = creation.map_err(Error::cannot("create the organization"))?;
+    let id = creation.map_err(to_command_error("create the organization"))?;
     let people =
         format!("Created {id}. A first key for it: candor key create --org {id} --name NAME --scopes '*' --admin");
     output.say(&json!({"organization_id": id}), &people)
@@ -29,7 +30,7 @@ pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Resul
 pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let organization_list = operator::list_organizations(&services).await;
-    let organizations = organization_list.map_err(Error::cannot("list the organizations"))?;
+    let organizations = organization_list.map_err(to_command_error("list the organizations"))?;
     let mut rows = vec![["ID", "NAME", "CREATED"].map(str::to_owned).to_vec()];
     rows.extend(organizations.iter().map(|organization| {
         vec![organization.id.to_string(), organization.name.clone(), organization.created_at.to_string()]
@@ -44,7 +45,7 @@ pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
 pub(crate) async fn rename(config: &Config, id: OrganizationId, name: &str, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let rename_result = operator::rename_organization(&services, id, name).await;
-    let organization = rename_result.map_err(Error::cannot(format!("rename {id}")))?;
+    let organization = rename_result.map_err(to_command_error(format!("rename {id}")))?;
     let people = if organization {
         format!("{id} is called {name} now.")
     } else {

@@ -5,9 +5,10 @@ use candor_service::usecases::webhooks;
 use serde_json::json;
 
 use crate::config::Config;
-use crate::error::{CommandFailure, Error};
-use crate::output::Output;
+use crate::error::to_command_error;
 use crate::wiring;
+use candor_cli::error::{CommandFailure, Error};
+use candor_cli::output::Output;
 
 /// Failure to open the secrets of a webhook: they were sealed with a key that is not in the ring.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +34,7 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
     };
     let rekeyed_count = rekey_result.map_err(|error| match error {
         webhooks::Unsealable::NoKey(webhook) => NoKeyFor(webhook).into(),
-        webhooks::Unsealable::Failed(error) => Error::cannot("encrypt the secrets of webhooks")(error),
+        webhooks::Unsealable::Failed(error) => to_command_error("encrypt the secrets of webhooks")(error),
     })?;
     let mut people = format!(
         "The first key of CANDOR_MASTER_KEY encrypts the secrets of all webhooks: {} were encrypted again, {} \

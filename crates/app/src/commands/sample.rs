@@ -17,7 +17,9 @@ use candor_service::usecases::{assignments, conversations, employees, objectives
 use candor_service::{Reply, RequestContext, Services};
 use serde_json::{Value, json};
 
-use crate::error::Error;
+use candor_cli::error::Error;
+
+use crate::error::to_command_error;
 
 /// A person: first name, last name, job title, role, index of the manager in this list, index of the
 /// department.
@@ -327,7 +329,7 @@ async fn create_conversation(
 }
 
 fn expect_reply(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Reply, Error> {
-    outcome.map_err(Error::cannot(what))
+    outcome.map_err(to_command_error(what))
 }
 
 fn body_of(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Value, Error> {
@@ -344,7 +346,7 @@ fn text_id(made: &Value) -> Result<String, Error> {
 
 async fn request_context(services: &Services, key: &Secret) -> Result<RequestContext, Error> {
     let caller = services.auth.authenticate(key.reveal()).await;
-    let caller = caller.map_err(|error| Error::cannot("read the new key")(error.into()))?;
+    let caller = caller.map_err(|error| to_command_error("read the new key")(error.into()))?;
     let caller = caller.ok_or_else(|| defect("the new key is not good"))?;
     let request = services.id(services.clock.now());
     Ok(RequestContext {
@@ -362,7 +364,7 @@ async fn request_context(services: &Services, key: &Secret) -> Result<RequestCon
 
 async fn attribute_ids(services: &Services, context: &RequestContext) -> Result<Vec<String>, Error> {
     let list_result = attributes::list(services, context, Params::new(Vec::new())).await;
-    let attribute_page = body(&list_result.map_err(Error::cannot("list the attributes"))?)?;
+    let attribute_page = body(&list_result.map_err(to_command_error("list the attributes"))?)?;
     let items = attribute_page["data"].as_array().into_iter().flatten();
     Ok(items.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect())
 }

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::console;
 use crate::cli::Role;
 use crate::config::{Config, LogFormat};
-use crate::error::Error;
 use crate::lifecycle::RunningServer;
-use crate::output::Output;
+use candor_cli::error::Error;
+use candor_cli::output::Output;
 
 /// Serves until a stop signal.
 ///

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::setting::{Origin, Setting};
-use crate::error::{CommandFailure, FAILURE, IoFailure, WRONG_USAGE};
+use candor_cli::error::{CommandFailure, FAILURE, IoFailure, WRONG_USAGE};
 
 /// Problem of one setting, or of the file that holds settings.
 #[derive(Debug, thiserror::Error)]

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use super::failure::SettingError;
 use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, find_similar, is_foreign};
-use crate::error::IoFailure;
+use candor_cli::error::IoFailure;
 
 /// Unparsed values of the settings, with their sources.
 #[derive(Debug, Default)]

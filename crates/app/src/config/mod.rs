@@ -20,7 +20,7 @@ use candor_http::Network;
 use candor_service::context::vault::Vault;
 use candor_webhooks::policy::TrustedNetwork;
 
-use crate::error::Error;
+use candor_cli::error::Error;
 use gather::RawSettings;
 use masked::printable;
 use parse::Parsed;

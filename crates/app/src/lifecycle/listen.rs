@@ -4,7 +4,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 
 use crate::config::Setting;
-use crate::error::CommandFailure;
+use candor_cli::error::CommandFailure;
 
 /// Failure to bind a listener.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::error::Error;
+use candor_cli::error::Error;
 
 /// Signals that stop the process.
 pub(super) struct Signals {

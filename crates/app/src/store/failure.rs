@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::CommandFailure;
+use candor_cli::error::CommandFailure;
 
 /// Failure to use the configured database.
 #[derive(Debug, thiserror::Error)]

@@ -21,7 +21,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
 
 use super::TARGET;
-use crate::error::Error;
+use candor_cli::error::Error;
 
 /// Service name of the spans unless `OTEL_SERVICE_NAME` is set.
 const SERVICE: &str = "candor";

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use candor_service::context::master_key::WrongKey;
 
 use crate::config::Config;
-use crate::error::{CommandFailure, Error};
+use crate::error::to_command_error;
+use candor_cli::error::{CommandFailure, Error};
 
 /// Failure to connect the parts of the service.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +62,7 @@ impl WiringFailure {
             WrongKey::Lacking { .. } | WrongKey::NothingOpens { .. } => {
                 Self::WrongMasterKey { database, reason: error.to_string() }.into()
             }
-            WrongKey::Failed(error) => Error::cannot("compare the master key with the database")(error),
+            WrongKey::Failed(error) => to_command_error("compare the master key with the database")(error),
         }
     }
 }

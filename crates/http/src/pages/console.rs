@@ -11,6 +11,7 @@ use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS,
 };
 use bytes::Bytes;
+use candor_console::{FILES, FIRST_VIEW, PAGE};
 use candor_domain::idempotency::Fingerprint;
 
 use crate::pages::asset::Asset;
@@ -30,75 +31,6 @@ const PLAIN: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8")
 /// Bytes of the hash in the path.
 const HASH_BYTES: usize = 8;
 const ASSETS: &str = "assets/";
-const PAGE: &str = include_str!("../console/index.html");
-/// Comment in the page that is replaced by links to the modules of the first view, so that browsers load all of
-/// them at once.
-const FIRST_VIEW: &str = "<!-- first view -->";
-
-macro_rules! files {
-    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../console/", $name)))),*] };
-}
-
-/// Files below the hash, by name. A test compares them with the folder.
-const FILES: &[(&str, &str)] = files![
-    "app.js",
-    "entrance.js",
-    "lib/api.js",
-    "lib/charts.js",
-    "lib/csv.js",
-    "lib/csv_columns.js",
-    "lib/csv_file.js",
-    "lib/csv_import.js",
-    "lib/csv_rows.js",
-    "lib/data.js",
-    "lib/deliveries.js",
-    "lib/dialog.js",
-    "lib/format.js",
-    "lib/kept.js",
-    "lib/operations.js",
-    "lib/people.js",
-    "lib/request_drawer.js",
-    "lib/router.js",
-    "lib/session.js",
-    "lib/snippet.js",
-    "lib/stale.js",
-    "lib/theme.js",
-    "lib/toast.js",
-    "lib/ui.js",
-    "lib/view.js",
-    "main.js",
-    "screens/audit.js",
-    "screens/connectors.js",
-    "screens/events.js",
-    "screens/feedback.js",
-    "screens/feedback_lists.js",
-    "screens/import.js",
-    "screens/import_columns.js",
-    "screens/import_refused.js",
-    "screens/keys.js",
-    "screens/keys_link.js",
-    "screens/objectives_progress.js",
-    "screens/people.js",
-    "screens/people_data.js",
-    "screens/people_one.js",
-    "screens/people_retention.js",
-    "screens/provider.js",
-    "screens/today.js",
-    "screens/webhooks.js",
-    "screens/webhooks_delivery.js",
-    "screens/webhooks_filter.js",
-    "screens/webhooks_forms.js",
-    "screens/webhooks_types.js",
-    "style.css",
-    "texts.js",
-    "texts_csv.js",
-    "texts_progress.js",
-    "vendor/LICENSE-htm",
-    "vendor/LICENSE-preact",
-    "vendor/hooks.mjs",
-    "vendor/htm.mjs",
-    "vendor/preact.mjs",
-];
 
 /// The page and all files in the form in which they are served.
 struct Console {
@@ -184,35 +116,13 @@ fn with_caching(mut answer: Answer, value: HeaderValue) -> Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
-    use std::path::Path;
 
     /// Maximum size of the first view, compressed.
     const FIRST_VIEW_BYTES: usize = 90 * 1024;
 
-    fn names(folder: &Path, prefix: &str, found: &mut Vec<String>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let entry = entry.unwrap();
-            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
-            if entry.path().is_dir() {
-                names(&entry.path(), &format!("{name}/"), found);
-            } else if !name.contains(".d.") && name != "index.html" {
-                found.push(name);
-            }
-        }
-    }
-
     fn header(answer: &Answer, name: &str) -> String {
         let entry = answer.headers.iter().find(|(header, _)| header.as_str() == name);
         entry.map(|(_, value)| value.to_str().unwrap().to_owned()).unwrap_or_default()
-    }
-
-    #[test]
-    fn served_files_are_those_of_the_folder() {
-        let mut file_names = Vec::new();
-        names(&Path::new(env!("CARGO_MANIFEST_DIR")).join("console"), "", &mut file_names);
-        file_names.sort();
-        assert_eq!(file_names, FILES.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>());
     }
 
     #[test]
@@ -259,15 +169,5 @@ mod tests {
         };
         let actions_on_screen: Vec<String> = verbs.lines().filter_map(of_kind).flatten().collect();
         assert_eq!(actions_on_screen, candor_domain::audit::ACTIONS);
-    }
-
-    #[test]
-    fn texts_never_become_markup() {
-        for (name, text) in FILES.iter().filter(|(name, _)| !name.starts_with("vendor/")) {
-            for form in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"]
-            {
-                assert!(!text.contains(form), "{name}: {form}");
-            }
-        }
     }
 }

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::error::CommandFailure;
 use crate::store;
+use candor_cli::error::CommandFailure;
 
 /// Failure of `candor backup` or `candor restore`.
 #[derive(Debug, thiserror::Error)]

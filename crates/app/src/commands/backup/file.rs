@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::failure::BackupFailure;
-use crate::private_file;
+use candor_cli::private_file;
 
 /// A temporary file of this process, removed on drop unless it was published.
 pub(super) struct UnfinishedFile(PathBuf);

@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use candor_store_sqlite::{check_backup, write_backup};
 
 use crate::config::{Config, DatabaseUrl};
-use crate::error::Error;
-use crate::output::Output;
 use crate::serving_lock::ServingLock;
-use crate::{private_file, restored, store, wiring};
+use crate::{restored, store, wiring};
+use candor_cli::error::Error;
+use candor_cli::output::Output;
+use candor_cli::private_file;
 use failure::BackupFailure;
 use file::UnfinishedFile;
 use report::Report;

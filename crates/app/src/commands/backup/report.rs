@@ -7,8 +7,8 @@ use candor_store_sqlite::BackupContents;
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use crate::output::table;
 use crate::wiring::{self, SealingKeys};
+use candor_cli::output::table;
 
 /// A copy that passed the check.
 pub(super) struct Report<'a> {

@@ -8,9 +8,9 @@ use candor_store_sqlite::SqliteCopy;
 
 use super::failure::CopyFailure;
 use crate::config::DatabaseUrl;
-use crate::error::Error;
 use crate::serving_lock::{LockFailure, ServingLock};
 use crate::store::{self, StoreFailure};
+use candor_cli::error::Error;
 
 /// Pool size of a database that is opened for the copy. Migrations use a single connection.
 const CONNECTIONS: usize = 4;

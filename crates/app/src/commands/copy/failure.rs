@@ -1,6 +1,6 @@
 //! Errors of `candor copy`, each with cause and remedy in one line.
 
-use crate::error::CommandFailure;
+use candor_cli::error::CommandFailure;
 
 /// Failure of a copy.
 #[derive(Debug, thiserror::Error)]

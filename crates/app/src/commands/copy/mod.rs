@@ -8,8 +8,8 @@ use candor_service::usecases::copy::{CopyError, CopyResult, copy};
 use serde_json::{Value, json};
 
 use crate::config::{self, Config, DatabaseUrl};
-use crate::error::Error;
-use crate::output::{Output, table};
+use candor_cli::error::Error;
+use candor_cli::output::{Output, table};
 use ends::Locks;
 use progress::Progress;
 

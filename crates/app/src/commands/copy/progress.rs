@@ -5,7 +5,7 @@ use std::time::Duration;
 use candor_service::usecases::copy::CopyWatch;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::output::Output;
+use candor_cli::output::Output;
 
 /// Interval of the bar's animation.
 const TICK: Duration = Duration::from_millis(120);

@@ -7,8 +7,8 @@ use candor_service::usecases::erasure_ledger::{LedgerDifference, compare};
 use super::finding::Finding;
 use crate::commands::erasure;
 use crate::config::Config;
-use crate::error::Error;
 use crate::{restored, wiring};
+use candor_cli::error::Error;
 
 const CHECK: &str = "erasures";
 

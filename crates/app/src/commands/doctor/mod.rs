@@ -14,9 +14,9 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::config::{Config, Setting, SettingError};
-use crate::error::{CommandFailure, Error};
-use crate::output::{Output, count_noun, table};
 use crate::wiring::{self, OpenFile};
+use candor_cli::error::{CommandFailure, Error};
+use candor_cli::output::{Output, count_noun, table};
 use finding::{Finding, State};
 
 /// Result of `candor doctor` when at least one check is broken; it names those checks.

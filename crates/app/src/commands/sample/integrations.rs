@@ -7,7 +7,7 @@ use candor_service::{RequestContext, Services};
 use serde_json::json;
 
 use super::{body_of, expect_reply, object, text_id};
-use crate::error::Error;
+use candor_cli::error::Error;
 
 /// A port of this machine on which usually no program listens, so that deliveries fail and show their reason.
 const RECEIVER: &str = "http://127.0.0.1:9/hooks/candor";

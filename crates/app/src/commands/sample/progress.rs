@@ -6,7 +6,7 @@ use candor_service::{RequestContext, Services};
 use serde_json::{Value, json};
 
 use super::{GOALS, body_of, defect, expect_reply, object};
-use crate::error::Error;
+use candor_cli::error::Error;
 
 /// Title of the sample objective with key results.
 const MEASURED: &str = "A case is answered within an hour";

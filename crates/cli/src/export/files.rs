@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use super::cell;
 use super::failure::ExportFailure;
 use super::manifest::{FileEntry, Manifest, PART};
-use crate::cli::ExportFormat;
+use crate::arguments::ExportFormat;
 use crate::error::Error;
 use crate::private_file::OWNER_ONLY;
 

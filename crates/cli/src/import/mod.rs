@@ -18,7 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::cli::Import;
+use crate::arguments::Import;
 use crate::error::Error;
 use crate::output::Output;
 use crate::remote::Account;

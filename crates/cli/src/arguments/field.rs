@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// A named value: `name=text`, or `name:=JSON`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Field {
+pub struct Field {
     pub(crate) name: String,
     pub(crate) value: Value,
 }

@@ -8,7 +8,7 @@ mod print;
 
 use candor_client::Candor;
 
-use crate::cli::Api;
+use crate::arguments::Api;
 use crate::error::Error;
 use crate::output::Output;
 use crate::remote::{Account, RemoteFailure};

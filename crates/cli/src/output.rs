@@ -12,9 +12,9 @@ use crate::error::Error;
 
 /// Output format of a command.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Output {
+pub struct Output {
     /// `true` to print only one JSON object to standard output.
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 impl Output {
@@ -22,7 +22,7 @@ impl Output {
     ///
     /// # Errors
     /// [`Error::Io`] if standard output is closed or cannot be written.
-    pub(crate) fn say(self, object: &Value, people: &str) -> Result<(), Error> {
+    pub fn say(self, object: &Value, people: &str) -> Result<(), Error> {
         let mut stdout = std::io::stdout().lock();
         let write_result =
             if self.json { writeln!(stdout, "{object}") } else { writeln!(stdout, "{}", people.trim_end()) };
@@ -35,7 +35,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Writes the last lines of the process to standard error. A reader that does not read delays the end for at most
 /// a second.
-pub(crate) fn tell(lines: String) {
+pub fn tell(lines: String) {
     let (done, written) = mpsc::channel();
     thread::spawn(move || {
         let _ = std::io::stderr().write_all(lines.as_bytes());
@@ -47,7 +47,7 @@ pub(crate) fn tell(lines: String) {
 /// Escapes characters of foreign text that control terminals or mislead readers: control characters, line ends
 /// and bidirectional marks. Letters of every script stay.
 #[must_use]
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(is_steering) {
         return Cow::Borrowed(text);
     }
@@ -64,20 +64,20 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 
 /// Returns `true` for C0 and C1 controls, U+2028 and U+2029, and the bidirectional marks, embeddings, overrides
 /// and isolates.
-pub(crate) fn is_steering(letter: char) -> bool {
+pub fn is_steering(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns a number with its noun, in the plural unless the number is 1.
 #[must_use]
-pub(crate) fn count_noun(count: usize, noun: &str) -> String {
+pub fn count_noun(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// Formats columns as wide as their widest cell, two blanks apart. Cells are escaped by [`printable`].
 #[must_use]
-pub(crate) fn table(rows: &[Vec<String>]) -> String {
+pub fn table(rows: &[Vec<String>]) -> String {
     let rows: Vec<Vec<Cow<'_, str>>> =
         rows.iter().map(|row| row.iter().map(|cell| printable(cell)).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();

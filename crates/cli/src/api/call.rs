@@ -10,7 +10,7 @@ use serde_json::Value;
 use url::form_urlencoded;
 
 use super::field;
-use crate::cli::{ApiMethod, ApiRequest};
+use crate::arguments::{ApiMethod, ApiRequest};
 use crate::error::Error;
 use crate::remote::RemoteFailure;
 

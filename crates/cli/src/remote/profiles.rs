@@ -20,7 +20,7 @@ const MAX_NAME: usize = 64;
 
 /// Name of a profile: letters, digits, `-`, `_` and `.`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ProfileName(String);
+pub struct ProfileName(String);
 
 impl ProfileName {
     /// Name of the profile that commands use without another choice.

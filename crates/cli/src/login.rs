@@ -6,7 +6,7 @@ use candor_client::Method;
 use candor_client::types::Me;
 use serde_json::json;
 
-use crate::cli::Login;
+use crate::arguments::Login;
 use crate::error::Error;
 use crate::output::{Output, printable, table};
 use crate::remote::{Account, ApiKey, Profile, ProfileName, Profiles, RemoteFailure, variable};

@@ -20,7 +20,7 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::cli::{ExportCommand, ExportFormat};
+use crate::arguments::{ExportCommand, ExportFormat};
 use crate::error::Error;
 use crate::output::{Output, table};
 use crate::private_file;

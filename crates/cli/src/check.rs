@@ -6,7 +6,7 @@ use candor_client::{Candor, ClientBuilder, Error as ClientError, Method};
 use candor_port_clock::{SystemIds, random32};
 use serde_json::{Value, json};
 
-use crate::cli::ConnectorCheck;
+use crate::arguments::ConnectorCheck;
 use crate::error::{CommandFailure, Error};
 use crate::output::{Output, table};
 use crate::remote::{API_KEY, Account};
@@ -54,7 +54,7 @@ struct Step {
 ///
 /// # Errors
 /// [`CheckFailure`] for wrong responses, and with `--write` for a token of the live data set; see [`Account::find`].
-pub(crate) async fn run(check: ConnectorCheck, output: Output) -> Result<(), Error> {
+pub async fn run(check: ConnectorCheck, output: Output) -> Result<(), Error> {
     let mut choice = check.account;
     choice.url = choice.url.map(|url| url.trim_end_matches('/').trim_end_matches("/scim/v2").to_owned());
     let account = Account::find(choice)?;

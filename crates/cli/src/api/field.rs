@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::cli::Field;
+use crate::arguments::Field;
 use crate::remote::RemoteFailure;
 
 /// Returns the fields as parameters of a query.

@@ -6,7 +6,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Mode of a file that only its owner can read and write.
-pub(crate) const OWNER_ONLY: u32 = 0o600;
+pub const OWNER_ONLY: u32 = 0o600;
 /// Mode of a folder that only its owner can enter, because it holds personal data.
 const OWNERS_FOLDER: u32 = 0o700;
 
@@ -14,22 +14,22 @@ const OWNERS_FOLDER: u32 = 0o700;
 ///
 /// # Errors
 /// The error of the operating system.
-pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+pub fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(OWNERS_FOLDER).create(path)
 }
 
 /// Returns the permission bits of group and other users on a folder; 0 if it has none or does not exist.
-pub(crate) fn open_to_others(folder: &Path) -> u32 {
+pub fn open_to_others(folder: &Path) -> u32 {
     fs::metadata(folder).map_or(0, |metadata| metadata.permissions().mode() & 0o077)
 }
 
 /// Returns `true` if the mode of a file has any bit of `mask`. A missing file has none.
-pub(crate) fn grants(path: &Path, mask: u32) -> bool {
+pub fn grants(path: &Path, mask: u32) -> bool {
     fs::metadata(path).is_ok_and(|found| found.permissions().mode() & mask != 0)
 }
 
 /// Returns `true` if the path exists; a dangling symbolic link counts as existing.
-pub(crate) fn is_there(path: &Path) -> bool {
+pub fn is_there(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn is_there(path: &Path) -> bool {
 ///
 /// # Errors
 /// The error of the operating system, such as `AlreadyExists`.
-pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+pub fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path)
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// The error of the operating system, if the file exists but cannot be read.
-pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
+pub fn read(path: &Path) -> io::Result<Option<String>> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -58,7 +58,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<String>> {
 ///
 /// # Errors
 /// The error of the operating system.
-pub(crate) fn create(path: &Path, text: &str) -> io::Result<String> {
+pub fn create(path: &Path, text: &str) -> io::Result<String> {
     let partial_file = write_beside(path, text)?;
     let link_result = fs::hard_link(&partial_file, path);
     fs::remove_file(&partial_file)?;
@@ -75,7 +75,7 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<String> {
 ///
 /// # Errors
 /// The error of the operating system.
-pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     let partial_file = write_beside(path, text)?;
     fs::rename(&partial_file, path)?;
     sync_folder(path)
@@ -97,7 +97,7 @@ fn write_beside(path: &Path, text: &str) -> io::Result<std::path::PathBuf> {
 ///
 /// # Errors
 /// The error of the operating system.
-pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+pub fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
 }

@@ -1,17 +1,21 @@
 //! Arguments of the commands that call a service with the user's key.
 
+mod export;
+mod field;
+
 use std::path::PathBuf;
 
 use candor_domain::id::ConnectorId;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::export::ExportCommand;
-use super::field::Field;
 use crate::remote::{AccountChoice, ProfileName};
+
+pub use export::{ExportCommand, ExportFormat};
+pub use field::Field;
 
 /// Commands that call a service. They need no installation: its settings may be absent, or those of another user.
 #[derive(Debug, Subcommand)]
-pub(crate) enum RemoteCommand {
+pub enum RemoteCommand {
     /// Check an API key and store it as a profile for `candor api`
     Login(Login),
     /// Forget a profile of `candor login`
@@ -50,7 +54,7 @@ Examples:
                         https://feedback.example.com
   pass candor/staging | candor login --url \
                         https://staging.example.com --profile staging")]
-pub(crate) struct Login {
+pub struct Login {
     /// URL of the service
     #[arg(long, value_name = "URL")]
     pub(crate) url: String,
@@ -87,7 +91,7 @@ Examples:
   candor api POST employees -f email=ada@example.com -f first_name=Ada -f last_name=Moreau --dry-run
   candor api PATCH employees/EMPLOYEE_ID -f 'custom_fields:={\"city\": \"Paris\"}'
   candor api POST employees/csv --input people.csv")]
-pub(crate) struct Api {
+pub struct Api {
     #[command(flatten)]
     pub(crate) request: ApiRequest,
     /// Follow the cursors of a list, and print all its pages as one
@@ -156,7 +160,7 @@ Examples:
   candor import people.csv --dry-run
   \
                         hr-export | candor import - --url https://feedback.example.com --json")]
-pub(crate) struct Import {
+pub struct Import {
     /// CSV file, or - for standard input; large files are sent in parts
     #[arg(value_name = "FILE.csv")]
     pub(crate) file: PathBuf,
@@ -172,6 +176,21 @@ pub(crate) struct Import {
     /// Connector on whose behalf the file is imported
     #[arg(long, value_name = "CONNECTOR_ID")]
     pub(crate) connector: Option<ConnectorId>,
+    #[command(flatten)]
+    pub(crate) account: AccountChoice,
+}
+
+/// Arguments of `candor connector check`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The key is the token of the connector. The exit status is 1 if a response is wrong.
+
+Example:
+  CANDOR_API_KEY=TOKEN candor connector check --url https://feedback.example.com --write")]
+pub struct ConnectorCheck {
+    /// Also create a person, change it and remove it; needs a token of the test data set
+    #[arg(long)]
+    pub(crate) write: bool,
     #[command(flatten)]
     pub(crate) account: AccountChoice,
 }

@@ -10,7 +10,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Value, json};
 
 use super::progress::Progress;
-use crate::cli::Import;
+use crate::arguments::Import;
 use crate::error::Error;
 use crate::remote::Account;
 

@@ -28,7 +28,7 @@ Examples:
   candor export --url https://feedback.example.com --out copy
   candor export --out people --resources employees,departments --format csv
   candor export --out copy --follow")]
-pub(crate) struct ExportCommand {
+pub struct ExportCommand {
     /// Folder for the files; created if it does not exist
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
@@ -51,7 +51,7 @@ pub(crate) struct ExportCommand {
 /// Format of exported files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum ExportFormat {
+pub enum ExportFormat {
     /// A JSON object in each line
     Ndjson,
     /// Rows of cells, which are safe in spreadsheets

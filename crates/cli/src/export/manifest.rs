@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::ExportFailure;
 use super::files::REMOVED;
-use crate::cli::ExportFormat;
+use crate::arguments::ExportFormat;
 use crate::error::Error;
 use crate::private_file::OWNER_ONLY;
 

@@ -1,0 +1,110 @@
+//! Files of the web page at `/console`: static ES modules, embedded when the program is built. They are a client of
+//! `/v1` and have no routes of their own. `candor-http` serves them.
+
+/// The page, for every address of a screen. Paths of its files are relative to the folder of [`FILES`].
+pub const PAGE: &str = include_str!("../web/index.html");
+/// Comment in the page that is replaced by links to the modules of the first view, so that browsers load all of
+/// them at once.
+pub const FIRST_VIEW: &str = "<!-- first view -->";
+
+macro_rules! files {
+    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../web/", $name)))),*] };
+}
+
+/// Name and text of each file besides the page, by name. A test compares them with the folder.
+pub const FILES: &[(&str, &str)] = files![
+    "app.js",
+    "entrance.js",
+    "lib/api.js",
+    "lib/charts.js",
+    "lib/csv.js",
+    "lib/csv_columns.js",
+    "lib/csv_file.js",
+    "lib/csv_import.js",
+    "lib/csv_rows.js",
+    "lib/data.js",
+    "lib/deliveries.js",
+    "lib/dialog.js",
+    "lib/format.js",
+    "lib/kept.js",
+    "lib/operations.js",
+    "lib/people.js",
+    "lib/request_drawer.js",
+    "lib/router.js",
+    "lib/session.js",
+    "lib/snippet.js",
+    "lib/stale.js",
+    "lib/theme.js",
+    "lib/toast.js",
+    "lib/ui.js",
+    "lib/view.js",
+    "main.js",
+    "screens/audit.js",
+    "screens/connectors.js",
+    "screens/events.js",
+    "screens/feedback.js",
+    "screens/feedback_lists.js",
+    "screens/import.js",
+    "screens/import_columns.js",
+    "screens/import_refused.js",
+    "screens/keys.js",
+    "screens/keys_link.js",
+    "screens/objectives_progress.js",
+    "screens/people.js",
+    "screens/people_data.js",
+    "screens/people_one.js",
+    "screens/people_retention.js",
+    "screens/provider.js",
+    "screens/today.js",
+    "screens/webhooks.js",
+    "screens/webhooks_delivery.js",
+    "screens/webhooks_filter.js",
+    "screens/webhooks_forms.js",
+    "screens/webhooks_types.js",
+    "style.css",
+    "texts.js",
+    "texts_csv.js",
+    "texts_progress.js",
+    "vendor/LICENSE-htm",
+    "vendor/LICENSE-preact",
+    "vendor/hooks.mjs",
+    "vendor/htm.mjs",
+    "vendor/preact.mjs",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    fn names(folder: &Path, prefix: &str, found: &mut Vec<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+            if entry.path().is_dir() {
+                names(&entry.path(), &format!("{name}/"), found);
+            } else if !name.contains(".d.") && name != "index.html" {
+                found.push(name);
+            }
+        }
+    }
+
+    #[test]
+    fn served_files_are_those_of_the_folder() {
+        let mut file_names = Vec::new();
+        names(&Path::new(env!("CARGO_MANIFEST_DIR")).join("web"), "", &mut file_names);
+        file_names.sort();
+        assert_eq!(file_names, FILES.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn texts_never_become_markup() {
+        for (name, text) in FILES.iter().filter(|(name, _)| !name.starts_with("vendor/")) {
+            for form in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function"]
+            {
+                assert!(!text.contains(form), "{name}: {form}");
+            }
+        }
+    }
+}
