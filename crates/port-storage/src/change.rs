@@ -21,8 +21,8 @@ use crate::queue::Lease;
 
 /// All consequences of one decision, or of a batch of decisions.
 ///
-/// The store also queues its events, in the same transaction, for every active subscription that selects them
-/// (§6.1), except those of [`ChangeSet::written_subscriptions`].
+/// In the same transaction, the store also queues the events of the change set for every active subscription that
+/// selects them (§6.1), except for [`ChangeSet::written_subscriptions`].
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "nothing is saved until this is committed"]
 pub struct ChangeSet {
@@ -47,7 +47,7 @@ pub struct ChangeSet {
 /// Results of a commit beyond the saved rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Committed {
-    /// Deliveries queued under the lease of the change set; its worker attempts them.
+    /// Deliveries queued under the lease of the change set. The worker of the lease attempts them.
     pub leased: Vec<(WebhookId, EventId)>,
 }
 
@@ -66,8 +66,8 @@ impl ChangeSet {
         }
     }
 
-    /// Adds the parts of another change set behind those of this one. A stored reply and a lease belong to the whole
-    /// commit, so those of `part` are dropped.
+    /// Appends the parts of another change set, except for its stored response and its lease: these belong to a
+    /// whole commit.
     pub fn append(&mut self, mut part: Self) {
         self.writes.append(&mut part.writes);
         self.requires.append(&mut part.requires);
@@ -93,8 +93,8 @@ impl ChangeSet {
         self.writes.iter().any(moves)
     }
 
-    /// Returns the subscriptions that this change set writes or reports. Its events are not queued for them: a
-    /// subscription is not told about itself (decision F9).
+    /// Returns the subscriptions that this change set writes or reports as failing. The events of the change set
+    /// are not queued for them: a subscription is not told about itself (decision F9).
     #[must_use]
     pub fn written_subscriptions(&self) -> Vec<WebhookId> {
         let subscription = |write: &Write| match write {
@@ -155,11 +155,11 @@ pub enum Write {
     StreakReset(WebhookId),
     /// Deletes a subscription if it has this version. Its queued deliveries are dropped later.
     WebhookRemoved(WebhookId, Version),
-    /// Queues deliveries. If one is already queued, the queued one does not change. The commit then fails with
-    /// [`CommitError::Stale`] if the new one has a promised id.
+    /// Queues deliveries. A delivery that is already queued does not change; if the new one has a promised id, the
+    /// commit fails with [`CommitError::Stale`].
     Enqueue(Vec<Job>),
-    /// Marks the event `webhook.failing` of a subscription as fired. Fails with [`CommitError::Stale`] if it is
-    /// not due.
+    /// Marks the event `webhook.failing` of a subscription as fired. Fails with [`CommitError::Stale`] if the
+    /// event is not due.
     FailingReported(WebhookId),
     /// Deletes a row if it has this version, but not its rows in side tables. Fails with [`CommitError::Stale`] if
     /// the row has another version or is missing.
@@ -172,7 +172,8 @@ pub enum Write {
 }
 
 impl Write {
-    /// Writes a whole row, except for columns that are recorded separately (see [`Table::recorded`]).
+    /// Creates the write of a whole row, except for columns that are recorded separately (see
+    /// [`Table::recorded`]).
     #[must_use]
     pub fn put<T: Stored>(row: &Row<T>) -> Self {
         Self::Put(AnyRow::from_row(row))
@@ -195,7 +196,7 @@ impl Write {
         }
     }
 
-    /// Writes a person, and the change of their reporting line if there is one.
+    /// Creates the write of a person, with the change of their reporting line if there is one.
     #[must_use]
     pub fn employee(row: &Row<Employee>, lines: Option<ReportingLineChange>) -> Self {
         match lines {
@@ -204,7 +205,7 @@ impl Write {
         }
     }
 
-    /// Writes a person and the change of the line to their manager.
+    /// Creates the write of a person with the change of the line to their manager.
     #[must_use]
     pub fn put_reporting<T: Stored>(
         row: &Row<T>,
@@ -263,17 +264,17 @@ pub enum Require {
 pub struct ValidKeys {
     /// Person that the keys act for; `None` for keys of the organization.
     pub holder: Option<EmployeeId>,
-    /// Time at which the keys are neither revoked nor ended.
+    /// Time at which the keys are valid: neither revoked nor expired.
     pub at: Timestamp,
 }
 
 impl Require {
     /// Requires that a resource exists and is not archived. If its archiving checks for references (see
-    /// [`Table::held_open`]), it also stays open until the commit. Other resources may be archived while they
-    /// are in use, so that no commit has to wait.
+    /// [`Table::held_open`]), the resource also stays open until the commit. Resources without this check may be
+    /// archived while they are in use, so that no commit has to wait.
     #[must_use]
     pub fn open<T: Stored>(id: Id<T::Kind>) -> Self {
-        const { assert!(T::TABLE.has(&ARCHIVED), "what is never archived is always open") };
+        const { assert!(T::TABLE.has(&ARCHIVED), "a row of a table without archiving is always open") };
         Self::Open(RowKey { table: T::TABLE, id: id.to_bytes() })
     }
 }
@@ -293,11 +294,12 @@ impl fmt::Debug for RowKey {
     }
 }
 
-/// Reason why a change set was not saved. None of its parts was.
+/// Reason why a change set was not saved. No part of it is saved then.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// A row or the reporting tree has another version than the one that was seen, or more than
-    /// [`MAX_DEPTH`](candor_domain::people::MAX_REPORTING_DEPTH) managers would be above a person who moves or starts.
+    /// A row or the reporting tree has another version than the decision saw, a row is in a state that the
+    /// [`Write`] does not allow, or more than [`MAX_REPORTING_DEPTH`](candor_domain::people::MAX_REPORTING_DEPTH)
+    /// managers would be above a person who moves or starts.
     #[error("another change came first")]
     Stale,
     /// Another resource has the same unique value.

@@ -42,12 +42,12 @@ impl ChangeSet {
     /// Returns the conditions under which this change set can be committed: the required ones, versions, and
     /// unique values.
     ///
-    /// Three parts of a commit have no conditions here. Rows that a change set refers to are read for its decision
-    /// and never deleted. Ids of events, audit entries and notifications are new. Promised attempts of deliveries
-    /// belong to operations without dry runs.
+    /// Three parts of a commit have no conditions here. Rows that a change set refers to were read for its
+    /// decision, and are never deleted. Ids of events, audit entries and notifications are new. Promised attempts
+    /// of deliveries belong to operations without dry runs.
     ///
     /// # Errors
-    /// A row that cannot be stored.
+    /// Returns [`RowWriteError`] if a row cannot be encoded.
     pub fn conditions(&self) -> Result<Vec<CommitCondition>, RowWriteError> {
         let mut conditions: Vec<_> = self.requires.iter().copied().map(CommitCondition::Required).collect();
         for write in &self.writes {

@@ -14,7 +14,7 @@ pub type CopyProgress = BTreeMap<String, String>;
 
 /// Maximum number of rows per piece.
 const PIECE_ROWS: usize = 10_000;
-/// Size at which a piece is sent. It bounds memory for rows of any size.
+/// Size in bytes at which a piece is sent. It bounds memory for rows of any size.
 const PIECE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Rows of a table in key order, in pieces. One piece is read ahead.
@@ -51,7 +51,7 @@ impl RowSender {
     /// Adds a row from a blocking thread.
     ///
     /// # Errors
-    /// [`RowReceiverClosed`].
+    /// Returns [`RowReceiverClosed`] if the stream was dropped.
     pub fn send_blocking(&mut self, row: CopyRow) -> Result<(), RowReceiverClosed> {
         match self.piece(row) {
             Some(piece) => self.sender.blocking_send(Ok(piece)).map_err(|_| RowReceiverClosed),
@@ -62,7 +62,7 @@ impl RowSender {
     /// Adds a row from an async task.
     ///
     /// # Errors
-    /// [`RowReceiverClosed`].
+    /// Returns [`RowReceiverClosed`] if the stream was dropped.
     pub async fn send(&mut self, row: CopyRow) -> Result<(), RowReceiverClosed> {
         match self.piece(row) {
             Some(piece) => self.sender.send(Ok(piece)).await.map_err(|_| RowReceiverClosed),
@@ -119,10 +119,11 @@ pub trait CopySource: Send + Sync {
 pub trait CopyTarget: CopySource {
     /// Returns the progress of an incomplete copy, or `None` if there is none.
     async fn progress(&self) -> Read<Option<CopyProgress>>;
-    /// Begins a copy. From now on the database must not be served, and references are not checked row by row.
-    /// Removes the recorded master keys, which have sealed nothing in an empty database.
+    /// Begins a copy and stores the first entry of its progress, `first`. From now on the database must not be
+    /// served, and references are not checked row by row. Removes the recorded master keys, which have sealed
+    /// nothing in an empty database.
     async fn begin(&self, first: (String, String)) -> Read<()>;
-    /// Writes rows and progress in one transaction.
+    /// Writes rows and one entry of the progress, `step`, in one transaction.
     async fn write(&self, table: &CopyTable, rows: Vec<CopyRow>, step: (String, String)) -> Read<()>;
     /// Completes the copy after the last row: checks all references, and makes new events start after
     /// `feed_end`.

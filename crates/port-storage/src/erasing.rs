@@ -40,7 +40,7 @@ pub enum ErasureChange {
         /// New values of columns.
         set: Vec<(Column, SqlValue)>,
     },
-    /// Records the ids of rows that a removal deletes or overwrites. Known ones are ignored.
+    /// Records the ids of rows that a removal deletes or overwrites. Ids that are already recorded are ignored.
     Record {
         /// Removal that the rows belong to.
         removal: RemovalId,
@@ -91,12 +91,12 @@ pub trait Erasing {
     async fn apply_erasure(&self, tenant: Tenant, changes: &[ErasureChange]) -> Read<()>;
     /// Returns the rows that a removal recorded, in any order.
     async fn erased_rows(&self, tenant: Tenant, removal: RemovalId) -> Read<Vec<ErasedRow>>;
-    /// Returns those of the ids that a side table has as members, in any order.
+    /// Returns those of `ids` that are members in a side table, in any order.
     async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>>;
-    /// Returns stored responses with keys after this one, ordered by key.
+    /// Returns at most `most` stored responses whose keys follow `after`, with their keys and ordered by them.
     async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>>;
     /// Returns the tables whose files may hold removed rows until they are rewritten.
     fn tables_to_rewrite(&self) -> &'static [&'static str];
-    /// Removes deleted rows from the files of the store, as far as it can while it serves requests.
+    /// Removes deleted rows from the files of the store, as far as the store can while it serves requests.
     async fn scrub_files(&self) -> Read<()>;
 }

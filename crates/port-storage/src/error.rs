@@ -8,7 +8,8 @@ pub enum StorageError {
     /// Transient failure, such as a lost connection, a full pool or a timeout.
     #[error("the store is not available: {0}")]
     Unavailable(String),
-    /// The machine of the store lacks disk space or memory, or its disk fails. Transient: an operator makes room.
+    /// The machine of the store lacks disk space or memory, or its disk fails. Transient: the operator can make
+    /// room or replace the disk.
     #[error("the store has no room: {0}")]
     NoRoom(String),
     /// Unindexed list that was aborted to protect other requests.
@@ -44,7 +45,7 @@ pub struct TooSlow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SlowCause {
     /// The deadline of the read passed.
-    #[error("it took too long")]
+    #[error("the read took too long")]
     OutOfTime,
     /// No slot of the tenant's share became free.
     #[error("no slot for slow reads became free")]

@@ -35,8 +35,8 @@ pub trait MailQueue {
     /// Leases the emails that have been due for the longest time, of all tenants but `except`. Skips rows locked by
     /// another worker.
     async fn claim_mails(&self, lease: Lease, now: Timestamp, most: u16, except: &[Tenant]) -> Read<Vec<MailKey>>;
-    /// Records results in one transaction. A result is dropped if the worker's lease or the version of the
-    /// invitation has changed; returns the keys of the dropped results. Ends the leases of the recorded ones.
+    /// Records results in one transaction and ends the leases of their emails. A result is dropped if the worker's
+    /// lease or the version of the invitation has changed. Returns the keys of the dropped results.
     async fn record_mails(&self, worker: WorkerId, results: Vec<(MailKey, MailResult)>) -> Read<Vec<MailKey>>;
     /// Counts an email of a day for a mailbox, a domain or an organization, across all tenants. Returns `false`
     /// without counting if `most` are counted already. Removes the counts from before the previous day.

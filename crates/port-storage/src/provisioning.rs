@@ -26,7 +26,7 @@ pub enum PeopleStart {
 pub struct VisiblePeople {
     /// The connector of the provider.
     pub connector: ConnectorId,
-    /// `true` for people who have not left, `false` for those who have.
+    /// `true` for people who have not left, `false` for those who have, `None` for both.
     pub active: Option<bool>,
     /// Only direct reports of this person.
     pub manager: Option<EmployeeId>,
@@ -41,7 +41,7 @@ pub struct VisiblePeople {
 pub struct PeoplePage {
     /// People of the page, ordered by id.
     pub ids: Vec<EmployeeId>,
-    /// Number of people on all pages; `None` for a page after a person.
+    /// Number of people on all pages; `None` for a page that starts after a person.
     pub total: Option<u64>,
 }
 
@@ -52,13 +52,15 @@ pub trait Provisioning {
     /// removed, and unmanaged people. Skipping and counting read the index entries of all these people, and
     /// filters read every row, so these are slow reads (decision A17).
     async fn visible_people(&self, tenant: Tenant, query: &VisiblePeople) -> Read<PeoplePage>;
-    /// Counts the people linked to the connector at this time and now. It reads every link of the connector.
+    /// Counts the people who were linked to the connector at the time `since`, and the people who are linked now.
+    /// Reads every link of the connector.
     async fn linked_people(&self, tenant: Tenant, connector: ConnectorId, since: Timestamp) -> Read<LinkedPeople>;
     /// Returns the figures of a connector.
     async fn connector_figures(&self, tenant: Tenant, connector: ConnectorId) -> Read<ConnectorFigures>;
-    /// Counts one more occurrence of an open issue. Returns `false` if there is no such open issue.
+    /// Counts one more occurrence of an open issue. Returns `false` if no open issue has this id.
     async fn repeat_issue(&self, tenant: Tenant, id: SyncIssueId, message: &str, at: Timestamp) -> Read<bool>;
     /// Adds requests of one connector to the log, and removes all but the newest
-    /// [`KEPT_REQUESTS`](candor_domain::people::connector::KEPT_REQUESTS) of it. Known ids are ignored.
+    /// [`KEPT_REQUESTS`](candor_domain::people::connector::KEPT_REQUESTS) of the connector. Requests whose ids are
+    /// already logged are ignored.
     async fn log_requests(&self, tenant: Tenant, connector: ConnectorId, requests: &[ScimRequest]) -> Read<()>;
 }

@@ -114,24 +114,26 @@ pub enum AttemptResult {
 /// Outcome of recording results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordOutcome {
-    /// New failure streaks of the subscriptions whose health the results changed. Deleted ones are left out.
+    /// New failure streaks of the subscriptions whose health the results changed. Deleted subscriptions are left
+    /// out.
     pub streaks: Vec<(QueueKey, Streak)>,
     /// Number of results that were not recorded, because another worker holds the lease or the delivery is
     /// removed.
     pub lost: u64,
 }
 
-/// Queue length and age, for metrics.
+/// Length and age of the queue of deliveries or of emails, for metrics.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QueueState {
-    /// Number of due deliveries, including those with an expired lease, up to [`QueueState::COUNTED`].
+    /// Number of due entries, including those with an expired lease, up to [`QueueState::COUNTED`].
     pub due: u64,
-    /// Due time of the delivery that is due the longest; an expired lease does not change it.
+    /// Due time of the entry that has been due for the longest time. An expired lease does not change the due
+    /// time.
     pub oldest_due_at: Option<Timestamp>,
 }
 
 impl QueueState {
-    /// Maximum count, so that the query does not cost more for a longer queue.
+    /// Maximum of [`QueueState::due`], so that counting does not cost more for a longer queue.
     pub const COUNTED: u64 = 100_000;
 }
 
@@ -144,7 +146,7 @@ pub struct RedeliveryFilter {
     pub until: Timestamp,
     /// Types of the events.
     pub types: Vec<EventType>,
-    /// Only events that were attempted for this subscription and never delivered.
+    /// `true` for only those events that were attempted for the subscription and never delivered to it.
     pub only_failed: bool,
     /// Current time. A queued delivery only matches if it has failed, is not leased and is due later than
     /// this.
@@ -189,10 +191,10 @@ pub trait Webhooks {
     ) -> Read<Vec<(Tenant, Versioned<Subscription>)>>;
     /// Returns one attempt. The time in its id narrows the search.
     async fn delivery(&self, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>>;
-    /// Returns the events that exist, in any order.
+    /// Returns those of the wanted events that exist, in any order.
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>>;
-    /// Returns the figures of the attempts of a subscription that began in a time range, with an inclusive start
-    /// and an exclusive end, and of its queue. Reads each attempt, so it is a slow read (decision A17).
+    /// Returns the figures of a subscription: of its attempts that began in `range` (inclusive start, exclusive
+    /// end), and of its queue. Reads each of these attempts, so it is a slow read (decision A17).
     async fn log_figures(
         &self,
         tenant: Tenant,
@@ -215,8 +217,8 @@ pub trait Webhooks {
 /// The queue of webhook deliveries.
 #[async_trait]
 pub trait Queue {
-    /// Returns the best number of results per call of [`Queue::record`]. Lower if the store blocks other
-    /// writers meanwhile.
+    /// Returns the best number of results per call of [`Queue::record`]. It is lower in a store whose recording
+    /// blocks other writers.
     fn batch(&self) -> usize;
     /// Leases the deliveries that the claim selects.
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<ClaimedJobs>;
@@ -228,13 +230,13 @@ pub trait Queue {
         results: Vec<(Job, AttemptResult)>,
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<RecordOutcome>;
-    /// Takes or renews the rate lease of a subscription, unless another worker holds it. Its holder is the only
-    /// worker that sends to a receiver with a rate. A deleted subscription counts as leased.
+    /// Takes or renews the rate lease of a subscription, unless another worker holds it. The holder of the lease
+    /// is the only worker that sends to a receiver with a rate. A deleted subscription counts as leased.
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease>;
-    /// Corrects what was stored while a clock was ahead. First attempts that are due after `now`, retries whose
-    /// last attempt was after `now`, and mails likewise, become due at `now`. Running erasures become due at `now`
-    /// as well, and erasures that wait for a hold look again at once. Leases after `lease` end at that time. The
-    /// queue is read once, so call it rarely.
+    /// Corrects times that were stored while a clock was ahead. First attempts that are due after `now` and
+    /// retries whose last attempt was after `now` become due at `now`; the same holds for mails. Running erasures
+    /// become due at `now`, and erasures that wait for a hold check for it again at once. Leases that end after
+    /// `lease` end at `lease`. Reads the whole queue, so call it rarely.
     async fn correct_times(&self, now: Timestamp, lease: Timestamp) -> Read<()>;
     /// Returns the length and age of the queue.
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState>;

@@ -119,7 +119,7 @@ pub trait StorageExt: Rows + Sync {
     }
 
     /// Returns the resources with the first of these ids, in any order, and the number of ids that were looked up.
-    /// Reading ends after the [`IDS_AT_A_TIME`] ids with which the rows reach this size.
+    /// Looks up [`IDS_AT_A_TIME`] ids at a time, until the rows have a size of `bytes` in total.
     fn rows_within<T: Stored>(
         &self,
         tenant: Tenant,
@@ -165,8 +165,8 @@ pub trait StorageExt: Rows + Sync {
     /// Returns the resources with one of these values in a column, in any order.
     ///
     /// # Panics
-    /// In a debug build, if several rows can have one value: a client could make them so many that they must not be
-    /// read at once.
+    /// Panics in a debug build if the column is not unique: a client could create more rows with one value than
+    /// may be read at once.
     fn rows_by<T: Stored, V: Clone + Into<SqlValue>>(
         &self,
         tenant: Tenant,
@@ -177,8 +177,9 @@ pub trait StorageExt: Rows + Sync {
         rows_by_values(self, tenant, by.get(), values)
     }
 
-    /// Returns the resources with one of these values in a unique column, in any order; `None` if their rows have more
-    /// than this size. Reading then ends after the [`VALUES_AT_A_TIME`] values that exceed it.
+    /// Returns the resources with one of these values in a unique column, in any order; `None` if the rows have
+    /// more than `bytes` in total. Looks up [`VALUES_AT_A_TIME`] values at a time, and stops once the size is
+    /// exceeded.
     fn rows_by_within<T: Stored, V: Clone + Into<SqlValue>>(
         &self,
         tenant: Tenant,
@@ -202,7 +203,7 @@ pub trait StorageExt: Rows + Sync {
         }
     }
 
-    /// Returns the newest resource of each of these values in a column, in any order.
+    /// Returns for each of these values the newest resource with the value in a column, in any order.
     fn newest_by<T: Stored, V: Clone + Into<SqlValue>>(
         &self,
         tenant: Tenant,
@@ -276,7 +277,8 @@ pub trait StorageExt: Rows + Sync {
         async move { owned_row.await?.map(|(tenant, row)| Ok((tenant, decode_row(row)?))).transpose() }
     }
 
-    /// Returns at most `most` resources of all tenants that are due by this column, the longest due first.
+    /// Returns at most `most` resources of all tenants whose value in this column is at most `until`, the lowest
+    /// values first.
     fn due<T: Stored>(
         &self,
         by: LookupColumn<T>,

@@ -47,7 +47,7 @@ pub struct PendingRow {
 pub struct IndexState {
     /// Segments that are not replaced.
     pub segments: Vec<Segment>,
-    /// Rows that are in no segment, or have changed since.
+    /// Rows that are in no segment, or that have changed since they were indexed.
     pub pending: Vec<PendingRow>,
 }
 
@@ -65,7 +65,8 @@ pub struct WantedBlocks {
 pub struct IndexChange {
     /// The new segment, if any.
     pub segment: Option<SegmentContents>,
-    /// Rows that the new segment contains or that have no words. Rows written again since then stay pending.
+    /// Rows that the new segment contains or that have no words. Rows that were written again since the worker
+    /// read them stay pending.
     pub indexed: Vec<PendingRow>,
     /// Segments whose documents the new segment contains. They are marked as replaced.
     pub replaced: Vec<[u8; 16]>,
@@ -94,7 +95,8 @@ pub trait SearchIndex {
     async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>>;
     /// Changes the index of a table. Returns `false` if another worker has already done the same work.
     async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool>;
-    /// Returns the next table with pending rows behind this one, in the order of tenants and names: the first one for `None`.
+    /// Returns the first table with pending rows after this one, ordered by tenant and name; the first of all for
+    /// `None`.
     async fn next_pending(&self, after: Option<&(Tenant, String)>) -> Read<Option<(Tenant, String)>>;
     /// Removes up to `most` segments that were replaced before a time. Returns their number.
     async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64>;

@@ -92,7 +92,7 @@ pub trait People {
 pub trait Everyone {
     /// Returns organizations after this one, ordered by id, with their settings for live data. For operators.
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>>;
-    /// Returns the key with this hash of its current or previous secret, and the person it acts for.
+    /// Returns the key whose current or previous secret has this hash, and the person that the key acts for.
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>>;
     /// Counts the valid keys of an organization that act for one person, or for none (`ValidKeys::holder`). Keys with
     /// and without an expiry time are counted up to `most` each.

@@ -33,17 +33,18 @@ pub type Emptied = Result<u64, CommitError>;
 pub trait Upkeep {
     /// Returns the master keys that sealed data here, ordered by id.
     async fn master_keys(&self) -> Read<Vec<MasterKey>>;
-    /// Adds a master key unless the store has other keys than the `seen` ones, which the ring of this process
-    /// may be unable to open. If several processes start on an empty store with different keys, only one of
-    /// them succeeds.
+    /// Adds a master key if the store still has exactly `seen` keys. Keys that were added meanwhile may be ones
+    /// that the ring of this process cannot open. If several processes start on an empty store with different
+    /// keys, only one of them succeeds.
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()>;
     /// Replaces all master keys with this one: data sealed by another key is lost.
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()>;
-    /// Deletes at most `most` rows of a tenant from a table of [`candor_tables::schema::test_data`], or first
-    /// clears `manager_id` of at most `most` people. Returns the number of changed rows; 0 if none is left.
-    /// Deleting reporting lines increments the version of the tree.
+    /// Deletes at most `most` rows of a tenant from a table of [`candor_tables::schema::test_data`]. While a
+    /// person still has a manager, a call for the table of people clears `manager_id` of at most `most` people
+    /// instead. Returns the number of changed rows; 0 if none is left. Deleting reporting lines increments the
+    /// version of the tree.
     async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied;
-    /// Measures one piece of a tenant's rows after this id, in one of
+    /// Measures the next piece of a tenant's rows after this id, in one of
     /// [`candor_tables::sizes::measured_tables`].
     async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece>;
     /// Returns the time of the store's own clock, or `None` if it uses the clock of this process.
