@@ -46,7 +46,7 @@ pub struct ManualClock {
     now: AtomicI64,
     /// Milliseconds that have elapsed, without adjustments of the clock.
     passed: AtomicI64,
-    /// Start of the real time that also counts as monotonic time.
+    /// Time from which real time also counts as monotonic time; unset before [`ManualClock::run_steady_time`].
     running_since: OnceLock<Instant>,
 }
 
@@ -68,7 +68,7 @@ impl ManualClock {
         self.passed.fetch_add(millis.max(0), Ordering::SeqCst);
     }
 
-    /// Adjusts the clock by seconds, without elapsed time.
+    /// Moves the shown time by this many seconds. The monotonic time does not change.
     pub fn set_by_seconds(&self, seconds: i64) {
         self.now.fetch_add(seconds * 1000, Ordering::SeqCst);
     }
@@ -93,7 +93,8 @@ impl Clock for ManualClock {
 
 /// A source of ids and random bytes.
 pub trait Ids: Send + Sync {
-    /// Creates an id for this time. Ids created one after another within a millisecond sort in that order.
+    /// Creates an id for this time. Ids that [`SystemIds`] creates one after another within a millisecond sort in
+    /// that order; those of [`SeededIds`] do not.
     fn ulid(&self, at: Timestamp) -> Ulid;
 
     /// Fills the slice with unpredictable bytes, for secrets and nonces.

@@ -1,8 +1,8 @@
 //! Ports for messages to the outside: one attempt to deliver a webhook or to send a mail.
 //!
-//! Implementations of [`WebhookTransport`] and [`MailTransport`] own sockets, names and addresses. Their callers
-//! own queue, content, signature and schedule. An attempt never fails as a call: every failure is an outcome of
-//! the attempt.
+//! Implementations of [`WebhookTransport`] and [`MailTransport`] own the sockets and the lookup of addresses.
+//! Their callers own queue, content, signature and schedule. A failed attempt is a normal result: an
+//! [`AttemptOutcome`] of a webhook, a [`MailFailure`] of a mail.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct WebhookRequest {
     pub custom_headers: Vec<(String, Secret)>,
     /// The body, which the signature headers cover.
     pub body: Bytes,
-    /// Longest total duration of lookup, connection, sending, and the head of the response (§6.3).
+    /// Longest duration of the attempt, from the lookup of the address to the head of the response (§6.3).
     pub deadline: Duration,
 }
 
@@ -40,7 +40,7 @@ pub struct Attempt {
     pub response_status: u16,
     /// Time until the response or the failure.
     pub duration: Duration,
-    /// The meaning of the result.
+    /// Success, or the reason of the failure.
     pub outcome: AttemptOutcome,
     /// The `Retry-After` of the response, if it is valid.
     pub retry_after: Option<RequestedPause>,
@@ -51,7 +51,8 @@ pub struct Attempt {
 /// A transport for webhooks.
 #[async_trait]
 pub trait WebhookTransport: Send + Sync {
-    /// Checks whether a URL may be called for an organization, when a request sets it (decision F1). Every attempt checks again.
+    /// Checks whether a webhook URL may be called for an organization (decision F1). A request that sets the URL
+    /// calls this; every attempt checks again.
     async fn judge(&self, organization: OrganizationId, target: &ReceiverUrl) -> Verdict;
 
     /// Makes one attempt, which ends by its deadline.

@@ -1,8 +1,8 @@
 //! A port for rate limit windows that several instances share.
 //!
-//! The rule is the domain's [`Window`](candor_domain::window::Window): exact and sliding. Refused requests do
-//! not count. Implementations of [`RateLimitStore`] keep one such window for each key and class, by one clock
-//! for all instances. The service decides about requests while the store does not respond.
+//! The rule is the domain's [`Window`](candor_domain::window::Window): exact and sliding. Refused requests do not
+//! count. Implementations of [`RateLimitStore`] keep one window for each key and class, and use one clock for all
+//! instances. The service decides about requests while the store does not respond.
 
 use async_trait::async_trait;
 use candor_domain::access::QuotaClass;
@@ -27,7 +27,7 @@ pub trait RateLimitStore: Send + Sync {
     /// Checks that the store can count, without counting a request.
     ///
     /// # Errors
-    /// Returns [`RateLimitStoreError`] if it cannot.
+    /// Returns [`RateLimitStoreError`] if the store cannot count.
     async fn check(&self) -> Result<(), RateLimitStoreError>;
 }
 
