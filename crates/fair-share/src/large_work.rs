@@ -16,11 +16,11 @@ use candor_port_storage::StorageError;
 /// handled in pieces of this size, so that small requests run in between.
 pub const PIECE_BYTES: usize = 64 * 1024;
 
-/// Total size from which rows are large and are read separately from small ones.
+/// Total size in bytes from which rows are large and are read separately from small ones.
 pub const LARGE_BYTES: usize = 256 * 1024;
 
-/// Total size of data that may wait for turns, in bytes. An organization may let as much wait as is still free, and one
-/// piece of data in any case.
+/// Total size of data that may wait for turns, in bytes. The waiting data of one organization may be as large as
+/// the room that is still free. Its first piece may wait in any case.
 const WAITING_BYTES: usize = 96 * 1024 * 1024;
 
 /// Error of a caller whose organization lets too much data wait for turns.
@@ -28,7 +28,7 @@ const WAITING_BYTES: usize = 96 * 1024 * 1024;
 #[error("too much data of the organization waits for its turn")]
 pub struct TooMuchWaits;
 
-/// Limiter of work on large rows and responses. Clones share it.
+/// Limiter of work on large rows and responses. Clones share the turns.
 #[derive(Clone, Debug)]
 pub struct LargeWork(Arc<Mutex<State>>);
 
@@ -39,7 +39,8 @@ struct State {
     share: usize,
     /// Number of turns of each organization that has some.
     held: HashMap<OrganizationId, usize>,
-    /// Callers that wait for a turn. While a turn is free, only callers wait whose organizations use their share.
+    /// Callers that wait for a turn. While a turn is free, the only waiting callers are those whose organizations
+    /// use their whole share.
     waiting: FairQueue<oneshot::Sender<Turn>>,
     /// Size of the data that waits, in bytes: of all callers, and by organization.
     waiting_bytes: usize,
@@ -47,8 +48,8 @@ struct State {
 }
 
 impl State {
-    /// Takes a turn for an organization, unless all are taken or it uses its share. The service's own work has no
-    /// share.
+    /// Takes a turn for an organization and returns `true`, unless all turns are taken or the organization uses
+    /// its whole share. No share limits the service's own work.
     fn take(&mut self, owner: Option<OrganizationId>) -> bool {
         let may_have = self.free > 0 && has_share_left(&self.held, self.share, owner);
         if may_have {
@@ -109,8 +110,8 @@ fn has_share_left(held: &HashMap<OrganizationId, usize>, share: usize, owner: Op
     owner.and_then(|owner| held.get(&owner)).is_none_or(|count| *count < share)
 }
 
-/// Permit for one piece of large work, with the organization that holds it until it is dropped. `None` if its waiting
-/// caller was gone.
+/// Permit for one piece of large work, with the organization that holds it until it is dropped. `None` once the
+/// turn is given back.
 #[derive(Debug)]
 pub struct Turn(Option<(LargeWork, Option<OrganizationId>)>);
 
@@ -123,15 +124,15 @@ impl Default for LargeWork {
 }
 
 impl LargeWork {
-    /// Creates a limiter of this many concurrent turns, at least one. An organization may have all of them: for work
-    /// of milliseconds, so that its next turn comes soon.
+    /// Creates a limiter of this many concurrent turns, at least one. One organization may have all of them at
+    /// once, so use this for work of milliseconds: a turn for another organization then comes soon.
     #[must_use]
     pub fn with_turns(turns: usize) -> Self {
         Self::with_share(turns, turns)
     }
 
-    /// Creates a limiter of this many concurrent turns, of which an organization has at most a share; both are at
-    /// least one. For work that takes seconds.
+    /// Creates a limiter of this many concurrent turns, of which one organization has at most `share`. Both
+    /// numbers are at least one. For work that takes seconds.
     #[must_use]
     pub fn with_share(turns: usize, share: usize) -> Self {
         Self(Arc::new(Mutex::new(State {
@@ -149,7 +150,9 @@ impl LargeWork {
     /// # Errors
     /// [`StorageError::Failed`], which does not happen: a turn that is given up goes to the next caller.
     pub async fn turn(&self, tenant: impl Into<Option<Tenant>>) -> Result<Turn, StorageError> {
-        self.turn_with(tenant, 0).await.map_err(|_| StorageError::Failed("no turn came".to_owned()))
+        self.turn_with(tenant, 0)
+            .await
+            .map_err(|_| StorageError::Failed("no turn for large work became free".to_owned()))
     }
 
     /// Waits for a turn of the tenant with data of this size, which stays in memory meanwhile.
@@ -278,9 +281,12 @@ mod tests {
         assert!((&mut third).now_or_never().is_none() && work.is_awaited());
         let others = [work.turn(tenant(2)).await.unwrap(), work.turn(tenant(3)).await.unwrap()];
         let mut late = Box::pin(work.turn(tenant(4)));
-        assert!((&mut late).now_or_never().is_none(), "all are taken");
+        assert!((&mut late).now_or_never().is_none(), "all turns are taken");
         drop(others);
-        assert!(late.now_or_never().is_some_and(|turn| turn.is_ok()), "before the caller that came first");
+        assert!(
+            late.now_or_never().is_some_and(|turn| turn.is_ok()),
+            "served before the caller whose share is used up"
+        );
         assert!((&mut third).now_or_never().is_none());
         assert!(work.turn(None).now_or_never().is_some(), "the service's own work has no share");
         drop(turns.pop());
@@ -309,10 +315,10 @@ mod tests {
         assert_eq!(waiting.len(), 6, "half of 96 MiB");
         assert!(wait(1, 0).is_ok(), "work without data always waits");
         let others = [wait(2, 20 * MIB).unwrap(), wait(3, 100 * MIB).unwrap()];
-        assert!(wait(2, 8 * MIB).is_err(), "nothing is free");
+        assert!(wait(2, 8 * MIB).is_err(), "no room is free");
         drop(others);
         drop(waiting);
-        assert!(work.lock().waiting_bytes_by_owner.is_empty(), "who has gone lets nothing wait");
+        assert!(work.lock().waiting_bytes_by_owner.is_empty(), "a caller that is gone has no waiting data");
         let last = wait(1, 8 * MIB).unwrap();
         drop(turn);
         assert_eq!(last.await, Ok(()));

@@ -14,7 +14,7 @@ use candor_port_storage::{SlowCause, StorageError, TooSlow};
 /// Limits for unindexed reads of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlowReads {
-    /// Number of concurrent reads, each on a dedicated connection or thread. A tenant gets at most half of
+    /// Number of concurrent reads, each on a dedicated connection or thread. An organization gets at most half of
     /// them, but at least one.
     pub places: usize,
     /// Maximum duration of a read (decision A17).
@@ -116,7 +116,7 @@ mod tests {
         let StorageError::TooSlow(error) = error else { panic!("{error}") };
         assert_eq!(error, TooSlow { cause: SlowCause::NoPlace, conditions: conditions.to_vec() });
         let others = [places.take(tenant(2), &[]).await.unwrap(), places.take(tenant(3), &[]).await.unwrap()];
-        assert!(places.take(tenant(4), &[]).await.is_err(), "all are taken");
+        assert!(places.take(tenant(4), &[]).await.is_err(), "all slots are taken");
         drop(slots);
         assert!(places.take(tenant(4), &[]).await.is_ok());
         drop(others);

@@ -14,8 +14,8 @@ const MOST_REMEMBERED: u64 = 10_000;
 /// Time after which large rows are forgotten if no read asks for them.
 const REMEMBERED: Duration = Duration::from_secs(600);
 
-/// Mean row size of those tables of tenants in which a read found large rows. A store asks before a read, and
-/// runs probably large ones separately, so that small reads are not delayed.
+/// Mean row size of those tables of tenants in which a read found large rows. A store asks before each read. It
+/// runs a read that is probably large separately, so that small reads are not delayed.
 #[derive(Clone, Debug)]
 pub struct RowSizes(Cache<(Tenant, &'static str), usize>);
 

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use candor_domain::access::Tenant;
 use candor_domain::id::OrganizationId;
 
-/// A queue with round robin over organizations. The items of one organization keep their order, also those of its two
-/// data sets. The first item of another organization waits for at most one item of each.
+/// A queue with round robin over organizations. The items of one organization keep their order, also those of its
+/// two data sets. The first item of an organization waits for at most one item of each other organization.
 #[derive(Debug)]
 pub struct FairQueue<T> {
     /// Items by organization; `None` is the service's own work. No list is empty.
@@ -32,7 +32,8 @@ impl<T> FairQueue<T> {
         items.push_back(item);
     }
 
-    /// Puts back an item that was taken and not used: before the other items of its organization, which is next.
+    /// Puts back an item that was taken and not used: before the other items of its organization, which gets the
+    /// next turn.
     pub fn put_back(&mut self, tenant: Option<Tenant>, item: T) {
         let owner = tenant.map(|tenant| tenant.organization);
         let items = self.waiting.entry(owner).or_default();
@@ -49,7 +50,7 @@ impl<T> FairQueue<T> {
     }
 
     /// Takes the first item of the next organization that may have one, and returns it with its organization. The
-    /// others keep their places.
+    /// skipped organizations keep their places.
     pub fn pop_if(
         &mut self,
         may_have: impl Fn(Option<OrganizationId>) -> bool,
