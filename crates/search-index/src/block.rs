@@ -3,9 +3,9 @@
 //! A term is stored as the length of the prefix that it shares with its predecessor, and the rest. The
 //! numbers of a frequent term are split into several entries, which bounds the size of a block.
 
-/// Target size of a block: a row of PostgreSQL can store it without TOAST.
+/// Target size of a block in bytes: a row of PostgreSQL can store the block without TOAST.
 const BLOCK_BYTES: usize = 1_800;
-/// Number of bytes of document numbers at which an entry is full. The last number may exceed it.
+/// Number of bytes of document numbers at which an entry is full. Only the last number may end beyond it.
 const ENTRY_BYTES: usize = 1_200;
 /// Separator between a term and the number of its entry; no term contains it.
 const END: u8 = 0;
@@ -127,7 +127,7 @@ fn take_number(bytes: &mut &[u8]) -> Option<usize> {
     None
 }
 
-/// Calls `with` for each entry in a range with its key and its encoded numbers. Stops at a malformed entry.
+/// Calls `with` with the key and the encoded numbers of each entry in a range. Stops at a malformed entry.
 fn each_within(body: &[u8], range: &KeyRange, mut with: impl FnMut(&[u8], &[u8])) {
     let (mut rest, mut key) = (body, Vec::<u8>::new());
     while let Some(numbers) = next(&mut rest, &mut key) {
@@ -228,8 +228,8 @@ fn term_of(key: &[u8]) -> &[u8] {
     key.len().checked_sub(3).and_then(|length| key.get(..length)).unwrap_or_default()
 }
 
-/// Calls `with` for each term of a block with the numbers of its documents. A frequent term comes several
-/// times.
+/// Calls `with` with each term of a block and the numbers of its documents: once for each entry, so several times
+/// for a frequent term.
 pub(crate) fn each_term(body: &[u8], mut with: impl FnMut(&[u8], &[u32])) {
     let mut own = vec![];
     each_within(body, &KeyRange::all(), |key, numbers| {

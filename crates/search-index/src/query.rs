@@ -6,14 +6,15 @@ use candor_domain::search::{QueryWord, WordLookup};
 use crate::block::{Block, KeyRange, common_within, numbers_within};
 use crate::terms::{CHANGED, subject_term};
 
-/// Length from which a prefix matches few words. Those are then read together with the word itself.
+/// Number of characters from which a prefix matches few words. The words with such a prefix are read together with
+/// the prefix as a word of its own.
 const LONG: usize = 4;
 
 /// A term to look up, or all terms with a prefix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
     wanted: KeyRange,
-    /// The range to read. It may exceed the wanted range if the rest is needed next.
+    /// The range to read. It may exceed the wanted range if a later step of the search needs the rest.
     pub read: KeyRange,
 }
 
@@ -100,9 +101,9 @@ impl PrefixTerm {
         Self { terms: [begun, Term::whole(CHANGED)], is_long: is_long(word), own, others }
     }
 
-    /// Returns the documents, among `some` or all, that have an extension of the word but not the word itself.
-    /// Also returns documents that were changed after they had the word itself. Expects the blocks that were read
-    /// for the two terms.
+    /// Returns the numbers of the documents that have an extension of the word but not the word itself. Adds
+    /// changed documents with the word itself, because they may have lost the word. Considers only the documents
+    /// in `some`, if it is given. Expects the blocks that were read for each of [`PrefixTerm::terms`].
     #[must_use]
     pub fn find_extensions_only(&self, some: Option<&[u32]>, [begun, changed]: [&[Block]; 2]) -> Vec<u32> {
         let mut numbers = in_range(some, &self.others, begun);

@@ -92,7 +92,7 @@ pub struct SegmentContents {
 }
 
 impl Segment {
-    /// Returns a lower bound for the numbers of the documents after this key.
+    /// Returns a lower bound for the numbers of the documents that are older than this key.
     #[must_use]
     pub fn first_behind(&self, place: &DocumentKey) -> u32 {
         let fences = keys(&self.fences);
@@ -136,7 +136,7 @@ impl SegmentContents {
         Some(Self { segment, blocks: blocks.finish(), chunks })
     }
 
-    /// Returns the segment without some documents, or `None` if no other is left.
+    /// Returns a new segment without the documents in `gone`, or `None` if no document is left.
     #[must_use]
     pub fn remove_documents(&self, id: [u8; 16], gone: &HashSet<[u8; 16]>) -> Option<Self> {
         let (mut kept, mut numbers) = (vec![], vec![]);
@@ -162,8 +162,8 @@ impl SegmentContents {
         Self::make_segment(id, &kept, blocks)
     }
 
-    /// Merges segments. A document that is in several of them gets the terms of all: their order is unknown,
-    /// and every hit is checked anyway.
+    /// Merges segments. A document that is in several of them gets the terms of all: the order of the segments is
+    /// unknown, and every hit is checked anyway.
     #[must_use]
     pub fn merge(id: [u8; 16], several: &[Self]) -> Option<Self> {
         let mut places: Vec<(DocumentKey, usize, usize)> = vec![];

@@ -9,7 +9,8 @@ use candor_domain::visibility::Readers;
 
 use crate::segment::{Document, DocumentKey};
 
-/// Prefix of the terms that are no words. No word contains it, so no text can imitate such a term.
+/// Prefix of the terms that are no words: those of subjects, readers and changed documents. No word contains it,
+/// so no text can imitate such a term.
 pub(crate) const SUBJECT: char = '\u{a7}';
 
 /// Returns the term of documents about a person.
