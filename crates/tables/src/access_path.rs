@@ -5,8 +5,8 @@
 //! other conditions are checked row by row, and if few rows match, the scan skips most rows of the tenant.
 //! Such a list must not run on shared threads (decision A17).
 //!
-//! People below a manager and rows with a tag are found through other tables. Stores have bounded plans for
-//! those, so these conditions are ignored here.
+//! People below a manager and rows with a tag are found through other tables. Stores have bounded plans for such
+//! conditions, so they are ignored here.
 
 use crate::flat::{Column, Index, Table};
 use crate::listing::{Condition, Listing};
@@ -62,7 +62,8 @@ fn is_fixed_by(listing: &Listing, index: &Index) -> bool {
 /// Condition on one column.
 struct ColumnCondition {
     column: Column,
-    /// `true` for equality with one value. In each run of a list, the run's column is such a condition.
+    /// `true` for equality with one value. The leading column of a list counts as one, because each run fixes its
+    /// value.
     is_equal: bool,
     /// `true` for a range with one or two bounds.
     is_range: bool,

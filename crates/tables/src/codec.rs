@@ -1,6 +1,7 @@
 //! Codecs of columns: they write a value of a resource to one column and read it back.
 //!
-//! The declarations in `stored.rs` name codecs by these short names, with `Option<…>` around nullable columns.
+//! Declarations with the macro of `stored.rs` name codecs by these short names, with `Option<…>` for nullable
+//! columns.
 
 use candor_domain::access::Tenant;
 use candor_domain::fields::StringEnum;

@@ -43,7 +43,8 @@ pub struct Column {
     pub name: &'static str,
     /// Type of the column's values.
     pub kind: Type,
-    /// `true` if the column is nullable; set only for declared columns.
+    /// `true` if the column is nullable. Known only for columns that [`crate::codec::column`] declares; `false`
+    /// for other ones.
     pub is_nullable: bool,
 }
 
@@ -147,7 +148,8 @@ impl Cells {
     pub fn put(&mut self, cell: SqlValue) {
         self.cells.push(cell);
     }
-    /// Appends a value as JSON text. A value that cannot be serialized makes the whole row [`RowWriteError`].
+    /// Appends a value as JSON text. If the value cannot be serialized, [`Stored::cells`] returns
+    /// [`RowWriteError`].
     pub fn json<T: Serialize>(&mut self, value: &T) {
         match serde_json::to_string(value) {
             Ok(text) => self.put(SqlValue::Text(text)),

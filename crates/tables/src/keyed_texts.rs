@@ -14,14 +14,15 @@ pub struct KeyedText {
     pub key: &'static str,
     /// Condition of the rows whose key may come from an earlier version.
     pub candidates: &'static str,
-    /// Returns the key of a text, given the stored key.
+    /// Returns the key of a text. The arguments are the text and the stored key.
     pub key_of: fn(&str, &str) -> String,
     /// `true` if the column `twin` marks the rows that keep their former key.
     pub marks_twins: bool,
 }
 
-/// The texts whose keys were lower-case texts in earlier versions: names of users before version 0055 of the schema, the
-/// other ones before 0049. The provider keeps names of users apart, so twins among them are not marked.
+/// The texts whose keys were lower-case texts in earlier versions: SCIM user names before version 0055 of the
+/// schema, the other texts before version 0049. A provider tells its user names apart, so twins among them are not
+/// marked.
 pub const KEYED_TEXTS: [KeyedText; 4] = [
     KeyedText {
         table: "employees",

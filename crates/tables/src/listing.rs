@@ -198,7 +198,7 @@ impl Listing {
         self.runs.as_ref().is_some_and(|(_, values)| values.len() > 1)
     }
 
-    /// Returns `false` if the leading column may have none of its values, so that no row matches.
+    /// Returns `false` if the list selects no value of its leading column, so that no row matches.
     #[must_use]
     pub fn has_runs(&self) -> bool {
         self.runs.as_ref().is_none_or(|(_, values)| !values.is_empty())
@@ -256,7 +256,8 @@ impl Listing {
         }
     }
 
-    /// Restricts the list to rows with all of these digests of values by key.
+    /// Restricts the list to rows with all of these digests, each of a key and its value in metadata or custom
+    /// fields.
     pub(crate) fn restrict_to_digests(&mut self, members: MemberTable, digests: &[[u8; 16]]) {
         for digest in digests {
             self.restrict_to_tags(members, [*digest]);

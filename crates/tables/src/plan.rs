@@ -44,7 +44,8 @@ pub enum RowSource {
 /// Filter of scanned rows by the conditions on other tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RowFilter {
-    /// Conditions whose people or rows are hashed before the scan. The others use an index lookup per row.
+    /// Positions of the conditions whose people or rows are hashed before the scan. For the remaining conditions,
+    /// each row is looked up in an index.
     pub hashed: Vec<usize>,
 }
 
@@ -68,7 +69,7 @@ pub struct ListPlanner<'l> {
 }
 
 impl<'l> ListPlanner<'l> {
-    /// Creates a planner for a list without counts.
+    /// Creates a planner for a list before any condition is counted.
     #[must_use]
     pub fn new(listing: &'l Listing) -> Self {
         let first =
@@ -117,7 +118,7 @@ pub const fn is_elsewhere(condition: &Condition) -> bool {
     }
 }
 
-/// Returns `true` if an index finds the first rows of each person in the column in list order.
+/// Returns `true` if an index finds, for each person in the column, the first rows in list order.
 #[must_use]
 pub fn leads_to_firsts(listing: &Listing, column: &Column) -> bool {
     let sort = listing.sort.name;
@@ -265,7 +266,7 @@ mod tests {
 
     const PAGE: PageRequest = PageRequest { limit: 10, after: None };
 
-    /// Returns a list with a manager and a tag, by day or creation time.
+    /// Returns a list with a filter on manager and tag, ordered by day or creation time.
     fn observations(by: SortBy) -> Listing {
         let filter = Filter {
             manager_id: Some(EmployeeId::from_bytes([1; 16])),
@@ -327,7 +328,7 @@ mod tests {
         assert_eq!(source(190, 100), RowSource::Gather(1));
         assert_eq!(source(3_000, 1_900), RowSource::Gather(1));
         assert_eq!(source(3_000, 3_500), scan(&[0, 1]));
-        assert_eq!(source(20_000, 3_000), scan(&[1]), "what is many is looked up");
+        assert_eq!(source(20_000, 3_000), scan(&[1]), "the many people are looked up row by row");
     }
 
     #[test]
@@ -336,7 +337,11 @@ mod tests {
         assert_eq!(then(SortBy::CreatedAt, &[people(4_000)]), Some(RowSource::Gather(0)));
         assert_eq!(then(SortBy::ObservationDate, &[people(4_000)]), Some(RowSource::GatherFirsts(0)));
         assert_eq!(then(SortBy::CreatedAt, &[tagged_rows(4_001)]), Some(RowSource::Gather(1)));
-        assert_eq!(then(SortBy::CreatedAt, &[people(4_001)]), Some(scan(&[0, 1])), "to its end, with hashes");
+        assert_eq!(
+            then(SortBy::CreatedAt, &[people(4_001)]),
+            Some(scan(&[0, 1])),
+            "a scan to its end, with hashes"
+        );
         assert_eq!(then(SortBy::CreatedAt, &[]), Some(scan(&[0, 1])));
         assert_eq!(then(SortBy::CreatedAt, &[people(10)]), None);
     }
@@ -370,7 +375,7 @@ mod tests {
         let owner_filter = [("filter[owner_id]", "emp_01ARZ3NDEKTSV4RRFFQ69G5FAV")];
         assert!(!is_covered(&objectives(&owner_filter, SortBy::PeriodEnd)));
         assert!(is_of_few(&objectives(&owner_filter, SortBy::CreatedAt)));
-        assert!(!is_of_few(&objectives(&owner_filter, SortBy::PeriodEnd)), "their index has the order");
+        assert!(!is_of_few(&objectives(&owner_filter, SortBy::PeriodEnd)), "the index by owner has the order");
         assert!(!is_of_few(&objectives(&[], SortBy::CreatedAt)));
     }
 }

@@ -79,7 +79,7 @@ impl AnyRow {
     /// Returns the cells: those of the columns, the id first, then those of the derived columns.
     ///
     /// # Errors
-    /// A value cannot be encoded; then nothing of the change set may be saved.
+    /// Returns [`RowWriteError`] if a value cannot be encoded. Then nothing of the change set may be saved.
     pub fn cells(&self) -> Result<&[SqlValue], RowWriteError> {
         self.cells.as_deref().map_err(Clone::clone)
     }
@@ -182,6 +182,6 @@ mod tests {
         let row = AnyRow::from_row(&Row::new(TestRow));
         let error = row.cells().unwrap_err().to_string();
         assert_eq!(error, "cannot write the value of odd.shape: no form");
-        assert_eq!(row.id_of::<TestRow>(), Some(Id::from_bytes([7; 16])), "it is known all the same");
+        assert_eq!(row.id_of::<TestRow>(), Some(Id::from_bytes([7; 16])), "the id is known nevertheless");
     }
 }

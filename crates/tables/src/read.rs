@@ -10,7 +10,8 @@ use crate::error::CorruptRow;
 use crate::flat::{CellReader, Column, Reader, Stored, Table, Type};
 use crate::version::{Version, Versioned};
 
-/// A row that was read, with its value type erased. The caller restores it with `typed` or `readers`.
+/// A row that was read, with its value type erased. The caller restores the type with [`AnyStored::into_typed`] or
+/// [`AnyStored::readers`].
 #[derive(Debug)]
 pub struct AnyStored {
     /// Id of the row.
@@ -23,7 +24,7 @@ pub struct AnyStored {
 }
 
 impl AnyStored {
-    /// Returns the row as a value of its type, or `None` if it was read as another one.
+    /// Returns the row as a `T` with its version, or `None` if the row was read as another type.
     #[must_use]
     pub fn into_typed<T: Stored>(self) -> Option<Versioned<T>> {
         Some(Versioned { value: *self.value.downcast::<T>().ok()?, version: self.version })
@@ -105,8 +106,8 @@ pub fn read_versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T
     Ok(Versioned { value, version })
 }
 
-/// A column by which rows of a resource are looked up. An index must begin with it. Rows of several values are read at once only
-/// if a value has at most one row. Other rows are read by a list, in pages.
+/// A column by which rows of a resource are looked up; an index must begin with it. If at most one row has each
+/// value, the rows of several values may be read at once. Otherwise a list reads them in pages.
 #[derive(Debug)]
 pub struct LookupColumn<T> {
     column: Column,

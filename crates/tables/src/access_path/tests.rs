@@ -270,7 +270,8 @@ fn summary_filters_have_an_index_in_every_order() {
     for filter in filters {
         for viewer in [Viewer::Everything, Viewer::Person(someone())] {
             let slow = slow::<Summary>(|sort| rows::summaries::list(&filter, viewer, sort, &PAGE));
-            // A viewer who is neither the author nor the subject sees few summaries, and each is checked.
+            // A part of a viewer's list may fix both the subject and the author. An index leads to the few rows of
+            // one of them, and each row is checked.
             let is_looked_at =
                 viewer != Viewer::Everything && (filter.employee_id.is_some() || filter.author_id.is_some());
             assert!(is_looked_at || slow == none, "{filter:?} {viewer:?}: {slow:?}");
@@ -341,7 +342,7 @@ fn delivery_log_by_type_or_event_has_an_index_but_not_by_both() {
     assert_eq!(
         (slow(Some(kind), None), slow(None, Some(event)), slow(Some(kind), Some(event))),
         (2, 2, 4),
-        "by the start of the attempt there is one by status only"
+        "no index by type or event has the order of the attempts"
     );
 }
 
@@ -375,7 +376,11 @@ fn filter_on_another_table_is_named_only_if_alone() {
     assert_eq!(unanswered_parameters(list(&both).parts()), ["filter[updated_at]"]);
     let by_end = Sort::ascending_by(SortBy::PeriodEnd);
     let listings = objectives(&[("filter[scope]", "manager")], Viewer::Person(someone()), by_end);
-    assert_eq!(unanswered_parameters(&listings), [""; 0], "whose objectives somebody sees is no filter of theirs");
+    assert_eq!(
+        unanswered_parameters(&listings),
+        [""; 0],
+        "the visibility of objectives is no filter of the client"
+    );
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub fn fetch_cell(row: &mut dyn CellReader, kind: Type) -> Result<SqlValue, Stri
     Ok(cell.unwrap_or(SqlValue::Null(kind)))
 }
 
-/// Returns the approximate size of a cell in memory.
+/// Returns the approximate size of a cell in memory, in bytes.
 #[must_use]
 pub fn bytes(cell: &SqlValue) -> usize {
     let content_bytes = match cell {

@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
     pub fn ids<K: Kind>(&mut self) -> Result<Vec<Id<K>>, CorruptRow> {
         Ok(self.present(|row| row.ids())?.into_iter().map(Id::from_bytes).collect())
     }
-    /// Reads the next value, related ids from another table, and sorts them.
+    /// Reads the next value, a list of ids from another table, and returns them in ascending order.
     ///
     /// # Errors
     /// See [`Reader::id`].

@@ -25,8 +25,8 @@ pub struct Table {
     pub members: &'static [MemberTable],
     /// Indexes within a tenant; see [`crate::access_path`].
     pub indexes: &'static [Index],
-    /// Columns without a client filter. Conditions on them may be checked row by row: lists with such a
-    /// condition are also restricted to one person, who has few rows.
+    /// Columns whose conditions a scan may check row by row: the conditions exclude few rows, or the list is also
+    /// restricted to one person, who has few rows.
     pub looked_at: &'static [&'static str],
     /// Names of filters that differ from their column, as pairs of column and filter.
     pub parameters: &'static [(&'static str, &'static str)],
@@ -35,8 +35,8 @@ pub struct Table {
     /// `true` if new rows can share a commit with other change sets. Rows with a unique value other than the id
     /// never share one, because two of them may compete for the value.
     pub shares_commits: bool,
-    /// `true` if archiving a row checks for references. Then every new reference prevents the archiving until its
-    /// commit.
+    /// `true` if archiving a row checks for references. Then a new reference prevents the archiving of its row
+    /// until the commit of the reference.
     pub held_open: bool,
     /// Background worker that has work after a write to this table.
     pub wakes: Option<BackgroundWorker>,
@@ -58,8 +58,8 @@ pub struct Index {
     pub columns: &'static [&'static str],
     /// `true` if the columns are unique within a tenant.
     pub unique: bool,
-    /// `true` if the index finds the first row of each person in its first column, which bounds the page of a
-    /// team.
+    /// `true` if the index finds the first row of each person in its first column. That bounds the cost of a page
+    /// of a team.
     pub firsts: bool,
     /// `true` if a value of the first column has few rows: sorting them is cheaper than a scan in another index's
     /// order.

@@ -84,8 +84,8 @@ readers!(Assignment);
 /// Lookup by id in another system.
 pub const BY_EXTERNAL_ID: LookupColumn<Assignment> = LookupColumn::column("external_id", Type::Text);
 
-/// Marks a person as the requester of an assignment in the side table. The highest bit of an id is clear until the
-/// year 6429, so a requester cannot be mistaken for a reviewer.
+/// Returns the form in which the side table contains a requester: the id with its highest bit set. This bit of an
+/// id is clear until the year 6429, so a requester cannot be mistaken for a reviewer.
 fn as_requester(person: EmployeeId) -> [u8; 16] {
     let mut bytes = person.to_bytes();
     bytes[0] |= 0x80;
@@ -119,7 +119,7 @@ fn join_submissions(
     let corrupt = || CorruptRow {
         table: "assignments",
         column: "submissions",
-        reason: "names other people than the reviewers".to_owned(),
+        reason: "contains an invalid id, or a person who is not a reviewer".to_owned(),
     };
     submissions(stored, reviewers).ok_or_else(corrupt)
 }
@@ -141,7 +141,8 @@ fn submissions(stored: Vec<SubmittedColumn>, reviewers: &[EmployeeId]) -> Option
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Assignment> {
     let mut it = Listing::new::<Assignment>(sort, page);
-    // The default list is one run of an index; every other list is one run per status.
+    // Without a filter on status, subject or requester, the order by creation time is one run of an index. Every
+    // other list has one run per status.
     let is_of_somebody = filter.employee_id.or(filter.requester_id).is_some();
     if !filter.statuses.is_empty() || is_of_somebody || sort.by != SortBy::CreatedAt {
         let statuses = if filter.statuses.is_empty() { Status::ALL } else { &filter.statuses };

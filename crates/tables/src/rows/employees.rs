@@ -114,7 +114,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Emp
     it.restrict_to_digests(TAGS, &digests);
     it.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
     if !filter.ids.is_empty() {
-        // So few rows are looked up by id, and the runs by status are a condition.
+        // The rows are few and are looked up by id, so the runs by status become a condition.
         if let Some((column, values)) = it.runs.take() {
             it.one_of(column, values);
         }
@@ -142,8 +142,8 @@ pub fn org_admins(most: u16) -> TypedListing<Employee> {
     it.into_list()
 }
 
-/// List of the people who were deactivated until this time and are not erased, the longest ago first, after this
-/// one.
+/// List of the people who were deactivated at `last` or earlier and are not erased, ordered by the time of their
+/// deactivation. Starts behind `after`, the time and id of a person.
 #[must_use]
 pub fn left_until(last: Timestamp, after: Option<(Timestamp, EmployeeId)>, limit: u16) -> TypedListing<Employee> {
     let left_at = column("left_at", Type::Time);

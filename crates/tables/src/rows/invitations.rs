@@ -52,12 +52,13 @@ stored! {
     };
 }
 
-/// Lookup by the invited person, who may have many.
+/// Lookup by the invited person, who may have many invitations.
 pub const BY_EMPLOYEE: LookupColumn<Invitation> = LookupColumn::column("employee_id", Type::Id);
 /// Lookup by the hash of the token.
 pub const BY_TOKEN: LookupColumn<Invitation> = LookupColumn::column("token_hash", Type::Bytes);
 
-/// Returns accepted invitations, of those to this domain if one is given, see `MailCounter::for_domain`.
+/// List of the accepted invitations, the earliest accepted first. Contains only those to `domain`, if it is given;
+/// see `MailCounter::for_domain`.
 #[must_use]
 pub fn list_accepted(domain: Option<MailCounter>, most: u16) -> TypedListing<Invitation> {
     let accepted_at = column("accepted_at", Type::Time);
@@ -75,7 +76,7 @@ pub fn list_for_person(employee: EmployeeId, page: &PageRequest) -> TypedListing
     it.into_list()
 }
 
-/// Returns the newest invitation of a person.
+/// List that contains only the newest invitation of a person.
 #[must_use]
 pub fn newest(employee: EmployeeId) -> TypedListing<Invitation> {
     let mut it = Listing::new_ordered::<Invitation>(sort_column(SortBy::CreatedAt), true, 1);

@@ -6,8 +6,9 @@ use candor_domain::webhook::{AttemptCount, FailureReason, LogFigures, Status};
 use crate::error::CorruptRow;
 use crate::flat::CellReader;
 
-/// Adds a row to the figures. Its columns are: `true` for attempts by duration, hour or duration, status, failure,
-/// and number of attempts. Status and failure are null in rows by duration.
+/// Adds a row to the figures. A row counts the attempts with one duration, or those of one hour with one status
+/// and failure. Its columns are: `true` for a count by duration; the duration in milliseconds, or the hour; the
+/// status; the failure; the number of attempts. Status and failure are null in a count by duration.
 ///
 /// # Errors
 /// [`CorruptRow`] naming the column.

@@ -60,7 +60,7 @@ const fn column(name: &'static str, kind: Type) -> Column {
 
 /// Column of the id in another system.
 const EXTERNAL_ID: Column = column("external_id", Type::Text);
-/// Column of rows that share the value of a key with another row since before keys were compared as they are now.
+/// Column that marks twins: rows whose key another row has, from before keys were computed as they are now.
 const TWIN: Column = column("twin", Type::Flag);
 /// Filter that is answered by the digests of metadata.
 const METADATA_FILTER: (&str, &str) = ("digest", "metadata.…");

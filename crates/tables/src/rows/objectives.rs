@@ -159,7 +159,7 @@ pub const STARTS_ON: LookupColumn<Objective> = LookupColumn::column("due_on", Ty
 /// Lookup by id in another system.
 pub const BY_EXTERNAL_ID: LookupColumn<Objective> = LookupColumn::column("external_id", Type::Text);
 
-/// Returns the key of a group of objectives.
+/// Returns the value of a row by which this grouping of objectives counts.
 #[must_use]
 pub const fn group_key(group: ObjectiveGroup) -> GroupKey {
     match group {
@@ -264,7 +264,7 @@ pub fn list_supporting(parent: ObjectiveId, limit: u16) -> TypedListing<Objectiv
 
 /// Returns the runs of a list of objectives, see [`Listing::runs`]. If the list contains all objectives of a
 /// family that are not archived, they are one run. Other lists have one run per scope and status. Lists of one
-/// owner have these runs too, because the index by owner is ordered by scope and status.
+/// owner or one parent have these runs too, because their indexes are ordered by scope and status.
 fn runs(filter: &Filter, scopes: &[Scope], of_one_person: bool) -> (Column, Vec<SqlValue>) {
     if let Some(shelves) = shelves(filter, scopes).filter(|_| !of_one_person) {
         return shelves;

@@ -29,7 +29,8 @@ fn page(among: &[[u8; 16]]) -> PageRequest {
     PageRequest { limit: u16::try_from(among.len()).unwrap_or(u16::MAX), after: None }
 }
 
-/// Restricts a list to the rows with these ids. They are looked up by id, so runs become conditions.
+/// Restricts a list to the rows with these ids, and to the creation times of the filter. The rows are looked up by
+/// id, so runs become conditions.
 fn restrict_to_ids<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<T> {
     let narrowed_list = |mut listing: Listing| {
         if let Some((column, values)) = listing.runs.take() {
@@ -42,7 +43,7 @@ fn restrict_to_ids<T: Stored>(list: TypedListing<T>, filter: &Filter, ids: &[[u8
     TypedListing::from_parts(list.into_parts().into_iter().map(narrowed_list).collect())
 }
 
-/// Returns the observations that the viewer may see.
+/// Returns the list of the observations among `ids` that match the filter and that the viewer may see.
 #[must_use]
 pub fn observations(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Observation> {
     let Filter { employee_id, manager_id, kind, status: _, created_at: _ } = *filter;
@@ -51,7 +52,8 @@ pub fn observations(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedL
     restrict_to_ids(observations::list(&observation_filter, viewer, NEWEST, &page(ids)), filter, ids)
 }
 
-/// Returns the objectives of every scope that the viewer may see.
+/// Returns the list of the objectives among `ids`, of every scope, that match the filter and that the viewer may
+/// see.
 #[must_use]
 pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Objective> {
     if filter.kind.is_some() {
@@ -79,7 +81,7 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
     restrict_to_ids(TypedListing::<Objective>::from_parts(list), filter, ids)
 }
 
-/// Returns the people with the requested status, by default those who have not left.
+/// Returns the list of the people among `ids` who match the filter; by default only those who have not left.
 #[must_use]
 pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     if filter.kind.is_some() {
@@ -98,7 +100,7 @@ pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     restrict_to_ids(TypedListing::<Employee>::from_parts(list), filter, ids)
 }
 
-/// Returns the summaries that the viewer may see.
+/// Returns the list of the summaries among `ids` that match the filter and that the viewer may see.
 #[must_use]
 pub fn summaries(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedListing<Summary> {
     if filter.kind.is_some() {

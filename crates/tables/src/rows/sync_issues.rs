@@ -49,7 +49,8 @@ stored! {
 /// Lookup of the open issue with this [`SyncIssue::occurrence_key`].
 pub const BY_OPEN_KEY: LookupColumn<SyncIssue> = LookupColumn::column("open_key", Type::Bytes);
 
-/// List of the issues about a person in the order of their ids. The position of a page counts by its id only.
+/// List of the issues about a person in the order of their ids. Of the position where a page starts, only the id
+/// counts.
 #[must_use]
 pub fn list_about(person: EmployeeId, page: &PageRequest) -> TypedListing<SyncIssue> {
     let mut it = Listing::new_ordered::<SyncIssue>(ID, false, page.limit);
@@ -58,7 +59,7 @@ pub fn list_about(person: EmployeeId, page: &PageRequest) -> TypedListing<SyncIs
     it.into_list()
 }
 
-/// List of open issues about a person, with an index of the open ones.
+/// List of the open issues about a person, ordered by id. An index that begins with `resolved` answers it.
 #[must_use]
 pub fn open_about(person: EmployeeId, limit: u16) -> TypedListing<SyncIssue> {
     let mut it = Listing::new_ordered::<SyncIssue>(ID, false, limit);

@@ -121,7 +121,8 @@ impl Codec<Vec<Scope>> for ScopesColumn {
     }
 }
 
-/// Returns a condition of the filter, or `None` if the subscription has none.
+/// Returns a condition of the filter, or `None` if the subscription has no filter or the filter lacks this
+/// condition.
 fn condition<T>(webhook: &Subscription, pick: impl FnOnce(&EventFilter) -> Option<T>) -> Option<T> {
     webhook.filter.as_ref().and_then(pick)
 }
@@ -146,7 +147,7 @@ fn chosen_types(webhook: &Subscription) -> Option<Topics> {
     (!webhook.keeps_all_types).then(|| webhook.effective_event_types.clone())
 }
 
-/// Takes the columns of the rate lease, which only the queue uses.
+/// Discards the columns of the rate lease, which only the queue uses.
 const fn not_in_the_value(_: Option<[u8; 16]>, _: Option<Timestamp>) {}
 
 stored! {
