@@ -76,8 +76,8 @@ pub(crate) fn start(
     run(db, Sql::new(JOIN).bind(tenant).bind(person).bind(manager))
 }
 
-/// Writes the lines of several new people. One statement serves many, because within a savepoint a statement
-/// costs more the more was written before it.
+/// Writes the lines of several new people, many with one statement: within a savepoint, a statement costs more if
+/// more was written before it.
 pub(crate) fn start_all(
     db: &mut Db,
     tenant: Tenant,
@@ -92,7 +92,8 @@ pub(crate) fn start_all(
     people.iter().try_for_each(|(person, _)| check_depth(db, tenant, *person))
 }
 
-/// Refuses too many managers above a person, or above those below them whose lines are not written yet.
+/// Fails with [`CommitError::Stale`] if too many managers would be above the person, or above the people below the
+/// person.
 fn check_depth(db: &mut Db, tenant: Tenant, person: EmployeeId) -> Result<(), CommitError> {
     let depth = db.number(Sql::new(DEPTH).bind(tenant).bind(person))?;
     let height = db.number(Sql::new(HEIGHT).bind(tenant).bind(person))?;
@@ -134,8 +135,8 @@ pub(crate) fn beginnings(tenant: Tenant, people: &[(EmployeeId, EmployeeId)]) ->
     Sql::new(text).bind_all(parameters.chain(nothing)).bind(tenant).bind(tenant)
 }
 
-/// Moves a person with their subtree under another manager, or to the top. Takes the number of written lines from
-/// `lines_left`; if there are too few, the lines are rebuilt later.
+/// Moves a person with their subtree under another manager, or to the top. Subtracts the number of written lines
+/// from `lines_left`. If the move needs more lines than are left, a rebuild writes them later.
 pub(crate) fn change(
     db: &mut Db,
     tenant: Tenant,
@@ -188,8 +189,9 @@ fn lines_of_move(
     Ok(usize::try_from((count_below + 1).saturating_mul(depth_before + depth_after)).unwrap_or(usize::MAX))
 }
 
-/// Leaves the lines of a move to the rebuild. The depth is counted from the people; the height is at most the one
-/// in the lines before the moves of this change set.
+/// Leaves the lines of a move to the rebuild. The limit of depth is checked with the managers above, which are
+/// read from the people, and with the levels below, which are read from the lines as they were before the moves of
+/// this change set.
 fn postpone(
     db: &mut Db,
     tenant: Tenant,

@@ -105,7 +105,7 @@ fn remove(db: &mut Db, tenant: Tenant, RowKey { table, id }: RowKey, seen: Versi
 /// Stores a response for retries.
 ///
 /// # Errors
-/// [`CommitError::Replayed`] if the key has one.
+/// [`CommitError::Replayed`] if the key already has a response that has not expired.
 pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &IdempotencyRecord) -> Result<(), CommitError> {
     let sql = Sql::new(KEEP_ANSWER)
         .bind(tenant)
@@ -121,7 +121,7 @@ pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &IdempotencyRecor
     }
 }
 
-/// Checks a requirement. It cannot change before the commit, because there is one writer.
+/// Returns `true` if a requirement holds. That cannot change before the commit, because there is one writer.
 pub(crate) fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageError> {
     match require {
         Require::Open(key) => is_open(db, tenant, key),

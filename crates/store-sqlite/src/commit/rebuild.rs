@@ -1,9 +1,9 @@
 //! Rebuild of the reporting lines after a move of many people.
 //!
-//! Such a move would write a row for each of them and each manager above, while all other writes wait. So it
-//! changes the person alone and marks the tenant's lines as incomplete. They are then rebuilt from the people in
-//! pieces. Until the rebuild ends, reads follow the people themselves (`listing/teams.rs`), and the next move
-//! waits.
+//! Such a move would write a row for each moved person and each manager above them, while all other writes wait.
+//! So the move writes only the row of the person, and marks the tenant's lines as incomplete. The lines are then
+//! rebuilt from the people in pieces. Until the rebuild ends, reads follow the managers of the people
+//! (`listing/teams.rs`), and the next move waits.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::sql::{Db, Sql, Value, classify_error};
 
 /// Number of people whose lines one commit rebuilds: for each, up to 64 lines are written and as many deleted.
 const REBUILT_AT_ONCE: i64 = 128;
-/// Limit of the recursion over people, for a stored tree with a cycle. Lines from before the limit of depth existed
-/// may be deeper than that.
+/// Maximum number of levels that the recursion follows, in case a stored tree has a cycle. It is higher than the
+/// limit of depth, because trees from before that limit may be deeper.
 const MOST_STEPS: u32 = 10_000;
 
 const REBUILT_UNTIL: &str =
@@ -48,18 +48,18 @@ pub(crate) fn incomplete_tenants(db: &mut Db) -> Result<Vec<Tenant>, StorageErro
 
 /// Rebuilds the lines of the next people. Returns `false` if all lines are complete.
 pub(crate) fn rebuild_some(db: &mut Db, tenant: Tenant) -> Result<bool, StorageError> {
-    let end_of_rebuild = db.first(Sql::new(REBUILT_UNTIL).bind(tenant), |row| id(row))?;
-    let Some(rebuilt_until) = end_of_rebuild else { return Ok(false) };
+    let stored_position = db.first(Sql::new(REBUILT_UNTIL).bind(tenant), |row| id(row))?;
+    let Some(rebuilt_until) = stored_position else { return Ok(false) };
     let piece = Sql::new(END_OF_PIECE).bind(tenant).bind(rebuilt_until).bind(REBUILT_AT_ONCE);
     let last = db.first(piece, |row| row.id().map_err(StorageError::Failed))?.flatten();
-    let next = last.map_or(Value::Null, Value::from);
+    let new_rebuilt_until = last.map_or(Value::Null, Value::from);
     if let Some(last) = last {
         for text in rebuild_statements() {
             let sql = Sql::new(text).bind(tenant).bind(rebuilt_until).bind(last);
             db.execute(&sql).map_err(|error| classify_error(&error))?;
         }
     }
-    let position_update = Sql::new(SET_REBUILT_UNTIL).bind(tenant).bind(next);
+    let position_update = Sql::new(SET_REBUILT_UNTIL).bind(tenant).bind(new_rebuilt_until);
     db.execute(&position_update).map_err(|error| classify_error(&error))?;
     Ok(last.is_some())
 }
@@ -70,8 +70,8 @@ pub(crate) fn mark(db: &mut Db, tenant: Tenant) -> QueryResult<()> {
 }
 
 /// Builds the statements that delete the wrong lines of people with ids in a range and add the missing ones. Most
-/// people keep their lines, and a row that stays costs no write. Lines are compared as texts: SQLite compares a row of
-/// several values with each row of a subquery, which made a piece twenty times as long.
+/// people keep their lines, and a row that stays costs no write. Lines are compared as texts: SQLite compares a
+/// row of several values with each row of a subquery, with which a piece took twenty times as long.
 fn rebuild_statements() -> [String; 2] {
     let line = format!(
         "WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (\

@@ -19,8 +19,8 @@ const FEW_PAGES: i64 = 500;
 /// Maximum number of turns of a checkpoint beside the writer.
 const TURNS: usize = 4;
 
-/// Stops the writer between two groups while the log restarts. Without it, the writer and the checkpoint
-/// would back off for longer and longer while the other one holds the log.
+/// Stops the writer between two groups while the log restarts. Without the gate, the writer and the checkpoint
+/// would each back off for longer and longer while the other holds the log.
 #[derive(Default)]
 pub(crate) struct Gate {
     closed: Mutex<bool>,

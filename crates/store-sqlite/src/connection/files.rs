@@ -27,12 +27,12 @@ pub(crate) fn make_private(path: &Path) -> Result<(), StorageError> {
         move |error: io::Error| StorageError::Unavailable(format!("{what}: {error}"))
     };
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        folder_builder().create(folder).map_err(cannot("make", folder))?;
+        folder_builder().create(folder).map_err(cannot("create", folder))?;
     }
     match new_file().open(path) {
         Ok(_) => return Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(cannot("make", path)(error)),
+        Err(error) => return Err(cannot("create", path)(error)),
     }
     let companion_paths = BESIDE.map(|suffix| PathBuf::from(format!("{}{suffix}", path.display())));
     [path.to_owned()].iter().chain(&companion_paths).for_each(|path| close_to_others(path));

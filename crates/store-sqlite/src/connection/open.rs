@@ -26,8 +26,8 @@ const CACHE_KIB: u32 = 16 * 1024;
 /// log would grow as long as there is always a reader. Large enough that fewer than one change in a hundred
 /// waits.
 pub(crate) const LARGE_LOG_BYTES: i64 = 256 * 1024 * 1024;
-/// Size above which the log file is truncated on a restart. The next change then waits about 100 ms, so the
-/// limit spares a log that only grew during a checkpoint.
+/// Size above which the log file is truncated on a restart. The next change then waits about 100 ms, so a log that
+/// only grew during a checkpoint is not truncated.
 const CUT_LOG_BYTES: i64 = 4 * LARGE_LOG_BYTES;
 
 /// Location of the database.
@@ -41,7 +41,7 @@ pub enum DatabaseLocation {
     CopyInMemory(PathBuf),
 }
 
-/// Minimum number of slow-read slots. A tenant may use half of them, which is one here.
+/// Minimum number of slow-read slots. An organization may use half of them, which is one here.
 const LEAST_SLOW_PLACES: usize = 2;
 
 /// Settings of a store.
@@ -54,8 +54,8 @@ pub struct SqliteOptions {
     /// Maximum number of concurrent lookups of single rows on the calling threads; further ones go to the readers.
     /// Unused for a database in memory, where a lookup may have to wait for a change.
     pub look_ups: usize,
-    /// Threads for reads whose rows are large in total; at least one. Fewer than the processors, so that
-    /// small reads always find one.
+    /// Threads for reads whose rows are large in total; at least one. Fewer than the processors, so that small
+    /// reads always find a free processor.
     pub large_readers: usize,
     /// Concurrency and deadline of unindexed reads, which have threads of their own.
     pub slow_reads: SlowReads,
@@ -64,8 +64,8 @@ pub struct SqliteOptions {
 }
 
 impl SqliteOptions {
-    /// Settings for a database in a file: one lookup per processor, and a reader for every processor but one,
-    /// at least two, so that one long read does not block the others.
+    /// Settings for a database in a file: one lookup for each processor, and one reader for each processor but
+    /// one. There are at least two readers, so that one long read does not block all other reads.
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);

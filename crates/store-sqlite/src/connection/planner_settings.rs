@@ -19,9 +19,9 @@ use crate::sql::limit;
 /// Applies the settings to every connection that this process opens from now on.
 pub(crate) fn keep() {
     static ONCE: Once = Once::new();
-    // SAFETY: the mode takes no further argument. If SQLite is already in use, it refuses and stays as it is,
-    // which is only slower. Connections may be sent to other threads in this mode, and are never shared.
-    // `opened` has the signature of an extension's entry point and lives as long as the process.
+    // SAFETY: the mode takes no further argument. If SQLite is already in use, it refuses the mode, which only
+    // makes reads slower. Connections may be sent to other threads in this mode, and are never shared.
+    // `set_up_connection` has the signature of an extension's entry point and lives as long as the process.
     ONCE.call_once(|| unsafe {
         ffi::sqlite3_config(ffi::SQLITE_CONFIG_MULTITHREAD);
         ffi::sqlite3_auto_extension(Some(set_up_connection));
@@ -35,7 +35,7 @@ unsafe extern "C" fn set_up_connection(
 ) -> c_int {
     const ON: c_int = 1;
     // SAFETY: SQLite calls this with a connection that is being opened and that no other thread uses yet. The
-    // option takes an int and a pointer for the new setting, which may be null. `ended` gets no data and
+    // option takes an int and a pointer for the new setting, which may be null. `check_limit` gets no data and
     // lives as long as the process.
     unsafe {
         ffi::sqlite3_progress_handler(connection, limit::STEPS, Some(check_limit), null_mut());

@@ -15,7 +15,7 @@ use crate::sql::Db;
 /// A queued read, which sends its own result.
 type WaitingRead = Box<dyn FnOnce(&mut Db) + Send>;
 
-/// Queued reads of a group of threads. Tenants take turns; the reads of one tenant keep their order.
+/// Queued reads of a group of threads. Organizations take turns; the reads of one organization keep their order.
 pub(crate) struct Reads {
     state: Mutex<State>,
     changed: Condvar,
@@ -76,7 +76,7 @@ pub(crate) async fn ask<T: Send + 'static>(
     let span = Span::current();
     let work = move |db: &mut Db| {
         let _span = span.entered();
-        // The client is gone: nothing receives the result.
+        // Skips the read if the caller is gone: nothing would receive the result.
         if !answer.is_closed() {
             drop(answer.send(read(db)));
         }
@@ -85,9 +85,9 @@ pub(crate) async fn ask<T: Send + 'static>(
     answered.await.map_err(|_| stopped_error())?
 }
 
-/// Returns the error of a read that no thread executes.
+/// Returns the error of a read without a result: the store stops, or the read panicked.
 pub(crate) fn stopped_error() -> StorageError {
-    StorageError::Unavailable("the store has stopped".to_owned())
+    StorageError::Unavailable("the store stops, or a defect ended the read".to_owned())
 }
 
 /// Executes reads until the queue is closed and empty.

@@ -5,7 +5,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use candor_domain::access::Tenant;
 use candor_fair_share::FairQueue;
 
-/// A queue that can be closed. Tenants take turns; the items of one tenant keep their order.
+/// A queue that can be closed. Organizations take turns; the items of one organization keep their order.
 pub(crate) struct TaskQueue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -52,7 +52,7 @@ impl<T> TaskQueue<T> {
         Ok(waiting)
     }
 
-    /// Puts back items that were taken, also into a closed queue: they are taken next, as before.
+    /// Puts back items that were taken, also into a closed queue. They are the next ones, in their former order.
     pub(crate) fn put_back(&self, items: Vec<QueuedItem<T>>) {
         let mut state = self.lock();
         state.length += items.len();

@@ -1,8 +1,8 @@
 //! The writer thread: commits all waiting tasks as one transaction, each in its own savepoint.
 //!
-//! One flush serves the whole group, and a failing task rolls back only its own savepoint. A long task has
-//! its own transaction. Short tasks go first, so that none of them waits for two long ones. Tenants take turns, and a
-//! group ends after a while, so that the tasks of one tenant delay those of the others little.
+//! One flush serves the whole group, and a failing task rolls back only its own savepoint. A long task has its own
+//! transaction. Short tasks go first, so that none of them waits for two long ones. Organizations take turns, and
+//! a group ends after [`GROUP_TIME`], so that the tasks of one organization hardly delay those of another.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::SyncSender;
@@ -23,7 +23,8 @@ use crate::sql::{Db, Sql, classify_error};
 /// Maximum group size: large enough to share a flush, small enough that the first task does not wait long for
 /// the last.
 const MOST_AT_ONCE: usize = 512;
-/// Time after which no further task joins a group, so that a task that comes meanwhile waits little longer.
+/// Time after which a group executes no further task, so that a task that arrives meanwhile does not wait much
+/// longer.
 pub(crate) const GROUP_TIME: Duration = Duration::from_millis(25);
 
 /// A write that is waiting for the writer.
@@ -76,7 +77,7 @@ where
             (Some(Err(refusal)), _) => Err(refusal),
             (Some(Ok(value)), Ok(())) => Ok(value),
             (_, Err(error)) => Err(error.into()),
-            (None, Ok(())) => Err(StorageError::Failed("the writer broke off".to_owned()).into()),
+            (None, Ok(())) => Err(StorageError::Failed("a defect ended the write".to_owned()).into()),
         };
         // The caller may be gone; the commit stands.
         drop(self.answer.send(result));
@@ -163,7 +164,7 @@ impl Writer {
             let (late, group): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(_, task)| task.is_long());
             late.into_iter().for_each(|(tenant, task)| long.push(tenant, (tenant, task)));
             tasks.put_back(self.carry_out(group));
-            // A group of one task leaves nothing.
+            // A group of one task leaves no other task.
             drop(self.carry_out(long.pop().into_iter().collect()));
         }
     }
@@ -190,7 +191,7 @@ impl Writer {
             let _gate = self.gate.as_ref().map(|gate| gate.write().unwrap_or_else(PoisonError::into_inner));
             transaction(&mut self.db, &mut group)
         };
-        // A transaction that fails, fails for all.
+        // If the transaction fails, all tasks of the group fail.
         let count = *result.as_ref().unwrap_or(&group.len());
         let rest = group.split_off(count);
         for (_, task) in group {

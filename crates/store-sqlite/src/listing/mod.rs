@@ -193,9 +193,9 @@ impl List<'_> {
         self.order(draft);
     }
 
-    /// Row source that reads the first row of each person. These rows determine the people whose rows can be
-    /// on the page: as many as the page has rows, plus ties with the last of them. Therefore the number of
-    /// rows per person does not matter.
+    /// Adds the row source that begins with the first row of each person. These rows determine the people whose
+    /// rows can be on the page: as many as the page has rows, plus ties with the last of them. Therefore the
+    /// number of rows per person does not matter.
     fn firsts(&self, draft: &mut Draft, run: Run<'_>, from: usize, (column, people): (&str, PeopleBelow)) {
         let filter = RowFilter::default();
         let (name, sort, way) = (self.listing.table().name, self.listing.sort.name, self.way());
@@ -264,8 +264,8 @@ impl List<'_> {
         draft.add(&format!(" ORDER BY {} {way}, t.id {way}", self.place()))
     }
 
-    /// Returns the sort column. If an index leads to the few rows of one person, it gets a unary plus. Otherwise
-    /// SQLite might scan all rows in the order of another index.
+    /// Returns the sort column. If an index leads to the few rows of one person, the column gets a unary plus:
+    /// without the plus, SQLite might scan all rows in the order of another index.
     fn place(&self) -> String {
         let (sort, plus) = (self.listing.sort, if is_of_few(self.listing) { "+" } else { "" });
         format!("{plus}t.{}", sort.name)

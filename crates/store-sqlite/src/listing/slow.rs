@@ -15,7 +15,7 @@ use crate::sql::Db;
 use crate::sql::limit::{self, Limit};
 
 /// Number of progress calls after which a list on the shared readers is interrupted and restarted on the slow
-/// threads: about 50 ms. Whether a person or tag has few rows only shows during the read.
+/// threads: about 50 ms. Only the read shows if a person or a tag has few rows.
 const LOOKS: u32 = 500;
 
 /// Threads and slots for slow reads.
@@ -58,7 +58,8 @@ impl SqliteStore {
         self.slowly(tenant, conditions, move |db| read(db, &listings)).await
     }
 
-    /// Runs an unindexed read if a slot is free. `conditions` are the parameters that make it slow.
+    /// Runs an unindexed read once a slot is free. Fails with [`TooSlow`] if no slot becomes free in time, or if
+    /// the read exceeds its deadline. `conditions` are the parameters that make the read slow.
     pub(crate) async fn slowly<T: Send + 'static>(
         &self,
         tenant: Tenant,

@@ -1,7 +1,7 @@
 //! The people below a manager in the statements of lists.
 //!
 //! They are read from the closure of the reporting lines. While the closure is rebuilt after a move of many people
-//! (`commit/rebuild.rs`), statements follow the people themselves, which takes about ten times as long.
+//! (`commit/rebuild.rs`), statements follow the managers of the people, which takes about ten times as long.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{EmployeeId, Id};
@@ -22,7 +22,7 @@ pub(crate) enum TeamSource {
 }
 
 impl TeamSource {
-    /// Returns the source for some lists, which have conditions on teams or not.
+    /// Returns the source for these lists; [`TeamSource::Lines`] if none of them has a condition on a team.
     pub(crate) fn for_lists(db: &mut Db, tenant: Tenant, lists: &[Listing]) -> Result<Self, StorageError> {
         let concerns_a_team = |condition: &Condition| {
             matches!(condition, Condition::Within(..) | Condition::Reach(..) | Condition::Without(..))

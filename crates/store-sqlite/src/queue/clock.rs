@@ -5,7 +5,7 @@ use candor_port_storage::StorageError;
 
 use crate::sql::{Db, Sql, classify_error};
 
-/// Statements about due times, with the current time.
+/// Statements that correct due times. Their parameter is the current time.
 const DUE: [&str; 4] = [
     "UPDATE delivery_jobs AS j SET due_at = ?1 WHERE j.due_at > ?1 AND (j.attempt = 1 OR EXISTS (SELECT 1 \
      FROM deliveries AS d WHERE d.tenant_id = j.tenant_id AND d.webhook_id = j.webhook_id AND d.status = 'failed' \
@@ -16,14 +16,14 @@ const DUE: [&str; 4] = [
     "UPDATE erasures SET index_clean_at = ?1 WHERE running_since IS NOT NULL AND index_clean_at > ?1",
 ];
 
-/// Statements about leases, with their latest end.
+/// Statements that correct leases. Their parameter is the latest possible end of a lease.
 const LEASED: [&str; 3] = [
     "UPDATE delivery_jobs SET leased_until = ?1 WHERE leased_until > ?1",
     "UPDATE invitations SET mail_leased_until = ?1 WHERE mail_leased_until > ?1",
     "UPDATE webhooks SET rate_until = ?1 WHERE rate_until > ?1",
 ];
 
-/// Moves due times to `now` and ends of leases to `lease`.
+/// Moves due times that a clock set while it was ahead back to `now`. Shortens leases that end after `lease`.
 pub(super) fn correct(db: &mut Db, now: Timestamp, lease: Timestamp) -> Result<(), StorageError> {
     let statements = DUE.map(|text| (text, now)).into_iter().chain(LEASED.map(|text| (text, lease)));
     for (text, at) in statements {

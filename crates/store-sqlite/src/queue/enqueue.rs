@@ -34,7 +34,8 @@ const REPORT_FAILING: &str =
 
 const REMOVE: &str = "DELETE FROM webhooks WHERE tenant_id = ? AND id = ? AND version = ?";
 
-/// Queues the events of a change set for every active subscription that selects them and is not written by it.
+/// Queues the events of a change set for every active subscription that selects them and that the change set does
+/// not write.
 pub(crate) fn fan_out(
     db: &mut Db,
     tenant: Tenant,
@@ -140,7 +141,8 @@ const BRING_FORWARD: &str = "UPDATE delivery_jobs SET \
     delivery_id = coalesce(?2, delivery_id) WHERE tenant_id = ?4 AND webhook_id = ?5 AND event_id = ?6 \
     AND (?2 IS NULL OR (attempt = ?3 AND (delivery_id IS NULL OR delivery_id = ?2)))";
 
-/// Makes queued deliveries due at `at`.
+/// Makes queued deliveries due at `at` if they are due later and not leased, and stores promised ids. Fails with
+/// [`CommitError::Stale`] if a promised id does not fit the delivery.
 pub(crate) fn bring_forward(
     db: &mut Db,
     tenant: Tenant,

@@ -95,7 +95,8 @@ fn record(
     Ok(lost_mails)
 }
 
-/// Records one result. Returns `false` if the worker no longer held the lease.
+/// Records one result. Returns `false` if the worker no longer holds the lease, or the invitation has another
+/// version.
 fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult) -> Result<bool, StorageError> {
     let row = match result {
         MailResult::Changed(it) => Some(Row::at_version(it.value, it.version)),
@@ -103,8 +104,8 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
     };
     let version = row.as_ref().and_then(|row| row.seen).map(|row| row.0);
     let sql = Sql::new(LET_GO).bind(tenant).bind(id).bind(worker.0).bind(version.map_or(Value::Null, Value::from));
-    let is_locked = db.execute(&sql).map_err(|error| classify_error(&error))? > 0;
-    if let (true, Some(row)) = (is_locked, row) {
+    let is_held = db.execute(&sql).map_err(|error| classify_error(&error))? > 0;
+    if let (true, Some(row)) = (is_held, row) {
         table::write(db, tenant, &AnyRow::from_row(&row)).map_err(|cause| match cause {
             CommitError::Storage(error) => error,
             other @ (CommitError::Stale
@@ -114,7 +115,7 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
             | CommitError::Replayed) => StorageError::Failed(other.to_string()),
         })?;
     }
-    Ok(is_locked)
+    Ok(is_held)
 }
 
 /// Counts an email of the day. Returns `false` if the limit is reached.

@@ -38,7 +38,7 @@ const BATCH: usize = 128;
 /// Number of results above which a batch gets its own transaction, so that no caller waits for two batches.
 const FEW: usize = 32;
 
-/// Condition of a free lease. No index covers it: the leased rows that a scan skips are few.
+/// Condition of a delivery that is not leased. No index covers it: the leased rows that a scan skips are few.
 const UNLEASED: &str = "(leased_until IS NULL OR leased_until <= ?)";
 
 const STATE: &str = "SELECT (SELECT count(*) FROM (SELECT 1 FROM delivery_jobs WHERE due_at <= ?1 \

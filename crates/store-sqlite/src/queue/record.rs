@@ -19,8 +19,8 @@ const ADD_DELTA: &str = "UPDATE webhooks SET \
     failing_due = coalesce(failing_due, CASE WHEN coalesce(is_failing, 0) THEN NULL ELSE ?9 END, ?10) \
     WHERE tenant_id = ?1 AND id = ?2 RETURNING failures, failing_since, is_failing";
 
-/// Schedules the next attempt. If the stored id differs from the worker's, a redelivery was requested during
-/// the attempt, and the delivery stays due since then.
+/// Schedules the next attempt. If the stored delivery id differs from the worker's, a client requested a
+/// redelivery during the attempt. Then the delivery keeps that id, and is not due later than the request made it.
 const AGAIN: &str = "attempt = attempt + 1, worker = NULL, leased_until = NULL, \
     due_at = CASE WHEN delivery_id IS ? THEN ? ELSE min(due_at, ?) END, \
     delivery_id = CASE WHEN delivery_id IS ? THEN NULL ELSE delivery_id END";
@@ -46,7 +46,7 @@ pub(crate) fn record(
     Ok(outcome)
 }
 
-/// Records one result. Returns `false` if the worker no longer held the lease.
+/// Records one result. Returns `false` if the worker no longer holds the lease, or the attempt number has changed.
 fn hold(db: &mut Db, worker: WorkerId, job: &Job, result: &AttemptResult) -> Result<bool, StorageError> {
     let had = match result {
         AttemptResult::Settled(settled) => match settled.retry_at {
