@@ -51,7 +51,7 @@ fn submitted_observations_get_the_requester() {
     }
 }
 
-/// Returns the keys of rows with the marks of twins.
+/// Returns for each row its key, and `true` if it is marked as a twin.
 fn keys(db: &mut Db, table: &str, key: &str, ids: [[u8; 16]; 4]) -> [(String, bool); 4] {
     ids.map(|id| {
         let sql = Sql::new(format!("SELECT {key}, twin FROM {table} WHERE id = ?")).bind(id);

@@ -36,7 +36,7 @@ async fn backup_beside_an_open_store_holds_committed_rows() {
     assert_eq!((contents.pending, contents.unknown), (vec![], vec![]));
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(contents.bytes, fs::metadata(&file).unwrap().len());
-    assert!(write_backup(&database, &file).is_err(), "it exists");
+    assert!(write_backup(&database, &file).is_err(), "the file exists");
     assert_eq!(rows(&check_backup(&file).unwrap().tables, "employees"), Some(3));
 }
 
@@ -101,7 +101,7 @@ fn rewritten_database_has_its_rows_and_no_deleted_ones() {
         let files = fs::read_dir(folder.path()).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
         files.into_iter().any(|bytes| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
     };
-    assert!(has("unmistakable") && has("remaining"), "the copy is in the file");
+    assert!(has("unmistakable") && has("remaining"), "the deleted text is still in the file");
     rewrite(&database).unwrap();
     assert!(!has("unmistakable") && has("remaining"));
     let remaining_texts =
@@ -120,5 +120,5 @@ fn backup_leaves_out_deleted_rows() {
     db.batch("DELETE FROM secrets;").unwrap();
     write_backup(&database, &file).unwrap();
     let has_deleted_text = fs::read(&file).unwrap().windows(12).any(|bytes| bytes == b"unmistakable");
-    assert!(!has_deleted_text, "free space of the database came along");
+    assert!(!has_deleted_text, "the backup contains free space of the database");
 }

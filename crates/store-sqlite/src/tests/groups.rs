@@ -17,7 +17,7 @@ use crate::connection::writer;
 use crate::sql::{Db, Sql};
 
 /// Blocks the writer until the sender is dropped, so that the following tasks form one group. Returns when the
-/// writer is blocked: a group that it had not begun yet would take the following tasks in.
+/// writer is blocked: a group that the writer had not begun would also contain the following tasks.
 fn hold(store: &SqliteStore) -> Sender<()> {
     let (release, held) = channel::<()>();
     let (begin, begun) = channel();
@@ -60,7 +60,7 @@ async fn failing_change_in_a_group_rolls_back_alone() {
     let count = Sql::new("SELECT count(*) FROM search_pending");
     let index_count =
         writer::ask(&store.tasks, None, |db: &mut Db| -> Result<i64, StorageError> { db.number(count) }).await;
-    assert_eq!(index_count.unwrap(), 2, "what was taken back does not wait for the full-text index");
+    assert_eq!(index_count.unwrap(), 2, "a row that was rolled back does not wait for the full-text index");
 }
 
 #[tokio::test]
@@ -127,9 +127,9 @@ async fn closing_store_finishes_waiting_commits() {
     assert_eq!(store.row::<Employee>(tenant, person.id).await.unwrap().map(|row| row.value), Some(person));
 }
 
-/// A long change set waits before a short one that saves the same email. The short one goes first, so the
+/// Asserts that a short change set runs before a long one that was queued first. Both save the same email, so the
 /// long one fails.
-async fn comes_after_who_waits(number: u64, writes: usize, events: usize) {
+async fn assert_long_change_runs_last(number: u64, writes: usize, events: usize) {
     let (store, make) = (in_memory(), Fixtures::new(number));
     let (tenant, person) = (make.tenant(), make.employee());
     let twin = Employee { email: person.email.clone(), ..make.employee() };
@@ -148,12 +148,12 @@ async fn comes_after_who_waits(number: u64, writes: usize, events: usize) {
 
 #[tokio::test]
 async fn commit_of_many_rows_runs_after_waiting_ones() {
-    comes_after_who_waits(6, 21, 0).await;
+    assert_long_change_runs_last(6, 21, 0).await;
 }
 
 #[tokio::test]
 async fn commit_of_many_events_runs_after_waiting_ones() {
-    comes_after_who_waits(7, 1, 5).await;
+    assert_long_change_runs_last(7, 1, 5).await;
 }
 
 #[tokio::test]
@@ -187,7 +187,8 @@ async fn group_ends_after_its_time_and_its_rest_follows() {
         }
         Ok(())
     });
-    // In one group with the first task, this task would wait for an effect of its own end.
+    // In one group with the first task, this task could not end: the first caller sends only after the end of the
+    // group.
     let waits = writer::ask(&store.tasks, None, move |_: &mut Db| -> Result<(), StorageError> {
         told.recv_timeout(Duration::from_secs(60)).map_err(|error| StorageError::Failed(error.to_string()))
     });

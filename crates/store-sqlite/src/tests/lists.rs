@@ -33,8 +33,8 @@ struct Team {
     tags: Vec<AttributeId>,
 }
 
-/// Creates thirty people, with the manager of each at a third of its index, and twenty observations each on
-/// five days.
+/// Creates thirty people, and twenty observations about each of them on five days. The index of a manager is a
+/// third of the index of the person.
 fn team() -> Team {
     let (mut db, make) = (database(), Fixtures::new(7));
     let tenant = make.tenant();
@@ -184,7 +184,7 @@ fn row_source_depends_on_the_number_of_people() {
     assert_eq!(source_among(4_100, &by_day), scan(&[]));
 }
 
-/// Inserts `size` lines below a manager for people without any data.
+/// Replaces the lines of an earlier call by `size` lines below a manager, for people without any data.
 fn grow(db: &mut Db, tenant: Tenant, manager: EmployeeId, size: i64) {
     db.batch("PRAGMA foreign_keys = off").unwrap();
     db.batch("DELETE FROM reporting_lines WHERE descendant_id >= x'30' AND descendant_id < x'31'").unwrap();
@@ -219,7 +219,7 @@ fn scan_past_too_many_foreign_rows_is_abandoned() {
         assert_eq!(expected_rows.len(), 11);
         db.asked.clear();
         assert_eq!(rows(&mut db, tenant, &listing, value::<Observation>).unwrap(), expected_rows);
-        let steps = "whether the lines are complete, how many people, a scan that is given up, and the rows";
+        let steps = "check of the lines, count of the people, abandoned scan, and read of the rows";
         assert_eq!(db.asked.len(), 4, "{steps}");
     }
 }

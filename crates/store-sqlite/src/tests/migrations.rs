@@ -66,7 +66,7 @@ impl Schema {
             let rows = rest.split_once(" WHERE ").map(|(_, condition)| condition.to_owned());
             let it = Index { unique: before.contains("UNIQUE"), table: table.to_owned(), columns, rows };
             let former_index = self.indexes.insert(name.to_owned(), it);
-            assert_eq!(former_index, None, "{name} is there twice");
+            assert_eq!(former_index, None, "index {name} is created twice");
         }
     }
 
@@ -142,7 +142,8 @@ fn both_stores_have_the_same_indexes() {
 
 #[test]
 fn primary_keys_and_indexes_start_with_the_tenant_unless_listed() {
-    /// Indexes that do not start with the tenant: for lookups before it is known, and for sweeps across tenants.
+    /// Indexes that do not start with the tenant: for lookups before the tenant is known, and for sweeps across
+    /// tenants.
     const WITHOUT: [&str; 19] = [
         "api_keys_by_hash",
         "api_keys_by_expiring_due",

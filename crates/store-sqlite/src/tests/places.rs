@@ -64,7 +64,7 @@ fn stored_master_keys_are_read_under_any_schema() {
     let folder = tempfile::tempdir().unwrap();
     let place = DatabaseLocation::File(folder.path().join("candor.db"));
     assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true));
-    assert!(!folder.path().join("candor.db").exists(), "looking makes nothing");
+    assert!(!folder.path().join("candor.db").exists(), "a read creates no file");
     let mut db = Source::new(&place).unwrap().writer().unwrap();
     assert_eq!((master_keys(&place).unwrap(), is_empty(&place).unwrap()), (vec![], true), "no table yet");
     migrate::apply(&mut db).unwrap();
@@ -92,7 +92,7 @@ fn write_ahead_log_restarts_after_a_complete_checkpoint() {
     let second = fill();
     checkpoint(&mut other, i64::MAX, &Gate::default()).unwrap();
     let third = fill();
-    assert!(first < second && second < third, "what a reader may need is not overwritten");
+    assert!(first < second && second < third, "pages that a reader may need are not overwritten");
     reader.batch("COMMIT").unwrap();
     checkpoint(&mut other, 0, &Gate::default()).unwrap();
     assert_eq!(fill(), third, "the log is written from its start");

@@ -110,7 +110,7 @@ impl Tree {
         TeamSource::now(&mut self.db, self.tenant).unwrap()
     }
 
-    /// Rebuilds all lines.
+    /// Rebuilds all lines. Returns the number of calls that this took.
     fn complete(&mut self) -> usize {
         let mut pieces = 1;
         while rebuild::rebuild_some(&mut self.db, self.tenant).unwrap() {
@@ -191,7 +191,10 @@ fn depth_is_checked_also_while_lines_are_incomplete() {
     tree.shift(&[(40, None)]).unwrap();
     tree.check_lines("two chains");
     tree.db.lines_at_once = 0;
-    assert!(matches!(tree.shift(&[(40, Some(39))]), Err(CommitError::Stale)), "a depth of 71");
+    assert!(
+        matches!(tree.shift(&[(40, Some(39))]), Err(CommitError::Stale)),
+        "70 managers would be above the lowest people"
+    );
 }
 
 #[test]

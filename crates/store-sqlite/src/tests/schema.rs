@@ -110,8 +110,8 @@ fn declared_columns_have_name_type_and_nullability() {
         assert_eq!(stored_columns, declared_columns, "{}", table.name);
         let text = "SELECT name FROM pragma_table_xinfo(?) WHERE pk > 0 ORDER BY pk";
         let key = db.rows(Sql::new(text).bind(table.name), |row| Ok(row.text().unwrap().unwrap())).unwrap();
-        // Events are unique by position alone; the other key columns only order events with a shared position on
-        // PostgreSQL.
+        // SQLite's primary key of events is the position alone. `take` drops the further columns of the declared
+        // key, which order the events with one position on PostgreSQL.
         let key_names: Vec<_> = table.key_columns().map(|column| column.name).take(key.len()).collect();
         assert_eq!(key, key_names, "{}", table.name);
     }

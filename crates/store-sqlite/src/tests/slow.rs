@@ -19,7 +19,7 @@ use crate::{SqliteOptions, SqliteStore};
 const ENDLESS: &str = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
 /// Deadline of reads that end by themselves.
 const DEADLINE: Duration = Duration::from_secs(60);
-/// Deadline of a read that cannot end before it.
+/// Deadline of a read that does not end by itself.
 const SHORT_DEADLINE: Duration = Duration::from_millis(20);
 const PAGE: PageRequest = PageRequest { limit: 10, after: None };
 
@@ -78,7 +78,7 @@ async fn slow_read_limit_of_a_tenant_does_not_block_another() {
             ),
         )
         .await;
-    assert!(all.is_ok(), "what an index answers needs no place");
+    assert!(all.is_ok(), "a list with an index needs no slot");
     end.send(()).unwrap();
     slow_read.await.unwrap().unwrap();
     list_by_type(&store, tenant).await.unwrap();

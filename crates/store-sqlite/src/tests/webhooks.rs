@@ -90,7 +90,7 @@ fn subscribers_of_events_are_found_by_one_index_search() {
     let change = ChangeSet { events, ..make.change(vec![]) };
     commit::carry_out(&mut db, tenant, &change).unwrap();
     let wanted_plans: Vec<_> = plans(&mut db).into_iter().filter(|(text, _)| text.contains("wanted")).collect();
-    assert_eq!(wanted_plans.len(), 1, "one look for all events");
+    assert_eq!(wanted_plans.len(), 1, "one statement for all events");
     assert_eq!(wanted_plans[0].1, ["SEARCH webhooks USING INDEX webhooks_active (tenant_id=?)"]);
 }
 
@@ -281,7 +281,7 @@ fn redelivery_candidates_are_walked_along_an_index() {
     assert_eq!(every[0], "SEARCH e USING INDEX sqlite_autoindex_events_1 (tenant_id=? AND id>? AND id<?)");
     assert!(!every.iter().any(|step| step.starts_with("SCAN") || step.contains("B-TREE")), "{every:?}");
     let failed_steps = steps(&RedeliveryFilter { only_failed: true, ..all });
-    // The plan seeks from one failed event to the next, and from there to the event.
+    // The plan seeks the id of the next failed event in the log, and then the event with that id.
     assert!(
         failed_steps.iter().any(|step| step.contains("deliveries_by_event") && step.contains("event_id>?")),
         "{failed_steps:?}"
@@ -304,7 +304,7 @@ fn step_to_the_next_subscription_skips_the_backlog() {
         let walk = QueueWalk { after: Some((tenant, to.id)), queues: 1, each: 9, busy: vec![], limited: vec![] };
         queue::claim(&mut db, lease, make.tick(), &claim(walk)).unwrap();
         let statements = std::mem::take(&mut db.asked);
-        assert_eq!(statements.len(), 2, "of the tenant, and of the next one");
+        assert_eq!(statements.len(), 2, "one for the same tenant, and one for later tenants");
         for sql in statements {
             assert!(format!("{sql:?}").contains(after), "{sql:?}");
             let opcode = |row: &mut dyn CellReader| {

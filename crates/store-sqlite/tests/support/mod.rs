@@ -18,7 +18,7 @@ pub(crate) async fn fresh(in_memory: bool, slow_reads: SlowReads) -> Option<Empt
     let folder = tempfile::tempdir().expect("a folder");
     let image = sqlite_image(|path| migrate(&DatabaseLocation::File(path.to_owned()))).expect("a file");
     let options = if in_memory {
-        // Every move is completed in pieces afterwards.
+        // The reporting lines of every move are completed in pieces afterwards.
         SqliteOptions { lines_at_once: 0, ..SqliteOptions::copy_in_memory(image) }
     } else {
         let path = folder.path().join("candor.db");
