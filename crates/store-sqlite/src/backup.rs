@@ -75,11 +75,12 @@ pub fn check_database(database: &Path) -> Read<()> {
     expect_integrity(&mut read_only(as_text(database)?)?)
 }
 
-/// Rewrites the whole file without the room that no row has, also beside a running service, whose writes wait.
+/// Rewrites the whole database file without its unused room. A running service may use the database; its writes
+/// wait meanwhile.
 ///
-/// `secure_delete` overwrites a row where it lies. When SQLite moves rows between pages, a copy may stay behind in the
-/// unused room of a page, and only a rewrite removes it. The temporary file and the write-ahead log need the size of
-/// the database each, in its folder.
+/// `secure_delete` overwrites a row where it lies. When SQLite moves rows between pages, a copy may stay behind in
+/// the unused room of a page, and only a rewrite removes it. The temporary file and the write-ahead log each need
+/// as much room as the database, in the folder of the database.
 ///
 /// # Errors
 /// The database cannot be opened, or stays in use; its folder has no room.
@@ -87,7 +88,7 @@ pub fn rewrite(database: &Path) -> Read<()> {
     let source = Source::new(&DatabaseLocation::File(database.to_owned()))?;
     let mut db = source.writer()?;
     let folder = as_text(database.parent().unwrap_or(database))?.replace('\'', "''");
-    // The temporary file would be in memory, or in a folder that other users can read.
+    // By default, the temporary file would be in memory, or in a folder that other users can read.
     let rewrite = format!("PRAGMA temp_store = file; PRAGMA temp_store_directory = '{folder}'; VACUUM;");
     db.batch(&rewrite).map_err(|error| classify_error(&error))?;
     truncate(&source)

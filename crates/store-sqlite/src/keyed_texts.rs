@@ -13,8 +13,8 @@ struct KeyedRow {
     key: String,
 }
 
-/// Computes the keys of rows from earlier versions. A row whose key another row has keeps its own and becomes a
-/// twin. Does nothing where all keys are current.
+/// Computes the keys of rows from earlier versions. A row whose key another row has keeps its former key and
+/// becomes a twin. Does nothing where all keys are current.
 pub(crate) fn replace_former_keys(db: &mut Db) -> Result<(), StorageError> {
     KEYED_TEXTS.iter().try_for_each(|keyed| replace_keys_of(db, keyed))
 }

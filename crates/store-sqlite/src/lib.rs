@@ -46,7 +46,8 @@ use connection::writer::{Tasks, Writer};
 use listing::slow::SlowReadThreads;
 use sql::Db;
 
-/// Number of committed groups not yet seen by the checkpoint thread, above which the writer reports no more.
+/// Maximum number of committed groups that the checkpoint thread has not seen yet. The writer does not report
+/// groups beyond it.
 const TOLD_AHEAD: usize = 64;
 
 /// Maximum number of rows that are looked up on the calling thread.
@@ -151,13 +152,14 @@ impl SqliteStore {
         let (answer, answered) = tokio::sync::oneshot::channel();
         let work = move || drop(answer.send(connection::checkpoint::truncate(&source)));
         let thread = Builder::new().name("candor-truncate".to_owned()).spawn(work);
-        thread.map_err(|error| StorageError::Unavailable(format!("no thread: {error}")))?;
+        thread.map_err(|error| StorageError::Unavailable(format!("cannot start a thread: {error}")))?;
         answered.await.map_err(|_| StorageError::Failed("the truncation broke off".to_owned()))?
     }
 
     fn start(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {
         let thread = Builder::new().name(name.to_owned()).spawn(work);
-        self.threads.push(thread.map_err(|error| StorageError::Unavailable(format!("no thread: {error}")))?);
+        self.threads
+            .push(thread.map_err(|error| StorageError::Unavailable(format!("cannot start a thread: {error}")))?);
         Ok(())
     }
 

@@ -116,5 +116,5 @@ pub(crate) fn unknown_versions(db: &mut Db) -> Result<Vec<String>, StorageError>
 }
 
 fn broken_migration(error: impl std::fmt::Display) -> StorageError {
-    StorageError::Failed(format!("migrations: {error}"))
+    StorageError::Failed(format!("cannot read or apply the migrations: {error}"))
 }

@@ -16,7 +16,7 @@ const HELD: &str = "a person is under a legal hold";
 /// Makes one change that removes data.
 ///
 /// # Errors
-/// Errors of the database.
+/// [`StorageError::Failed`] if [`ErasureChange::RequireUnheld`] finds a legal hold; errors of the database.
 pub(crate) fn apply(db: &mut Db, tenant: Tenant, change: &ErasureChange) -> Result<(), StorageError> {
     let mut draft = Draft::default();
     match change {

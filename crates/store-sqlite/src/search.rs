@@ -53,9 +53,9 @@ const GONE_ON: &str =
     "UPDATE search_backlog SET after_id = ? WHERE tenant_id = ? AND table_name = ? AND after_id = ?";
 const DONE: &str = "DELETE FROM search_backlog WHERE tenant_id = ? AND table_name = ? AND after_id = ?";
 
-const NO_TIME: &str = "a segment has no time";
+const NO_TIME: &str = "a segment of the full-text index has no creation times";
 
-/// Queues a written row for indexing if its table is searchable.
+/// Queues a written row for indexing if the row is searchable.
 pub(crate) fn wait(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), CommitError> {
     if !row.is_searched() {
         return Ok(());
@@ -69,7 +69,7 @@ impl SearchIndex for SqliteStore {
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
         let (table, most) = (Value::from(table), i64::from(most));
         self.look_up(tenant, move |db| {
-            // One read transaction, because a row moves from the pending rows into a segment.
+            // One read transaction: between two snapshots, a row could move from the pending rows into a segment.
             let moment = db.moment()?;
             let sql = Sql::new(SEGMENTS).bind(tenant).bind(table.clone());
             let segments = moment.0.rows(sql, segment)?;

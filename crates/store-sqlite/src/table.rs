@@ -96,7 +96,7 @@ pub(crate) fn by_values(
     Ok(rows)
 }
 
-/// Returns the newest row of each of these values in a column.
+/// Returns for each of these values the newest row with the value in a column.
 pub(crate) fn newest_by_values(
     db: &mut Db,
     tenant: Tenant,

@@ -25,7 +25,7 @@ impl Draft {
     }
 
     /// Adds an `IN` list. The last value is repeated up to a power of two, to limit the number of prepared
-    /// statements.
+    /// statements. A list without values matches nothing.
     pub(crate) fn any_of<V: Into<Value>>(&mut self, text: &str, values: impl IntoIterator<Item = V>) -> &mut Self {
         let mut values: Vec<Value> = values.into_iter().map(Into::into).collect();
         let last = values.last().cloned().unwrap_or(Value::Null);

@@ -20,12 +20,12 @@ pub(super) fn rows(address: &str, table: CopyTable, after: Option<Vec<SqlValue>>
         sender.end_blocking(read);
     };
     let thread_result = Builder::new().name("candor-copy".to_owned()).spawn(work);
-    thread_result.map_err(|error| StorageError::Unavailable(format!("no thread: {error}")))?;
+    thread_result.map_err(|error| StorageError::Unavailable(format!("cannot start a thread: {error}")))?;
     Ok(stream)
 }
 
 fn send_all(db: &mut Db, table: &CopyTable, after: Option<Vec<SqlValue>>, sender: &mut RowSender) -> Read<()> {
-    let to_stopped = |_| StorageError::Unavailable("nobody reads any more".to_owned());
+    let to_stopped = |_| StorageError::Unavailable("the copy no longer reads the rows".to_owned());
     let send_result =
         db.rows(statement(table, after), |row| sender.send_blocking(read(row, table)?).map_err(to_stopped));
     send_result.map(drop)

@@ -49,10 +49,11 @@ pub(super) fn write(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>, step: (S
 
 /// Checks all foreign keys, and makes new events start after `feed_end`.
 pub(super) fn finish(db: &mut Db, feed_end: i64) -> Read<()> {
-    let dangling =
-        Sql::new("SELECT \"table\" || ' that refer to none of ' || parent FROM pragma_foreign_key_check LIMIT 1");
+    let dangling = Sql::new(
+        "SELECT \"table\" || ' that refer to missing rows of ' || parent FROM pragma_foreign_key_check LIMIT 1",
+    );
     if let Some(what) = db.first(dangling, |row| row.text().map_err(StorageError::Failed))?.flatten() {
-        return Err(StorageError::Failed(format!("there are {what}")));
+        return Err(StorageError::Failed(format!("there are rows of {what}")));
     }
     in_transaction(db, |db| {
         let sequence_query = "INSERT INTO sqlite_sequence (name, seq) SELECT 'events', 0 \

@@ -53,7 +53,7 @@ impl Everyone for SqliteStore {
     }
 }
 
-/// Returns live organizations. The live data set has the id of its organization.
+/// Returns the organizations with their settings for live data. The live data set has the id of its organization.
 fn organizations(db: &mut Db, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
     let columns = &db.statements(Organization::TABLE).columns;
     let text = format!(

@@ -71,16 +71,16 @@ pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Result<FeedPage, StorageE
     Ok(FeedPage { events: events.into_iter().map(|(event, _)| event).collect(), next: next.or(position), more })
 }
 
-/// Returns the position of the event that a cursor names. It differs from the cursor after `candor copy` if
-/// the event shared its position with others in the source; see [`candor_tables::copy::DistinctPositions`].
+/// Returns the position of the event that a cursor names. It differs from the cursor after `candor copy` if the
+/// event shared its position with other events in the source; see [`candor_tables::copy::DistinctPositions`].
 fn found_again(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Position, StorageError> {
     let sql = Sql::new(POSITION).bind(tenant).bind(place.id);
     let rank = db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten();
     Ok(rank.map_or_else(|| place.clone(), |number| Position { key: Key::Rank(number), id: place.id }))
 }
 
-/// Returns a position before all events from `at` or later. It belongs to an event so much older that it was
-/// committed before them.
+/// Returns a position before all events from `at` or later. The position belongs to an event that is so much older
+/// than `at` that it was committed before all of them.
 fn last_before(db: &mut Db, tenant: Tenant, at: Timestamp) -> Result<Option<Position>, StorageError> {
     let long_before = first_id_at(at.plus_seconds(-MOST_COMMIT_DELAY_SECONDS));
     db.first(Sql::new(LAST_BEFORE).bind(tenant).bind(long_before), place)

@@ -43,7 +43,8 @@ fn of_queue(draft: &mut Draft, tenant: Tenant, webhook: WebhookId) -> &mut Draft
     draft.with(" FROM delivery_jobs WHERE tenant_id = ", tenant).with(" AND webhook_id = ", webhook)
 }
 
-/// Adds the attempts in a time range. The index of the subscription contains every column that is read.
+/// Adds the table and the conditions of the attempts in a time range. The index that answers them contains every
+/// column that is read.
 fn of_log(
     draft: &mut Draft,
     tenant: Tenant,

@@ -52,7 +52,7 @@ impl People for SqliteStore {
     }
 
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
-        // A move waits for the lines that its depth is checked with.
+        // The depth check of a move reads the lines, so it first waits until they are complete.
         if !self.look_up(tenant, move |db| rebuild::are_complete(db, tenant)).await? {
             rebuild::complete(Arc::clone(&self.tasks), tenant).await?;
         }
@@ -87,8 +87,8 @@ fn query_reporting(
     employee: EmployeeId,
     manager: EmployeeId,
 ) -> Result<Reporting, StorageError> {
-    // One statement, so that both values are from the same moment. It follows the people, because lines may be
-    // incomplete.
+    // One statement, so that both values are from the same moment. It follows the managers of the people, because
+    // lines may be incomplete.
     let text = "SELECT coalesce((SELECT version FROM reporting_trees WHERE tenant_id = ?1), 0), \
         EXISTS (WITH RECURSIVE up (person) AS (SELECT manager_id FROM employees WHERE tenant_id = ?1 AND id = ?3 \
         UNION SELECT e.manager_id FROM up CROSS JOIN employees e WHERE e.tenant_id = ?1 AND e.id = up.person) \

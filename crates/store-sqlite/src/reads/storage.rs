@@ -25,8 +25,8 @@ fn moves_a_person(write: &Write) -> bool {
     matches!(write, Write::PutReporting { row, .. } if row.version_read().is_some())
 }
 
-/// Executes a change set that moves people, when the lines of earlier moves are complete. If its own lines are not, it
-/// has them rebuilt.
+/// Executes a change set that moves people, once the lines of earlier moves are complete. If the change set leaves
+/// lines incomplete, starts their rebuild in the background.
 async fn carry_out_moves(
     tasks: Arc<Tasks>,
     tenant: Tenant,
@@ -63,18 +63,18 @@ impl Storage for SqliteStore {
             })
             .await;
         }
-        // A task of its own, because the change is executed even if its caller no longer waits.
+        // A task of its own, because the change must be executed even if its caller no longer waits.
         let moving = carry_out_moves(Arc::clone(&self.tasks), tenant, change, is_long);
         tokio::spawn(moving.in_current_span())
             .await
-            .map_err(|_| StorageError::Failed("the change broke off".to_owned()))?
+            .map_err(|_| StorageError::Failed("a defect ended the change".to_owned()))?
     }
 
     async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
         let conditions = change.conditions().map_err(StorageError::from)?;
         let look = move |db: &mut Db| commit::check::first_broken(db, tenant, conditions);
-        let broken_number = self.look_up_all(tenant, change.writes.len(), look).await?;
-        broken_number.map_or(Ok(()), |condition| Err(condition.error()))
+        let broken_condition = self.look_up_all(tenant, change.writes.len(), look).await?;
+        broken_condition.map_or(Ok(()), |condition| Err(condition.error()))
     }
 
     /// Returns `self`: an embedded database has no replica.

@@ -1,4 +1,4 @@
-//! Master keys of the database, and a test write for health checks.
+//! Master keys, removal of test data, sizes of tables, and a test write for health checks.
 
 use async_trait::async_trait;
 

@@ -102,8 +102,8 @@ impl From<&str> for Value {
 /// wait.
 pub(crate) const LINES_AT_ONCE: usize = 20_000;
 
-/// Maximum number of prepared statements composed from filters. Each takes about 15 KB, and there are more
-/// combinations of filters than memory. Fixed statements are few and not limited.
+/// Maximum number of prepared statements composed from filters. Each takes about 15 KB, and memory cannot hold all
+/// combinations of filters. Fixed statements are few and not limited.
 const KEPT: usize = 500;
 
 /// A statement with a `?` for each of its values.
@@ -232,7 +232,7 @@ impl Db {
         &mut self.connection
     }
 
-    /// Returns the prepared texts of a table.
+    /// Returns the statement texts of a table.
     pub(crate) fn statements(&mut self, table: &'static Table) -> Arc<Statements> {
         let key = (table.name, table.columns.len());
         Arc::clone(self.statements.entry(key).or_insert_with(|| Arc::new(Statements::new(table))))
@@ -292,7 +292,7 @@ impl Db {
             .into_iter()
             .next()
             .flatten()
-            .ok_or_else(|| StorageError::Failed("no number where one was asked for".to_owned()))
+            .ok_or_else(|| StorageError::Failed("a query returned no number".to_owned()))
     }
 
     /// Returns `true` if a statement returns a row.
@@ -316,7 +316,7 @@ const PASSING: [&str; 2] = ["is locked", "is busy"];
 /// Messages of SQLite for a lack of disk space or memory, or a failing disk.
 const NO_ROOM: [&str; 3] = ["disk I/O error", "is full", "out of memory"];
 
-/// Classifies an error as transient or permanent.
+/// Classifies an error as transient, as a lack of room, or as a defect.
 pub(crate) fn classify_error(error: &Error) -> StorageError {
     let text = error.to_string();
     if PASSING.iter().any(|step| text.contains(step)) {

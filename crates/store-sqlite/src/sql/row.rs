@@ -12,7 +12,7 @@ use candor_tables::flat::CellReader;
 pub(crate) struct Columns<'r, R> {
     row: &'r R,
     next: usize,
-    /// Total bytes of the texts and blobs read so far.
+    /// Total bytes of the texts and byte strings read so far, without ids.
     size: usize,
 }
 
