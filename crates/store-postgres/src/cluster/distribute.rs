@@ -71,14 +71,18 @@ pub(crate) async fn lay_out(connection: &AsyncPgConnection) -> Result<(), Schema
 async fn expect_a_coordinator(connection: &AsyncPgConnection) -> Result<(), SchemaError> {
     let refuse = |text: &str| Err(SchemaError::Failed(text.to_owned()));
     if !one(connection, CAN_DISTRIBUTE, flag).await? {
-        return refuse("the database has no Citus: on every node, `CREATE EXTENSION citus` in it");
+        return refuse("the database has no Citus; run `CREATE EXTENSION citus` in it on every node");
     }
     if !one(connection, IS_COORDINATOR, flag).await? {
-        return refuse("this node is not the coordinator of the cluster: name that one alone");
+        return refuse(
+            "this node is not the coordinator of the cluster; name only the coordinator in the database URL",
+        );
     }
     let workers = one(connection, WORKERS, |row| row.int().map_err(Failure::Other)).await?;
     if workers.unwrap_or_default() == 0 {
-        return refuse("the coordinator knows no other node: `SELECT citus_add_node('…', 5432)`");
+        return refuse(
+            "the coordinator knows no other node; run `SELECT citus_add_node('…', 5432)` on it for each node",
+        );
     }
     Ok(())
 }

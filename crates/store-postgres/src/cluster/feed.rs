@@ -3,8 +3,8 @@
 //!
 //! A transaction locks that row until its end, so events are committed in the order of their positions on every
 //! node. For a short lock, these statements come last in the transaction. The row also holds the event types that
-//! active subscriptions want, as bits. If a change set assumes that there are no subscriptions but one wants its
-//! events, its statement on this row fails.
+//! active subscriptions want, as bits. If a change set assumes that there are no subscriptions, but a subscription
+//! wants its events, the statement of the change set on this row fails.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
@@ -30,7 +30,8 @@ pub(super) fn take_events(added: &mut Vec<AnyRow>) -> Vec<AnyRow> {
     events
 }
 
-/// Builds the statements that record the wanted event types and insert events after those of their tenant.
+/// Builds the statements that record the wanted event types, and insert events at the next positions of their
+/// tenant.
 pub(super) fn statements(tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError> {
     let mut statement = Statement::new(&Cluster, tenant);
     if events.changes_subscriptions {

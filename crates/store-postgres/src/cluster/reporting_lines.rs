@@ -5,8 +5,9 @@ use candor_domain::access::Tenant;
 use crate::sql::Sql;
 use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
 
-/// Builds statements that delete obsolete reporting lines and insert new ones. Both statements find the same
-/// people: the nearest moved ancestor of a person remains an ancestor.
+/// Builds a statement that deletes obsolete reporting lines, and one that inserts new lines. Both find the same
+/// people, although the first changes the lines by which people are found: of the moved people above a person, the
+/// nearest one stays above the person.
 pub(super) fn moved_lines(tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
     let mut sql = Sql::default();
     let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved.iter().copied()));

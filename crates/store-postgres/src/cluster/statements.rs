@@ -4,8 +4,8 @@ use crate::layout::Statement;
 use crate::layout::statement::{Item, select_leased};
 use crate::sql::Sql;
 
-/// Splits a change set into one statement for each part, with the checks that name the part, and one for each
-/// other check. The flag tells whether the statement returns the deliveries that it leases.
+/// Splits a change set into one statement for each part, with the checks that name the part, and one statement for
+/// each remaining check. The flag is `true` if the statement returns the deliveries that it leases.
 pub(super) fn split(statement: Statement, leases: bool) -> Vec<(Sql, bool)> {
     let (sql, items, queued) = statement.into_parts();
     let mut statements: Vec<(Sql, bool)> = vec![];

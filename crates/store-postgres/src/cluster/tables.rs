@@ -13,7 +13,7 @@ pub(crate) fn layout_of(is_by_tenant: bool) -> SharedLayout {
     if is_by_tenant { &Cluster } else { &OneServer }
 }
 
-/// Table that a cluster distributes first; the others are colocated with it.
+/// Table that a cluster distributes first. The other tables by tenant are colocated with it.
 pub(crate) const FIRST_BY_TENANT: &str = "organizations";
 
 /// Tables whose rows are on their tenant's node.

@@ -16,7 +16,8 @@ use crate::sql::Sql;
 /// Number of written rows that triggers the first look for unanalyzed tables.
 const MANY: usize = 50;
 
-/// Tables over one page with fewer than 100 estimated rows, which were probably never analyzed.
+/// Query for tables of more than one page that the server estimates at fewer than 100 rows: they were probably
+/// never analyzed.
 const UNKNOWN: &str = "SELECT oid::regclass::text FROM pg_class \
     WHERE relnamespace = current_schema()::regnamespace \
     AND relkind = 'r' AND reltuples < 100 AND pg_relation_size(oid) > 8192";

@@ -32,8 +32,8 @@ const SLOTS: usize = 3;
 /// Maximum number of change sets in one transaction. A larger batch saves little, and the first change set would
 /// wait for the last.
 const MOST: usize = 16;
-/// Time for which a transaction keeps its slot, for each change set in it. A slower one waits for the network, the
-/// disk or a lock, and frees its slot for other batches.
+/// Time for which a transaction keeps its slot, for each change set in it. A slower transaction waits for the
+/// network, the disk or a lock, and frees its slot for other batches.
 const PATIENCE: Duration = Duration::from_micros(1500);
 
 /// Queue of change sets that wait for a shared transaction. Clones share the queue.
@@ -98,7 +98,11 @@ impl Batcher {
         let (answer, answered) = oneshot::channel();
         self.queue().waiting.push_back(PendingCommit { tenant, change, since: Instant::now(), answer });
         self.open_slot();
-        let stopping = |_| CommitError::Storage(StorageError::Unavailable("the service is stopping".to_owned()));
+        let stopping = |_| {
+            CommitError::Storage(StorageError::Unavailable(
+                "the service stops, or a defect ended the batch of commits".to_owned(),
+            ))
+        };
         answered.await.map_err(stopping)?
     }
 
@@ -389,7 +393,10 @@ mod tests {
         let mut with_id = make.observation(person.id);
         assert!(may_share(&make.change(vec![Write::put(&Row::new(with_id.clone()))])));
         with_id.external_id = Some("crm-1".to_owned());
-        assert!(!may_share(&make.change(vec![Write::put(&Row::new(with_id))])), "another may have the id");
+        assert!(
+            !may_share(&make.change(vec![Write::put(&Row::new(with_id))])),
+            "another row may have the external id"
+        );
         let relying = ChangeSet {
             requires: vec![Require::EmployeeUnchanged(person.id, at)],
             events: vec![make.event(EventType::ObservationCreated)],

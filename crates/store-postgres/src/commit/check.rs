@@ -132,13 +132,13 @@ impl Query {
         for ((table, expression), entries) in std::mem::take(&mut self.rows) {
             let keys: Vec<_> = entries.iter().map(|(place, id, _)| (*place, *id)).collect();
             let (ids, at) = self.bind_keys(&keys);
-            let expected_counts =
+            let wanted_values =
                 self.sql.many(Type::Int, entries.iter().map(|(.., wanted)| SqlValue::Int(*wanted)));
             let row = format!(
                 "SELECT {expression} FROM {table} AS t WHERE t.tenant_id = {tenant} AND t.id = w.id OFFSET 0"
             );
             self.places.push(format!(
-                "(SELECT min(w.place) FROM UNNEST({ids}, {at}, {expected_counts}) AS w (id, place, wanted) \
+                "(SELECT min(w.place) FROM UNNEST({ids}, {at}, {wanted_values}) AS w (id, place, wanted) \
                  WHERE coalesce(({row}), {MISSING}) <> w.wanted)"
             ));
         }

@@ -33,7 +33,7 @@ async fn send_all(sent: CopyOutStream, table: &CopyTable, sender: &mut RowSender
             binary::cell(&row, at, column.kind).map_err(corrupt)
         });
         let send_result = sender.send(cells.collect::<Read<_>>()?).await;
-        send_result.map_err(|_| StorageError::Unavailable("nobody reads any more".to_owned()))?;
+        send_result.map_err(|_| StorageError::Unavailable("the copy no longer reads the rows".to_owned()))?;
     }
     Ok(())
 }

@@ -68,7 +68,7 @@ pub(super) async fn write_down(transaction: &Transaction<'_>, (name, value): &(S
     transaction.execute(STEP, &[name, value]).await.map(drop).map_err(map_error)
 }
 
-/// Begins a copy: records the definitions of all foreign keys, and drops these.
+/// Begins a copy: records the definitions of all foreign keys, and drops the keys.
 pub(super) async fn begin(client: &mut Client, is_cluster: bool, first: (String, String)) -> Read<()> {
     let transaction = client.transaction().await.map_err(map_error)?;
     transaction.batch_execute(BEGIN).await.map_err(map_error)?;

@@ -53,7 +53,7 @@ async fn send(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]
 /// default partition, as they do while a service runs.
 async fn make_days(transaction: &Transaction<'_>, table: &CopyTable, rows: &[CopyRow]) -> Read<()> {
     let Some(time_index) = table.columns.iter().position(|column| column.name == "created_at") else {
-        return Err(StorageError::Failed("the log of deliveries has no time".to_owned()));
+        return Err(StorageError::Failed("the delivery log has no column created_at".to_owned()));
     };
     let day =
         |row: &CopyRow| if let Some(SqlValue::Time(it)) = row.get(time_index) { Some(it.date()) } else { None };

@@ -110,8 +110,8 @@ pub(super) fn kind_of(diesel: Option<&DatabaseErrorKind>, code: Option<&SqlState
     KINDS.iter().find(|(sign, _)| fits(sign)).map_or(Kind::Other, |(_, kind)| *kind)
 }
 
-/// Classifies a failure that Diesel passes on, without its SQLSTATE. If messages are translated, a failure without a
-/// known sign may be a lock timeout, so that it counts as temporary.
+/// Classifies a failure that Diesel passes on, without its SQLSTATE. If messages are translated, a failure without
+/// a known sign may be a lock timeout, so it counts as temporary.
 pub(super) fn kind_in_language(diesel: &DatabaseErrorKind, message: &str, is_translated: bool) -> Kind {
     let kind = kind_of(Some(diesel), None, message);
     let is_unknown = matches!(diesel, DatabaseErrorKind::Unknown) && kind == Kind::Other;

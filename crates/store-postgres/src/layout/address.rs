@@ -36,7 +36,7 @@ impl Address {
         }
     }
 
-    /// Condition that a row is in the result of a query. The query gets the columns to select.
+    /// Condition that a row is in the result of a query. `query` builds the query for the given columns.
     pub(crate) fn is_among(self, query: impl Fn(&str) -> String) -> String {
         match self {
             Self::Place => format!("ctid = ANY(ARRAY({}))", query("ctid")),

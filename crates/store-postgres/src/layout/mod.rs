@@ -115,7 +115,7 @@ pub(crate) trait Layout: Debug + Send + Sync {
     /// secret and the hash alone cannot find the row.
     fn tenant_of_secret(&self, column: &str, hash: SqlValue) -> Option<Sql>;
 
-    /// Expression for the first feed position that is not settled yet.
+    /// Query for the first feed position that is not settled yet.
     fn feed_horizon(&self) -> &'static str;
 
     /// Query for the last feed position that an event can have.

@@ -54,7 +54,8 @@ pub(crate) fn column_names(table: &Table) -> String {
     written_columns(table).map(|column| column.name).collect::<Vec<_>>().join(", ")
 }
 
-/// `FROM` item named `u` with the rows as one array for each column, and the version that was seen of each.
+/// `FROM` item named `u` with the rows as one array for each column, and an array `seen` of the versions that the
+/// change set saw.
 pub(crate) fn bind_arrays(statement: &mut Statement, table: &Table, rows: &[&Entry<'_>]) -> String {
     let mut arrays: Vec<_> = written_columns(table)
         .enumerate()
@@ -67,7 +68,8 @@ pub(crate) fn bind_arrays(statement: &mut Statement, table: &Table, rows: &[&Ent
     format!("UNNEST({}) AS u ({}, seen)", arrays.join(", "), column_names(table))
 }
 
-/// Returns the columns of `u`. Arrays of ids are bound as texts and cast back.
+/// Returns the written columns of the `FROM` item `u` that [`bind_arrays`] builds. Lists of ids are bound as
+/// texts, and cast back here.
 pub(crate) fn array_columns(table: &Table) -> Vec<String> {
     let cast = |kind| if kind == Type::Ids { "::uuid[]" } else { "" };
     written_columns(table).map(|column| format!("u.{}{}", column.name, cast(column.kind))).collect()

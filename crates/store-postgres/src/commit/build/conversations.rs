@@ -65,7 +65,8 @@ fn add_message(statement: &mut Statement, id: ConversationId, at: Timestamp) {
 }
 
 /// Statements that lock changed conversations before anything else of the transaction. A message that was added
-/// meanwhile then has the older transaction id, so the feed shows it before the change, such as the archive.
+/// meanwhile then has the older transaction id, so the feed shows the message before the change, such as the
+/// archiving of the conversation.
 pub(super) fn hold(tenant: Tenant, change: &ChangeSet) -> Vec<(Sql, bool)> {
     let mut ids: Vec<[u8; 16]> = change.writes.iter().filter_map(changed_conversation).collect();
     if ids.is_empty() {
@@ -86,7 +87,7 @@ fn changed_conversation(write: &Write) -> Option<[u8; 16]> {
     (row.table().name == Conversation::TABLE.name && row.version_read().is_some()).then(|| row.id())
 }
 
-/// Marks all notifications of a person as read.
+/// Marks the oldest unread notifications of a person as read: at most [`MAX_READ_AT_ONCE`].
 pub(super) fn read_notifications(statement: &mut Statement, person: EmployeeId, at: Timestamp) {
     let (person, at) = (statement.sql.id(person.to_bytes()), statement.sql.bind(SqlValue::Time(at)));
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause(""));

@@ -39,8 +39,8 @@ impl StatementVariant {
     }
 }
 
-/// Builds the transaction of a change set that is committed alone. The flag is `true` if its rows are leased
-/// deliveries.
+/// Builds the transaction of a change set that is committed alone. The flag is `true` if the returned rows are
+/// leased deliveries.
 pub(super) fn single(
     layout: SharedLayout,
     variant: StatementVariant,
@@ -85,8 +85,8 @@ pub(super) fn batch(
     Ok(statements)
 }
 
-/// Builds the statements that lock rows before others read them: a statement sees what was committed when it
-/// began. `None` if no row needs a lock first.
+/// Builds the statements that lock rows before later statements read them: a statement sees the data that was
+/// committed when the statement began. `None` if no row needs a lock first.
 fn locks(
     layout: SharedLayout,
     key: IdempotencyKeyState,
@@ -139,7 +139,7 @@ fn write(
         match write {
             Write::Put(row) | Write::PutReporting { row, .. } => rows.add(row)?,
             Write::NotificationsRead(person, at) => conversations::read_notifications(statement, *person, *at),
-            // `removals` has built `Erase`; the others follow below, and in `after_writes`.
+            // `removals` has built `Erase`; the other writes follow below, and in `after_writes`.
             Write::MessageAdded(..) | Write::StreakReset(_) | Write::BringForward(..) | Write::Erase(_) => {}
             Write::FailingReported(id) => webhooks::report_failing(statement, *id),
             // The queued deliveries stay; a worker that leases one of them discards it.
@@ -156,17 +156,17 @@ fn write(
     conversations::add_messages(statement, changes);
     rows.write(statement);
     let events: Vec<_> = changes.iter().flat_map(|change| &change.events).collect();
-    let mut ignored_count = 0;
+    let mut unwanted_bits = 0;
     match subscribers {
         ExpectedSubscribers::Any => {
             let subscription_ids: Vec<_> =
                 changes.iter().flat_map(|change| change.written_subscriptions()).collect();
             webhooks::fan_out(statement, &events, &subscription_ids, lease);
         }
-        ExpectedSubscribers::None => ignored_count = events.iter().fold(0, |bits, event| bits | event.kind.bit()),
+        ExpectedSubscribers::None => unwanted_bits = events.iter().fold(0, |bits, event| bits | event.kind.bit()),
     }
     let changes_subscriptions = changes.iter().any(|change| webhooks::are_changed(change));
-    Ok(LateEvents { rows: late, unwanted: ignored_count, changes_subscriptions })
+    Ok(LateEvents { rows: late, unwanted: unwanted_bits, changes_subscriptions })
 }
 
 /// Builds the statements that run after the statement with the writes, because they read or change written rows.

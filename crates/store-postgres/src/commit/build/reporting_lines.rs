@@ -56,7 +56,8 @@ pub(super) fn new_lines(tenant: Tenant, new: impl Iterator<Item = [u8; 16]>) -> 
     sql
 }
 
-/// Fails if too many managers are above a person who has one, or above those below them.
+/// Builds the statement that fails if too many managers are above one of these people, or above a person below one
+/// of them.
 pub(super) fn check_depths(tenant: Tenant, people: impl Iterator<Item = [u8; 16]>) -> Sql {
     let mut sql = Sql::default();
     let (tenant, people) = (sql.tenant(tenant), sql.ids(people));

@@ -61,8 +61,8 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
     ));
 }
 
-/// Returns `true` if the requirement is locked by an earlier statement: its count must see everything committed
-/// before the lock was taken.
+/// Returns `true` if an earlier statement takes the lock of the requirement: the count of the requirement must see
+/// everything that was committed before the lock was taken.
 pub(super) const fn is_locked_before(require: &Require) -> bool {
     match require {
         Require::DepartmentVacant(_) | Require::SubscriptionsBelow(_) | Require::KeysBelow(..) => true,
@@ -109,7 +109,7 @@ fn check_keys(statement: &mut Statement, at: usize, keys: ValidKeys, most: u32) 
     );
 }
 
-/// Locks a department against new members: requirements that it is open and foreign keys to it wait.
+/// Locks a department against new members: commits that require an open department, and foreign keys to it, wait.
 fn lock_department(statement: &mut Statement, id: DepartmentId) {
     let id = statement.sql.id(id.to_bytes());
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause("departments AS t"));

@@ -34,8 +34,8 @@ pub(super) fn reset_streak(tenant: Tenant, id: WebhookId) -> Sql {
     sql
 }
 
-/// Makes queued deliveries due at `at`, in the order of their keys. The lookup has the form of the queue's own
-/// statements, whose plans stay fast with a long queue.
+/// Makes queued deliveries due at `at` if they are due later and not leased, in the order of their keys. The
+/// lookup has the form of the queue's own statements, whose plans stay fast with a long queue.
 pub(super) fn bring_forward(
     layout: SharedLayout,
     tenant: Tenant,
