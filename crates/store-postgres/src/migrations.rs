@@ -21,7 +21,7 @@ use crate::sql::row::flag;
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
 /// Name of the step in [`pending`] that a restored database needs, see [`rebase_feed`].
-pub(crate) const FEED_STEP: &str = "the event feed must be carried on behind the restored events";
+pub(crate) const FEED_STEP: &str = "the event feed must continue after the restored events";
 
 type BlockingConnection = AsyncConnectionWrapper<AsyncPgConnection>;
 
@@ -46,8 +46,8 @@ pub async fn migrate(options: &PostgresOptions) -> Result<Vec<String>, SchemaErr
     Ok(done)
 }
 
-/// Returns the pending migrations and missing steps of a cluster, without changing anything. A service must not
-/// start while there are any.
+/// Returns the pending migrations and the other missing steps, such as those of a cluster, without changing
+/// anything. A service must not start while there are any.
 ///
 /// # Errors
 /// [`SchemaError`].
@@ -98,7 +98,10 @@ pub async fn unknown_migrations(options: &PostgresOptions) -> Result<Vec<String>
 pub async fn distribute(options: &PostgresOptions, shards: u16) -> Result<Vec<String>, SchemaError> {
     let lacking = pending(options).await?;
     if lacking.iter().any(|step| !is_distribution(step)) {
-        return Err(SchemaError::Failed(format!("it lacks {}; run `candor migrate` first", lacking.join(", "))));
+        return Err(SchemaError::Failed(format!(
+            "the schema lacks {}; run `candor migrate` first",
+            lacking.join(", ")
+        )));
     }
     distribute::distribute(&open_locked(options).await?, shards).await
 }
@@ -168,7 +171,8 @@ const FEED_GAP: &str = "SELECT COALESCE(max(position), 0) - pg_snapshot_xmax(pg_
 
 /// Raises the feed offset after a restore. The feed position of an event is its transaction id plus
 /// `feed_offset()`. A dump restored into a new server contains events with higher transaction ids than that server
-/// has reached. With the new offset, new events follow all restored ones, and pollers miss none.
+/// has reached. With the new offset, new events follow all restored ones, and clients that poll the feed miss
+/// none.
 async fn rebase_feed(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
     let (gap, offset) = one(connection, FEED_GAP, |row| {
         let mut number = || row.int().map_err(Failure::Other).map(Option::unwrap_or_default);
@@ -224,7 +228,7 @@ mod tests {
                       AND NOT c.relispartition AND c.relnamespace = 'public'::regnamespace ORDER BY c.relname";
         let tables = rows(&options, tables).await;
         for table in &tables {
-            assert_eq!(lists.get(table.as_str()), Some(&1), "{table} is listed once, by its scope");
+            assert_eq!(lists.get(table.as_str()), Some(&1), "{table} is listed once, by its placement");
         }
         assert_eq!(lists.len(), tables.len(), "{lists:?}");
         let unique = "SELECT t.relname || ' ' || i.relname FROM pg_index AS x JOIN pg_class AS i \

@@ -47,7 +47,7 @@ impl std::fmt::Debug for PostgresOptions {
     }
 }
 
-/// Reason for a failed connection to the database. The text names the remedy and contains no secret.
+/// Reason for a failed connection to the database. The text contains no secret.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
     /// The URL is invalid.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use candor_domain::access::Tenant;
 use moka::sync::Cache;
 
-/// Maximum number of cached data sets, some ten megabytes. Facts about others are looked up each time.
+/// Maximum number of cached data sets, some ten megabytes. Facts about further data sets are looked up each time.
 const MOST: u64 = 100_000;
 
 /// Creates a cache that drops each entry `lifetime` after its insertion.

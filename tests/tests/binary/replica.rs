@@ -243,10 +243,10 @@ fn replica_must_be_a_standby_of_this_database_and_schema() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     assert_eq!(page(&mut client, None).0, [""; 0]);
-    service.wait_for_line("has not arrived there yet");
+    service.wait_for_line("has not arrived on the standby yet");
     let doctor_run = candor(&place, &["doctor"]);
     assert!(
-        doctor_run.code == Some(1) && doctor_run.stdout.contains("has not arrived there yet"),
+        doctor_run.code == Some(1) && doctor_run.stdout.contains("has not arrived on the standby yet"),
         "{}",
         doctor_run.stdout
     );
@@ -272,5 +272,5 @@ fn replica_must_be_a_standby_of_this_database_and_schema() {
     let elsewhere = PrimaryAndStandby::start().unwrap();
     let wrong = place.with("CANDOR_DATABASE_REPLICA_URL", &elsewhere.standby.url());
     let doctor_output = candor(&wrong, &["doctor"]).stdout;
-    assert!(doctor_output.contains("it is no copy of this database"), "{doctor_output}");
+    assert!(doctor_output.contains("the server is no copy of this database"), "{doctor_output}");
 }

@@ -33,9 +33,10 @@ const UNCONFIRMED: Duration = Duration::from_secs(20);
 
 /// Setting for generic plans on a single server: plans must not depend on the values of one request.
 pub(crate) const PLAN_SETTING: (&str, &str) = ("plan_cache_mode", "force_generic_plan");
-/// Citus plans with the values, because it routes a statement by the tenant's value. Most statements have no
-/// generic plan there. Where one exists, Citus also makes a plan for the shard, never reuses it and never frees
-/// it. 20,000 lookups on the tenant's own node left a gigabyte in their session.
+/// Condition and value of a `CASE` that selects custom plans on a cluster. Citus plans with the values, because it
+/// routes a statement by the tenant's value. Most statements have no generic plan there. Where one exists, Citus
+/// also makes a plan for the shard, never reuses it and never frees it. 20,000 lookups on the tenant's own node
+/// left a gigabyte in their session.
 const PLAN_OF_A_CLUSTER: &str =
     "EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN 'force_custom_plan'";
 /// Settings of pooled connections. Locks wait as long as a retry may wait for the original request (decision B2).

@@ -15,16 +15,16 @@ use crate::connection::session::{Session, run_into};
 use crate::failure::Failure;
 use crate::sql::Sql;
 
-/// Time limit for a statement on a shared connection. After it the connection is closed, which also ends the
-/// statement that blocks it.
+/// Time limit for a statement on a shared connection. After this time the connection is closed, which also ends
+/// the statement that blocks the connection.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Shared connections, one for each runtime that sends reads.
 pub(crate) struct SharedConnections {
     session: Session,
     shared_connections: Vec<SharedConnection>,
-    /// Runtimes that have sent reads, in the order of their first one. A runtime's index selects its connection,
-    /// modulo their number.
+    /// Runtimes that have sent reads, in the order of their first read. The index of a runtime, modulo the number
+    /// of connections, selects its connection.
     runtimes: RwLock<Vec<Id>>,
 }
 

@@ -39,10 +39,10 @@ impl Identity {
     /// The reason to reject the connection.
     async fn check(self, connection: &AsyncPgConnection) -> Result<(), String> {
         if one(connection, &Sql::plain(IDENTITY), Self::read).await? != self {
-            return Err("it is no copy of this database".to_owned());
+            return Err("the server is no copy of this database".to_owned());
         }
         if !one(connection, &Sql::plain(STANDING), flag).await? {
-            return Err("it is no standby: it takes writes of its own".to_owned());
+            return Err("the server is no standby: it takes writes of its own".to_owned());
         }
         Ok(())
     }
@@ -67,7 +67,7 @@ impl StandbyOf {
         self.identity.check(connection).await?;
         match one(connection, &self.has_migration, flag).await {
             Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(format!("migration {} has not arrived there yet", self.migration)),
+            Ok(false) | Err(_) => Err(format!("migration {} has not arrived on the standby yet", self.migration)),
         }
     }
 }
@@ -82,5 +82,5 @@ pub(crate) async fn one<T: Send>(
     read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
 ) -> Result<T, String> {
     let rows = run(connection, sql, read).await.map_err(Failure::text)?;
-    rows.into_iter().next().ok_or_else(|| "it does not answer".to_owned())
+    rows.into_iter().next().ok_or_else(|| "the server returned no row".to_owned())
 }

@@ -93,7 +93,11 @@ impl TlsSettings {
         let provider = Arc::new(ring::default_provider());
         let verifier = Verifier {
             algorithms: provider.signature_verification_algorithms,
-            chain: if self.check == Check::Nothing { None } else { Some(self.chain(&provider)?) },
+            chain_verifier: if self.check == Check::Nothing {
+                None
+            } else {
+                Some(self.chain_verifier(&provider)?)
+            },
             check_name: self.check == Check::ChainAndName,
         };
         let config = ClientConfig::builder_with_provider(provider)
@@ -105,7 +109,7 @@ impl TlsSettings {
         Ok(config)
     }
 
-    fn chain(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, ConnectError> {
+    fn chain_verifier(&self, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, ConnectError> {
         let mut roots = RootCertStore::empty();
         match &self.root {
             Some(path) => {
@@ -136,7 +140,7 @@ impl TlsSettings {
 #[derive(Debug)]
 struct Verifier {
     algorithms: WebPkiSupportedAlgorithms,
-    chain: Option<Arc<WebPkiServerVerifier>>,
+    chain_verifier: Option<Arc<WebPkiServerVerifier>>,
     check_name: bool,
 }
 
@@ -149,8 +153,8 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let Some(chain) = &self.chain else { return Ok(ServerCertVerified::assertion()) };
-        match chain.verify_server_cert(end_entity, intermediates, name, ocsp_response, now) {
+        let Some(verifier) = &self.chain_verifier else { return Ok(ServerCertVerified::assertion()) };
+        match verifier.verify_server_cert(end_entity, intermediates, name, ocsp_response, now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if !self.check_name => Ok(ServerCertVerified::assertion()),

@@ -2,8 +2,9 @@
 //! to the node with its rows.
 //!
 //! Every node can answer every statement, at some cost if the rows are on another node. So the location of a
-//! tenant is only a hint: a stale one costs time, and another node replaces an unreachable one. Rows on a node
-//! that accepts connections but does not answer are refused, so that other requests do not wait behind them.
+//! tenant is only a hint: a stale one costs time, and another node replaces an unreachable one. Statements for
+//! rows on a node that accepts connections but does not answer are refused, so that other requests do not wait
+//! behind them.
 
 mod state;
 pub(crate) mod transaction;
@@ -90,7 +91,7 @@ struct Node {
 }
 
 impl Nodes {
-    /// Creates the set of a single server, or of a cluster of which one node is named.
+    /// Creates the set of one server: the only one, or the only node of a cluster that the URL names.
     pub(crate) fn single_server(connections: Connections) -> Self {
         Self::new(vec![Node { name: String::new(), connections, watch: None }])
     }
@@ -273,7 +274,7 @@ impl Node {
                 node,
                 reason,
                 "a node of the cluster does not respond; requests of its organizations get 503 until the node \
-                 responds"
+                 responds. Check the load and the network of the node"
             ),
         }
     }

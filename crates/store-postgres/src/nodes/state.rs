@@ -96,9 +96,9 @@ mod tests {
     fn query_for_an_unresponsive_node_is_refused() {
         let of_it = [up(Some(0)), silent(Some(1)), up(Some(2))];
         assert_eq!(node_to_ask(&of_it, Some(1)), Err(NodeUnavailable));
-        assert_eq!(node_to_ask(&of_it, Some(7)), Ok(0), "of a node that is not named");
+        assert_eq!(node_to_ask(&of_it, Some(7)), Ok(0), "rows of a node that the URL does not name");
         let never_told = [up(Some(0)), silent(None)];
-        assert_eq!(node_to_ask(&never_told, Some(1)), Err(NodeUnavailable), "which one it is nobody knows");
+        assert_eq!(node_to_ask(&never_told, Some(1)), Err(NodeUnavailable), "the silent node may have the rows");
         assert_eq!(node_to_ask(&never_told, Some(0)), Ok(0));
     }
 }

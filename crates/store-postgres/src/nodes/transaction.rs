@@ -22,7 +22,8 @@ use crate::sql::planner_settings::STEER;
 
 /// Maximum number of attempts for a transaction that collides with others.
 const TRIES: u32 = 4;
-/// Pause before the second attempt. Each later pause is longer by this, so that the other transactions can finish.
+/// Pause before the second attempt. Each later pause is longer by the same time, so that the other transactions
+/// can finish.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Time limit for a transaction; after it the connection is closed. The server's timeouts should end the
 /// transaction before.
@@ -49,8 +50,8 @@ impl Transaction {
         Self { statements: all, answering: vec![answering + 1] }
     }
 
-    /// Creates a transaction of statements, each with a flag whether its rows belong to the result. The rows of a
-    /// single statement always do.
+    /// Creates a transaction of statements, each with a flag that is `true` if its rows belong to the result. The
+    /// rows of a single statement always do.
     pub(crate) fn from_marked(mut statements: Vec<(Sql, bool)>) -> Self {
         if statements.len() == 1 {
             let only = statements.remove(0).0;
@@ -70,8 +71,8 @@ impl Transaction {
         Self::new(all, last)
     }
 
-    /// Creates a transaction of statements under some settings. Each statement has a flag whether its rows belong
-    /// to the result.
+    /// Creates a transaction of statements under some settings. Each statement has a flag that is `true` if its
+    /// rows belong to the result.
     pub(crate) fn with_settings(settings: &[&str], statements: Vec<(Sql, bool)>) -> Self {
         let settings = settings.iter().map(|setting| (Sql::plain(setting), false));
         Self::from_marked(settings.chain(statements).collect())
@@ -151,7 +152,7 @@ async fn try_once(nodes: &Nodes, transaction: &Transaction) -> TransactionOutcom
         Ok(connection) => timeout(PATIENCE, send_all(connection, transaction)).await,
         Err(failure) => return TransactionOutcome::Unknown(failure),
     };
-    let late = |_| TransactionOutcome::Unknown(Failure::Busy("the transaction was not done in time".to_owned()));
+    let late = |_| TransactionOutcome::Unknown(Failure::Busy("the transaction did not end in time".to_owned()));
     let outcome = send_result.unwrap_or_else(late);
     if !matches!(outcome, TransactionOutcome::Unknown(_)) {
         pooled_connection.give_back();
@@ -262,6 +263,6 @@ mod tests {
         let outcome =
             send_once(&server, &transaction, |_| Err::<i64, _>(Failure::Other("unreadable".to_owned()))).await;
         assert!(matches!(outcome, TransactionOutcome::Unknown(Failure::Other(_))));
-        assert_eq!(rows(&server).await, 1, "it holds");
+        assert_eq!(rows(&server).await, 1, "the row is stored");
     }
 }

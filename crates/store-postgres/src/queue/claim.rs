@@ -201,7 +201,8 @@ impl LeaseBuilder {
         } else {
             "b.webhook_id = o.webhook_id"
         };
-        // Null is no limit. A limit may refer to the queue, because it is outside of the limited query.
+        // A null limits nothing. This `LIMIT` may refer to the queue `o`, because it stands outside of the query
+        // that it limits.
         format!(
             "SELECT * FROM ({each}) AS r LIMIT (SELECT b.most FROM UNNEST({}) AS b (tenant_id, webhook_id, most) \
              WHERE {is_same})",

@@ -5,7 +5,8 @@ use candor_tables::flat::SqlValue;
 
 use crate::sql::Sql;
 
-/// Statements that move due times to `now` and ends of leases to `lease`.
+/// Statements that move due times that a clock set while it was ahead back to `now`, and later ends of leases to
+/// `lease`.
 pub(super) fn corrections(now: Timestamp, lease: Timestamp) -> Vec<Sql> {
     let mut all = vec![];
     let mut add = |at: Timestamp, text: fn(&str) -> String| {

@@ -76,7 +76,7 @@ async fn partition(
 }
 
 /// Ignores a failed change of a partition, which the next run retries, unless later changes would fail as well.
-/// Until then the default partition serves the day.
+/// Until the retry, the default partition serves the day.
 fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
     let Err(failure) = changed else { return Ok(()) };
     match failure {

@@ -104,8 +104,8 @@ pub(super) fn statements(
     Ok(texts.into_iter().map(|(text, answers)| (record.sql.part(&text), answers)).collect())
 }
 
-/// Builder for the texts of a record. Their parameters are bound once, and each statement gets those that its text
-/// names.
+/// Builder for the texts of a record. Their parameters are bound once, and each statement gets the parameters that
+/// its text names.
 struct RecordBuilder<'r> {
     sql: Sql,
     slice: &'r ResultSlice<'r>,
@@ -178,8 +178,8 @@ impl<'r> RecordBuilder<'r> {
     }
 
     /// SQL that locks the deliveries still leased by the worker, in the order of their keys. Over all tenants this
-    /// is the part `mine`. Only the key has its order, so the planner cannot choose an index that scans a whole
-    /// backlog.
+    /// is the part `mine`. Only the primary key has this order, so the planner cannot choose an index that scans a
+    /// whole backlog.
     fn hold(&self) -> String {
         let worker = &self.worker;
         if let Some(tenant) = &self.tenant {
@@ -207,7 +207,7 @@ impl<'r> RecordBuilder<'r> {
         format!("j.tenant_id = {tenant} AND {} AND j.worker = {}", same.join(" AND "), self.worker)
     }
 
-    /// SQL that deletes the finished deliveries and updates the others.
+    /// SQL that deletes the finished deliveries and updates the remaining ones.
     fn changes(&self) -> [String; 2] {
         let columns = [&ATTEMPT[..], &["next", "due_at", "delivery_id"]].concat();
         let (gone, kept, is_same, returning) = match &self.tenant {
@@ -367,19 +367,19 @@ fn health_sets() -> String {
     )
 }
 
-/// A row of the result: a number of recorded results, and the streak of a subscription, if any. The numbers of all
-/// rows add up.
+/// A row of the result: a number of recorded results, and the streak of a subscription, if any. The sum over all
+/// rows is the number of recorded results.
 pub(super) type Row = (i64, Option<(QueueKey, Streak)>);
 
 /// Reads a row of the result of a record.
 pub(super) fn read_row(row: &mut dyn CellReader) -> Result<Row, Failure> {
-    let lock_count = int(row)?;
+    let recorded_count = int(row)?;
     let tenant = row.id().map_err(Failure::Other)?.map(Tenant::from_bytes);
     let queue = tenant.zip(row.id().map_err(Failure::Other)?.map(Id::from_bytes));
     let failures = u32::try_from(int(row)?).unwrap_or(u32::MAX);
     let failing_since = row.time().map_err(Failure::Other)?;
     let is_failing = row.flag().map_err(Failure::Other)?.unwrap_or_default();
-    Ok((lock_count, queue.map(|queue| (queue, Streak { failures, since: failing_since, is_failing }))))
+    Ok((recorded_count, queue.map(|queue| (queue, Streak { failures, since: failing_since, is_failing }))))
 }
 
 /// Merges the results of a record's transactions. Results that were not recorded count as lost.

@@ -17,9 +17,10 @@ struct KeyedRow {
     key: String,
 }
 
-/// Computes the keys of rows from earlier versions. A row whose key another row has keeps its own and becomes a
-/// twin. Does nothing where all keys are current. Runs at each start, and not with the migrations: instances of the earlier
-/// version look rows up by their former keys, and the last start of an upgrade finds the rows that they wrote.
+/// Computes the keys of rows from earlier versions. A row whose key another row has keeps its former key and
+/// becomes a twin. Does nothing where all keys are current. Runs at each start, and not with the migrations:
+/// instances of the earlier version look rows up by their former keys, and the last start of an upgrade finds the
+/// rows that these instances wrote.
 ///
 /// # Errors
 /// [`SchemaError`]. Keys that were replaced before stay so; another run continues.
@@ -57,8 +58,8 @@ fn page(keyed: &KeyedText, place: ([u8; 16], [u8; 16])) -> Sql {
     sql
 }
 
-/// Gives a row its key, or marks it as a twin. Other instances may write meanwhile, so both only change a row that
-/// still has the text.
+/// Gives a row its key, or marks it as a twin. Other instances may write meanwhile, so both statements only change
+/// a row that still has the text.
 async fn replace_key(
     connection: &AsyncPgConnection,
     keyed: &KeyedText,
@@ -81,7 +82,7 @@ async fn replace_key(
     ));
     match run(connection, &take, keyed_id).await {
         Ok(taken) if !taken.is_empty() => return Ok(()),
-        // Another instance that starts now was faster.
+        // Another row has the key, or another instance that starts now was faster.
         Ok(_) | Err(Failure::Unique { .. }) => {}
         Err(failure) => return Err(schema_error(failure)),
     }

@@ -15,8 +15,8 @@ use crate::sql::Sql;
 const SIGNS: [(&str, &str); 3] = [
     (
         "unsupported startup parameter",
-        "a pooler refuses what the URL sets: name it in PgBouncer's ignore_startup_parameters and set it for the \
-         role",
+        "a pooler refuses a parameter of the URL: name the parameter in PgBouncer's ignore_startup_parameters, and \
+         set it for the role",
     ),
     ("\" already exists", IN_TRANSACTION_MODE),
     ("\" does not exist", IN_TRANSACTION_MODE),
@@ -61,7 +61,7 @@ pub(crate) async fn expect_own_session(
         return Ok(());
     }
     let reason =
-        "a pooler in transaction mode stands in between; this needs a URL that leads to the server itself";
+        "a pooler in transaction mode stands before the server; use a URL that leads to the server itself";
     Err(SchemaError::Failed(reason.to_owned()))
 }
 

@@ -56,5 +56,5 @@ pub(crate) async fn one<T: Send>(
     read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
 ) -> Result<T, SchemaError> {
     let rows = run(connection, &Sql::plain(sql), read).await.map_err(schema_error)?;
-    rows.into_iter().next().ok_or_else(|| SchemaError::Failed(format!("no answer to {sql}")))
+    rows.into_iter().next().ok_or_else(|| SchemaError::Failed(format!("the query returned no row: {sql}")))
 }

@@ -48,7 +48,7 @@ const LEAST_POOLED: usize = 2;
 pub(crate) struct PartitionWarning(pub(crate) Arc<AtomicBool>);
 
 /// Divisor for the share of pooled connections that reads of tenants may hold at once, one exclusive connection
-/// each. The rest stays free for commits. Waiting tenants take turns.
+/// each. The rest stays free for commits. Waiting organizations take turns.
 const SINGLE_READ_SHARE: usize = 2;
 
 /// Maximum wait of a read for its turn at a connection.
@@ -63,9 +63,9 @@ pub struct PostgresStore {
     pub(crate) turns: QueueConnections,
     pub(crate) warned: PartitionWarning,
     pub(crate) slow: SlowReadLimits,
-    /// Limits concurrent reads on exclusive connections; waiting tenants take turns.
+    /// Limits concurrent reads on exclusive connections; waiting organizations take turns.
     single_reads: LargeWork,
-    /// Limits concurrent reads of large results; waiting tenants take turns.
+    /// Limits concurrent reads of large results; waiting organizations take turns.
     pub(crate) large_work: LargeWork,
     pub(crate) row_sizes: RowSizes,
     pub(crate) layout: SharedLayout,

@@ -25,8 +25,8 @@ use crate::store::PostgresStore;
 
 /// Pause after a failure of the standby; then a single read tries it again.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Extra wait beyond the timeout of slow reads, at which the standby ends a statement. After it the standby counts
-/// as unavailable.
+/// Time that a read waits beyond the timeout of slow reads, at which the standby ends a statement. A standby that
+/// has not answered by then counts as unavailable.
 const GRACE: Duration = Duration::from_millis(250);
 /// Divisor of the primary's number of connections, which gives the replica's number.
 const SHARE: usize = 2;
@@ -54,7 +54,7 @@ enum State {
     Down { until: Instant },
 }
 
-/// Reads whether the server is a standby, and its lag in seconds.
+/// Reads a flag that is `true` if the server is a standby, and the lag of the server in seconds.
 fn read_standby(row: &mut dyn CellReader) -> Result<(bool, f64), Failure> {
     let is_standby = flag(row)?;
     // Negative if the standby's clock is behind the primary's.
@@ -110,7 +110,7 @@ impl Replica {
         }
     }
 
-    fn is_up(&self) {
+    fn mark_up(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match *state {
             State::Up => return,
@@ -124,10 +124,13 @@ impl Replica {
         gauge!("candor_store_replica_up").set(1);
     }
 
-    fn is_down(&self, reason: &str) {
+    fn mark_down(&self, reason: &str) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !matches!(*state, State::Down { .. }) {
-            tracing::warn!(reason, "cannot read the replica; all reads use the primary until it responds");
+            tracing::warn!(
+                reason,
+                "cannot read the replica; all reads use the primary until the replica responds"
+            );
         }
         *state = State::Down { until: Instant::now() + PAUSE };
         gauge!("candor_store_replica_up").set(0);
@@ -136,11 +139,11 @@ impl Replica {
     async fn ask(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), ReplicaUnavailable> {
         let answer = match timeout(self.patience, self.ask_once(sql, rows)).await {
             Ok(it) => it,
-            Err(_) => Err(ReplicaUnavailable::Down("it did not answer in time".to_owned())),
+            Err(_) => Err(ReplicaUnavailable::Down("the replica did not answer in time".to_owned())),
         };
         match &answer {
-            Ok(()) => self.is_up(),
-            Err(ReplicaUnavailable::Down(reason)) => self.is_down(reason),
+            Ok(()) => self.mark_up(),
+            Err(ReplicaUnavailable::Down(reason)) => self.mark_down(reason),
             Err(ReplicaUnavailable::Failed(failure)) => tracing::debug!(?failure, "a read failed on the replica"),
         }
         answer
@@ -158,7 +161,7 @@ impl Replica {
             one(connection, &Sql::plain(STANDING), read_standby).await.map_err(ReplicaUnavailable::Down)?;
         // A promoted standby may have diverged from this database.
         if !is_standby {
-            return Err(ReplicaUnavailable::Down("it is no standby any more".to_owned()));
+            return Err(ReplicaUnavailable::Down("the server is no standby any more".to_owned()));
         }
         gauge!("candor_store_replica_lag_seconds").set(lag);
         pooled_connection.give_back();

@@ -16,8 +16,8 @@ use crate::failure::Failure;
 use crate::sql::Sql;
 use crate::store::PostgresStore;
 
-/// Extra wait beyond the deadline, at which the server ends the statement. A response within it keeps the
-/// connection open.
+/// Time that a read waits beyond its deadline, at which the server ends the statement. A response within this time
+/// keeps the connection open.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// Limits of slow reads, and the limiter of their concurrency.
@@ -61,8 +61,9 @@ impl Drop for StatementPermit {
 }
 
 impl PostgresStore {
-    /// Runs a read that no index answers, if a permit is available. `conditions` are the query parameters that
-    /// make it slow.
+    /// Runs a read that no index answers, once a permit is free. Fails with [`TooSlow`] if no permit becomes free
+    /// in time, or if the read exceeds its deadline. `conditions` are the query parameters that make the read
+    /// slow.
     pub(crate) async fn slowly<T: Send>(
         &self,
         tenant: Tenant,
@@ -94,7 +95,7 @@ impl PostgresStore {
             permit.leave();
             return answer.map_err(|_| out_of_time());
         }
-        // The deadline starts anew for the primary, on which a replica without an answer has spent no time.
+        // The deadline starts anew for the primary: the attempt on the replica has cost the primary no time.
         permit.until = deadline();
         match timeout_at(permit.until, self.nodes.read_apart(|node| &node.slow, sql, rows)).await {
             Ok(Err(Failure::TimedOut(_))) => {
