@@ -13,11 +13,12 @@ use crate::schema::session::{SchemaError, one, open_locked, schema_error};
 use crate::sql::Sql;
 use crate::sql::row::flag;
 
-/// Table with the statistics of all columns. Databases from before 0039 have values of erased people there.
+/// Table with the statistics of all columns. Databases from before version 0039 of the schema have values of
+/// erased people there.
 const STATISTICS: &str = "pg_statistic";
 
-/// Query for statements that remove the stored statistics of the columns without a target, one for each table. A
-/// change to the same type removes them and rewrites no row.
+/// Query for statements, one for each table, that remove the stored statistics of the columns whose statistics
+/// target is 0. Changing a column to its own type removes its statistics and rewrites no row.
 const REMOVE_STATISTICS: &str = "SELECT format('ALTER TABLE %s %s', c.oid::regclass, string_agg(format( \
      'ALTER COLUMN %I TYPE %s%s', a.attname, format_type(a.atttypid, a.atttypmod), \
      CASE WHEN k.oid IS NULL THEN '' ELSE format(' COLLATE %s', k.oid::regcollation) END), ', ')) \
@@ -26,14 +27,14 @@ const REMOVE_STATISTICS: &str = "SELECT format('ALTER TABLE %s %s', c.oid::regcl
      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' AND a.attnum > 0 \
      AND NOT a.attisdropped AND a.attstattarget = 0 GROUP BY c.oid ORDER BY c.oid::regclass::text";
 
-/// Query that returns `true` if the role may rewrite the tables of the server.
+/// Query that returns `true` if the role owns the database, and so may rewrite its system tables.
 const OWNS_DATABASE: &str =
     "SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()";
 
 /// Rewrites the tables that had rows of erased people, one after the other, so that their files no longer contain
-/// removed rows. Calls `begin` before each. A table is locked while it is rewritten. Then removes the statistics
-/// that the server once made of texts; the table of the statistics is the last of the result, if the role may
-/// rewrite it.
+/// removed rows. Calls `begin` with the name of each table before its rewrite, during which the table is locked.
+/// Finally removes the statistics that the server once made of texts. Returns the rewritten tables; the table of
+/// the statistics is the last one, if the role may rewrite it.
 ///
 /// # Errors
 /// [`SchemaError`], also if a table stays locked for 10 seconds.

@@ -24,7 +24,7 @@ const FEW: usize = 256;
 
 #[async_trait]
 impl SearchIndex for PostgresStore {
-    /// One statement, for a consistent snapshot: every row is in the queue, in a segment, or in both.
+    /// Uses one statement, for a consistent snapshot: every row is in the queue, in a segment, or in both.
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
         let mut sql = Sql::default();
         let (tenant, table) = (sql.tenant(tenant), sql.bind(SqlValue::Text(table.to_owned())));
@@ -165,7 +165,7 @@ impl SearchIndex for PostgresStore {
     }
 }
 
-/// Builds the statements of a change to the index. The flag is `false`: their rows are not part of a result.
+/// Builds the statements of a change to the index. The flags are `false`: no row is part of a result.
 fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bool)> {
     let mut all = vec![];
     if !change.indexed.is_empty() {
@@ -183,8 +183,8 @@ fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bo
     all.into_iter().map(|id| (id, false)).collect()
 }
 
-/// Builds the statement that removes indexed rows from the queue. Rows that were written since, or are locked by a
-/// writer, stay queued.
+/// Builds the statement that removes indexed rows from the queue. Rows that were written after the worker read
+/// them, or that a writer locks now, stay queued.
 fn remove_indexed(tenant: Tenant, table: &str, rows: &[PendingRow]) -> Sql {
     let mut sql = Sql::default();
     let (tenant, table) = (sql.tenant(tenant), sql.bind(SqlValue::Text(table.to_owned())));

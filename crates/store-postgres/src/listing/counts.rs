@@ -29,8 +29,8 @@ impl PostgresStore {
     }
 }
 
-/// Builds the statement. Rows are counted by values of their own first: a value of another table is looked up once
-/// for each of these groups, not for each row.
+/// Builds the statement. The inner query groups rows by their own values. The outer query then looks up the value
+/// of another table once for each of these groups instead of once for each row.
 fn sql(tenant: Tenant, lists: &[&Listing], keys: &[GroupKey], most: usize) -> Sql {
     let mut page = PageSql::of_all_rows(tenant);
     let group_columns = (1..=keys.len()).map(|at| at.to_string()).collect::<Vec<_>>().join(", ");
@@ -59,7 +59,8 @@ fn sql(tenant: Tenant, lists: &[&Listing], keys: &[GroupKey], most: usize) -> Sq
     page.sql
 }
 
-/// Columns and joins of the groups of each run. With columns of the row alone, these are by day and not by month.
+/// Columns and joins of the groups of each run. If all keys are columns of the row itself, these groups are by
+/// day; the final groups are by month.
 fn inner_groups(keys: &[GroupKey], tenant: &str) -> (String, String) {
     let is_own = keys.iter().all(GroupKey::is_own);
     let (mut columns, mut joins) = (String::new(), String::new());

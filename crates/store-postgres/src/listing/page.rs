@@ -11,7 +11,7 @@ use crate::sql::row::columns_of;
 
 /// Row limits as literals. A generic plan does not know the value of a parameter, and would prepare to read a
 /// tenth of the table. The usual page sizes have limits of their own, because a scan continues until it has found
-/// as many rows.
+/// as many rows as its literal allows.
 const BOUNDS: [u32; 7] = [27, 52, 103, 1001, 2001, 10_001, 65_537];
 /// Maximum number of rows that a bounded scan reads with hashed lookups. A list of a team without recent rows
 /// must not read all other rows. A hashed lookup of a row costs some 0.1 µs, an indexed one 0.8 µs.
@@ -137,8 +137,8 @@ impl PageSql {
         };
         let looks = self.looks(listing, filter, None);
         if has_one_row(listing) {
-            // Unique values have no statistics (decision H4). Without the order, the planner cannot walk an index of it
-            // to find the few hundred rows that it expects.
+            // Unique values have no statistics (decision H4). Without an `ORDER BY`, the planner cannot walk the
+            // index of the order to find the few hundred rows that it expects.
             let all = [vec!["TRUE".to_owned()], looks].concat().join(" AND ");
             let plain_conditions = plain_conditions.join(" AND ");
             return format!(
@@ -213,7 +213,7 @@ impl PageSql {
         }
     }
 
-    /// Query for the people below a manager, with `itself` including the manager.
+    /// Query for the people below a manager, and for the manager if `itself` is `true`.
     fn people(&self, manager: &str, itself: bool) -> String {
         let tenant = &self.tenant;
         let and = if itself { format!(" UNION ALL SELECT {manager}::uuid") } else { String::new() };
@@ -286,8 +286,8 @@ impl PageSql {
     }
 
     /// Conditions that another table decides, except the one that supplies the rows. Their forms keep the planner
-    /// from joins, whose cost it cannot estimate: an `EXISTS` with `OFFSET` is one index lookup, and a compared
-    /// `IN` builds a hash on first use.
+    /// from joins, whose cost it cannot estimate: an `EXISTS` with `OFFSET` is one index lookup, and an `IN` with
+    /// `IS TRUE` builds a hash on first use.
     fn looks(&mut self, listing: &Listing, filter: &RowFilter, without: Option<usize>) -> Vec<String> {
         let (tenant, mut looks) = (self.tenant.clone(), vec![]);
         for (at, condition) in listing.conditions.iter().enumerate() {

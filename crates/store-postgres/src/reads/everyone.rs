@@ -20,8 +20,8 @@ use crate::sql::row::{columns, owner, read_versioned};
 use crate::sql::valid_keys::valid_keys;
 use crate::store::PostgresStore;
 
-/// Expression for the tenant of the data set that a key opens. The id of an organization's test data set differs
-/// from the live one in the highest bit.
+/// Expression for the tenant of the test data of a key's organization. Its id differs from that of the live data
+/// in the highest bit.
 const OPENED: &str =
     "translate(substr(k.tenant_id::text, 1, 1), '01234567', '89abcdef') || substr(k.tenant_id::text, 2)";
 

@@ -1,8 +1,8 @@
 //! Reads of the event feed, in commit order.
 //!
-//! An event is visible after every transaction that began before its own has ended. Such a transaction could still
-//! commit an event with a lower position. Transactions are short, so a read waits briefly for events that are held
-//! back. A transaction left open anywhere on the server holds back the feed until it ends.
+//! An event becomes visible once all transactions that began before its own have ended: an earlier transaction
+//! could still commit an event with a lower position. Transactions are short, so a read waits briefly for events
+//! that are held back. A transaction left open anywhere on the server holds back the feed until it ends.
 
 use std::time::Duration;
 
@@ -22,8 +22,8 @@ use crate::sql::Sql;
 use crate::sql::row::{columns, flag, id, int, read_versioned};
 use crate::store::PostgresStore;
 
-/// Pauses between reads while events are held back. Most transactions end within the first; growing pauses limit
-/// the load of readers that wait for a long one.
+/// Pauses between reads while events are held back. Most transactions end within the first pause; growing pauses
+/// limit the load of readers that wait for a long transaction.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(5), Duration::from_millis(10), Duration::from_millis(20), Duration::from_millis(40)];
 
@@ -117,8 +117,8 @@ impl PostgresStore {
     }
 }
 
-/// Query for the last position before a time. It uses an event old enough to be committed before every event since
-/// then.
+/// Query for a position before all events since a time. It takes the position of an event that is old enough to be
+/// committed before all of them.
 fn last_before(tenant: Tenant, at: Timestamp) -> Sql {
     let mut sql = Sql::default();
     let long_before = first_id_at(at.plus_seconds(-MOST_COMMIT_DELAY_SECONDS));

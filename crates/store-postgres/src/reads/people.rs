@@ -93,7 +93,7 @@ impl People for PostgresStore {
     async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
         let (mut sql, tenant_of_read) = (Sql::default(), tenant);
         let (tenant, people) = (sql.tenant(tenant), sql.ids(people.iter().map(|person| person.to_bytes())));
-        // Each line is read once, whatever the planner believes about their number: a lookup for each person becomes a
+        // This form reads each line once, whatever the planner expects. A lookup for each person would become a
         // scan for each person if one manager has most lines.
         sql.push(&format!(
             "SELECT ancestor_id, max(depth) FROM reporting_lines WHERE tenant_id = {tenant} \

@@ -72,7 +72,7 @@ pub(super) fn sql(
     sql
 }
 
-/// Reads an event's id, its type, and whether it is queued.
+/// Reads the id and the type of an event, and a flag that is `true` if its delivery is queued.
 pub(super) fn event(row: &mut dyn CellReader) -> Result<EventToRedeliver, Failure> {
     let id = Id::from_bytes(read_row::id(row)?);
     let word = row.text().map_err(Failure::Other)?.unwrap_or_default();

@@ -40,8 +40,8 @@ impl PostgresStore {
     ) -> Emptied {
         let mut sql = Sql::default();
         let (tenant, most) = (sql.tenant(tenant), sql.bind(SqlValue::Int(i64::from(most))));
-        // A row of another partition may have an equal `ctid`. It belongs to the same tenant, so it is deleted
-        // too.
+        // A row of another partition may have an equal `ctid`. That row belongs to the same tenant, so it may be
+        // changed as well.
         sql.push(&format!(
             "WITH gone AS ({change} WHERE tenant_id = {tenant}{which} AND ctid = ANY(ARRAY(SELECT ctid \
              FROM {table} WHERE tenant_id = {tenant}{which} LIMIT {most})) RETURNING 1) SELECT count(*) FROM gone"

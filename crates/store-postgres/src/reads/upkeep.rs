@@ -1,4 +1,4 @@
-//! Upkeep of the store: master keys, the server's clock, and a write probe.
+//! Upkeep of the store: master keys, sizes of tables, removal of test data, the server's clock, and a write probe.
 
 use async_trait::async_trait;
 
@@ -103,10 +103,10 @@ fn addition(key: &MasterKey, seen: usize) -> Sql {
         sql.bind(SqlValue::Bytes(key.sealed.clone())),
         sql.bind(SqlValue::Time(key.recorded_at)),
     ];
-    let subscription_count = sql.bind(SqlValue::Int(i64::try_from(seen).unwrap_or(i64::MAX)));
+    let seen_count = sql.bind(SqlValue::Int(i64::try_from(seen).unwrap_or(i64::MAX)));
     sql.push(&format!(
         "INSERT INTO master_keys (key_id, fingerprint, sealed, recorded_at) SELECT {} \
-         WHERE (SELECT count(*) FROM master_keys) = {subscription_count} ON CONFLICT DO NOTHING",
+         WHERE (SELECT count(*) FROM master_keys) = {seen_count} ON CONFLICT DO NOTHING",
         values.join(", ")
     ));
     sql

@@ -10,12 +10,12 @@ pub(crate) const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true)
     set_config('enable_hashagg', 'off', true)";
 
 /// Asynchronous commit of a lease, which need not survive a crash of the server. A lost lease makes its deliveries
-/// due at once, and those already sent are sent again, as after a crash of the service. Later records flush the
-/// WAL and the lease with it.
+/// due at once, and deliveries that were already sent are sent again, as after a crash of the service. Later
+/// records flush the WAL and the lease with it.
 pub(crate) const UNFLUSHED: &str = "SET LOCAL synchronous_commit = off";
 
-/// Subquery for the subscription with these ids. Only the primary key has its order, which keeps the planner from
-/// the indexes of lists, which begin with the tenant too.
+/// Subquery for the subscription with these ids. Only the primary key has this order. That keeps the planner from
+/// the indexes of lists, which begin with the tenant as well.
 pub(crate) fn webhook(wanted: &str, tenant: &str, id: &str, lock: &str) -> String {
     format!(
         "(SELECT {wanted} FROM webhooks WHERE tenant_id = {tenant} AND id >= {id} AND id <= {id} ORDER BY id \

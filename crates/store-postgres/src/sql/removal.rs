@@ -12,7 +12,8 @@ pub(crate) fn removal(tenant: Tenant, change: &ErasureChange) -> Sql {
     let tenant = sql.tenant(tenant);
     match change {
         ErasureChange::RequireUnheld { people } => {
-            // The lock keeps a hold from being set until the piece is committed. A text that is no number fails it.
+            // The lock keeps a hold from being set until the piece is committed. The cast of a text that is no
+            // number fails the piece.
             let people = sql.ids(people.iter().map(|id| id.to_bytes()));
             sql.push(&format!(
                 "SELECT (CASE WHEN bool_or(held_at IS NOT NULL) THEN 'legal hold of ' || count(*) ELSE '0' END)::int \

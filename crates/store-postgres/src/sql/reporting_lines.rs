@@ -1,6 +1,7 @@
 //! SQL fragments that follow reporting lines.
 
-/// Maximum depth of reporting lines, which bounds the recursion if the stored tree has a cycle.
+/// Maximum number of levels that a recursion follows, in case a stored tree has a cycle. It is higher than the
+/// limit of depth, because trees from before that limit may be deeper.
 pub(crate) const MAX_DEPTH: u32 = 10_000;
 
 /// Subquery named `e` with the manager of a person. `OFFSET 0` makes each step one lookup in the primary key.

@@ -65,7 +65,8 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Converts an instant, clamped to the range of `timestamptz`: a forged cursor may contain any number.
+/// Converts an instant to microseconds after the PostgreSQL epoch, clamped to the range of `timestamptz`: a forged
+/// cursor may contain any number.
 fn micros(at: Timestamp) -> i64 {
     let micros = at.millis().saturating_sub(EPOCH_MILLIS).saturating_mul(1000);
     micros.clamp(*MICROS.start(), *MICROS.end())
