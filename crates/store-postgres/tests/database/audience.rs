@@ -1,5 +1,5 @@
-//! Change sets on a distributed database assume that no subscription wants their events until the store finds
-//! one. A subscriber must get its events even if the committing process does not know of it.
+//! Change sets on a distributed database assume that no subscription wants their events until the store finds one.
+//! A subscriber must get its events even if the committing process does not know of the subscription.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;

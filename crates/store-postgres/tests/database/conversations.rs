@@ -33,7 +33,8 @@ async fn archive_waits_for_a_message_without_a_position() {
     loop {
         let waiting = watcher.query_one(WAITING, &[]).await.unwrap();
         if waiting.get::<_, i64>(0) > 0 {
-            // The id is the position of the event. It must be younger than the position of the message.
+            // The transaction id becomes the position of the event, which must be after the position of the
+            // message.
             assert_eq!(waiting.get::<_, i64>(1), 0, "the archive has its position before it holds the row");
             break;
         }

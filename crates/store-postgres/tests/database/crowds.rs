@@ -102,7 +102,7 @@ async fn commit_waiting_for_a_lock_does_not_block_another() {
     let waiting = scene.others.iter().map(|id| scene.observing(&id.to_string(), *id)).collect();
     let (before, waiting, behind) = (scene.commit(others(0)), scene.commit(waiting), scene.commit(others(30)));
     for running in [before, behind] {
-        assert!(done(running).await.iter().all(Result::is_ok), "done while others wait");
+        assert!(done(running).await.iter().all(Result::is_ok), "done while other commits wait");
     }
     lock_transaction.commit().await.unwrap();
     assert!(done(waiting).await.iter().all(Result::is_ok));
@@ -167,7 +167,7 @@ async fn commit_waiting_for_a_retry_does_not_block_another() {
     let twins = (0..HELD_UP).map(|number| scene.observing(&format!("twin-{number}"), scene.person)).collect();
     let others = (0..60).map(|number| scene.observing(&format!("other-{number}"), scene.person)).collect();
     let (twins, others) = (scene.commit(twins), scene.commit(others));
-    assert!(done(others).await.iter().all(Result::is_ok), "done while others wait");
+    assert!(done(others).await.iter().all(Result::is_ok), "done while other commits wait");
     lock_transaction.commit().await.unwrap();
     let twins = done(twins).await;
     assert!(twins.iter().all(|result| matches!(result, Err(CommitError::Replayed))), "{twins:?}");
@@ -182,7 +182,7 @@ async fn commits_with_dropped_callers_are_carried_out() {
     let person = scene.others[0];
     let changes = (0..40).map(|number| scene.observing(&format!("{number}"), person));
     let mut running = join_all(changes.map(|change| scene.store.commit(scene.tenant, change)));
-    assert!((&mut running).now_or_never().is_none(), "they wait for the lock");
+    assert!((&mut running).now_or_never().is_none(), "the commits wait for the lock");
     let watcher = support::client(scene.database.url()).await;
     timeout(DEADLINE, until_one_waits(&watcher)).await.unwrap();
     drop(running);

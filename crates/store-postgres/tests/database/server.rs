@@ -27,7 +27,7 @@ use crate::support;
 
 const DEADLINE: Duration = Duration::from_secs(100);
 
-/// Deadline of a read that cannot end before it.
+/// Deadline of a read that does not end by itself.
 const SHORT_DEADLINE: Duration = Duration::from_millis(20);
 
 const LOCK_IS_AWAITED: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity \
@@ -126,8 +126,8 @@ async fn store_recovers_after_all_connections_were_cut() {
     assert!(other.query_one(cut, &[]).await.unwrap().get::<_, i64>(0) > 1);
 
     assert_eq!(store.row::<Employee>(tenant, fixtures.id()).await.unwrap(), None, "a read is repeated");
-    // Commits are not retried, because it is unknown whether they took effect. The pool usually notices a
-    // closed connection before using it.
+    // The store does not retry a commit whose effect is unknown, so the test repeats the commit. Usually the first
+    // one succeeds, because the pool notices a closed connection before use.
     let commit_loop = async {
         while let Err(error) = store.commit(tenant, with_event(&fixtures)).await {
             assert!(matches!(error, CommitError::Storage(StorageError::Unavailable(_))), "{error}");
@@ -192,7 +192,7 @@ async fn feed_waits_for_transactions_that_began_before() {
     assert_eq!(
         (early.events.len(), early.next.clone(), early.more),
         (0, None, false),
-        "the open one may come first"
+        "the event of the open transaction may come first"
     );
     other.batch_execute("COMMIT").await.unwrap();
     let ids: Vec<_> =
@@ -235,11 +235,15 @@ async fn slow_list_has_its_own_slot() {
     let watcher = support::client(database.url()).await;
     wait_until(&watcher, LOCK_IS_AWAITED).await;
 
-    assert_eq!(cause(list_by_type(&store, tenant).await), SlowCause::NoPlace, "its share is taken");
+    assert_eq!(
+        cause(list_by_type(&store, tenant).await),
+        SlowCause::NoPlace,
+        "the share of the organization is taken"
+    );
     store.commit(tenant, with_event(&fixtures)).await.unwrap();
     let rare = FeedFilter { kinds: vec![EventType::SummaryShared] };
     let feed = store.feed(elsewhere, &rare, Timestamp::from_millis(0), &FeedStart::Oldest, 10).await;
-    assert!(feed.is_ok(), "another has the other place: {feed:?}");
+    assert!(feed.is_ok(), "another organization has the other slot: {feed:?}");
     other.batch_execute("COMMIT").await.unwrap();
     slow_read.await.unwrap().unwrap();
     list_by_type(&store, tenant).await.unwrap();

@@ -206,8 +206,8 @@ async fn observation_walk_of_any_team_is_complete_and_ordered() {
     let company = Company::new(&database).await;
     let observations = company.observations(900).await;
     let lead = company.leads[0].id;
-    // Indirect reports follow the boss and the leads, and are given to the leads in turn: every `LEADS`-th reports to
-    // this one.
+    // Indirect reports follow the boss and the leads, and are given to the leads in turn: every `LEADS`-th reports
+    // to this lead.
     let of_lead: HashSet<_> = company.everybody[1 + LEADS..][..INDIRECT].iter().step_by(LEADS).copied().collect();
     for (manager, team) in [(company.boss, &company.team), (lead, &of_lead)] {
         for archived in [Archived::No, Archived::All] {
@@ -260,7 +260,7 @@ async fn team_change_is_visible_in_lists_at_once() {
 
     let of_other = latest(*company.everybody.last().unwrap(), 3);
     company.save(vec![Write::put(&Row::new(of_other.clone()))]).await;
-    assert_eq!(first().await, Some(of_hired.id), "somebody else's");
+    assert_eq!(first().await, Some(of_hired.id), "the newest objective is owned outside of the team");
 
     let lead_without_manager = Employee { manager_id: None, ..company.leads[1].clone() };
     company
@@ -269,5 +269,5 @@ async fn team_change_is_visible_in_lists_at_once() {
             Some(ReportingLineChange { seen: None }),
         )])
         .await;
-    assert_eq!(first().await, Some(of_lead.id), "the lead of the one who was hired has left the team");
+    assert_eq!(first().await, Some(of_lead.id), "the lead of the new employee has left the team");
 }

@@ -17,7 +17,7 @@ const PEOPLE: usize = 150;
 const PLANNING: &str =
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off";
 
-/// Returns the name of the index that finds a row by its key.
+/// Returns the first line of the plan that finds a row by its key.
 async fn way_to(table: &str, client: &Client) -> String {
     let find = format!("PREPARE found (uuid, uuid) AS SELECT * FROM {table} WHERE tenant_id = $1 AND id = $2");
     client.batch_execute(&format!("DEALLOCATE ALL; {find}")).await.unwrap();
@@ -39,7 +39,7 @@ async fn row_of_a_young_table_is_found_by_its_primary_key() {
     let watcher = support::client(database.url()).await;
     watcher.batch_execute(PLANNING).await.unwrap();
     for table in ["employees", "invitations"] {
-        assert!(!is_known(table, &watcher).await, "otherwise nothing is proven of {table}");
+        assert!(!is_known(table, &watcher).await, "{table} has no statistics before the test");
     }
     bring_in(&database).await;
     for table in ["employees", "invitations"] {

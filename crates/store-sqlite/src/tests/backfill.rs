@@ -67,7 +67,7 @@ fn former_text_keys_are_replaced_and_twins_keep_theirs() {
     let tenant = make.tenant();
     let emails = ["anna@xn--mller-kva.example", "Anna@Müller.example", "bo@Müller.example", "cy@example.com"];
     let names = ["Straße", "STRASSE", "CAFE\u{301}", "Care"];
-    // Marked as twins, because the rows of an earlier version could not be saved otherwise.
+    // Marked as twins, so that the rows get the keys of an earlier version: lower-case texts.
     let people = emails.map(|email| Employee { email: email.to_owned(), is_twin: true, ..make.employee() });
     let departments = names.map(|name| Department { name: name.to_owned(), is_twin: true, ..make.department() });
     let writes = departments.iter().map(|department| Write::put(&Row::new(department.clone())));

@@ -46,7 +46,7 @@ async fn late_commit_is_behind_events_already_read() {
     let mut poller = Poller::new(&store, tenant);
     for _ in 0..LOOKS {
         poller.poll().await.unwrap();
-        assert_eq!(poller.seen, std::slice::from_ref(&first), "neither of those who are still under way");
+        assert_eq!(poller.seen, std::slice::from_ref(&first), "no event of a transaction that is still open");
     }
     open.commit().await.unwrap();
     quick.await.unwrap().unwrap();
@@ -105,12 +105,12 @@ async fn tenant_move_under_load_keeps_every_event_in_order() {
     poller.collect_events(acknowledged_count).await;
     let seen_ids: Vec<_> = poller.seen.iter().map(|event| event.id).collect();
     let refused_count: usize = written.iter().map(|(_, count)| count).sum();
-    assert!(seen_ids.len() <= acknowledged_count + refused_count, "nothing twice");
+    assert!(seen_ids.len() <= acknowledged_count + refused_count, "no event comes twice");
     for (own, _) in &written {
         let places: Vec<_> = own.iter().map(|id| seen_ids.iter().position(|seen| seen == id).unwrap()).collect();
         assert!(places.is_sorted(), "in the order of the commits");
     }
     let mut second_poller = Poller::new(&store, tenant);
     second_poller.collect_events(seen_ids.len()).await;
-    assert_eq!(second_poller.seen, poller.seen, "whoever reads later sees the same order");
+    assert_eq!(second_poller.seen, poller.seen, "a later reader sees the same order");
 }

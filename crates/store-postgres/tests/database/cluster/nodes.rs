@@ -183,7 +183,7 @@ async fn frozen_worker_blocks_only_its_own_tenants() {
             assert_eq!(store.row_in_any_tenant(rows::invitations::BY_TOKEN, nobody).await.unwrap(), None);
         }
     }));
-    tokio::time::timeout(DEADLINE, join(its_own, others)).await.expect("nobody waits for it");
+    tokio::time::timeout(DEADLINE, join(its_own, others)).await.expect("no request waits for the frozen node");
     scene.nodes.all[1].thaw().unwrap();
     announced(&store, &scene.make, first).await;
 }
@@ -202,7 +202,7 @@ async fn frozen_coordinator_is_bypassed_through_other_nodes() {
         let start = Instant::now();
         let nobody = || SqlValue::Bytes(vec![0; 32]);
         while !matches!(store.row_in_any_tenant(rows::invitations::BY_TOKEN, nobody()).await, Ok(None)) {
-            assert!(start.elapsed() < DEADLINE, "another node knows it as well");
+            assert!(start.elapsed() < DEADLINE, "another node answers the lookup of a secret");
         }
     }
     scene.nodes.all[0].thaw().unwrap();

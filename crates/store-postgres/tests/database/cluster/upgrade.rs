@@ -37,7 +37,7 @@ async fn missing_database_function_is_named_and_created() {
     let (event, change) = announcing(&make);
     store.commit(tenant, change).await.unwrap();
     let queued_count: i64 = admin.query_one("SELECT count(*) FROM delivery_jobs", &[]).await.unwrap().get(0);
-    assert_eq!(queued_count, 1, "for whoever had subscribed before");
+    assert_eq!(queued_count, 1, "for the subscription from before the upgrade");
     let mut poller = Poller::new(&store, tenant);
     poller.collect_events(1).await;
     assert_eq!(poller.seen, [event]);
