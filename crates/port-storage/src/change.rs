@@ -166,7 +166,7 @@ pub enum Write {
     Removed(RowKey, Version),
     /// Makes changes that remove data, before the other writes.
     Erase(Vec<ErasureChange>),
-    /// Makes queued deliveries due at this time if they are due later and not leased. Leased and parked ones
+    /// Makes queued deliveries due at this time if they are due later and not leased. Leased and parked deliveries
     /// keep their due time. See [`ExpediteDelivery`].
     BringForward(Vec<ExpediteDelivery>, Timestamp),
 }
@@ -251,11 +251,11 @@ pub enum Require {
     DepartmentVacant(DepartmentId),
     /// The person still has this version.
     EmployeeUnchanged(EmployeeId, Version),
-    /// The data set has fewer subscriptions than this. Concurrent commits with this condition wait for each
+    /// The data set has fewer subscriptions than this number. Concurrent commits with this condition wait for each
     /// other on the row of the organization, which must exist.
     SubscriptionsBelow(u32),
-    /// The organization has fewer of these keys than this. Concurrent commits with this condition wait for each
-    /// other on the row of the organization, which must exist.
+    /// The organization has fewer of these keys than this number. Concurrent commits with this condition wait for
+    /// each other on the row of the organization, which must exist.
     KeysBelow(ValidKeys, u32),
 }
 

@@ -174,7 +174,7 @@ pub struct EventToRedeliver {
     pub event_id: EventId,
     /// Type of the event.
     pub event_type: EventType,
-    /// `true` if a delivery is queued already, which is then expedited.
+    /// `true` if a delivery of the event is already queued. The redelivery then expedites it.
     pub is_queued: bool,
 }
 

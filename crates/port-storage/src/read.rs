@@ -50,8 +50,8 @@ pub trait Rows {
     /// there is one. The lists have the same kind of row, the same order and no row in common.
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>>;
     /// Counts the rows of several lists by group: at most `most` groups, the largest ones. Order and page of the
-    /// lists are ignored. The lists have the same kind of row and no row in common. It reads every row, so it is
-    /// a slow read (decision A17).
+    /// lists are ignored. The lists have the same kind of row and no row in common. Reads every row, so it is a
+    /// slow read (decision A17).
     async fn any_counts(
         &self,
         tenant: Tenant,

@@ -16,8 +16,8 @@ const FENCE: u32 = 1_024;
 /// Size classes of segments: upper bound of documents, and number of segments from which a class is merged.
 /// Larger segments are never merged.
 const SIZES: [(u32, usize); 3] = [(256, 8), (2_048, 8), (16_384, 4)];
-/// Maximum number of documents of a merged segment. It is written in one piece, and short prefixes read it
-/// completely.
+/// Maximum number of documents of a merged segment. A segment is written in one piece, and a search for a short
+/// prefix reads all of it.
 const LARGEST: u32 = 32_768;
 const KEY_BYTES: usize = 24;
 
@@ -205,8 +205,8 @@ impl SegmentContents {
     }
 }
 
-/// Returns the segments to merge next: of the smallest size class with too many, the oldest ones up to
-/// `LARGEST` documents together. Empty if there are few enough.
+/// Returns the segments to merge next: the oldest segments of the smallest size class that has too many, with at
+/// most `LARGEST` documents in total. Empty if no class has too many segments.
 #[must_use]
 pub fn to_merge(segments: &[Segment]) -> Vec<&Segment> {
     for (size, (_, merged)) in SIZES.iter().enumerate() {

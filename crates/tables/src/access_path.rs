@@ -62,8 +62,8 @@ fn is_fixed_by(listing: &Listing, index: &Index) -> bool {
 /// Condition on one column.
 struct ColumnCondition {
     column: Column,
-    /// `true` for equality with one value. The leading column of a list counts as one, because each run fixes its
-    /// value.
+    /// `true` for equality with one value, and for the leading column of a list, because each run fixes the value
+    /// of that column.
     is_equal: bool,
     /// `true` for a range with one or two bounds.
     is_range: bool,

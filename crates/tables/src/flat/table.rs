@@ -58,8 +58,8 @@ pub struct Index {
     pub columns: &'static [&'static str],
     /// `true` if the columns are unique within a tenant.
     pub unique: bool,
-    /// `true` if the index finds the first row of each person in its first column. That bounds the cost of a page
-    /// of a team.
+    /// `true` if the first column is a person, and the index finds the first row of each person in list order.
+    /// That bounds the cost of a page of a team.
     pub firsts: bool,
     /// `true` if a value of the first column has few rows: sorting them is cheaper than a scan in another index's
     /// order.

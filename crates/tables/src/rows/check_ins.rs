@@ -11,7 +11,7 @@ use crate::flat::{Cells, Column, Index, Reader, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::stored::stored;
 
-/// Column of the objective, by which check-ins are removed with it.
+/// Column of the objective. The removal of an objective finds its check-ins by this column.
 pub const OBJECTIVE: Column = column("objective_id", Type::Id);
 /// Column of the author.
 const AUTHOR: Column = column("author_id", Type::Id);

@@ -224,7 +224,7 @@ fn part(filter: &Filter, scopes: &[Scope], sort: Sort, page: &PageRequest) -> Li
     it
 }
 
-/// Returns the parts of a list that the viewer may see. `list` makes the part of some scopes.
+/// Returns the parts of a list that the viewer may see. `list` returns the part for the given scopes.
 fn seen_parts(filter: &Filter, viewer: Viewer, list: impl Fn(&[Scope]) -> Listing) -> Vec<Listing> {
     let Viewer::Person(person) = viewer else {
         return if filter.scopes.is_empty() { vec![] } else { vec![list(&filter.scopes)] };
@@ -234,13 +234,14 @@ fn seen_parts(filter: &Filter, viewer: Viewer, list: impl Fn(&[Scope]) -> Listin
     let mut lists = vec![];
     if !personal.is_empty() {
         let mut theirs = list(&personal);
-        // Fewer runs make it faster to scan the index and look up the owner of each row. The runs of a family
-        // include objectives of the organization, so another condition excludes them.
+        // The shelves are fewer runs than the scopes with their statuses, so it is faster to scan the index and
+        // look up the owner of each row. A shelf includes objectives of the organization, so a condition on the
+        // scope excludes these.
         let is_of_few = filter.owner_id.is_some() || filter.parent_id.is_some();
         if let Some(shelves) = shelves(filter, filter.scopes.as_slice()).filter(|_| !is_of_few) {
             theirs.runs = Some(shelves);
             if !everyones.is_empty() {
-                theirs.words(column("scope", Type::Text), personal.iter().map(|status| status.word()));
+                theirs.words(column("scope", Type::Text), personal.iter().map(|scope| scope.word()));
             }
         }
         theirs.conditions.push(Condition::Reach(column("owner_id", Type::Id), person));

@@ -49,8 +49,8 @@ stored! {
 /// Lookup of the open issue with this [`SyncIssue::occurrence_key`].
 pub const BY_OPEN_KEY: LookupColumn<SyncIssue> = LookupColumn::column("open_key", Type::Bytes);
 
-/// List of the issues about a person in the order of their ids. Of the position where a page starts, only the id
-/// counts.
+/// List of the issues about a person in the order of their ids. A page starts after the id of its position; the
+/// position's other values do not matter.
 #[must_use]
 pub fn list_about(person: EmployeeId, page: &PageRequest) -> TypedListing<SyncIssue> {
     let mut it = Listing::new_ordered::<SyncIssue>(ID, false, page.limit);
