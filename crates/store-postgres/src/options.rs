@@ -59,7 +59,7 @@ pub enum ConnectError {
     /// The pool cannot be created.
     #[error("cannot create the connection pool: {0}")]
     Pool(String),
-    /// No server listens there, or it is starting or stopping; a retry may succeed soon.
+    /// No server listens at the address, or the server is starting or stopping; a retry may succeed soon.
     #[error("the database does not answer yet: {0}")]
     NotYet(String),
     /// The server refuses connections or does not answer.

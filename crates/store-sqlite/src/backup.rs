@@ -67,7 +67,7 @@ pub fn check_backup(file: &Path) -> Read<BackupContents> {
     Ok(BackupContents { bytes, tables: count_rows(&mut db)?, master_keys, pending, unknown })
 }
 
-/// Checks a database like a backup of it, beside a running service. Reads the whole file.
+/// Checks the indexes and foreign keys of a database, which a running service may use. Reads the whole file.
 ///
 /// # Errors
 /// The database cannot be read, or is damaged.

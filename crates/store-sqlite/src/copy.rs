@@ -45,7 +45,7 @@ impl SqliteCopy {
         let path =
             path.to_str().ok_or_else(|| StorageError::Failed(format!("{} is not Unicode", path.display())))?;
         let mut db = read_only(path)?;
-        // A database without this column lacks migrations, which is found elsewhere.
+        // This fails if the database lacks migrations, which the caller finds with `pending`.
         if rebuild::incomplete_tenants(&mut db).is_ok_and(|tenants| !tenants.is_empty()) {
             let advice = "start the service and copy again after a minute";
             let problem = format!("the reporting lines of a large move are incomplete; {advice}");
@@ -58,7 +58,7 @@ impl SqliteCopy {
     /// empty.
     ///
     /// # Errors
-    /// It cannot be opened or migrated, or it is not empty and lacks migrations.
+    /// The database cannot be opened or migrated, or it is not empty and lacks migrations.
     pub fn target(path: &Path) -> Read<Self> {
         let place = DatabaseLocation::File(path.to_owned());
         let is_used = !migrate::is_empty(&place)? || is_copy_unfinished(&place)?;
@@ -67,7 +67,7 @@ impl SqliteCopy {
         let pending = migrate::pending(&mut db)?;
         if is_used && !pending.is_empty() {
             let lacks = pending.join(", ");
-            return Err(StorageError::Failed(format!("it is not empty, and its schema lacks {lacks}")));
+            return Err(StorageError::Failed(format!("the database is not empty, and its schema lacks {lacks}")));
         }
         migrate::apply(&mut db)?;
         db.batch(FILLING).map_err(|error| classify_error(&error))?;
@@ -77,12 +77,16 @@ impl SqliteCopy {
     /// Returns the migrations that the database lacks.
     ///
     /// # Errors
-    /// It is not a database of Candor, or cannot be read.
+    /// The file is not a database of Candor, or cannot be read.
     pub async fn pending(&self) -> Read<Vec<String>> {
         self.run(|db| {
             let ours = "SELECT 1 FROM sqlite_schema WHERE name = '__diesel_schema_migrations'";
             let is_ours = db.exists(Sql::new(ours))?;
-            if is_ours { migrate::pending(db) } else { Err(StorageError::Failed("it has no schema".to_owned())) }
+            if is_ours {
+                migrate::pending(db)
+            } else {
+                Err(StorageError::Failed("the file has no schema of Candor".to_owned()))
+            }
         })
         .await
     }
@@ -98,7 +102,7 @@ impl SqliteCopy {
 /// Returns `true` if the database is the target of an incomplete copy. Such a database must not be served.
 ///
 /// # Errors
-/// It cannot be opened.
+/// The database cannot be opened.
 pub fn is_copy_unfinished(place: &DatabaseLocation) -> Result<bool, StorageError> {
     Ok(!migrate::read_existing(place, PROGRESS_TABLE, |_| Ok(vec![()]))?.is_empty())
 }

@@ -46,8 +46,8 @@ use connection::writer::{Tasks, Writer};
 use listing::slow::SlowReadThreads;
 use sql::Db;
 
-/// Maximum number of committed groups that the checkpoint thread has not seen yet. The writer does not report
-/// groups beyond it.
+/// Maximum number of committed groups that are reported to the checkpoint thread before it receives them. While so
+/// many are pending, the writer reports no further groups.
 const TOLD_AHEAD: usize = 64;
 
 /// Maximum number of rows that are looked up on the calling thread.
@@ -76,7 +76,7 @@ impl SqliteStore {
     /// Opens a database and applies pending migrations.
     ///
     /// # Errors
-    /// It cannot be opened or migrated.
+    /// The database cannot be opened or migrated.
     pub fn open(options: &SqliteOptions) -> Result<Self, StorageError> {
         let source = Source::new(&options.place)?;
         let mut db = source.writer()?;

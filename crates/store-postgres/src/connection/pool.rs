@@ -28,7 +28,7 @@ pub(crate) struct Pool {
     node: Option<Arc<str>>,
 }
 
-/// A connection of the pool; dropping it returns it.
+/// A connection of the pool, which returns to the pool when it is dropped.
 pub(crate) type PooledObject = Object<AsyncPgConnection>;
 
 impl Pool {
@@ -42,7 +42,7 @@ impl Pool {
         let maker = session.clone();
         let mut config = ManagerConfig::<AsyncPgConnection>::default();
         // `Fast`: a health check at each checkout would cost a third of the throughput. A closed connection is
-        // detected without one.
+        // detected without such a check.
         config.recycling_method = RecyclingMethod::Fast;
         config.custom_setup = Box::new(move |_| {
             let maker = maker.clone();

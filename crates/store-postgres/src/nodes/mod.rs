@@ -33,7 +33,8 @@ use watch::Watch;
 /// Lifetime of a cached tenant location: short, because tenants may move, but a lookup costs as much as some
 /// reads.
 const REMEMBERED: Duration = Duration::from_secs(30);
-/// Statement timeout on shared connections, where other statements wait behind: far above the need of any of them.
+/// Statement timeout on shared connections, where later statements wait for earlier ones. It is far above the need
+/// of any of these statements.
 const SHARED_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Number of connections to each server, by use.

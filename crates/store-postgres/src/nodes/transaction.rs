@@ -25,8 +25,8 @@ const TRIES: u32 = 4;
 /// Pause before the second attempt. Each later pause is longer by the same time, so that the other transactions
 /// can finish.
 const PAUSE: Duration = Duration::from_millis(5);
-/// Time limit for a transaction; after it the connection is closed. The server's timeouts should end the
-/// transaction before.
+/// Time limit for a transaction, after which the connection is closed. The server's timeouts should end the
+/// transaction earlier.
 const PATIENCE: Duration = Duration::from_secs(45);
 
 /// Statements to send as one transaction.

@@ -25,7 +25,8 @@ const SOON: Duration = Duration::from_secs(1);
 /// Query for the group id of the node that answers.
 const NUMBER: &str = "SELECT groupid::bigint FROM pg_dist_local_group";
 
-/// Health check of a node, on a connection of its own: requests hold all pooled ones if the node is silent.
+/// Health check of a node, on a connection of its own: if the node is silent, requests hold all connections of the
+/// pool.
 pub(super) struct Watch {
     session: Session,
     connection: Mutex<Option<AsyncPgConnection>>,

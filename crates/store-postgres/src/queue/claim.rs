@@ -104,7 +104,8 @@ impl LeaseQueues {
         Self { condition, order, of_queue, order_in_queue, open: String::new() }
     }
 
-    /// Parked deliveries that need not wait any more: their subscription is active again or no longer exists.
+    /// Returns the queues of parked deliveries that need not wait any more: the subscription is active again or no
+    /// longer exists.
     fn new_parked(tenant: &str) -> Self {
         let (place, queue) = ("(tenant_id, webhook_id)", "(o.tenant_id, o.webhook_id)");
         let (of_queue, order_in_queue, wanted) = if tenant.is_empty() {

@@ -169,8 +169,8 @@ impl PostgresStore {
     }
 
     /// Reads a large result when it is the tenant's turn. The read uses an exclusive connection and a task on the
-    /// runtime of the connections, so that no request waits for the decoding. It runs to its end, because the
-    /// server does not notice a client that goes away.
+    /// runtime of the connections, so that no request waits for the decoding. The task runs to its end even if the
+    /// caller goes away, because the server does not notice that.
     pub(crate) async fn read_large<T: Send + 'static>(
         &self,
         tenant: Tenant,

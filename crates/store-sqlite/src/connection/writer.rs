@@ -164,7 +164,7 @@ impl Writer {
             let (late, group): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(_, task)| task.is_long());
             late.into_iter().for_each(|(tenant, task)| long.push(tenant, (tenant, task)));
             tasks.put_back(self.carry_out(group));
-            // A group of one task leaves no other task.
+            // The group has one long task, so nothing remains to be put back.
             drop(self.carry_out(long.pop().into_iter().collect()));
         }
     }

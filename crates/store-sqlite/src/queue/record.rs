@@ -20,7 +20,8 @@ const ADD_DELTA: &str = "UPDATE webhooks SET \
     WHERE tenant_id = ?1 AND id = ?2 RETURNING failures, failing_since, is_failing";
 
 /// Schedules the next attempt. If the stored delivery id differs from the worker's, a client requested a
-/// redelivery during the attempt. Then the delivery keeps that id, and is not due later than the request made it.
+/// redelivery during the attempt. Then the delivery keeps that id, and is due at the earlier one of the requested
+/// time and the time of the next attempt.
 const AGAIN: &str = "attempt = attempt + 1, worker = NULL, leased_until = NULL, \
     due_at = CASE WHEN delivery_id IS ? THEN ? ELSE min(due_at, ?) END, \
     delivery_id = CASE WHEN delivery_id IS ? THEN NULL ELSE delivery_id END";

@@ -265,8 +265,8 @@ impl Db {
         rows.map(|row| read(&mut Columns::new(&row.map_err(|error| classify_error(&error))?))).collect()
     }
 
-    /// Returns `true` if a composed statement stays prepared. The first [`KEPT`] ones do, which are the most
-    /// common ones.
+    /// Returns `true` if a composed statement stays prepared. The first [`KEPT`] composed statements do, because
+    /// the most common ones usually come first.
     fn is_kept(&mut self, text: &Arc<str>) -> bool {
         self.kept.contains(text) || (self.kept.len() < KEPT && self.kept.insert(Arc::clone(text)))
     }

@@ -33,8 +33,8 @@ struct Team {
     tags: Vec<AttributeId>,
 }
 
-/// Creates thirty people, and twenty observations about each of them on five days. The index of a manager is a
-/// third of the index of the person.
+/// Creates thirty people, each of whom manages up to three later ones, and twenty observations about each person,
+/// on five days in total.
 fn team() -> Team {
     let (mut db, make) = (database(), Fixtures::new(7));
     let tenant = make.tenant();
