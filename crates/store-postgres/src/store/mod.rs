@@ -233,13 +233,13 @@ impl Storage for PostgresStore {
 
     async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError> {
         let conditions = change.conditions().map_err(StorageError::from)?;
-        let mut broken_number: Option<i64> = None;
+        let mut broken_place: Option<i64> = None;
         for query in check::queries(tenant, &conditions) {
             let place = |row: &mut dyn CellReader| row.int().map_err(Failure::Other);
             let place_of_row = self.find(&query, place).await?.flatten();
-            broken_number = broken_number.into_iter().chain(place_of_row).min();
+            broken_place = broken_place.into_iter().chain(place_of_row).min();
         }
-        let condition = broken_number.and_then(|place| conditions.get(usize::try_from(place).ok()?));
+        let condition = broken_place.and_then(|place| conditions.get(usize::try_from(place).ok()?));
         condition.map_or(Ok(()), |condition| Err(condition.error()))
     }
 
