@@ -17,7 +17,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use schemars::json_schema;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::json::Value;
@@ -142,6 +142,14 @@ impl Serialize for Decimal {
         // The text is written unchanged: a number of `serde_json` would be a binary floating-point number.
         let raw = RawValue::from_string(self.to_string()).map_err(serde::ser::Error::custom)?;
         raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    /// Reads a number from the text of JSON, digit by digit.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        Self::parse(text.get()).map_err(|flaw| serde::de::Error::custom(flaw.message))
     }
 }
 

@@ -54,7 +54,7 @@ export async function progress(page, { data, check, open, origin, folder }) {
 
   await page.reload();
   const matter = page.getByRole("listitem").filter({ hasText: quiet });
-  await matter.getByText("No check-in for 14 days").waitFor();
+  await matter.getByText("No check-ins", { exact: true }).waitFor();
   check((await page.getByText(title, { exact: true }).count()) === 0, "an objective with a check-in is said to be quiet");
   await nav(page, "Feedback");
   await page.getByRole("link", { name: "Objectives", exact: true }).click();
@@ -80,7 +80,7 @@ async function team({ data, check, open, origin }, quiet) {
   const elsewhere = await api("POST", "/employee-objectives", { owner_id: outsider.id, ...PERIOD, title: "The map has a legend" });
   const { key } = await api("POST", "/api-keys", { name: "Manager", scopes: ["objectives:read", "employees:read"], employee_id: manager_id });
   const manager = await open({}, key);
-  await manager.getByRole("listitem").filter({ hasText: quiet }).getByText("No check-in for 14 days").waitFor();
+  await manager.getByRole("listitem").filter({ hasText: quiet }).getByText("No check-ins", { exact: true }).waitFor();
   await manager.goto(`${origin}/console/feedback?view=objectives&quiet=14`);
   await manager.getByText(quiet, { exact: true }).waitFor();
   check((await manager.getByText(elsewhere.title, { exact: true }).count()) === 0, "a manager sees the objectives of another team");

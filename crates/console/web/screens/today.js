@@ -189,7 +189,7 @@ function collect({ webhooks, keys, connectors, objectives, quiet, summaries, ass
   }
   for (const one of quiet ?? []) {
     const kind = one.scope === "employee" ? null : "manager";
-    matters.push({ key: `quiet-${one.id}`, tone: "info", kind: t.today.quiet, text: one.title,
+    matters.push({ key: `quiet-${one.id}`, tone: "info", kind: one.last_check_in_at ? t.today.quiet : t.progress.none, text: one.title,
       note: one.owner && fullName(one.owner),
       to: href("/feedback", { view: "objectives", quiet: "14", state: "in_progress", ...(kind ? { kind } : {}) }) });
   }

@@ -64,6 +64,26 @@ pub struct KeyResult {
     pub checked: Option<Decimal>,
 }
 
+/// What the reviewer of an objective reads of a key result: all members but those that follow from check-ins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "members of `KeyResult`")]
+pub struct ReviewedKeyResult {
+    pub title: String,
+    pub metric: String,
+    pub unit: Option<String>,
+    pub start: Decimal,
+    pub target: Decimal,
+    pub weight: u8,
+}
+
+impl From<&KeyResult> for ReviewedKeyResult {
+    fn from(result: &KeyResult) -> Self {
+        let KeyResult { title, metric, unit, start, target, weight, .. } = result;
+        let (title, unit) = (title.clone(), unit.clone());
+        Self { title, metric: metric.word().to_owned(), unit, start: *start, target: *target, weight: *weight }
+    }
+}
+
 impl KeyResult {
     fn quotient(&self) -> Quotient {
         Quotient::new(self.start, self.target, self.current)

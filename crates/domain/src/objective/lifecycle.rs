@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{Objective, REMARK_CHARS, Status};
+use super::{Objective, REMARK_CHARS, ReviewedContent, Status};
 use crate::audit::{AuditDraft, Changes, Target, difference};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
@@ -274,8 +274,15 @@ impl Objective {
     fn since_review(&self) -> Changes {
         let content = self.content();
         match &self.reviewed {
+            // Without the key results of that time, it is unknown whether they changed.
+            Some(reviewed) if reviewed.key_results.is_none() => {
+                difference(reviewed, &ReviewedContent { key_results: None, ..content })
+            }
             Some(reviewed) => difference(reviewed, &content),
-            None => difference(&BTreeMap::<String, ()>::new(), &content),
+            None => {
+                let key_results = content.key_results.filter(|results| !results.is_empty());
+                difference(&BTreeMap::<String, ()>::new(), &ReviewedContent { key_results, ..content })
+            }
         }
     }
 }
@@ -283,7 +290,9 @@ impl Objective {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{NOON, objective};
+    use super::super::{KeyResult, Metric};
     use super::*;
+    use crate::decimal::Decimal;
     use Status::{Approved, Archived, Completed, InProgress, Missed, Proposed};
 
     fn actions() -> [Action; 6] {
@@ -376,6 +385,41 @@ mod tests {
         let second = edited_objective.apply(Action::Submit, Review::Optional, NOON).unwrap();
         assert!(second.audit.changes.contains_key("title"));
         assert!(!second.audit.changes.contains_key("period_end"));
+        assert!(!second.audit.changes.contains_key("key_results"));
+    }
+
+    #[test]
+    fn submission_shows_the_reviewer_changed_key_results_and_no_check_in() {
+        let submit = |objective: &Objective| objective.apply(Action::Submit, Review::Optional, NOON).unwrap();
+        let submitted =
+            submit(&Objective { key_results: vec![key_result(60)], ..objective(Proposed, false) }).state;
+        let first = Objective { submitted_at: None, ..submitted };
+        let checked = KeyResult { checked: Some(decimal(100)), ..key_result(60) }.with_figures();
+        let after_check_in = Objective { key_results: vec![checked], ..first.clone() };
+        assert!(!submit(&after_check_in).audit.changes.contains_key("key_results"));
+
+        let changes = submit(&Objective { key_results: vec![key_result(90)], ..first.clone() }).audit.changes;
+        let target = |side: &crate::json::Value| serde_json::to_value(side).unwrap()[0]["target"].clone();
+        assert_eq!(
+            (target(&changes["key_results"].from), target(&changes["key_results"].to)),
+            (60.into(), 90.into())
+        );
+
+        let stored = ReviewedContent { key_results: None, ..first.content() };
+        let reviewed_before = Objective { reviewed: Some(stored), key_results: vec![key_result(90)], ..first };
+        assert!(!submit(&reviewed_before).audit.changes.contains_key("key_results"), "unknown is no change");
+    }
+
+    fn decimal(number: i64) -> Decimal {
+        Decimal::parse(&number.to_string()).unwrap()
+    }
+
+    fn key_result(target: i64) -> KeyResult {
+        let id = crate::id::KeyResultId::from_ulid(crate::ulid::Ulid(7));
+        let (start, target) = (decimal(180), decimal(target));
+        let (title, unit) = ("Median time to the first answer".to_owned(), Some("minutes".to_owned()));
+        let (metric, current) = (Metric::Number, start);
+        KeyResult { id, title, metric, unit, start, target, current, weight: 1, progress: 0, checked: None }
     }
 
     #[test]

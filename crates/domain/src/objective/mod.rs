@@ -18,7 +18,7 @@ pub use check_in::{
     parse_list as parse_check_ins, read_list as read_check_ins,
 };
 pub use counts::{ObjectiveCount, ObjectiveGroup};
-pub use key_result::{KeyResult, MAX_KEY_RESULTS, Metric};
+pub use key_result::{KeyResult, MAX_KEY_RESULTS, Metric, ReviewedKeyResult};
 pub use lifecycle::{Action, Verb};
 pub use list::{ConfidenceFilter, Expand, Family, Filter};
 pub use parent::StoredParent;
@@ -89,7 +89,7 @@ impl StatusWord for Status {
     const FILTER_NAME: &'static str = "ObjectiveStatusFilter";
 }
 
-/// The text and period of an objective, as of its last submission or approval.
+/// What the reviewer of an objective reads, as of its last submission or approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "fields of the contract, §2.2")]
 pub struct ReviewedContent {
@@ -99,6 +99,9 @@ pub struct ReviewedContent {
     pub period_start: String,
     /// The last day, as text.
     pub period_end: String,
+    /// `None` if the content was stored before key results were part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_results: Option<Vec<ReviewedKeyResult>>,
 }
 
 content! {
@@ -246,6 +249,7 @@ impl Objective {
             description: self.description.clone(),
             period_start: self.period_start.to_string(),
             period_end: self.period_end.to_string(),
+            key_results: Some(self.key_results.iter().map(ReviewedKeyResult::from).collect()),
         }
     }
 }

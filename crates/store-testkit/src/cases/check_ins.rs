@@ -5,8 +5,8 @@ use candor_domain::event::EventType;
 use candor_domain::id::ObjectiveId;
 use candor_domain::json::{Value, parse};
 use candor_domain::objective::{
-    CheckIn, CheckInDraft, CheckedKeyResult, Confidence, KeyResult, Metric, Objective, ReviewedContent, Scope,
-    Status,
+    CheckIn, CheckInDraft, CheckedKeyResult, Confidence, KeyResult, Metric, Objective, ReviewedContent,
+    ReviewedKeyResult, Scope, Status,
 };
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::time::{Date, Timestamp};
@@ -92,6 +92,14 @@ async fn objective_round_trips(world: CaseContext) {
         description: Some("é\n".to_owned()),
         period_start: "2026-01-01".to_owned(),
         period_end: "9999-12-31".to_owned(),
+        key_results: Some(vec![ReviewedKeyResult {
+            title: "Balance".to_owned(),
+            metric: "number".to_owned(),
+            unit: Some("EUR".to_owned()),
+            start: Decimal::parse("-999999999999.9999").unwrap(),
+            target: Decimal::parse("0.0001").unwrap(),
+            weight: 100,
+        }]),
     };
     let full = Objective {
         scope: Scope::Org,
