@@ -1,4 +1,4 @@
-//! Which crate may depend on which: the table of the architecture, as code.
+//! Allowed dependencies between the crates: the table of docs/ARCHITECTURE.md, as code.
 
 use super::{Finding, SourceFile};
 use crate::process::{Outcome, cargo, output, root};
@@ -6,7 +6,7 @@ use crate::workspace::{Kind, Package, Workspace};
 
 const PORTS: [&str; 4] = ["candor-port-clock", "candor-port-storage", "candor-port-events", "candor-port-limits"];
 const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
-/// Crates for tests. Other crates may have them as dev-dependencies only.
+/// Crates for tests. A crate without them in `Rule::may` may have them as dev-dependencies only.
 const FOR_TESTS: [&str; 7] = [
     "candor-store-testkit",
     "candor-test-explore",
@@ -95,7 +95,7 @@ fn service() -> Vec<Rule> {
         forms,
         domain,
         Rule::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
-        // Pure libraries: they compute, and have no other crates of the workspace.
+        // Pure libraries: they compute, and depend on few crates of the workspace.
         Rule { only: Some(&[]), ..Rule::new("candor-search-index", &[DOMAIN], &["tokio"]) },
         Rule {
             only: Some(&["base64", "ring", "serde", "serde_json", "thiserror"]),
@@ -195,9 +195,8 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<
     for package in &workspace.packages {
         let manifest = Manifest::find(package, files);
         let Some(row) = table.iter().find(|row| row.package == package.name) else {
-            findings.push(
-                manifest.to_finding("name", "the package has no row in the table of xtask/src/tidy/arrows.rs"),
-            );
+            findings
+                .push(manifest.to_finding("name", "the package has no row in xtask/src/tidy/arrows.rs, add one"));
             continue;
         };
         findings.extend(check_direct(package, row, &names, &manifest));
@@ -228,7 +227,7 @@ fn check_direct(package: &Package, row: &Rule, workspace: &[&str], manifest: &Ma
     wrong.collect()
 }
 
-/// Returns findings for dependencies of dependencies.
+/// Returns findings for forbidden packages that the crate reaches, directly or through other packages.
 fn check_indirect(row: &Rule, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     let is_reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
     let wrong = row.never.iter().filter(|name| is_reached(name)).map(|name| {
@@ -239,13 +238,13 @@ fn check_indirect(row: &Rule, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     wrong.collect()
 }
 
-/// Returns a line for each package that this one reaches through normal dependencies: name, version and path.
+/// Returns a line for each package that `package` reaches through normal dependencies: name, version and path.
 fn tree(package: &str) -> Outcome<String> {
     output(&mut cargo(&["tree", "--quiet", "-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}"]))
 }
 
 fn list(names: &[&str]) -> String {
-    if names.is_empty() { "none of the workspace".to_owned() } else { names.join(", ") }
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// Path and text of a manifest, to locate the line that names a dependency.

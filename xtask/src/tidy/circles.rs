@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Maximum number of files in one circle.
 const FILES: usize = 5;
-/// Crates whose folders form layers, so that no two of them import each other.
+/// Crates whose top-level folders form layers: no two of these folders may import each other.
 const LAYERED: [&str; 3] = ["crates/http/src/", "crates/store-postgres/src/", "crates/store-sqlite/src/"];
 
 pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
@@ -23,7 +23,7 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     folders.into_iter().flat_map(of_crate).collect()
 }
 
-/// Returns the folder of the sources that a path lies in, such as `crates/domain/src/`.
+/// Returns the source folder that contains a path, such as `crates/domain/src/`.
 fn source_folder(path: &str) -> Option<&str> {
     path.find("/src/").map(|at| &path[..at + "/src/".len()])
 }
@@ -34,7 +34,7 @@ fn circles_of_files(modules: &Modules<'_>) -> Vec<Finding> {
         let file = modules.file(circle.first()?)?;
         let names = circle.iter().map(|path| path.join("::")).collect::<Vec<_>>().join(", ");
         let size = circle.len();
-        let says = format!("{size} files import one another, at most {FILES} may: move what ties {names}");
+        let says = format!("{size} files import one another, at most {FILES} may: separate the code of {names}");
         Some(Finding::new(&file.path, 1, says))
     };
     large.filter_map(finding).collect()
@@ -45,13 +45,13 @@ fn circles_of_folders(folder: &str, modules: &Modules<'_>) -> Vec<Finding> {
     let folder_circles = circles(arrows.filter(|(from, to)| from != to));
     let finding = |circle: Vec<&String>| {
         let names = circle.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        let says = format!("the folders {names} import one another: move what the lower one takes from above");
+        let says = format!("the folders {names} import one another: move down what the lower folder imports");
         Finding::new(&format!("{folder}lib.rs"), 1, says)
     };
     folder_circles.into_iter().map(finding).collect()
 }
 
-/// Returns the groups of nodes that reach one another, each in order.
+/// Returns the groups of at least two nodes that reach one another, each group sorted.
 fn circles<'a, T: Ord + 'a>(arrows: impl Iterator<Item = (&'a T, &'a T)>) -> Vec<Vec<&'a T>> {
     let arrows: BTreeSet<(&T, &T)> = arrows.collect();
     let nodes: Vec<&T> =
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::tidy::file;
 
-    /// A crate whose files import the next one, and the last one the first.
+    /// Returns the files of a crate. Each file imports the next one, and the last file imports the first.
     fn ring(files: usize) -> Vec<SourceFile> {
         let import = |at: usize| format!("use crate::m{}::Name;", (at + 1) % files);
         (0..files).map(|at| file(&format!("crates/x/src/m{at}.rs"), &import(at))).collect()

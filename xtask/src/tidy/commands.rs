@@ -1,4 +1,4 @@
-//! Commands of the project in documents, such as `cargo xtask tidy`: each must be one of this program.
+//! Commands of the project in documents, such as `cargo xtask tidy`: each must be a command of xtask.
 
 use super::{Finding, SourceFile};
 use crate::COMMANDS;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ItemFn, ItemImpl, ItemMod, ItemUse, Path, UseTree, Visibility};
 
-/// Names of a module from the root of its crate.
+/// Path of a module from the root of its crate, one name for each level.
 pub(super) type ModulePath = Vec<String>;
 
 /// The modules of a crate that have a file, without test modules.
@@ -21,7 +21,7 @@ struct Module<'a> {
 /// A path that a module names, relative to the root of the crate.
 struct Import {
     path: ModulePath,
-    /// Name of a re-export, under which other modules can import the path.
+    /// Name under which a re-export offers the path to other modules; `None` if the module only uses the path.
     offered: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Modules<'a> {
         })
     }
 
-    /// Returns the module that declares the last name of a path, behind at most a few re-exports.
+    /// Returns the module that declares the last name of a path. Follows at most four re-exports.
     fn target(&self, path: &[String], followed: usize) -> Option<&ModulePath> {
         const LONGEST_CHAIN: usize = 4;
         let depth = (0..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth]))?;
@@ -115,7 +115,7 @@ struct Paths {
 }
 
 impl<'ast> Visit<'ast> for Paths {
-    /// Nested modules of a file are tests.
+    /// Skips modules inside a file, because they contain tests.
     fn visit_item_mod(&mut self, _: &'ast ItemMod) {}
 
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {

@@ -1,10 +1,10 @@
-//! The layers inside a crate: a folder must not use those above or beside it, and only `service/change` commits.
+//! The layers inside a crate: a folder must not use folders above or beside it, and only `service/change` commits.
 //! `arrows` checks the dependencies between crates.
 
 use super::{Finding, SourceFile};
 
-/// A folder of a crate's sources and the names that its files must not use: modules of the crate above it, and
-/// what only `service/change` does, such as reading the error of a commit.
+/// A folder of a crate's sources and the texts that its files must not contain: paths of other layers, and code
+/// that only `service/change` may have, such as a match on the error of a commit.
 struct Layer {
     folder: &'static str,
     never: &'static [&'static str],

@@ -1,9 +1,10 @@
-//! Links between documents: each leads to a file of the repository, and to a heading of that page.
+//! Links between documents: each must lead to a file of the repository. A link with a heading must lead to a heading
+//! of that file.
 
 use super::{Finding, SourceFile};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Endings of files that are no texts, which tidy does not read.
+/// Endings of images. Links to images are not checked.
 const IMAGES: [&str; 2] = [".png", ".svg"];
 
 /// Checks the links of all pages.
@@ -58,7 +59,7 @@ fn targets(line: &str) -> impl Iterator<Item = &str> {
     targets.filter(|target| !target.contains("://") && !target.starts_with("mailto:") && !target.contains(' '))
 }
 
-/// Returns the path from the root of a link on the page at `page`.
+/// Returns the path, from the root of the repository, to which a link on `page` leads.
 fn join_link(page: &str, link: &str) -> String {
     let mut parts: Vec<&str> = page.split('/').collect();
     parts.pop();

@@ -5,8 +5,9 @@ use super::{Finding, SourceFile};
 /// The sections whose entries name other packages.
 const DEPENDENCIES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
-/// Features that a manifest below the root may name, with the reason. Elsewhere a build of the workspace unites the
-/// features of all manifests and hides a missing one. `cargo xtask standalone` compiles each package alone.
+/// Manifests below the root that may name features of a dependency, with the dependency and the reason. All other
+/// features stand in the root: a build of the workspace unites the features of all manifests, so it hides that a
+/// package lacks a feature. `cargo xtask standalone` compiles each package alone.
 const OWN_FEATURES: [(&str, &str, &str); 7] = [
     ("crates/store-sqlite/Cargo.toml", "diesel", "the other store must not link SQLite"),
     ("crates/http/Cargo.toml", "diesel", "tests read the rows of SQLite"),

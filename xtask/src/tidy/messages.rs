@@ -7,10 +7,11 @@ use crate::text::has_word;
 const OPENINGS: [&str; 4] = ["tracing::info!(", "tracing::warn!(", "tracing::error!(", "#[error("];
 /// Forms of failure other than "cannot <verb>".
 const FAILURES: [&str; 5] = ["could not", "error while", "failed to", "tried again", "unable to"];
-/// Words without a noun, and words that the operator does not know from elsewhere.
+/// Words that do not name their subject, and phrases that operators do not know from other programs.
 const VAGUE: [&str; 5] = ["anew", "others", "passed over", "what", "whatever"];
 
-/// Checks the messages in a file of the service. Those of the Rust client are sentences, as in the other clients.
+/// Checks the messages in a file of the service. Skips the Rust client: its messages are sentences, as in the
+/// clients for other languages.
 pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     let is_source = file.path.starts_with("crates/") && file.path.contains("/src/");
     if !is_source || !file.path.ends_with(".rs") || file.path.starts_with("crates/client/") {

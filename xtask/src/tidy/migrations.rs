@@ -7,26 +7,26 @@ const STORES: [&str; 2] = ["postgres", "sqlite"];
 const FILES: [&str; 2] = ["up.sql", "down.sql"];
 
 pub(super) fn check<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<Finding> {
-    let mut stores_by_name: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
+    let mut files_by_migration: BTreeMap<(&str, &str), BTreeSet<&str>> = BTreeMap::new();
     for path in paths {
         let mut parts = path.split('/');
         if let (Some("migrations"), Some(store), Some(name), Some(file), None) =
             (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
         {
-            stores_by_name.entry((store, name)).or_default().insert(file);
+            files_by_migration.entry((store, name)).or_default().insert(file);
         }
     }
-    let names: BTreeSet<&str> = stores_by_name.keys().map(|(_, name)| *name).collect();
+    let names: BTreeSet<&str> = files_by_migration.keys().map(|(_, name)| *name).collect();
     let misnamed_folders = names.iter().filter(|name| !is_migration_name(name)).map(|name| {
         let path = format!("migrations/{}/{name}", STORES[0]);
-        Finding::new(&path, 1, "the name is not of the form NNNN_words, the number being the next free one")
+        Finding::new(&path, 1, "the name is not of the form NNNN_words, use the next free number and words")
     });
     let places = STORES.iter().flat_map(|store| names.iter().map(move |name| (*store, *name)));
     let missing = places.flat_map(|(store, name)| {
-        let stores = stores_by_name.get(&(store, name));
-        FILES.iter().filter(move |file| stores.is_none_or(|files| !files.contains(*file))).map(move |file| {
+        let known_files = files_by_migration.get(&(store, name));
+        FILES.iter().filter(move |file| known_files.is_none_or(|files| !files.contains(*file))).map(move |file| {
             let path = format!("migrations/{store}/{name}/{file}");
-            Finding::new(&path, 1, "the file is missing, every migration is one for both stores, up and down")
+            Finding::new(&path, 1, "the file is missing, add it: each store has each migration, up and down")
         })
     });
     misnamed_folders.chain(missing).collect()

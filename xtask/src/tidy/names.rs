@@ -20,7 +20,7 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
                     findings.push(Finding::new(
                         &file.path,
                         number,
-                        format!("{name} is a type of {other}, too; name it apart"),
+                        format!("{other} also has a public type {name}; rename one of the types"),
                     ));
                 }
             }
@@ -29,8 +29,8 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     findings
 }
 
-/// Returns `true` for sources of libraries. Tests and programs of the project name things for themselves. The
-/// client library has the names of the API, and no other crate uses its types.
+/// Returns `true` for sources whose types need unique names. Tests, tools and the client library are exempt. The
+/// types of the client library have the names of the API.
 fn is_source(path: &str) -> bool {
     path.starts_with("crates/")
         && !path.starts_with("crates/client/")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 /// Folder of the contract, whose headings are the valid references.
 const CONTRACT: &str = "docs/contract/";
-/// Letters of the sections in the decisions.
+/// First letters of decisions, such as the `A` of `A13`.
 const SECTIONS_OF_DECISIONS: std::ops::RangeInclusive<char> = 'A'..='H';
 
 pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
@@ -18,7 +18,7 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
         .collect()
 }
 
-/// Returns `true` for code, statements and documents. Generated files and licences have no references.
+/// Returns `true` for Rust code, SQL statements and documents.
 fn may_refer(path: &str) -> bool {
     [".rs", ".sql", ".md"].iter().any(|ending| path.ends_with(ending))
 }
@@ -48,7 +48,7 @@ fn comment(line: &str) -> &str {
     line.find("//").map_or("", |at| line[at..].trim_start_matches('/'))
 }
 
-/// Returns every `§` with its number, except after the name of an RFC.
+/// Returns every `§` with its number, except behind the word `RFC` in the line.
 fn sections(prose: &str) -> Vec<String> {
     let places = prose.match_indices('§').filter(|(at, _)| !prose[..*at].contains("RFC"));
     places

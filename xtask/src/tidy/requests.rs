@@ -126,7 +126,7 @@ fn name(pair: &str) -> String {
 }
 
 impl Request {
-    /// Returns the reason why the document of the API does not have this request.
+    /// Returns the problem if the document of the API does not have this operation or one of its parameters.
     fn problem(&self, document: &Value) -> Option<String> {
         let Self { method, path, parameters } = self;
         let is_placeholder = path.starts_with('{') || path.contains('…');
@@ -156,13 +156,14 @@ impl Request {
     }
 }
 
-/// Returns a parameter, or the one that it refers to.
+/// Returns the parameter to which a `$ref` leads, or `parameter` itself if it has no `$ref`.
 fn resolve_reference<'a>(parameter: &'a Value, document: &'a Value) -> &'a Value {
     let place = parameter["$ref"].as_str().and_then(|place| document.pointer(place.trim_start_matches('#')));
     place.unwrap_or(parameter)
 }
 
-/// Returns `true` if a path has the segments of a template. A parameter takes ids and placeholders, but no words.
+/// Returns `true` if a path has the segments of a template. A segment such as `{id}` matches ids and placeholders,
+/// but no words in small letters.
 fn matches(template: &str, path: &str) -> bool {
     let template: Vec<_> = template.trim_matches('/').split('/').collect();
     let path: Vec<_> = path.trim_matches('/').split('/').collect();

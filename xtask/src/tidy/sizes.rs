@@ -4,7 +4,8 @@ use super::{Finding, SourceFile};
 
 const FILE_LINES: usize = 400;
 const FUNCTION_LINES: usize = 60;
-/// Maximum length of an HTTP handler in lines. It selects a use case and a response; the rest belongs into these.
+/// Maximum length of an HTTP handler in lines. A handler selects a use case and a response; further code belongs
+/// into the use case or the response.
 const HANDLER_LINES: usize = 25;
 const HANDLERS: &str = "crates/http/src/routes/";
 
@@ -48,12 +49,12 @@ pub(super) struct Function<'a> {
     pub(super) line: usize,
     lines: usize,
     pub(super) in_tests: bool,
-    /// `true` if the function answers a request.
+    /// `true` if the function returns `Work`, as HTTP handlers do.
     is_handler: bool,
 }
 
-/// Returns the functions of a file in the layout of rustfmt, where a function ends at the first brace below its
-/// first letter. Attributes and docs do not count.
+/// Returns the functions of a file in the layout of rustfmt, where a function ends at the first `}` in the column of
+/// its first letter. Attributes and docs do not count as lines of a function.
 pub(super) fn functions(text: &str) -> Vec<Function<'_>> {
     let lines: Vec<&str> = text.lines().collect();
     let tests_begin = lines.iter().position(|line| matches!(line.trim_end(), "#[cfg(test)]" | "#![cfg(test)]"));
@@ -66,7 +67,7 @@ pub(super) fn functions(text: &str) -> Vec<Function<'_>> {
     function_lines.collect()
 }
 
-/// Returns the lines before the body of a function that begins at the first of these.
+/// Returns the lines of the signature of the function that begins at `lines[0]`.
 fn signature<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
     let ends = lines.iter().position(|line| line.ends_with(['{', ';', '}'])).unwrap_or(0);
     lines[..=ends].iter().copied()
@@ -93,7 +94,7 @@ fn function_name(line: &str) -> Option<&str> {
     }
 }
 
-/// Returns the number of lines of the function that begins at the first of these.
+/// Returns the number of lines of the function that begins at `lines[0]`.
 fn length(lines: &[&str]) -> usize {
     let first = lines[0];
     if first.ends_with(['}', ';']) {
@@ -184,7 +185,7 @@ mod tests {
             (0, 1)
         );
         assert_eq!(handlers("crates/http/src/a.rs", 26), 0);
-        assert_eq!(findings("crates/http/src/routes/a.rs", 26), 0, "what a document says of a resource");
+        assert_eq!(findings("crates/http/src/routes/a.rs", 26), 0, "no handler without `Work`");
         let test = format!("#[cfg(test)]\nmod tests {{}}\n{}", handler(26));
         assert_eq!(check(&file("crates/http/src/routes/a.rs", &test)), []);
     }

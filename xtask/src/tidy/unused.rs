@@ -14,7 +14,7 @@ pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Vec<Finding>
     dependencies.chain(snapshots(files)).collect()
 }
 
-/// Returns the dependencies of a package that none of its sources name.
+/// Returns a finding for each dependency that no source of the package names.
 fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
     let manifest = package.manifest.strip_prefix(root()).unwrap_or(&package.manifest);
     let folder = manifest.parent().unwrap_or_else(|| Path::new(""));
@@ -40,7 +40,7 @@ fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
     findings.collect()
 }
 
-/// Returns the snapshots whose names no test beside them has.
+/// Returns a finding for each snapshot whose name no test in its folder contains.
 fn snapshots(files: &[SourceFile]) -> Vec<Finding> {
     let orphans = files.iter().filter(|file| file.path.ends_with(".snap")).filter(|snapshot| {
         let Some((folder, file)) = snapshot.path.rsplit_once("/snapshots/") else { return true };

@@ -11,7 +11,7 @@ const PARTICIPLES: &str = "begun bound broken brought built caught chosen dealt 
     written";
 const ADVERBS: &str = "again ahead alone altogether anew apart aside away back here itself later meanwhile once soon sooner \
     there together twice";
-/// Words that end like a participle and are none.
+/// Words that end in `ed` or `ing` and are allowed as names.
 const VERBS_AND_NOUNS: &str = "bed embed feed need proceed seed shared speed succeed string heading encoding ping missing pending remaining ring";
 /// Participles and prepositions that functions may have as names, because serde, HTTP, or the parameters and bodies of
 /// the API use these words.
