@@ -54,7 +54,9 @@ pub(super) fn read(document: &Value) -> Outcome<Api> {
     })
 }
 
-/// Returns `true` if the operation is a method of its resource: its id then contains the resource's name.
+/// Returns `true` if the operation is a method of its resource, and `false` if it is a method of the client itself.
+/// The id of a method contains the name of the resource, its path has a parameter, or the resource is
+/// `Notifications`.
 fn belongs(operation: &Operation, class: &str) -> bool {
     operation.name != snake_case(&operation.id) || operation.path.contains('{') || class == "Notifications"
 }
@@ -102,7 +104,7 @@ fn takes(operation: &Value, parameter: &str) -> bool {
     operation["parameters"].as_array().into_iter().flatten().any(|entry| entry["$ref"] == reference)
 }
 
-/// Returns `true` if the operation has its own parameter for dry runs: the dry run of a file has another answer.
+/// Returns `true` if the operation declares the parameter for dry runs itself, as the imports of CSV files do.
 fn has_own_dry_run(operation: &Value) -> bool {
     operation["parameters"].as_array().into_iter().flatten().any(|entry| entry["name"] == query::DRY_RUN)
 }
@@ -138,7 +140,8 @@ fn answer(document: &Value, operation: &Value) -> Option<Answer> {
     }
 }
 
-/// Returns the shapes of `details` by code (§7); a code that is not listed may have any of them.
+/// Returns the class of each error code with the types of its `details` (§7). A code without types of its own has
+/// `ErrorDetail`, the union of all types.
 fn errors(document: &Value) -> Outcome<Vec<ErrorClass>> {
     let codes = texts(&document["components"]["schemas"]["ErrorCode"]["enum"])?;
     let class = |code: String| {

@@ -4,9 +4,9 @@ use minijinja::Environment;
 use minijinja::value::ViaDeserialize;
 use serde_json::Value;
 
-/// Width of the longest literal of TypeScript that stays on one line.
+/// Maximum columns of a literal of TypeScript that stays on one line.
 const INLINE: usize = 64;
-/// Width of the longest call of Python that stays on one line, without its indentation.
+/// Maximum columns of a call of Python that stays on one line, without its indentation.
 const CALL: usize = 80;
 /// Indentation of an argument of Python inside a call that is indented once.
 const ARGUMENT: &str = "\n        ";
@@ -29,8 +29,8 @@ fn shell_json(value: &Value) -> String {
     format!("{value:#}").replace('\'', r"'\''")
 }
 
-/// Returns a literal of TypeScript. It stays on one line if the line has at most this width; the margin precedes
-/// each further line.
+/// Returns a literal of TypeScript. The literal stays on one line if it has at most `width` columns; otherwise
+/// `margin` precedes each further line.
 fn typescript(value: &Value, margin: &str, width: usize) -> String {
     let inner = format!("{margin}  ");
     let (open, close, entries): (&str, &str, Vec<String>) = match value {

@@ -20,7 +20,7 @@ use std::fs;
 pub(crate) use suite::run as test;
 
 const DOCUMENT: &str = "docs/openapi.json";
-/// Folders of the libraries. Each package has the texts of the licences.
+/// Folders of the libraries. Each library gets copies of the licences.
 const PACKAGES: [&str; 3] = ["clients/python", "clients/typescript", "crates/client"];
 const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
 
@@ -43,7 +43,7 @@ fn write() -> Outcome {
     Ok(())
 }
 
-/// Fails where a committed file differs from the one that the templates make now.
+/// Fails if a committed file differs from the text that the templates generate now.
 pub(crate) fn check() -> Outcome {
     for (path, text) in generate_files()? {
         let committed_text = fs::read_to_string(root().join(&path)).unwrap_or_default();

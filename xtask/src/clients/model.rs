@@ -22,7 +22,7 @@ pub(super) struct Api {
     pub(super) event_families: Vec<Family>,
 }
 
-/// A part of a union, with the words that tell it from the other parts.
+/// A part of a union, with the values of the tag that belong to this part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Family {
     #[serde(rename = "type")]
@@ -61,7 +61,7 @@ pub(super) enum Form {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Tag {
     pub(super) member: String,
-    /// The parts with words of their own. The last part of the union takes all other words.
+    /// The parts to which values of the member belong. All other values belong to the last part of the union.
     pub(super) families: Vec<Family>,
 }
 

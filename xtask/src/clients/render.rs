@@ -79,13 +79,13 @@ fn template_path(path: &str) -> String {
     format!("{quote}{path}{quote}")
 }
 
-/// Returns a name that is no keyword of Python.
+/// Returns the name as an identifier of Python: the keyword `return` becomes `return_`.
 fn identifier(name: &str) -> String {
     if name == "return" { format!("{name}_") } else { name.to_owned() }
 }
 
-/// Returns the Python type of a parameter, in a module that imports the types. Parameters take every sequence and
-/// mapping.
+/// Returns the Python type of a parameter, with `types.` before the types of the API. A `list` becomes a `Sequence`
+/// and a `dict` becomes a `Mapping`, because parameters take every sequence and mapping.
 fn qualify_type(expression: &str) -> String {
     const BUILT_IN: [&str; 4] = ["Any", "Literal", "None", "Sequence"];
     let (mut text, mut name) = (String::new(), String::new());
@@ -123,7 +123,7 @@ fn jsdoc(text: &str, indent: usize) -> String {
     }
 }
 
-/// Returns an indented write_docstring of Python, or nothing if there is no text.
+/// Returns an indented docstring of Python, or nothing if there is no text.
 fn write_docstring(text: &str, indent: usize) -> String {
     let (margin, text) = (" ".repeat(indent), text.trim().replace('\\', "\\\\").replace("\"\"\"", "'''"));
     if text.is_empty() {
@@ -153,8 +153,7 @@ fn hang_lines(paragraph: &str, width: usize) -> Vec<String> {
     if lines.is_empty() { vec![String::new()] } else { lines.into_iter().enumerate().map(line).collect() }
 }
 
-/// Returns the documentation of a method in Python with a section about those of these parameters that have a
-/// description.
+/// Returns the documentation of a method in Python with a section about the parameters that have a description.
 fn with_arguments(doc: &str, members: &Value) -> Result<String, Error> {
     let mut section = String::new();
     for member in members.try_iter()? {

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 const WIDTH: usize = 110;
 /// Keywords of Rust that are names in the document.
 const KEYWORDS: [&str; 4] = ["type", "return", "move", "ref"];
-/// Values that the operator must keep secret; the libraries' `Debug` does not show them.
+/// Members with secrets. The Rust library wraps their values, so that `Debug` does not show them.
 const SECRETS: [&str; 4] = ["accept_url", "key", "secret", "token"];
 /// Schemas and their members that must be kept secret, although other schemas have members of the same name.
 const SECRETS_OF: [(&str, &str); 2] = [("PortalLink", "url"), ("PortalLinkExchange", "code")];
@@ -32,7 +32,8 @@ pub(super) fn add_filters(environment: &mut Environment<'_>) {
     environment.add_filter("nullable", |expression: &str| expression.starts_with("Option<"));
 }
 
-/// Returns the names of the types of request bodies, which get constructors and setters.
+/// Returns the names of the types that requests contain: bodies, queries and the types of their members. These types
+/// get constructors and setters.
 pub(super) fn requests(api: &Api) -> BTreeSet<String> {
     let all: Vec<&NamedType> = api.types.iter().chain(&api.queries).collect();
     let operations = || api.resources.iter().flat_map(|resource| &resource.operations).chain(&api.root);
@@ -160,14 +161,18 @@ fn parameter(expression: &str) -> (String, &'static str) {
     }
 }
 
-/// Formats a text in the layout of the workspace, with these settings of rustfmt.
+/// Formats Rust code in the layout of the workspace. `settings` are further arguments of rustfmt.
 pub(super) fn format_text(text: &str, settings: &[&str]) -> Outcome<String> {
     let mut command = Command::new("rustfmt");
     command.current_dir(root()).args(["--emit", "stdout", "--edition", "2024"]).args(settings);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     process.stdin.take().ok_or("rustfmt has no input")?.write_all(text.as_bytes())?;
     let output = process.wait_with_output()?;
-    if output.status.success() { Ok(String::from_utf8(output.stdout)?) } else { Err("rustfmt failed".into()) }
+    if output.status.success() {
+        Ok(String::from_utf8(output.stdout)?)
+    } else {
+        Err("rustfmt cannot format the code".into())
+    }
 }
 
 #[cfg(test)]

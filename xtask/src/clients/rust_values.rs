@@ -18,7 +18,7 @@ pub(super) struct RustValues {
 }
 
 impl RustValues {
-    /// Returns the values of a body and a query, which have these types.
+    /// Returns the values of a body and a query, each given with the name of its type.
     pub(super) fn new(api: &Api, body: Option<(&str, &Value)>, query: Option<(&str, &Value)>) -> Outcome<Self> {
         let mut writer = Writer { api, imports: BTreeSet::new() };
         let mut part_text = |part: Option<(&str, &Value)>| {
@@ -35,7 +35,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The expression for an argument of this type.
+    /// Returns the expression for an argument of type `type_name`.
     fn expression(&mut self, value: &Value, type_name: &str) -> Outcome<String> {
         let type_name = without_option(type_name);
         if let Some(element) = inner_type(type_name, "Vec<") {
@@ -83,7 +83,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A call of `new` with the required members, and of a setter for each other member.
+    /// Returns a call of `new` with the required members, and of a setter for each other member.
     fn constructor_call(&mut self, name: &str, members: &[Member], given: &Map<String, Value>) -> Outcome<String> {
         let (mut arguments, mut setters) = (Vec::new(), String::new());
         for member in members {

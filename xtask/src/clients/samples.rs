@@ -24,7 +24,7 @@ const LANGUAGES: [(&str, &str, &str); 4] = [
 ];
 /// Label of samples without a library.
 const CURL: &str = "curl";
-/// The operation with lines for which the libraries have a method.
+/// The only operation with lines whose method of the libraries has a sample.
 const EXPORT: &str = "exportData";
 /// ULID of all ids in samples; the prefix of the resource precedes it.
 const SOME_ID: &str = "01KJPWD6M24DF9HWRAYHFSFV52";
@@ -41,7 +41,8 @@ pub(super) struct Sample {
     source: String,
 }
 
-/// Returns a value of a required query parameter: the last word of its enumeration in a list, or words.
+/// Returns an example for a required query parameter: a list with the last word of its enumeration, or words to
+/// search for.
 fn some_value(document: &Value, operation: &Value, name: &str) -> Value {
     let mut parameters = operation["parameters"].as_array().into_iter().flatten();
     let items = parameters.find(|parameter| parameter["name"] == name).map(|found| &found["schema"]["items"]);

@@ -6,7 +6,8 @@ use super::types::{Type, is_open, reference};
 use crate::process::Outcome;
 use serde_json::Value;
 
-/// Returns every schema except those of pages, and every object inside one, by name.
+/// Returns the types of all schemas except pages, and of the titled objects and unions inside them. The types are
+/// sorted by name, with the unions of unions at the end.
 pub(super) fn read(schemas: &Value) -> Outcome<Vec<NamedType>> {
     let mut types = Vec::new();
     for (name, schema) in object_members(schemas)?.iter().filter(|(_, schema)| page_items(schema).is_none()) {
@@ -16,14 +17,14 @@ pub(super) fn read(schemas: &Value) -> Outcome<Vec<NamedType>> {
         }
     }
     types.sort_by(|left, right| left.name.cmp(&right.name));
-    // A union of unions follows them: Python evaluates its parts.
+    // Unions of unions come last: Python evaluates the parts of a union at its declaration.
     let unions: Vec<String> =
         types.iter().filter(|named| joins(named, |_| true)).map(|named| named.name.clone()).collect();
     types.sort_by_key(|named| joins(named, |part| unions.contains(part)));
     Ok(types)
 }
 
-/// Returns `true` for a union with such a part.
+/// Returns `true` for a union with a part for which `is_such` holds.
 fn joins(named: &NamedType, is_such: impl Fn(&String) -> bool) -> bool {
     matches!(&named.form, Form::Alias { parts, .. } if parts.iter().any(is_such))
 }
@@ -158,7 +159,7 @@ mod tests {
         assert_eq!((&*tag_name.member, families), ("type", vec![("PersonRow", &["person".to_owned()][..])]));
         assert_eq!(tag(&schemas, "Line").unwrap(), None);
         let names: Vec<_> = read(&schemas).unwrap().into_iter().map(|named| named.name).collect();
-        assert_eq!(names, ["End", "OtherRow", "PersonRow", "Row", "Line"], "a union of unions follows them");
+        assert_eq!(names, ["End", "OtherRow", "PersonRow", "Row", "Line"], "unions of unions come last");
     }
 
     #[test]

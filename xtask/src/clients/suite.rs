@@ -26,8 +26,8 @@ async fn main() {
 /// Calls that every library makes: each operation once.
 const OPERATIONS: &str = "clients/operations.json";
 
-/// Tests the client libraries in those languages that this machine has. For Rust this only tries the package and
-/// the samples: the tests of the binary use the library.
+/// Tests the client libraries of the languages that this machine has. For Rust, tries only the package and the
+/// samples, because the tests of the binary use the library.
 pub(crate) fn run() -> Outcome {
     build_binary()?;
     let target = Workspace::load()?.target_directory;
@@ -50,7 +50,7 @@ fn report_time(language: &str, run: impl FnOnce() -> Outcome) -> Result<(), Stri
     Ok(())
 }
 
-/// Returns a command with the environment variables that the tests of both languages read.
+/// Returns a command with the environment variables that the tests in TypeScript and Python read.
 fn tool(name: impl AsRef<Path>, arguments: &[&str], folder: &Path, target: &Path) -> Command {
     let mut command = program(name, arguments);
     command.current_dir(folder).env("CANDOR_BIN", target.join("debug/candor"));
@@ -59,7 +59,7 @@ fn tool(name: impl AsRef<Path>, arguments: &[&str], folder: &Path, target: &Path
     command
 }
 
-/// The built library for TypeScript with its sources and packages, in a folder of its own.
+/// Copies the library for TypeScript into a folder with its packages, and builds it there. Returns the folder.
 fn typescript_project(target: &Path) -> Outcome<PathBuf> {
     let folder = packages::node(target, TYPESCRIPT)?;
     for name in ["src", "test", "examples", "samples", "build", "dist"] {
@@ -159,7 +159,7 @@ fn rust(target: &Path) -> Outcome {
     remove(&folder)?;
     fs::create_dir_all(folder.join("src"))?;
     let name = format!("{RUST}-{}", env!("CARGO_PKG_VERSION"));
-    // Files in archives have a fixed time. With it, Cargo would not notice that the library has changed.
+    // `--touch`: files in archives have a fixed time, by which Cargo would not notice that the library has changed.
     let archive = target.join(format!("package/{name}.crate")).to_string_lossy().into_owned();
     run_program(&mut tool("tar", &["--extract", "--touch", "--file", &archive], &folder, target))?;
     has_licences(&folder.join(&name))?;
@@ -182,7 +182,7 @@ fn rust(target: &Path) -> Outcome {
     Ok(())
 }
 
-/// All samples in Rust as modules of one program, so that one compilation checks them.
+/// Returns all samples in Rust as modules of one program, so that one compilation checks them.
 fn rust_samples() -> Outcome<String> {
     let mut program = "#![deny(warnings)]\n#![allow(dead_code)]\n\nfn main() {}\n".to_owned();
     for (operation, source) in samples::committed_samples("Rust")? {
@@ -191,7 +191,7 @@ fn rust_samples() -> Outcome<String> {
     Ok(program)
 }
 
-/// Writes each sample of a language into a file of its own, so that its compiler checks it.
+/// Writes each sample of a language into a file of its own, so that the tools of the language check it.
 fn write_samples(label: &str, extension: &str, folder: &Path) -> Outcome {
     fs::create_dir(folder)?;
     for (operation, source) in samples::committed_samples(label)? {

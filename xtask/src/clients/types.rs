@@ -26,8 +26,8 @@ pub(super) enum Type {
     Union(Vec<Type>),
 }
 
-/// Schema of events about an erased person, which is no part of unions. Its events have the types of the others, so
-/// their `data` could not be used without a distinction in each program.
+/// Schema of events about an erased person. Unions leave it out: its events have the same `type` as other events, so
+/// each program would have to tell them apart before it can use `data`.
 const ERASED_EVENT: &str = "ErasedEvent";
 
 impl Type {
@@ -158,8 +158,8 @@ impl Type {
 }
 
 impl Type {
-    /// Returns the type in Rust. An open enumeration is its enumeration, which has a variant for other words.
-    /// Several scalars are a `Value`.
+    /// Returns the type in Rust. An open enumeration becomes the type of its enumeration, which has a variant for
+    /// other words. Other unions become a `Value`.
     pub(super) fn rust(&self) -> String {
         match self {
             Self::Any => "Value".to_owned(),
@@ -195,7 +195,7 @@ impl Type {
     }
 }
 
-/// Returns `true` for an object inside a schema that has any members beside those that are described.
+/// Returns `true` for an object that may have further members beside the described ones.
 pub(super) fn is_open(schema: &Value) -> bool {
     schema["additionalProperties"] == true && schema["properties"].is_object()
 }
