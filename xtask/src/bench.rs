@@ -14,5 +14,5 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         .arg(target.join("release/candor"))
         .arg("--document")
         .arg(root().join("docs/performance.md"));
-    run_program(bench.args(arguments)).map_err(|_| "a limit is missed, or something failed: see above".into())
+    run_program(bench.args(arguments)).map_err(|_| "a limit is missed, or the benchmark failed: see above".into())
 }

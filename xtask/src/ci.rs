@@ -1,8 +1,8 @@
 //! `cargo xtask ci`: the gate, which decides whether a change may land. Quick checks come first. As soon as the
 //! binary exists, the tests run beside the checks that use it from outside.
 //!
-//! The result depends on the commit alone: random tests have fixed seeds here. `cargo xtask explore` draws seeds and
-//! does what takes long.
+//! The result depends on the commit alone: random tests have fixed seeds here. `cargo xtask explore` draws new seeds
+//! and runs the long checks.
 
 use crate::inputs::Inputs;
 use crate::process::{Outcome, WRAPPER, run as run_program};
@@ -26,8 +26,8 @@ const FIRST: [Step; 6] = [
 /// All Rust tests. Their output is shown at once, because they take longest.
 const TESTS: Step = Step::xtask("tests", &["test", "--no-fail-fast"]);
 
-/// Checks of the binary from outside, the longest ones first. Each is skipped while the paths are unchanged that can fail
-/// it, and some wait for a cache; `cargo xtask explore` runs all of them.
+/// Checks of the binary from outside, the longest ones first. A check is skipped while the paths that decide its
+/// result are unchanged. Some checks are also skipped in an empty cache. `cargo xtask explore` runs all checks.
 pub(crate) const BESIDE: [Step; 14] = [
     Step::xtask("client libraries", &["clients", "--test"]).unless_unchanged(&[
         "clients",
@@ -114,9 +114,8 @@ const LINES_OF_FAILURES: usize = 25;
 /// Number of checks that run at the same time, beside the tests.
 const LANES: usize = 2;
 
-/// With these variables Clippy compiles the crates of the workspace in place of rustc, as `cargo clippy` has it check
-/// them. So one build finds lints and makes what is tested, and no crate is read twice
-/// (docs/adr/0029-gate-builds-and-lints-at-once.md).
+/// Variables with which Clippy compiles the crates of the workspace in place of rustc. One build then finds lints and
+/// makes the tested programs (docs/adr/0029-gate-builds-and-lints-at-once.md).
 const CLIPPY: [(&str, &str); 2] =
     [(WRAPPER, "clippy-driver"), ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__")];
 
@@ -163,8 +162,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Prints the seconds of all steps, what was skipped, and the last lines of the checks that failed: they stand far above
-/// otherwise. Fails with the names of the steps that failed.
+/// Prints the seconds of all steps and the skipped checks. Repeats the last lines of the failed checks, which
+/// otherwise stand far above. Fails with the names of the steps that failed.
 fn conclude(finished: &[FinishedStep], started: Instant) -> Outcome {
     println!("── seconds");
     finished.iter().for_each(|done| println!("{:>8.1}  {}", done.seconds, done.name));

@@ -6,9 +6,9 @@ use candor_test_postgres::{NODES_VARIABLE, Nodes};
 /// Default selection: the suite of every store, the tests of a cluster, searches and copies, requests over HTTP,
 /// and the built binary, also when it is killed.
 ///
-/// Tests that request every route or every value are left out, since each takes a database or some thousand
-/// requests. Tests of connections do not depend on the store. A cluster deletes delivery attempts by days, not by
-/// seconds.
+/// Left out are tests that request every route or every value, since each takes a database or some thousand
+/// requests; tests of connections, which do not depend on the store; and `impossible_redelivery`, because a cluster
+/// deletes delivery attempts by days, not by seconds.
 const TESTS: &str = "binary_id(candor-store-postgres::conformance) \
     + (binary_id(candor-store-postgres::database) & test(/^(cluster|audience)::/)) \
     + (binary_id(candor-service::use_cases) & test(/^(search_model|copy)::/) & test(/postgres|by_tenant|between_two_stores/)) \
@@ -16,7 +16,8 @@ const TESTS: &str = "binary_id(candor-store-postgres::conformance) \
     + (package(candor-e2e) & test(/^(commands|crash|doctor|followed_kills|import|mails|master_key|outage|rekey|webhooks)/) & test(/postgres/)) \
     + (package(candor-e2e) & test(/through_one_instance|^webhooks::workers|an_api_process|continues_on_the_other_store/))";
 
-/// Concurrent tests. Each is work for three servers and for the maintenance of the cluster.
+/// Option for the number of concurrent tests. Each test is work for three servers and for the maintenance of the
+/// cluster.
 const CONCURRENCY: &str = "--test-threads=3";
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {

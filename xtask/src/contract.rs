@@ -1,5 +1,6 @@
-//! `cargo xtask contract`: compares the OpenAPI document with that of the last release, and fails for each change that
-//! breaks a client. Before, it plants each kind of break and expects it to be found.
+//! `cargo xtask contract`: compares the OpenAPI document with that of the last release, and fails for each change
+//! that breaks a client. A test runs first: it plants each kind of break and expects that the comparison finds the
+//! break.
 
 use crate::packages;
 use crate::process::{Outcome, program, run as run_program};

@@ -53,16 +53,16 @@ impl Settings {
         let name = text("name").unwrap_or_default();
         let mut findings = Vec::new();
         if self.banned.iter().any(|banned| banned == name) {
-            findings.push(format!("{name}: is banned"));
+            findings.push(format!("{name}: {SETTINGS} bans this crate"));
         }
         // Packages of this workspace have no source.
         let Some(source) = text("source") else { return findings };
         if source != REGISTRY {
-            findings.push(format!("{name}: comes from {source}"));
+            findings.push(format!("{name}: comes from {source} instead of crates.io"));
         }
         if !text("license").is_some_and(|licence| self.allows(licence)) {
             let licence = text("license").unwrap_or("none");
-            findings.push(format!("{name}: its licence, {licence}, is not among those that are allowed"));
+            findings.push(format!("{name}: {SETTINGS} does not allow the licence {licence}"));
         }
         findings
     }

@@ -1,5 +1,5 @@
-//! `cargo xtask explore`: everything that is random or takes long. The gate leaves it out, because it must give the
-//! same result for the same commit within minutes.
+//! `cargo xtask explore`: all checks that are random or take long. The gate leaves them out, because the gate must
+//! give the same result for the same commit within minutes.
 //!
 //! Each finding is one line with the command that repeats it. A finding becomes a fixed case of the gate.
 
@@ -15,14 +15,15 @@ use std::time::{Duration, Instant};
 
 /// Variable with the seed of property tests.
 const PROPERTY_VARIABLE: &str = "PROPTEST_RNG_SEED";
+/// Default duration of a call.
 const MINUTES: u64 = 60;
 /// Number of simulated months in one round.
 const MONTHS: &str = "20000";
-/// Tests that draw their choices from a seed. Later rounds run these alone.
+/// Filter of nextest for the tests that draw their choices from a seed.
 const RANDOM_TESTS: &str =
     "test(/random|generated|mutat|never_panic|kill|copy_from|sync|propert|any_|model|fuzz/)";
 
-/// Steps that do not depend on a seed, and take longer than the gate may. The checks of the binary follow.
+/// Steps that do not depend on a seed and take longer than the gate may. [`steps`] adds the checks of the binary.
 const ONCE: [Step; 4] = [
     Step::cargo("documentation", &["doc", "--locked", "--workspace", "--no-deps"]),
     Step::xtask("standalone", &["standalone"]),
@@ -109,7 +110,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         findings.extend(found);
     };
     let mut runs = 0_usize;
-    // A given seed repeats the steps that depend on it. The others run by their name.
+    // With `--seed`, only the steps that depend on the seed run, and a step that `--only` names.
     if options.seed.is_none() || options.only.is_some() {
         for step in steps().filter(|step| options.selects(step.name)) {
             let result = step.run();
@@ -119,7 +120,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             runs += 1;
         }
     }
-    // A given seed is repeated once. Otherwise each round draws one, until the time is over.
+    // With `--seed` there is one round. Otherwise each round draws a seed, until the time is over.
     let mut has_time = true;
     while has_time {
         let seed = options.seed.map_or_else(draw_seed, Ok)?;
@@ -169,7 +170,7 @@ fn random_tests(_: u64, names: &[String]) -> Command {
     command
 }
 
-/// All tests with their large sizes, also those that the gate leaves out.
+/// Returns the command of all tests with their large sizes, also of the tests that the gate leaves out.
 fn tests(_: u64, names: &[String]) -> Command {
     let mut command = xtask(&["test", "--no-fail-fast", "--profile=explore"]);
     command.args(names);

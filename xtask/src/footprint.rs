@@ -18,9 +18,9 @@ const SHIPPED: [&str; 6] = ["--package", "candor-app", "--bin", "candor", "--fea
 const MEGABYTE: f64 = 1_000_000.0;
 /// Number of requests before the memory is read, so that pools and caches of a used service count.
 const REQUESTS: usize = 50;
-/// Any master key will do: the service seals nothing here.
+/// Master key of the measured service. Any key will do, because the service seals nothing here.
 const MASTER_KEY: &str = "footprint:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
-/// Clock ticks in a second of `/proc/PID/stat`. Linux reports 100 to programs on every architecture.
+/// Clock ticks per second in `/proc/PID/stat`. Linux reports 100 to programs on every architecture.
 const TICKS: f64 = 100.0;
 
 /// Limit of one figure.
@@ -39,7 +39,8 @@ type Limits = BTreeMap<String, Limit>;
 /// Name of a limit and the measured value.
 type Figure = (&'static str, f64);
 
-/// Measures the number of packages, with `--release` size and memory, and with `--cold` the time of a build, too.
+/// Measures the number of packages. `--release` adds size and memory of the binary, and `--cold` adds these and the
+/// time of a build.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut figures = vec![packages()?];
     let known_options = ["--release", "--cold"];
@@ -95,13 +96,13 @@ fn count_foreign(tree: &str) -> usize {
     lines.filter(|line| !line.contains(" (/")).collect::<BTreeSet<_>>().len()
 }
 
-/// Builds the binary in an empty folder. Returns the processor time of this, and the figures of the binary.
+/// Builds the binary in an empty folder. Returns the processor time of the build, and the figures of the binary.
 fn cold_build() -> Outcome<Vec<Figure>> {
     let folder = env::temp_dir().join(format!("candor-cold-{}", std::process::id()));
     let time_before = time_of_children()?;
     let figures = build_release(&folder).and_then(|()| {
         let cold_build = ("cold_build", time_of_children()? - time_before);
-        // Nothing is left to build.
+        // `release` has nothing left to build.
         Ok([vec![cold_build], release(&folder)?].concat())
     });
     let _ = fs::remove_dir_all(&folder);

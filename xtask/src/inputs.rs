@@ -16,12 +16,12 @@ pub(crate) struct Inputs {
     workspace: Workspace,
     /// Folder with a file for each check that passed, which contains the fingerprint of its inputs.
     passed: PathBuf,
-    /// `true` if no check has a file there yet.
+    /// `true` if no check has a file in this folder yet.
     is_new: bool,
 }
 
 /// Reason to skip a check in an empty cache.
-const NEW: &str = "the cache has no run to compare with; `cargo xtask explore` runs it";
+const NEW: &str = "the cache has no run to compare with; `cargo xtask explore` runs this step";
 
 impl Inputs {
     pub(crate) fn load() -> Outcome<Self> {
@@ -32,7 +32,7 @@ impl Inputs {
         Ok(Self { workspace, passed: record_folder, is_new })
     }
 
-    /// Runs the step, unless it passed with the same inputs.
+    /// Runs the step, unless it passed with the same inputs, or the cache is empty and the step waits for a cache.
     pub(crate) fn run_unless_passed(&self, step: &Step) -> FinishedStep {
         if step.inputs.is_empty() {
             return step.run();

@@ -9,10 +9,10 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     write_or_check(arguments, "docs/openapi.json", document, hint)
 }
 
-/// The document that the example of the HTTP crate prints, ending in a newline.
+/// Returns the document that the example of the HTTP crate prints, ending in a newline.
 ///
-/// The build is of the whole workspace, so that cargo unites the same features of dependencies as for the tests
-/// and builds nothing twice.
+/// Builds the whole workspace, so that cargo unites the same features of dependencies as for the tests and builds no
+/// dependency twice.
 fn document() -> Outcome<String> {
     run_program(&mut cargo(&["build", "--quiet", "--workspace", "--example", "openapi"]))?;
     let example = Workspace::load()?.target_directory.join("debug/examples/openapi");

@@ -1,5 +1,5 @@
-//! Checks of the built binary from outside. Each is a folder of `tests/outside` with a script `check.sh`, which gets
-//! the address of a service and a key of it, and runs tools and programs in other languages.
+//! Checks of the built binary from outside. Each is a folder of `tests/outside` with a script `check.sh`. The script
+//! gets the address and a key of a service, and runs tools and programs in other languages.
 
 use crate::deploy::tools::find_installed;
 use crate::packages;
@@ -28,7 +28,7 @@ pub(crate) const REFERENCE: Check = Check {
 };
 pub(crate) const CONSOLE: Check = Check {
     name: "console",
-    // The last use of a key is stored with each sweep, and a task waits for it.
+    // Each sweep stores the last use of keys, and the check waits until it sees that use.
     settings: &[("CANDOR_SWEEP_INTERVAL", "2s")],
     needs: &[&["chromium", "chromium-browser", "google-chrome"], &["node"]],
 };
@@ -53,7 +53,7 @@ impl Check {
         self.run_script(self.script(&target)?, &target)
     }
 
-    /// Does the same, but skips the check if the packages cannot be installed.
+    /// Runs the check as [`Self::run`] does, but skips it if the packages cannot be installed.
     pub(crate) fn run_if_installable(&self) -> Outcome {
         if self.is_skipped() {
             return Ok(());
@@ -62,7 +62,7 @@ impl Check {
         match self.script(&target) {
             Ok(script) => self.run_script(script, &target),
             Err(problem) => {
-                println!("skipped: the packages of xtask/{} cannot be installed: {problem}", self.name);
+                println!("skipped: cannot install the packages of tests/outside/{}: {problem}", self.name);
                 Ok(())
             }
         }

@@ -5,7 +5,7 @@ use crate::process::{Outcome, output, program, root, run as run_program};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Oldest version of Node.js that all parts support.
+/// Oldest version of Node.js that all packages of the checks support.
 const NODE: (u32, u32) = (20, 19);
 
 /// Returns a virtual environment with the packages of the folder's `requirements.txt`. Creates it if it is

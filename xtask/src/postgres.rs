@@ -45,8 +45,8 @@ fn may_install() -> bool {
     root && succeeds(&mut program("apt-get", &["--version"]))
 }
 
-/// Installs Debian's server without its default cluster, which would take a port and memory. A package that the
-/// server needs has the setting against this cluster, so it is installed first.
+/// Installs Debian's server without its default cluster, which would take a port and memory. The setting against this
+/// cluster belongs to `postgresql-common`, so that package is installed first.
 fn install() -> Outcome {
     println!("no PostgreSQL found; installing Debian's");
     apt_get(&["update"])?;

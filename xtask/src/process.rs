@@ -19,8 +19,8 @@ pub(crate) fn root() -> PathBuf {
 /// Variable with the program that compiles the crates of the workspace in place of rustc.
 pub(crate) const WRAPPER: &str = "RUSTC_WORKSPACE_WRAPPER";
 
-/// Returns a command of cargo that compiles with rustc and without the lints, also in the gate. It serves projects
-/// outside the workspace, and builds whose lints another step reports.
+/// Returns a command of cargo that compiles with rustc and without the lints, also in the gate. This is for projects
+/// outside the workspace, and for builds whose lints another step reports.
 pub(crate) fn cargo_without_lints(arguments: &[&str]) -> Command {
     let mut command = cargo(arguments);
     command.env_remove(WRAPPER);
@@ -56,7 +56,7 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
     if status.success() { Ok(()) } else { Err(format!("`{}` failed ({status})", words(command)).into()) }
 }
 
-/// Runs a command to its end and returns its standard output. Errors go to this program's errors.
+/// Runs a command to its end and returns its standard output. Its standard error goes to that of this program.
 pub(crate) fn output(command: &mut Command) -> Outcome<String> {
     let output = command
         .stderr(Stdio::inherit())

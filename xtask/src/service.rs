@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use ureq::Agent;
 
-/// Quota of a key, which the checks do not reach.
+/// Requests per minute of a key. The checks do not reach this quota.
 const UNLIMITED: &str = "1000000";
 const START_LIMIT: Duration = Duration::from_secs(20);
 const STOP_LIMIT: Duration = Duration::from_secs(20);

@@ -77,7 +77,7 @@ impl Step {
     pub(crate) fn run_and_show(&self) -> FinishedStep {
         println!("── {}", self.name);
         let start = Instant::now();
-        let status = self.command().status().map_err(|error| format!("cannot run it: {error}"));
+        let status = self.command().status().map_err(|error| format!("cannot start the command: {error}"));
         let problem = status.and_then(|status| if status.success() { Ok(()) } else { Err(status.to_string()) });
         let result = FinishedStep::new(self.name, start, String::new(), problem);
         result.show_result();
@@ -106,13 +106,13 @@ pub(crate) fn run_command(name: &'static str, mut command: Command) -> FinishedS
     let mut run = || -> std::io::Result<Result<(), String>> {
         let (mut reader, writer) = pipe()?;
         let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
-        // The command holds ends of the pipe: without this, reading would never end.
+        // Drops the ends of the pipe that the command holds: otherwise reading would never end.
         command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
         reader.read_to_end(&mut lines)?;
         let status = child.wait()?;
         Ok(if status.success() { Ok(()) } else { Err(status.to_string()) })
     };
-    let problem = run().unwrap_or_else(|error| Err(format!("cannot run it: {error}")));
+    let problem = run().unwrap_or_else(|error| Err(format!("cannot start the command: {error}")));
     FinishedStep::new(name, start, String::from_utf8_lossy(&lines).into_owned(), problem)
 }
 
@@ -170,6 +170,6 @@ mod tests {
     #[test]
     fn missing_program_is_a_problem() {
         let result = run_command("a step", program("no-such-program", &[]));
-        assert!(result.problem.is_some_and(|problem| problem.starts_with("cannot run it: ")));
+        assert!(result.problem.is_some_and(|problem| problem.starts_with("cannot start the command: ")));
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     if nextest { doc_tests(&selection, &postgres) } else { Ok(()) }
 }
 
-/// Starts nextest with the profile `gate`, unless the arguments name another one.
+/// Returns the command of nextest. It names the profile `gate`, unless the arguments name the profile `explore`.
 fn nextest_command(has_profile: bool) -> Command {
     let mut command = cargo(&["nextest", "run"]);
     if !has_profile {

@@ -11,7 +11,7 @@ use ureq::http::Request;
 
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// A key of an organization, and the service that it is for.
+/// An API key of an organization, and the address of the service.
 #[derive(Debug, Clone)]
 pub(crate) struct Api {
     pub(crate) address: SocketAddr,
@@ -50,7 +50,7 @@ impl Api {
         self.exchange("POST", "/v1/employees/csv", "text/csv", file)
     }
 
-    /// Reads a response of lines until its end, or for a time at most. Returns its last line.
+    /// Reads a response of lines until its end or until `most` has passed. Returns the last line that was read.
     pub(crate) fn read_lines(&self, path: &str, most: Duration) -> Result<String> {
         let start = Instant::now();
         let request = Request::builder().uri(format!("http://{}{path}", self.address));

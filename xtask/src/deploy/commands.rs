@@ -1,4 +1,4 @@
-//! Settings and command lines in the files: the program must know them.
+//! Settings and command lines in docs/deploy: the program must know them.
 
 use super::container::{COMPOSE, DOCKERFILE, compose_commands, image_commands};
 use super::documents::words;
@@ -51,12 +51,13 @@ pub(super) fn check(machine: &Machine) -> Outcome<CheckResult> {
     judge(&wrong, format!("{} command lines are valid", commands.len()))
 }
 
-/// Returns `true` if the program accepts a command line. With `--help` it fails for an invalid one.
+/// Returns `true` if the program accepts a command line. The program checks the command line also with `--help`, and
+/// then executes nothing.
 fn is_valid(machine: &Machine, words: &[String]) -> bool {
     succeeds(Command::new(&machine.binary).env_clear().args(words).arg("--help"))
 }
 
-/// Command lines in units of systemd.
+/// Returns the command lines of candor in a unit of systemd.
 fn in_units(text: &str) -> impl Iterator<Item = Vec<String>> {
     let lines = text.lines().filter_map(|line| line.trim().strip_prefix("ExecStart=")?.strip_prefix(INSTALLED));
     lines.map(split)
@@ -74,7 +75,7 @@ fn in_examples(text: &str) -> impl Iterator<Item = Vec<String>> {
     })
 }
 
-/// The words of a line of shell, without a comment. Quotes must enclose whole words.
+/// Returns the words of a line of shell, without its comment. Quotes must enclose whole words.
 fn split(line: &str) -> Vec<String> {
     let line = line.split(" #").next().unwrap_or_default();
     let mut words = Vec::new();

@@ -48,7 +48,7 @@ fn disagreements(text: &str, workspace: &toml::Table, app: &toml::Table) -> Vec<
     requirements.into_iter().filter(|(holds, _)| !holds).map(|(_, what)| format!("{DOCKERFILE}: {what}")).collect()
 }
 
-/// The command lines of the image: its command and its health check.
+/// Returns the command lines of the image: its command and its health check.
 pub(super) fn image_commands(text: &str) -> Vec<Vec<String>> {
     let lists = text.match_indices("CMD [").map(|(at, _)| &text[at + "CMD ".len()..]);
     let lists = lists.filter_map(|rest| serde_json::from_str::<Vec<String>>(rest.lines().next()?).ok());
@@ -69,13 +69,13 @@ pub(super) fn compose(machine: &Machine) -> Outcome<CheckResult> {
     CheckResult::pass("valid; starting it needs an engine")
 }
 
-/// Services with our image.
+/// Returns the services with our image.
 fn services(compose: &[Value]) -> impl Iterator<Item = (&String, &Value)> {
     let services = compose.iter().filter_map(|document| document["services"].as_object()).flatten();
     services.filter(|(_, service)| service["build"].is_object())
 }
 
-/// The command lines of the services with our image.
+/// Returns the command lines of the services with our image.
 pub(super) fn compose_commands(compose: &[Value]) -> impl Iterator<Item = (&String, Vec<String>)> {
     let own_words = |words: Vec<&str>| words.into_iter().map(str::to_owned).collect();
     services(compose).map(move |(name, service)| (name, own_words(texts(&service["command"]))))
@@ -108,8 +108,8 @@ fn broken_rules(compose: &[Value]) -> Vec<String> {
     findings.into_iter().map(|finding| format!("{COMPOSE}, {finding}")).collect()
 }
 
-/// Starts the program as the image does: as another user, on a read-only root with only the libraries of its base,
-/// with a folder for its data. The program's own health check must succeed.
+/// Starts the program as in a container: not as root, on a read-only root with only the libraries of the base image,
+/// and with a folder for its data. The program's own health check must succeed.
 pub(super) fn runs_on_a_read_only_root(machine: &Machine) -> Outcome<CheckResult> {
     let (Some(unshare), Some(_)) = (tools::find_installed("unshare"), tools::find_installed("setpriv")) else {
         return CheckResult::skip("there is no unshare, or no setpriv");
@@ -124,12 +124,12 @@ pub(super) fn runs_on_a_read_only_root(machine: &Machine) -> Outcome<CheckResult
     CheckResult::pass(output_text.trim().replace('\n', ", "))
 }
 
-/// The libraries of the program. Fails if the base of the image lacks one.
+/// Returns the paths of the libraries that the program loads. Fails if the base image lacks a library.
 fn libraries(binary: &Path) -> Outcome<Vec<PathBuf>> {
     let text = output(&mut program("ldd", &[&binary.to_string_lossy()]))?;
     let missing = text.lines().find(|line| !LIBRARIES.iter().any(|library| line.contains(library)));
     if let Some(line) = missing {
-        return Err(format!("the image has no {}", line.trim()).into());
+        return Err(format!("the base image lacks the library {}", line.trim()).into());
     }
     Ok(text.split_whitespace().filter(|word| word.starts_with('/')).map(PathBuf::from).collect())
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::fs;
 
 const FILE: &str = "systemd/candor.service";
-/// Upper bound for the exposure level in tenths. The scale of systemd ends at 10, which is no protection.
+/// Maximum exposure level in tenths: 2.0. The scale of systemd ends at 10.0, which is no protection.
 const MAX_EXPOSURE: &str = "20";
 /// First version of systemd whose `systemd-analyze security` checks a unit file that is not installed.
 const OFFLINE_VERSION: u32 = 250;
@@ -23,7 +23,7 @@ pub(super) fn unit(machine: &Machine) -> Outcome<CheckResult> {
     judge(&findings, "it is not root, writes only its folder, and has time to end")
 }
 
-/// The entries of a unit as an object. The last entry of a name counts.
+/// Returns the entries of a unit as an object. The last entry of a name counts.
 pub(super) fn unit_entries(text: &str) -> Value {
     let entries = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
     entries.map(|(name, value)| (name.to_owned(), Value::from(value))).collect::<serde_json::Map<_, _>>().into()
@@ -41,7 +41,7 @@ pub(super) fn security(machine: &Machine) -> Outcome<CheckResult> {
     let threshold = format!("--threshold={MAX_EXPOSURE}");
     let arguments = ["security", "--no-pager", "--offline=true", &threshold, &path_of(FILE)];
     let output_text = tools::read_output(&mut program(&analyze, &arguments))?;
-    // The program and its manual page are not installed here: the program of the tests replaces it.
+    // The program is not installed here: the copy of the unit names the program of the tests, and no manual page.
     let text = machine.documents.text(FILE)?.replace("/usr/bin/candor", &machine.binary.to_string_lossy());
     let lines = text.lines().filter(|line| !line.starts_with("Documentation="));
     let copy = machine.scratch.join("candor.service");

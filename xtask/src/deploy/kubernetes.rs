@@ -21,7 +21,7 @@ pub(super) fn check(machine: &Machine) -> Outcome<CheckResult> {
     let mut findings = find_missing(&all);
     for (path, manifest) in &all {
         if manifest["metadata"]["namespace"] != "candor" && manifest["kind"] != "Namespace" {
-            findings.push(format!("{path}: {} is in no namespace", manifest["kind"]));
+            findings.push(format!("{path}: {} is not in the namespace candor", manifest["kind"]));
         }
         findings.extend(flaws(manifest, drain).into_iter().map(|flaw| format!("{path}: {flaw}")));
     }
@@ -32,7 +32,7 @@ pub(super) fn check(machine: &Machine) -> Outcome<CheckResult> {
     judge(&findings, format!("{} manifests, each Pod with least rights, probes and time to end", all.len()))
 }
 
-/// Every manifest with its file.
+/// Returns every manifest with the path of its file.
 fn manifests(documents: &Documents) -> Outcome<Vec<(String, Value)>> {
     let mut all = Vec::new();
     for (path, _) in documents.files_below(MANIFESTS) {
@@ -43,7 +43,7 @@ fn manifests(documents: &Documents) -> Outcome<Vec<(String, Value)>> {
     Ok(all)
 }
 
-/// The arguments of all containers, each with its file.
+/// Returns the arguments of each container with the path of its file.
 pub(super) fn commands(documents: &Documents) -> Outcome<Vec<(String, Vec<String>)>> {
     let mut commands = Vec::new();
     for (path, manifest) in manifests(documents)? {
@@ -57,7 +57,7 @@ fn containers(workload: &Value) -> &[Value] {
     items(&workload["spec"]["template"]["spec"]["containers"])
 }
 
-/// Problems of a manifest that creates Pods. Other manifests have none.
+/// Returns the problems of a manifest that creates Pods, and none for other manifests.
 fn flaws(workload: &Value, drain: u64) -> Vec<String> {
     let pod = &workload["spec"]["template"]["spec"];
     if !pod.is_object() {
@@ -102,7 +102,7 @@ fn find_missing(all: &[(String, Value)]) -> Vec<String> {
     lines.chain(kinds.map(|kind| format!("{MANIFESTS}: no {kind}"))).collect()
 }
 
-/// Images of another version than this workspace's.
+/// Returns findings for images whose version is not that of this workspace.
 fn wrong_version(documents: &Documents) -> Outcome<Vec<String>> {
     let workspace: toml::Table = fs::read_to_string(root().join("Cargo.toml"))?.parse()?;
     let version = workspace["workspace"]["package"]["version"].as_str().unwrap_or_default();

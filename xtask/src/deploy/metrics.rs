@@ -66,8 +66,8 @@ impl Table {
     }
 }
 
-/// Returns the metrics in the sources that the table lacks, each with the path of its file. `cargo xtask tidy` reports
-/// them, because a change anywhere can add one.
+/// Returns a finding for each metric in the sources that the table lacks, with the path of the file. `cargo xtask
+/// tidy` reports these findings, because every change of a source can add a metric.
 pub(crate) fn undescribed_metrics<'a>(
     sources: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> Outcome<Vec<(String, String)>> {

@@ -1,4 +1,4 @@
-//! `cargo xtask deploy`: compares docs/deploy with the program, and tries its files as far as this machine can. A
+//! `cargo xtask deploy`: compares docs/deploy with the program, and tries these files as far as this machine can. A
 //! check that this machine cannot do prints `skipped: …`.
 
 mod commands;
@@ -56,7 +56,7 @@ impl Drop for Machine {
 
 type Check = (&'static str, fn(&Machine) -> Outcome<CheckResult>);
 
-/// All checks. The quick ones come first, which need only the files and the program.
+/// All checks in the order in which they run.
 const CHECKS: [Check; 18] = [
     ("settings", commands::settings),
     ("commands", commands::check),

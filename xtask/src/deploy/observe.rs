@@ -15,7 +15,8 @@ const DASHBOARD: &str = "grafana/candor.json";
 /// Metrics of the process that the alerts may use.
 const PROCESS_METRICS: [&str; 3] = ["process_open_fds", "process_max_fds", "process_start_time_seconds"];
 
-/// Every alert is valid, has a test in which it fires and one in which it stays silent, and has a description.
+/// Checks that every alert is valid and has a description. Each needs a test in which it fires, and a test in which
+/// it stays silent.
 pub(super) fn alerts(machine: &Machine) -> Outcome<CheckResult> {
     let findings = untested_alerts(&machine.documents.yaml(RULES)?[0], &machine.documents.yaml(TESTS)?[0]);
     if !findings.is_empty() {
@@ -57,7 +58,7 @@ fn untested_alerts(alerts: &Value, tests: &Value) -> Vec<String> {
     findings
 }
 
-/// Every query of the dashboard is valid.
+/// Checks that every query of the dashboard is valid.
 pub(super) fn dashboard(machine: &Machine) -> Outcome<CheckResult> {
     let dashboard: Value = serde_json::from_str(machine.documents.text(DASHBOARD)?)?;
     let panels = items(&dashboard["panels"]).iter();
@@ -77,7 +78,7 @@ pub(super) fn dashboard(machine: &Machine) -> Outcome<CheckResult> {
     CheckResult::pass(format!("{} queries are valid", queries.len()))
 }
 
-/// Every query, with values for Grafana's variables.
+/// Returns every query of the dashboard, with values for Grafana's variables.
 fn queries(dashboard: &Value) -> Vec<String> {
     let targets = items(&dashboard["panels"]).iter().flat_map(|panel| items(&panel["targets"]));
     let queries =
@@ -88,7 +89,7 @@ fn queries(dashboard: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The program's metrics are well-formed, and have every metric of the process that an alert uses.
+/// Checks that the program's metrics are well-formed, and contain every metric of the process that an alert uses.
 pub(super) fn exposition(machine: &Machine) -> Outcome<CheckResult> {
     let Some(promtool) = tools::promtool(machine) else { return no_promtool() };
     let service = Service::start(&machine.binary, &[])?;

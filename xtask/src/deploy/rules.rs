@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// User of the image as numbers, so that Kubernetes can verify that it is not root.
 pub(super) const USER: &str = "65532:65532";
-/// Seconds in which a process ends after its drain delay.
+/// Maximum time in seconds from the end of the drain delay to the end of the process.
 pub(super) const END_SECONDS: u64 = 25;
 /// Default drain delay in seconds.
 const DRAIN_SECONDS: u64 = 5;
@@ -101,7 +101,7 @@ pub(super) fn seconds(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.strip_suffix('s')?.parse().ok())
 }
 
-/// Returns the seconds of the drain delay in an environment.
+/// Returns the drain delay of an environment in seconds: its setting, or the default.
 pub(super) fn drain_seconds(environment: &Value) -> u64 {
     seconds(&environment["CANDOR_DRAIN_DELAY"]).unwrap_or(DRAIN_SECONDS)
 }

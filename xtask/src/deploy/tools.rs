@@ -19,13 +19,13 @@ pub(crate) fn find_installed(name: &str) -> Option<PathBuf> {
     std::env::split_paths(&folders).chain(usual).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// Returns the virtual environment, or prints the problem.
+/// Returns the virtual environment with the tools in Python, or prints the problem.
 pub(super) fn python(machine: &Machine) -> Option<PathBuf> {
     packages::python(&machine.target, PYTHON).map_err(|problem| println!("{problem}")).ok()
 }
 
 pub(super) fn no_python() -> Outcome<CheckResult> {
-    CheckResult::skip("Python 3 with its venv module, or the packages from PyPI, are not available")
+    CheckResult::skip("Python 3 with its venv module, or a package from PyPI, is not available: see above")
 }
 
 /// Returns `promtool` of the machine, or that of Debian's package, which is unpacked and not installed.
@@ -61,8 +61,8 @@ pub(super) fn debian_package_in(folder: &Path) -> Outcome<Option<PathBuf>> {
     Ok(files.find(|path| path.extension() == Some("deb".as_ref())))
 }
 
-/// Returns a subcommand of cargo: `cargo deb` is `cargo-deb`. If the machine lacks it, builds this version under
-/// the target folder, without optimisation because it has little to do.
+/// Returns the program of a subcommand of cargo: `cargo-deb` for `deb`. If the machine lacks the program, builds it
+/// in this version under the target folder, without optimisation because it has little to do.
 pub(crate) fn subcommand(target: &Path, name: &str, version: &str) -> Outcome<PathBuf> {
     let program_name = format!("cargo-{name}");
     if let Some(path) = find_installed(&program_name) {

@@ -22,13 +22,13 @@ pub(crate) struct Build {
 }
 
 impl Build {
-    /// The build of a profile for this machine.
+    /// Returns the build of a profile for this machine.
     pub(crate) fn with_profile(target: &Path, profile: &str) -> Outcome<Self> {
         let platform = Platform::host()?;
         Ok(Self { target: target.to_path_buf(), profile: profile.to_owned(), platform, names_target: false })
     }
 
-    /// Reads `--profile NAME` and `--target TRIPLE`. Without them, this is the release build for this machine.
+    /// Reads `--profile NAME` and `--target TRIPLE`. Without arguments, returns the release build for this machine.
     pub(super) fn from_arguments(target: &Path, arguments: &[String]) -> Outcome<Self> {
         let mut build = Self::with_profile(target, RELEASE)?;
         for pair in arguments.chunks(2) {
@@ -61,15 +61,15 @@ impl Build {
         self.profile == RELEASE
     }
 
-    /// The folder with the binary.
+    /// Returns the folder with the binary.
     pub(super) fn folder(&self) -> PathBuf {
         let target =
             if self.names_target { self.target.join(self.platform.triple()) } else { self.target.clone() };
         target.join(if self.profile == "dev" { "debug" } else { &self.profile })
     }
 
-    /// The binary, or a copy without debug information: with it, binaries of profiles other than `release` are
-    /// five times as large.
+    /// Returns the path of the binary. For profiles other than `release`, this is a copy without debug information,
+    /// which would make the binary five times as large. Without `strip`, the copy is not made.
     pub(super) fn without_debug_information(&self) -> Outcome<PathBuf> {
         let binary = self.folder().join("candor");
         if self.is_release() || !succeeds(&mut program("strip", &["--version"])) {

@@ -47,7 +47,8 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     trial::install_and_start(&build, &folder, &files)
 }
 
-/// Makes the archive, the bill of materials and, where possible, the Debian package of a build; returns the paths.
+/// Makes the archive, the bill of materials and, where possible, the Debian package of a build; returns the file
+/// names.
 pub(crate) fn for_machines(build: &Build, folder: &Path) -> Outcome<Vec<PathBuf>> {
     write_descriptions(&build.folder())?;
     let mut files = Vec::new();
@@ -76,7 +77,7 @@ fn for_registries(build: &Build, folder: &Path) -> Outcome<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// The version of the program.
+/// Returns the version of the program.
 fn version() -> Outcome<String> {
     let id = output(&mut cargo(&["pkgid", "--package", APP]))?;
     Ok(id.trim().rsplit(['#', '@']).next().unwrap_or_default().to_owned())

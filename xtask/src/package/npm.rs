@@ -58,7 +58,8 @@ fn main_manifest(version: &str) -> Outcome<Value> {
 fn platform_manifest(version: &str, platform: Platform) -> Value {
     let (os, cpu, libc) = platform.npm();
     let mut manifest = manifest(&platform.npm_name(), version);
-    // The service opens the file of the binary; package managers that keep packages zipped must unpack this one.
+    // Package managers that keep packages zipped must unpack this one, because the script starts the binary as a
+    // file.
     manifest["preferUnplugged"] = true.into();
     manifest["os"] = json!([os]);
     manifest["cpu"] = json!([cpu]);

@@ -92,7 +92,8 @@ impl Platform {
         format!("@candor/{os}-{cpu}{libc}")
     }
 
-    /// Tag of a wheel with this binary: the platform with the oldest C library or system that it runs on.
+    /// Returns the tag of a wheel with this binary: the platform, with the oldest C library or system on which the
+    /// binary runs.
     pub(super) fn wheel_tag(self, binary: &Path) -> Outcome<String> {
         match self.system {
             System::LinuxGnu => {
@@ -111,7 +112,8 @@ impl Platform {
     }
 }
 
-/// The newest version of glibc among the symbols of a binary; 2.17 or later, because older tags are not in use.
+/// Returns the newest version of glibc among the symbols of a binary, or 2.17 if that is newer: tags of older
+/// versions are not in use.
 fn required_glibc(version_info: &str) -> Option<(u32, u32)> {
     let versions = version_info.split("GLIBC_").skip(1).filter_map(|rest| {
         let version = rest.split(|letter: char| !letter.is_ascii_digit() && letter != '.').next()?;

@@ -45,7 +45,7 @@ pub(super) fn build(python: &Path, platform: Platform, binary: &Path, folder: &P
     run_program(pack.args([folder, &stage]))?;
     remove(&stage)?;
     if !folder.join(&name).exists() {
-        return Err(format!("{name} was not made").into());
+        return Err(format!("`wheel pack` has not made {name}").into());
     }
     Ok(name.into())
 }
