@@ -1,5 +1,5 @@
-//! Processor time of the processes that answer requests. It holds on a machine with other users, where rates do
-//! not.
+//! Processor time of the processes that answer requests. Unlike rates, it hardly changes when other programs use the
+//! machine.
 
 use crate::Result;
 use crate::database::Database;
@@ -13,7 +13,7 @@ const TICK_MILLIS: u64 = 10;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Processes(pub(crate) Vec<i32>);
 
-/// Returns the first process of a database server. All others descend from it.
+/// Returns the id of the first process of a database server, which is the parent of the server's other processes.
 pub(crate) fn server(database: &Database) -> Result<i32> {
     let backend = i32::try_from(database.number("pg_backend_pid()")?)?;
     Ok(Process::new(backend)?.stat()?.ppid)

@@ -24,7 +24,7 @@ pub(crate) struct DataSet<'a> {
 }
 
 impl<'a> DataSet<'a> {
-    /// Loads the data and starts the services. It is loaded into PostgreSQL even if only SQLite is measured, because
+    /// Loads the data and starts the services. PostgreSQL gets the data even if only SQLite is measured, because
     /// pgbench runs there.
     pub(crate) fn load(options: &'a Options, scratch: &Scratch, postgres: Option<&Postgres>) -> Result<Self> {
         let (started, size) = (Instant::now(), options.size());
@@ -59,7 +59,7 @@ impl<'a> DataSet<'a> {
         Comparison::run(instance.store, all, self.options.rounds(), self.options.turn())
     }
 
-    /// Lets a contender and pgbench take turns, if there is a PostgreSQL. `script` gets the service that uses it.
+    /// Lets a contender and pgbench take turns, if there is a PostgreSQL. `script` gets the service on PostgreSQL.
     pub(crate) fn compare_with_pgbench(
         &self,
         instance: &Instance,

@@ -88,7 +88,7 @@ impl Database {
     pub(crate) fn end_load(&self) -> Result {
         match self {
             Self::Postgres(session) => {
-                // The checkpoint flushes the commits: VACUUM cannot mark rows of unflushed ones as visible to all.
+                // The checkpoint flushes the commits: VACUUM cannot mark rows of unflushed commits as visible to all.
                 session.execute("SET synchronous_commit = on; CHECKPOINT")?;
                 session.execute("VACUUM (ANALYZE, FREEZE)")?;
                 Ok(session.execute("CHECKPOINT")?)

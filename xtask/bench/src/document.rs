@@ -14,7 +14,7 @@ use std::thread::available_parallelism;
 
 const TEMPLATE: &str = include_str!("../performance.md.jinja");
 
-/// Writes the document. It names the commit of the folder that contains it.
+/// Writes the document. The document names the current commit of the repository that contains `path`.
 pub(crate) fn write(path: &Path, options: &Options, lines: &[Line], postgres: &str) -> Result {
     let folder = path.parent().ok_or("the document is in no folder")?;
     let commit = output(Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).current_dir(folder))?;
@@ -48,7 +48,7 @@ fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
-/// Properties of the machine, without its name.
+/// Returns the properties of the machine as a Markdown list, without its name.
 fn machine(postgres: &str) -> String {
     let cores = available_parallelism().map_or(0, usize::from);
     let processor = first_value("/proc/cpuinfo", "model name").unwrap_or_else(|| env::consts::ARCH.to_owned());

@@ -65,7 +65,7 @@ impl Instance {
         }
     }
 
-    /// Creates another organization and returns its key.
+    /// Creates another organization and returns it with a key.
     pub(crate) fn create_account(&self) -> Result<Account> {
         self.candor.create_account()
     }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A durable server with enough memory for the data. There are no checkpoints during a turn, which would make
-/// turns differ. The server shows whole statements, so that pgbench can run the same ones.
+/// Settings of a durable server with enough memory for the data. There are no checkpoints during a turn, because they
+/// would make turns differ. The server shows whole statements, so that pgbench can run the statements of the store.
 const SETTINGS: [&str; 6] = [
     "shared_buffers=2GB",
     "max_wal_size=8GB",
@@ -21,7 +21,7 @@ const SETTINGS: [&str; 6] = [
     "track_activity_query_size=32kB",
     "random_page_cost=1.1",
 ];
-/// Session settings of the store, so that both get the same plans.
+/// Settings of the store's sessions. With them, pgbench gets the same plans as the store.
 const SESSION: &str = "-c plan_cache_mode=force_generic_plan -c jit=off";
 /// Threads of the load generator.
 const THREADS: &str = "2";
@@ -111,8 +111,8 @@ impl Reference {
         rate.ok_or_else(|| format!("pgbench failed: {}", errors.trim()).into())
     }
 
-    /// Returns a statement that contains all these words, among the last ones of the store's connections. `values`
-    /// replace its parameters.
+    /// Finds the statement with all these words among the last statements of the store's connections. Returns it with
+    /// `values` in place of its parameters.
     pub(crate) fn store_statement(&self, words: &[&str], values: &[String]) -> Result<String> {
         let query = "SELECT query AS value FROM pg_stat_activity WHERE application_name = 'candor'";
         let statements = self.database.texts(query)?;
@@ -136,7 +136,7 @@ fn insert_values(statement: &str, values: &[String]) -> Result<String> {
         let digits = part.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(part.len());
         let number: usize = part[..digits].parse()?;
         let value = number.checked_sub(1).and_then(|index| values.get(index));
-        text += value.ok_or_else(|| format!("the store's statement has other parameters now: {statement}"))?;
+        text += value.ok_or_else(|| format!("the measure has no value for ${number} of {statement}"))?;
         text += &part[digits..];
         parameter_count = parameter_count.max(number);
     }

@@ -39,7 +39,8 @@ impl Drop for Guard {
     }
 }
 
-/// `rm` fails while processes that are about to end still write into the folder, so it is repeated.
+/// Script that creates a folder, and removes it when the input ends. `rm` is repeated, because it fails while
+/// processes that are about to end still write into the folder.
 const KEEP_FOLDER: &str = r#"
 trap '' HUP INT QUIT TERM
 mkdir -m 700 "$1" || exit 1

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 pub(crate) const MEGABYTE: f64 = 1_000_000.0;
 /// Settings of every service: receivers of webhooks on this machine, frequent sweeps, and no delay before the
-/// shutdown. Any master key will do; it seals the stored answers of requests with an idempotency key. The measures have
-/// more keys than one organization may use at once.
+/// shutdown. Any master key will do; it seals the stored answers of requests with an idempotency key. The quota of an
+/// organization is a high multiple, because the measures use many keys of one organization at once.
 const SETTINGS: [(&str, &str); 6] = [
     ("CANDOR_MASTER_KEY", "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
     ("CANDOR_LOG", "info"),
@@ -27,7 +27,7 @@ const SETTINGS: [(&str, &str); 6] = [
     ("CANDOR_DRAIN_DELAY", "0s"),
     ("CANDOR_ORGANIZATION_QUOTA_FACTOR", "1000"),
 ];
-/// Quota of a key. The service counts its requests and never refuses one.
+/// Requests per minute of a key. The service counts the requests and, with this quota, never refuses one.
 const UNLIMITED: &str = "100000000";
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(1);
@@ -132,7 +132,8 @@ impl Candor {
             self.configure(shell);
             shell.env("CANDOR_LISTEN", address.to_string());
         })?;
-        let process = guard.said.parse().map_err(|_| "the service did not start")?;
+        let process =
+            guard.said.parse().map_err(|_| "cannot start the service: its shell printed no process id")?;
         let service = Service { _guard: guard, address, process, log };
         service.wait_until_ready(start)?;
         Ok(service)
@@ -168,8 +169,8 @@ impl Service {
         Api { address: self.address, key: key.to_owned() }
     }
 
-    /// Anonymous memory in bytes. Pages of a mapped database do not count: the system reclaims them when it needs
-    /// memory.
+    /// Returns the anonymous memory of the process in bytes. Pages of a mapped database do not count: the system
+    /// reclaims them when it needs memory.
     pub(crate) fn own_bytes(&self) -> Result<u64> {
         let kilobytes = Process::new(self.process)?.status()?.rssanon;
         Ok(kilobytes.ok_or("the system does not report the memory of processes")? * 1024)
@@ -189,7 +190,7 @@ impl Service {
             });
             let result = work();
             is_over.store(true, Ordering::Relaxed);
-            let peak = watcher.join().map_err(|_| "the memory was not watched")??;
+            let peak = watcher.join().map_err(|_| "the thread that reads the memory panicked")??;
             Ok((result?, peak))
         })
     }
@@ -214,7 +215,7 @@ impl Service {
         Process::new(self.process).and_then(|process| process.stat()).map_or(true, |stat| stat.state == 'Z')
     }
 
-    /// The last lines of the log.
+    /// Returns the last lines of the log.
     pub(crate) fn log_tail(&self) -> String {
         const LINES: usize = 15;
         let text = fs::read_to_string(&self.log).unwrap_or_default();
@@ -228,7 +229,7 @@ pub(crate) fn wait_until(what: &str, patience: Duration, holds: impl Fn() -> Res
     let start = Instant::now();
     while !holds()? {
         if start.elapsed() > patience {
-            return Err(format!("{patience:?} were not enough until {what}").into());
+            return Err(format!("timeout: waited {patience:?} until {what}").into());
         }
         pause();
     }

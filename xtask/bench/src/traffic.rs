@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 /// Path of all observations.
 pub(crate) const OBSERVATIONS: &str = "/v1/observations";
-/// Number of different cursors, which are requested in turn.
+/// Number of different cursors. Each request has one of them, chosen at random.
 const CURSORS: u32 = 2_000;
 const TEXT_CHARS: usize = 400;
 /// Function that appends one whole request.

@@ -1,4 +1,5 @@
-//! The loaded rows. Each follows from its number, in SQL as in Rust, so that requests can name stored rows.
+//! The loaded rows. The values of a row follow from its number, in SQL as in Rust, so that requests can name stored
+//! rows.
 
 mod sql;
 pub(crate) mod words;
@@ -25,7 +26,7 @@ pub(crate) struct Size {
     pub(crate) observations: u32,
 }
 
-/// Hexadecimal digits of an id before and after its number. Ids of later rows are greater, as those of ULIDs are.
+/// Hexadecimal digits of an id before and after its number. Ids of later rows are greater, as with ULIDs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Series {
     pub(crate) before: &'static str,
@@ -72,7 +73,8 @@ impl Size {
     }
 }
 
-/// Returns `count` neighbours in the list of all attributes, which is a ring.
+/// Returns `count` attributes that follow each other in the list, from the index `first`. The first attribute follows
+/// the last one.
 pub(crate) fn attributes_from(all: &[AttributeId], first: usize, count: usize) -> Vec<AttributeId> {
     (0..count.min(all.len())).map(|offset| all[(first + offset) % all.len()]).collect()
 }

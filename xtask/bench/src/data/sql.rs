@@ -1,4 +1,4 @@
-//! The statements that insert the rows. Both stores have the same ones, except for the notation of values.
+//! The statements that insert the rows. Both stores have the same statements, except for the notation of values.
 
 use super::{
     BRANCHES, DAYS, FIRST_DAY, FIRST_NUMBER, MILLIS_PER_DAY, NUMBER_STEP, OBSERVATIONS, PEOPLE, Series, Size,
@@ -6,7 +6,7 @@ use super::{
 use crate::store::Store;
 use candor_domain::id::AttributeId;
 
-/// Source of texts of 400 characters, which start at different words.
+/// Source of texts of 120 and 400 characters, which start at different characters.
 const WORDS: &str = "She kept the whole team informed while the migration was running and wrote down every \
 decision with its reasons so that nobody had to ask twice. When the first attempt failed she stayed calm and \
 found the cause in the logs and proposed a smaller step that we could take on the same day. People from two other \
@@ -16,7 +16,7 @@ shared with the colleagues who had offered their help.";
 
 /// Notation of values in SQL.
 impl Store {
-    /// A literal of 16 bytes.
+    /// Returns a literal of 16 bytes.
     pub(crate) fn bytes(self, bytes: [u8; 16]) -> String {
         let hex = hex(&bytes);
         self.pick(format!("'{hex}'::uuid"), format!("X'{hex}'"))
@@ -27,7 +27,7 @@ impl Store {
         self.pick(format!("'{{{}}}'::uuid[]", each.join(",")), format!("X'{}'", each.concat()))
     }
 
-    /// The id of the row whose index is the value of an expression.
+    /// Returns the expression for the id of a row. `index` is the expression for the index of the row.
     pub(crate) fn id(self, series: Series, index: &str) -> String {
         let Series { before, after } = series;
         let digits = format!("'{before}' || ({FIRST_NUMBER} + {NUMBER_STEP} * ({index})) || '{after}'");
@@ -58,7 +58,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A common table expression `n` with the numbers `k` from 0 to `count - 1`.
+/// Returns a common table expression `n` with the numbers `k` from 0 to `count - 1`.
 pub(crate) fn numbers(count: u32) -> String {
     format!("WITH RECURSIVE n(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM n WHERE k < {})", count - 1)
 }
@@ -73,7 +73,7 @@ pub(super) struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// All statements in their order.
+    /// Returns all statements in the order in which they must run.
     pub(super) fn statements(&self) -> Vec<String> {
         vec![self.people(), self.tree(), self.lines(), self.observations(), self.tags()]
     }
@@ -115,7 +115,8 @@ impl Rows<'_> {
         )
     }
 
-    /// Index of the person of an observation: pseudo-random, and equal on both stores.
+    /// Returns the expression for the index of the person of observation `k`: pseudo-random, and equal on both
+    /// stores.
     fn about(&self) -> String {
         let mixed_number = "((k * CAST(1103515245 AS bigint) + 12345) % 2147483648)";
         format!("(({mixed_number} % 65521 * 40503 + {mixed_number} / 65521) % {})", self.size.people)
@@ -142,7 +143,7 @@ impl Rows<'_> {
         )
     }
 
-    /// The attributes of observations as rows.
+    /// Returns the statement that inserts the attributes of observations as rows.
     fn tags(&self) -> String {
         let Self { store, size, tenant, .. } = self;
         format!(
@@ -155,7 +156,7 @@ impl Rows<'_> {
         )
     }
 
-    /// An expression of the attribute of observation `k`.
+    /// Returns the expression for the attribute of observation `k`. `value` writes an attribute in SQL.
     fn attribute(&self, value: impl Fn(AttributeId) -> String) -> String {
         let whens =
             self.attributes.iter().zip(0..).map(|(id, number)| format!(" WHEN {number} THEN {}", value(*id)));
@@ -163,7 +164,7 @@ impl Rows<'_> {
     }
 }
 
-/// Index of the manager of a person.
+/// Returns the expression for the index of a person's manager. `person` is the expression for the person's index.
 fn manager(person: &str) -> String {
     format!("(({person} - 1) / {BRANCHES})")
 }

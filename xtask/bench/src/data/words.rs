@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(1_800);
 
 const TEXTS: Series = Series { before: "01a", after: "00b1a96c40d2e85f7733c4" };
 
-/// Words by descending frequency. The word at place `n` has an `n`-th of the frequency of the first (Zipf's law).
+/// Words by descending frequency. The `n`-th word has an `n`-th of the frequency of the first word (Zipf's law).
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     words: Vec<String>,
@@ -38,7 +38,7 @@ impl Vocabulary {
         Self { sums: sums.collect(), words: (0..VOCABULARY).map(word).collect() }
     }
 
-    /// Returns the word at a place.
+    /// Returns the word at a place, counted from 0.
     pub(crate) fn word(&self, place: u32) -> &str {
         &self.words[place as usize]
     }

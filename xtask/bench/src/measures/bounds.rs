@@ -1,5 +1,5 @@
-//! Bounds of single requests: the wait of another tenant beside the move of many people, and the memory of the file of a
-//! person whose changes were large.
+//! Bounds of single requests: the wait of another tenant beside the move of many people, and the memory for the data
+//! of a person whose changes were large.
 
 use super::*;
 use crate::api::TIMEOUT;
@@ -8,13 +8,13 @@ use std::thread;
 
 /// Number of managers above the people, before and after the move.
 const CHAIN: u32 = 30;
-/// Number of people below the one that moves.
+/// Number of people below the person who moves.
 const BELOW: u32 = 9_900;
 /// Limit on the wait of another tenant's write.
 const MAX_WAIT_MILLIS: f64 = 100.0;
 /// Time before the move in which the other tenant writes.
 const BEFORE: Duration = Duration::from_secs(1);
-/// Time after the move in which the other tenant writes. The rest of a move is completed in this time.
+/// Time after the move in which the other tenant writes. The service completes the rest of the move in this time.
 const AFTER: Duration = Duration::from_secs(10);
 /// Number of changes of the person, each of all custom fields.
 const CHANGES: u32 = 2_100;
@@ -22,7 +22,7 @@ const CHANGES: u32 = 2_100;
 const FIELDS: usize = 32;
 /// Length of a custom field in characters, the most that the API allows.
 const FIELD_CHARS: usize = 1_024;
-/// Number of concurrent reads of the file, the most that an organization can have.
+/// Number of concurrent reads of the person's data, the most that an organization can have.
 const READS: usize = 2;
 const MAX_MEGABYTES: f64 = 64.0;
 /// First seed of the random requests. Other measures have other seeds, so that no request repeats another one.
@@ -39,12 +39,12 @@ fn wide_moves(data: &DataSet<'_>, instance: &Instance) -> Result<Line> {
     let head = "email,first_name,last_name,manager_email\n";
     let mut managers = head.to_owned();
     for chain in ["p", "q"] {
-        let mut manager_rows = String::new();
+        let mut manager_email = String::new();
         for level in 0..CHAIN {
             let email = format!("{chain}{level}@example.com");
             // Writing to a text cannot fail.
-            let _ = writeln!(managers, "{email},{chain},{level},{manager_rows}");
-            manager_rows = email;
+            let _ = writeln!(managers, "{email},{chain},{level},{manager_email}");
+            manager_email = email;
         }
     }
     let _ = writeln!(managers, "x@example.com,X,X,p{}@example.com", CHAIN - 1);
@@ -83,7 +83,7 @@ fn id_of(tenant: &Api, email: &str) -> Result<String> {
     Ok(page["data"][0]["id"].as_str().ok_or_else(|| format!("{email} is not found: {page}"))?.to_owned())
 }
 
-/// Measures the memory of concurrent reads of the file of a person, above that of the idle service.
+/// Measures the memory of concurrent reads of the data of a person, above that of the idle service.
 fn personal_data(instance: &Instance) -> Result<Line> {
     let tenant = instance.create_organization()?;
     let path = format!("/v1/employees/{}", tenant.create_person()?.id);

@@ -6,8 +6,8 @@ use candor_tables::schema::{Copying, Placement, TABLES};
 
 const MIN_SPEED: f64 = 0.5;
 
-/// Measures one copy in each direction, since a copy takes minutes. Returns no lines unless PostgreSQL is the instance
-/// and SQLite is there.
+/// Measures only one copy in each direction, since a copy takes minutes. Returns no lines unless `instance` is on
+/// PostgreSQL and the data set is on SQLite, too.
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let Some(sqlite) = data.instance_on(Store::Sqlite).filter(|_| instance.store == Store::Postgres) else {
         return Ok(vec![]);
@@ -34,7 +34,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     ])
 }
 
-/// Seconds in which the server copies the same rows from files of its own.
+/// Returns the seconds in which the server copies the same rows from files of its own.
 fn bare_seconds(from: &str, to: &str) -> Result<f64> {
     let (from, to) = (Database::connect(from)?, Database::connect(to)?);
     let folder = from.text("current_setting('data_directory')")?;

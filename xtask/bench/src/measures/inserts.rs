@@ -40,7 +40,8 @@ pub(super) fn script(
 /// and on its references, so the rows resemble those of the service:
 /// - ids grow with time and have a random end; ids that are texts have the same length;
 /// - idempotency keys are random from their first digit: each goes to another page of its index;
-/// - the tags are neighbours in the list of attributes, so that transactions meet at the same rows as often.
+/// - the tags are neighbours in the list of attributes, so that transactions meet at the same rows as often as those
+///   of the service.
 ///
 /// The statement looks nothing up: the lookups of the service count as a cost of the service.
 fn inserts(data: &DataSet<'_>, postgres: &Instance, creates: Creates, stored: &ValueSizes) -> String {

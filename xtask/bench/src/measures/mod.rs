@@ -1,4 +1,4 @@
-//! The measures.
+//! The measures: each sends requests to the service and returns results with their limits.
 
 mod bounds;
 pub(crate) mod cluster;
@@ -65,7 +65,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     MEASURES.iter().map(|(name, _)| *name).chain([CLUSTER])
 }
 
-/// The measures that the options select.
+/// Returns the measures that the options select.
 pub(crate) fn select_measures(options: &Options) -> impl Iterator<Item = &'static (&'static str, Measure)> {
     MEASURES.iter().filter(|(name, _)| options.selects(name))
 }
@@ -91,7 +91,11 @@ pub(crate) fn run(data: &DataSet<'_>) -> Result<Vec<Line>> {
         }
         data.truncate_logs()?;
     }
-    if failed.is_empty() { Ok(lines) } else { Err(format!("no figures: {}", failed.join(", ")).into()) }
+    if failed.is_empty() {
+        Ok(lines)
+    } else {
+        Err(format!("these measures failed, see above: {}", failed.join(", ")).into())
+    }
 }
 
 /// Returns the seconds that some work takes.

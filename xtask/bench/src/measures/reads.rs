@@ -46,7 +46,7 @@ pub(super) fn list(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>>
     .measure(data, instance)
 }
 
-/// The id of the observation whose number is in the variable `n`.
+/// Returns the SQL expression for the id of the observation whose number is in the variable `n` of pgbench.
 fn script_id() -> String {
     format!("('{}' || :n || '{}')::uuid", data::OBSERVATIONS.before, data::OBSERVATIONS.after)
 }

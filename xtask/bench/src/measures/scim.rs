@@ -87,7 +87,7 @@ fn name(random: &mut Random) -> String {
     format!("Name {:x}", random.next())
 }
 
-/// Returns the line of a PATCH of any of these people.
+/// Returns a function for the method and path of a PATCH. Each call picks any of these people.
 fn path(list: &'static str, people: Vec<EmployeeId>) -> impl Fn(&mut Random) -> String {
     move |random| format!("PATCH {list}/{}", random.pick(&people))
 }

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// First seed of the scripts. Each kind has other seeds, so that no request repeats one of another kind.
+/// First seed of the creates that show a script of pgbench the sizes of values. Each kind of create has other seeds,
+/// so that no request repeats one of another kind.
 pub(super) const SCRIPT_SEED: u64 = 1_000;
 /// First seed of the retries.
 const RETRY_SEEDS: u64 = 7_000;

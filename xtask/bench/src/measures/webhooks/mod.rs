@@ -54,8 +54,8 @@ const BEAT: Duration = Duration::from_millis(5);
 /// longer than a bare post.
 const MAX_DELAYS: [(&str, f64, f64); 2] = [("p50", 0.5, 2.0), ("p99", 0.99, 6.0)];
 
-/// Measures the time from the response to a create until its event arrives. The creator sends a bare post at that
-/// moment for comparison.
+/// Measures the time from the response to a create until its event arrives. For comparison, the subscription is
+/// inactive in every other turn, and the creator sends a bare post when it gets the response.
 pub(super) fn delay(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let (queue, receiver) = (DeliveryQueue::prepare(data, instance)?, Receiver::start()?);
     let subscription = queue.subscribe(&receiver.url())?;
