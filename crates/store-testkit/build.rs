@@ -1,4 +1,4 @@
-//! Names the migrations of SQLite by their content, so that tests of another schema make another file.
+//! Sets `SQLITE_MIGRATIONS` to a hash of SQLite's migrations, so that tests of another schema make another file.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};

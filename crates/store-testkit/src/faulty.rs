@@ -115,7 +115,7 @@ impl<S: Storage + ?Sized> Faulty<S> {
         self.plan().down = down;
     }
 
-    /// Makes every commit fail as stale, or none.
+    /// Makes every commit and every check of a change set fail as stale, or none.
     pub fn set_outrun(&self, outrun: bool) {
         self.plan().outrun = outrun;
     }

@@ -173,7 +173,7 @@ impl Fixtures {
         }
     }
 
-    /// Creates a request for feedback about a person by these reviewers.
+    /// Creates an open assignment that asks these reviewers about a person.
     pub fn assignment(&self, employee_id: EmployeeId, reviewer_ids: Vec<EmployeeId>) -> Assignment {
         let (id, number, at) = (self.id(), self.number(), self.clock.now());
         Assignment {

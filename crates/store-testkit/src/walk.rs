@@ -1,4 +1,4 @@
-//! Reads lists page by page, and sorts the entries to compare them with.
+//! Reads lists page by page, and sorts the entries that tests expect on the pages.
 
 use std::future::Future;
 

@@ -58,7 +58,7 @@ impl Worker {
     /// Claims the deliveries that have been due for the longest time.
     pub(crate) async fn oldest(&self, now: Timestamp, most: u16) -> Vec<Job> {
         let ClaimedJobs { jobs, next } = self.claims(now, Claim::Oldest { most }).await;
-        assert_eq!(next, None, "only a walk goes on");
+        assert_eq!(next, None, "only a walk has a next position");
         jobs
     }
 

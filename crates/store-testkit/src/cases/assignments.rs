@@ -57,7 +57,11 @@ async fn assignment_is_listed_for_requester_and_reviewers(world: CaseContext) {
     }
     for (person, count) in expected_counts([0, 0, 1, 1]) {
         let of_reviewer = Filter { reviewer_id: Some(person), ..Filter::default() };
-        assert_eq!(count_for(of_reviewer.clone(), Viewer::Everything).await, count, "who asks is no reviewer");
+        assert_eq!(
+            count_for(of_reviewer.clone(), Viewer::Everything).await,
+            count,
+            "the requester is no reviewer"
+        );
         assert_eq!(count_for(of_reviewer, Viewer::Person(people[1])).await, count);
     }
     for other in [world.in_other_tenant(), world.test_environment()] {

@@ -108,7 +108,7 @@ async fn lines_above_reach_the_top_and_return_the_tree_version(world: CaseContex
     assert_eq!(
         (tree.tree, lines),
         (world.tree().await, expected_lines),
-        "each line once, and nobody from below or aside"
+        "each line once, and no lines below or beside"
     );
     let nobody = world.store.lines_above(world.tenant, &[]).await.unwrap();
     assert_eq!((nobody.tree, nobody.lines), (world.tree().await, vec![]));

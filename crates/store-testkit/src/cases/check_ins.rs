@@ -1,4 +1,4 @@
-//! Key results and check-ins are kept as they are, and check-ins at once are all saved (decisions C11, C12).
+//! Key results and check-ins are stored unchanged, and concurrent check-ins are all saved (decisions C11, C12).
 
 use candor_domain::decimal::Decimal;
 use candor_domain::event::EventType;
@@ -167,7 +167,7 @@ async fn check_in_of_a_missing_objective_is_refused(world: CaseContext) {
     assert!(matches!(result, Err(CommitError::Missing)), "{result:?}");
 }
 
-/// Checks in as the service does: reads, decides, commits, and retries on stale state.
+/// Saves a check-in as the service does: reads, decides, commits, and retries on stale state.
 async fn checks_in(world: &CaseContext, id: ObjectiveId, body: String) {
     let Ok(Value::Object(body)) = parse(body.as_bytes()) else { panic!("{body}") };
     let draft = CheckInDraft::parse(body).unwrap();

@@ -123,7 +123,7 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
     assert_eq!(
         answer(&world, change).await,
         format!("Err(Broken({:?}))", failing_requirements[0]),
-        "the first one is named"
+        "the first broken requirement is named"
     );
 }
 

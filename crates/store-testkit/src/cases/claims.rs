@@ -107,7 +107,7 @@ async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<QueueK
         after = next;
         fruitless = if jobs.is_empty() { fruitless + 1 } else { 0 };
         found.extend(jobs);
-        assert!(found.len() < usize::from(MANY), "the same comes again and again");
+        assert!(found.len() < usize::from(MANY), "deliveries are claimed again");
     }
     found
 }
@@ -117,7 +117,7 @@ async fn share_out(world: &CaseContext, now: Timestamp, jobs: &[Job], claims: [f
     let workers = (0..8).map(|number| claims_all(Worker::new(world), now, claims[number % 2]));
     let mut shared_jobs: Vec<Job> = at_once(workers).await.into_iter().flatten().collect();
     let keys: BTreeSet<_> = shared_jobs.iter().map(|job| (job.webhook_id, job.event_id)).collect();
-    assert_eq!(keys.len(), shared_jobs.len(), "two workers got the same");
+    assert_eq!(keys.len(), shared_jobs.len(), "two workers got the same delivery");
     // A store may have skipped deliveries that another worker was claiming at the time.
     shared_jobs.extend(claims_all(Worker::new(world), now, claims[0]).await);
     shared_jobs.extend(claims_all(Worker::new(world), now, claims[1]).await);
@@ -155,7 +155,8 @@ async fn concurrent_workers_never_claim_one_parked_delivery(world: CaseContext) 
     }
 }
 
-/// Creates subscriptions of several tenants in the order of their ids, each with due deliveries.
+/// Creates subscriptions of several tenants, each with due deliveries. Returns their queues in the order of tenant
+/// and subscription id.
 async fn queues(world: &CaseContext, sizes: &[usize], from: Timestamp) -> Vec<(QueueKey, Vec<Job>)> {
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let mut queues = vec![];
@@ -188,7 +189,7 @@ async fn queue_walk_gives_each_subscription_its_share(world: CaseContext) {
                 assert!(webhook_ids.len() <= usize::from(most), "{} of at most {most}", webhook_ids.len());
                 found.extend(jobs);
                 (after, calls) = (next, calls + 1);
-                assert!(calls <= queues.len() + 1, "the walk comes to no end");
+                assert!(calls <= queues.len() + 1, "the walk does not end");
                 if after.is_none() {
                     break;
                 }
@@ -278,7 +279,7 @@ async fn parked_deliveries_are_claimed_in_event_order(world: CaseContext) {
     // The claim is ordered by tenant, subscription and event.
     let expected_jobs: Vec<_> = due.into_iter().filter(|job| job.webhook_id == to.id).collect();
     assert_eq!(found, expected_jobs);
-    assert_eq!(worker.all_parked(now).await.len(), 3, "the others are there yet");
+    assert_eq!(worker.all_parked(now).await.len(), 3, "the other deliveries are still parked");
 }
 
 async fn empty_queue_returns_no_claim(world: CaseContext) {

@@ -69,7 +69,7 @@ impl CompleteChange {
         Self { change, department, person, observation }
     }
 
-    /// Returns for each part of the change set whether the store has it: rows, side tables, events, audit
+    /// Returns each part of the change set, with `true` if the store has it: rows, side tables, events, audit
     /// entries.
     async fn shown(&self, world: &CaseContext) -> Vec<(&'static str, bool)> {
         let CaseContext { store, tenant, .. } = world;
@@ -293,7 +293,7 @@ async fn batch_of_many_people_is_one_change(world: CaseContext) {
     let mut stale = role_writes.clone();
     stale[200] = person(people[200].clone(), Version(9));
     assert!(matches!(world.commit(make.change(stale)).await, Err(CommitError::Stale)));
-    assert_eq!(world.employee(last).await.value.role, Role::Employee, "nothing of a batch with a stale row");
+    assert_eq!(world.employee(last).await.value.role, Role::Employee, "a batch with a stale row saves nothing");
     world.save(role_writes).await;
     assert_eq!(world.employee(last).await.value.role, Role::Manager);
 }

@@ -79,7 +79,7 @@ impl Staff {
         Event { data: data.to_string(), ..world.make.event(kind) }
     }
 
-    /// Returns the deliveries of the events of one change.
+    /// Returns the deliveries that the store must queue for the events of one change.
     fn deliveries(&self, world: &CaseContext, events: &[Event], subscribers: &[Subscription]) -> Vec<Job> {
         let facts = EventFacts::from_events(&events.iter().collect::<Vec<_>>());
         let mut deliveries = vec![];

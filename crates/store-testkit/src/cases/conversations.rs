@@ -60,7 +60,7 @@ async fn newest_message_time_counts_in_any_save_order(world: CaseContext) {
     assert_eq!(
         read_conversation(&world, &it).await,
         (conversation_after, Version::FIRST),
-        "and its version stays"
+        "the version stays the same"
     );
     let other = save_conversation(&world).await;
     let order = async |sort| {
@@ -79,7 +79,7 @@ async fn newest_message_time_counts_in_any_save_order(world: CaseContext) {
     assert_eq!(
         order(Sort::descending_by(SortBy::ActiveAt)).await,
         [other.id, it.id],
-        "without messages: since it began"
+        "without messages, its creation counts"
     );
     world.save(message(&world, &it, world.make.tick())).await;
     assert_eq!(order(Sort::descending_by(SortBy::ActiveAt)).await, [it.id, other.id]);

@@ -66,12 +66,12 @@ async fn dropped_commit_is_complete_or_absent(world: CaseContext) {
         if ready_flags[number] {
             assert!(
                 world.store.row::<Employee>(world.tenant, person.id).await.unwrap().is_some(),
-                "it was answered"
+                "the commit returned"
             );
         }
     }
     let ids: Vec<_> = attempts.iter().map(|attempt| attempt.0.id).collect();
-    eventually("there is one event for each that was carried out", || async {
+    eventually("there is one event for each executed commit", || async {
         let events = world.events().await.len();
         events == world.store.rows::<Employee>(world.tenant, &ids).await.unwrap().len()
     })

@@ -73,7 +73,7 @@ async fn queue_worker_recovers_from_injected_faults(world: CaseContext) {
         assert_eq!(claim_result.map(|claim| claim.jobs), answered.then(|| vec![job]));
         now = now.plus_seconds(seconds);
     }
-    assert_eq!(worker.all(just_before(now)).await, [], "it was leased without an answer");
+    assert_eq!(worker.all(just_before(now)).await, [], "the failed claim holds its lease");
     assert_eq!(worker.all(now).await, [job]);
     faulty.fail(FaultyCall::Record, 1, Fault::Before);
     faulty.fail(FaultyCall::Record, 2, Fault::After);
@@ -87,7 +87,7 @@ async fn queue_worker_recovers_from_injected_faults(world: CaseContext) {
                 .map(|recorded| recorded.lost),
         );
     }
-    assert_eq!(lost_results, [None, None, Some(1)], "the second one was carried out");
+    assert_eq!(lost_results, [None, None, Some(1)], "the second record took effect");
     assert_eq!((faulty.calls(FaultyCall::Claim), faulty.calls(FaultyCall::Record)), (3, 3));
 }
 

@@ -71,12 +71,8 @@ async fn poller_sees_each_event_of_concurrent_writers_once(world: CaseContext) {
     let events_of_writers = at_once(writers).await;
     let polled_events = polling.await.unwrap();
     let distinct: BTreeSet<_> = polled_events.iter().map(|event| event.id).collect();
-    assert_eq!(
-        (distinct.len(), polled_events.len()),
-        (WRITERS * EACH, WRITERS * EACH),
-        "no gap and nothing twice"
-    );
-    assert_eq!(world.events().await, polled_events, "whoever reads later sees the same order");
+    assert_eq!((distinct.len(), polled_events.len()), (WRITERS * EACH, WRITERS * EACH), "each event once");
+    assert_eq!(world.events().await, polled_events, "a later reader sees the same order");
     let place = |event: &Event| polled_events.iter().position(|known| known == event).unwrap();
     for writer in events_of_writers {
         let places: Vec<Vec<_>> = writer.iter().map(|events| events.iter().map(place).collect()).collect();
@@ -170,7 +166,7 @@ async fn feed_page_reports_whether_more_follows(world: CaseContext) {
         assert_eq!((page.events.len(), page.more), (found, more), "{limit} a page");
     }
     let filtered_page = read(&world, &[EventType::EmployeeCreated], EVER, None, 4).await;
-    assert!(!filtered_page.more, "what the filter leaves out is not more");
+    assert!(!filtered_page.more, "filtered events do not count as more");
 }
 
 /// Positions are not reused after a sweep. A poller that read the removed events would otherwise miss new ones.
@@ -182,7 +178,7 @@ async fn poller_continues_after_all_events_were_removed(world: CaseContext) {
     let mut poller = Poller::new(world.clone());
     poller.poll_until(|events| events.len() == 5).await;
     let swept = |events| world.store.sweep(Expiry { events, ..Expiry::NOTHING }, 100);
-    assert_eq!(swept(last.created_at).await.unwrap(), 4, "what is from that very instant stays");
+    assert_eq!(swept(last.created_at).await.unwrap(), 4, "events of that very instant stay");
     assert_eq!(swept(world.make.tick()).await.unwrap(), 1);
     assert_eq!(read(&world, &[], EVER, None, 10).await.events, []);
     let next = announce(&world, EventType::EmployeeUpdated).await;
@@ -215,7 +211,7 @@ async fn poll_reads_few_events_and_none_twice(world: CaseContext) {
     let (mut at, mut polls) = (None, vec![]);
     loop {
         let page = read(&world, &[rare], EVER, at.as_ref(), 10).await;
-        assert!(page.next != at || !page.more, "it goes on");
+        assert!(page.next != at || !page.more, "each page moves the position");
         polls.push((page.events, page.more));
         at = page.next;
         if polls.last().is_some_and(|(_, more)| !more) {
@@ -223,9 +219,13 @@ async fn poll_reads_few_events_and_none_twice(world: CaseContext) {
         }
     }
     let expected_pages = [(vec![], true), (vec![], true), (vec![rare_event], true), (vec![], false)];
-    assert_eq!(polls, expected_pages, "three of them at each poll");
+    assert_eq!(polls, expected_pages, "each poll reads three events");
     let rest = read(&world, &[], EVER, at.as_ref(), 10).await;
-    assert_eq!(rest, FeedPage { events: vec![], next: at.clone(), more: false }, "all of them were passed");
+    assert_eq!(
+        rest,
+        FeedPage { events: vec![], next: at.clone(), more: false },
+        "the position is behind all events"
+    );
     let next = announce(&world, rare).await;
     announce(&world, EventType::TestPing).await;
     let mut poller = Poller::starting_after(world.clone(), at);
@@ -252,7 +252,7 @@ async fn feed_from_now_returns_later_events_only(world: CaseContext) {
     assert_eq!(
         from(&world.in_other_tenant(), &FeedStart::Now, 10).await.next,
         None,
-        "others' events are not theirs"
+        "the other tenant has no events"
     );
 }
 
@@ -283,10 +283,10 @@ async fn feed_from_a_time_is_independent_of_commit_order(world: CaseContext) {
         // The next page also contains older events that were committed later.
         let later_events: Vec<_> =
             rest.events.into_iter().filter(|event| event.created_at >= begin.created_at).collect();
-        assert_eq!(later_events, page.events[2..], "and on from there: {first}");
+        assert_eq!(later_events, page.events[2..], "the next page continues: {first}");
     }
     let later_start = FeedStart::Since(world.make.tick());
     let nothing = from(&world, &later_start, 10).await;
     assert_eq!((nothing.events, nothing.more), (vec![], false));
-    assert_eq!(read(&world, &[], EVER, nothing.next.as_ref(), 10).await.events, [], "nothing is looked at twice");
+    assert_eq!(read(&world, &[], EVER, nothing.next.as_ref(), 10).await.events, [], "no event is read twice");
 }

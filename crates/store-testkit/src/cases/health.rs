@@ -146,10 +146,10 @@ async fn concurrent_health_deltas_all_count(world: CaseContext) {
 
 async fn last_delivery_time_never_decreases(world: CaseContext) {
     let to = world.subscriber().await;
-    let noon = world.make.tick();
+    let base_time = world.make.tick();
     let delta = |status, seconds| {
         let outcome = if status == Status::Success { AttemptOutcome::Acknowledged } else { FAILED };
-        HealthDelta::from_attempt(outcome, status, false, noon.plus_seconds(seconds))
+        HealthDelta::from_attempt(outcome, status, false, base_time.plus_seconds(seconds))
     };
     let steps = [
         (delta(Status::Failed, 0), Status::Failed, 0),
@@ -166,7 +166,7 @@ async fn last_delivery_time_never_decreases(world: CaseContext) {
         );
         let now = read_subscription(&world, &to).await.value;
         let last_delivery = (now.last_delivery_status, now.last_delivery_at);
-        assert_eq!(last_delivery, (Some(status), Some(noon.plus_seconds(seconds))), "{delta:?}");
+        assert_eq!(last_delivery, (Some(status), Some(base_time.plus_seconds(seconds))), "{delta:?}");
     }
 }
 
@@ -208,7 +208,7 @@ async fn health_delta_does_not_change_the_version(world: CaseContext) {
     assert_eq!(
         read_subscription(&world, &to).await,
         Versioned { value: to.clone(), version: Version::FIRST },
-        "not written"
+        "a put does not write health"
     );
     let delta = failed(&world);
     record_health(&world, vec![(world.queue(&to), delta)]).await;

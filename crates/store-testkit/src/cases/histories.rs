@@ -1,5 +1,5 @@
-//! Histories of one resource under concurrent calls: each equals an order of single calls that agrees with the time
-//! of the calls, which is strict serializability of a resource.
+//! Histories of one resource under concurrent calls. Each history must equal an order of single calls that agrees
+//! with the times of the calls: a resource is strictly serializable.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ enum Effect {
     Stale(Version),
 }
 
-/// A finished call. Beginning and end are counted by all callers together.
+/// A finished call. Beginning and end are values of a counter that all callers share.
 #[derive(Debug)]
 struct Call {
     began: u64,
@@ -44,7 +44,7 @@ struct Call {
 }
 
 impl Call {
-    /// Returns the newest version that existed before the end of the call, as its effect tells.
+    /// Returns the newest version that existed before the end of the call, according to its effect.
     const fn version(&self) -> Version {
         match &self.effect {
             Effect::Read(version, _) | Effect::Written(version, _) => *version,
@@ -104,7 +104,8 @@ impl Recorder {
     }
 }
 
-/// Asserts that each version was written once, and that each read shows what was written.
+/// Asserts that each version was written once, and that each read shows the name that was written. Returns the
+/// beginning of the write of each version.
 fn assert_contents(calls: &[Call], first: &str) -> BTreeMap<Version, u64> {
     let mut names = BTreeMap::from([(Version::FIRST, first)]);
     let mut names_by_start = BTreeMap::new();
@@ -124,9 +125,9 @@ fn assert_contents(calls: &[Call], first: &str) -> BTreeMap<Version, u64> {
     names_by_start
 }
 
-/// Asserts that the order of the versions agrees with the time of the calls: a call that began after the end of
-/// another one shows no older version, and a write a newer one. For a stale write, a newer version had begun
-/// before its end.
+/// Asserts that the order of the versions agrees with the times of the calls. If a call began after the end of an
+/// earlier call, a read shows no older version than that call, and a write shows a newer one. A stale write ended
+/// after the write of a newer version began.
 fn assert_times(calls: &[Call], begun: &BTreeMap<Version, u64>) {
     for later in calls {
         for earlier in calls.iter().filter(|earlier| earlier.ended < later.began) {

@@ -58,7 +58,11 @@ async fn one_of_concurrently_added_master_keys_is_stored(world: CaseContext) {
     }
     let other = key(&world, "round0key9", 9);
     world.store.add_master_key(other, 0).await.unwrap();
-    assert_eq!(world.store.master_keys().await.unwrap().len(), 3, "whoever has not seen the others is too late");
+    assert_eq!(
+        world.store.master_keys().await.unwrap().len(),
+        3,
+        "a count of earlier keys that is too low adds no key"
+    );
     let stored_key = world.store.master_keys().await.unwrap().remove(0);
     world
         .store
@@ -81,7 +85,7 @@ async fn write_probe_succeeds_repeatedly_and_really_writes(world: CaseContext) {
         world.store.probe_write(world.make.tick()).await.unwrap();
     }
     world.spoil("DROP TABLE write_probes").await;
-    assert!(world.store.probe_write(world.make.tick()).await.is_err(), "it is written, and not only asked");
+    assert!(world.store.probe_write(world.make.tick()).await.is_err(), "the probe really writes");
 }
 
 async fn store_clock_moves_forward(world: CaseContext) {
@@ -104,7 +108,7 @@ async fn tenant_size_is_measured_in_pieces(world: CaseContext) {
     assert_eq!(count(other.tenant, "observations", [0; 16]).await.rows, 7);
     let mut ids: Vec<_> = population.people.iter().map(|person| person.id.to_bytes()).collect();
     ids.sort_unstable();
-    assert_eq!(count(world.tenant, "employees", ids[11]).await.rows, 18, "those behind the twelfth");
+    assert_eq!(count(world.tenant, "employees", ids[11]).await.rows, 18, "only the rows behind the twelfth");
     for table in measured_tables() {
         world.store.measure(world.tenant, &table, [0xff; 16]).await.unwrap();
     }

@@ -16,7 +16,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 /// Number of rows. Together they exceed `LARGE_BYTES`; none of them does on its own.
 const ROWS: usize = 12;
-/// Size of a row in bytes: all rows but two have `LARGE_BYTES`.
+/// Size of a row in bytes. All rows but two have `LARGE_BYTES` together.
 const BYTES: usize = LARGE_BYTES / (ROWS - 2);
 /// Number of reads. From the second one on, the store knows the size of the rows.
 const READS: usize = 3;

@@ -175,7 +175,7 @@ async fn delivery_log_belongs_to_one_subscription(world: CaseContext) {
         }
     }
     let (at, to, _) = &logs[0];
-    assert_eq!(at.store.delivery(at.tenant, to.id, logs[1].2.id).await.unwrap(), None, "of the other one");
+    assert_eq!(at.store.delivery(at.tenant, to.id, logs[1].2.id).await.unwrap(), None, "of another subscription");
 }
 
 /// Prunes the log in small portions until no entry is left to delete individually.
@@ -187,7 +187,7 @@ async fn prune_log(world: &CaseContext, now: Timestamp, before: Timestamp) {
             return;
         }
     }
-    panic!("the log comes to no end");
+    panic!("1,000 portions do not empty the log");
 }
 
 /// Returns the start of the day.
@@ -215,17 +215,17 @@ async fn delivery_log_removes_only_expired_attempts(world: CaseContext) {
     let worlds = [world.clone(), world.in_other_tenant(), world.test_environment()];
     let now = midnight(world.now()).plus_seconds(50_000);
     let oldest_kept = now.plus_seconds(-30 * DAY_SECONDS);
-    let noon = midnight(oldest_kept);
+    let day_start = midnight(oldest_kept);
     let instants = [
         now,
         now.plus_seconds(-DAY_SECONDS),
         oldest_kept.plus_seconds(DAY_SECONDS),
         oldest_kept,
         just_before(oldest_kept),
-        noon,
-        just_before(noon),
-        noon.plus_seconds(-DAY_SECONDS),
-        noon.plus_seconds(-40 * DAY_SECONDS),
+        day_start,
+        just_before(day_start),
+        day_start.plus_seconds(-DAY_SECONDS),
+        day_start.plus_seconds(-40 * DAY_SECONDS),
         Timestamp::from_millis(1),
     ];
     let mut logs = vec![];
@@ -237,7 +237,7 @@ async fn delivery_log_removes_only_expired_attempts(world: CaseContext) {
         logs.push((it, to, all));
     }
     // The last bound is midnight, so that the store removes every older entry.
-    for oldest in [Timestamp::from_millis(0), noon, oldest_kept, noon.plus_seconds(2 * DAY_SECONDS)] {
+    for oldest in [Timestamp::from_millis(0), day_start, oldest_kept, day_start.plus_seconds(2 * DAY_SECONDS)] {
         prune_log(&world, now, oldest).await;
         for (it, to, all) in &logs {
             must_have_kept(it, to, all, oldest).await;

@@ -28,18 +28,18 @@ pub(crate) fn cases() -> Vec<Case> {
 
 const STATUSES: [Status; 3] = [Status::Success, Status::Failed, Status::Dropped];
 
-/// Returns attempts of several subscriptions, some with an id from before their start.
+/// Logs and returns attempts of several subscriptions. Some attempts begin later than the time of their id.
 async fn population(world: &CaseContext, subscriptions: usize, size: usize) -> Vec<Delivery> {
     let (start, mut all) = (world.now(), vec![]);
     for _ in 0..subscriptions {
         let to = world.subscriber().await;
         let one = || {
             let attempt_time = start.plus_seconds(i64::try_from(world.random.number_below(30)).unwrap() * 3_600);
-            let waiting_millis = *world.random.pick(&[0, 0, 0, 4_000]);
+            let waiting_seconds = *world.random.pick(&[0, 0, 0, 4_000]);
             Delivery {
                 status: *world.random.pick(&STATUSES),
                 event_type: *world.random.pick(&[EventType::EmployeeCreated, EventType::TestPing]),
-                attempted_at: attempt_time.plus_seconds(waiting_millis),
+                attempted_at: attempt_time.plus_seconds(waiting_seconds),
                 request_id: world.random.chance(50).then(|| "req_1".to_owned()),
                 ..entry(world, &to, attempt_time)
             }

@@ -106,7 +106,11 @@ async fn mail_is_queued_with_its_invitation_or_not_at_all(world: CaseContext) {
     assert_eq!(world.invitation(world.mail(&it)).await.value, it);
     let one = world.make.invitation(person.id);
     world.save(vec![Write::put(&Row::new(one))]).await;
-    assert_eq!(Worker::new(&world).mails(&world, END, 9).await, [world.mail(&it)], "the other has no mail");
+    assert_eq!(
+        Worker::new(&world).mails(&world, END, 9).await,
+        [world.mail(&it)],
+        "the other invitation has no mail"
+    );
 }
 
 async fn oldest_due_mails_are_claimed_first_across_tenants(world: CaseContext) {
@@ -225,7 +229,7 @@ async fn mail_result_is_recorded_only_under_its_lease(world: CaseContext) {
         assert_eq!(one.records_mails(&world, vec![(mail, result)]).await, [mail]);
     }
     assert_eq!(world.invitation(mail).await, invitation_before);
-    assert_eq!(Worker::new(&world).mails(&world, late, 9).await, [], "the other one still has it");
+    assert_eq!(Worker::new(&world).mails(&world, late, 9).await, [], "the other worker has the lease");
     let sent_result = world.attempted(mail, Ok(()), late).await;
     assert_eq!(other.records_mails(&world, vec![(mail, sent_result.clone())]).await, []);
     assert_eq!(other.records_mails(&world, vec![(mail, sent_result)]).await, [mail], "it is recorded once");
@@ -258,7 +262,7 @@ async fn released_mail_keeps_its_due_time(world: CaseContext) {
     assert_eq!(worker.mails(&world, now, 9).await, [first, then]);
     let invitation_before = world.invitation(first).await;
     assert_eq!(worker.records_mails(&world, vec![(first, MailResult::Released)]).await, []);
-    assert_eq!(world.invitation(first).await, invitation_before, "nothing has become of it");
+    assert_eq!(world.invitation(first).await, invitation_before, "a release changes nothing");
     assert_eq!(Worker::new(&world).mails(&world, now, 9).await, [first]);
 }
 

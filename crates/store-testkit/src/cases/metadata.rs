@@ -45,7 +45,8 @@ trait HasMetadata: Stored + Clone + PartialEq + std::fmt::Debug {
     fn list(metadata: Vec<[u8; 16]>, external_id: Option<String>) -> TypedListing<Self>;
 }
 
-/// Implements [`HasMetadata`] for a resource by its module, in a list by creation time.
+/// Implements [`HasMetadata`] for a resource from its modules in the domain and in `rows`. The list is sorted by
+/// creation time.
 macro_rules! described {
     ($resource:ident, $module:ident, $rows:ident, $unique:ident, $new:expr, $filter:expr) => {
         impl HasMetadata for $resource {

@@ -1,4 +1,4 @@
-//! Rules of the storage port, by area.
+//! Cases for the rules of the storage port, by area.
 
 mod assignments;
 mod batches;

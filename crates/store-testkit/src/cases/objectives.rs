@@ -1,4 +1,4 @@
-//! Visible objectives, objectives that are due to start, and their recipients of notifications (§4.2,
+//! Lists of visible objectives, objectives that are due to start, organization admins, and notifications (§4.2,
 //! decisions B5, C3, G).
 
 use candor_domain::fields::StringEnum;
@@ -304,7 +304,7 @@ async fn read_all_marks_all_notifications_of_one_person(world: CaseContext) {
     assert_eq!(
         list.walk(sort, 9).await,
         crate::sort_entries(all.clone(), sort, list.id),
-        "nothing of a stale change"
+        "a stale change marks nothing"
     );
     world.save(vec![Write::NotificationsRead(one.id, read_time)]).await;
     let notices_after = all.into_iter().map(|notice| {
@@ -318,7 +318,7 @@ async fn read_all_marks_all_notifications_of_one_person(world: CaseContext) {
     assert_eq!(
         unread_notices.iter().map(|notice| notice.recipient_id).collect::<Vec<_>>(),
         [two.id],
-        "found as read from now on"
+        "marked ones are no longer unread"
     );
 }
 

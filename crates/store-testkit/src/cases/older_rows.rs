@@ -33,7 +33,7 @@ async fn older_subscription_sends_all_its_types(world: CaseContext) {
     assert_eq!(stored_row.value, older);
     let paused_webhook = Subscription { active: false, ..older };
     world.save(vec![Write::put(&Row::at_version(paused_webhook.clone(), stored_row.version))]).await;
-    assert_eq!(read().await.value, paused_webhook, "another change chooses no types");
+    assert_eq!(read().await.value, paused_webhook, "a change of another field chooses no types");
 }
 
 async fn older_summary_and_objective_have_no_changes_to_approve(world: CaseContext) {

@@ -11,7 +11,7 @@ use candor_port_storage::{Row, Write};
 use crate::fixtures::joins;
 use crate::world::CaseContext;
 
-/// Names whose order depends on the collation: by code point, case-folded.
+/// Names whose order depends on the collation, such as by code point or without case.
 pub(super) const NAMES: [&str; 12] =
     ["Zoe", "adam", "Adam", "Éva", "eva", "O'Neil", "von Berg", "Von berg", "a b", "a-b", "漢字", "👍 thumbs"];
 /// Number of distinct timestamps, so small that many entries share one.
@@ -99,12 +99,12 @@ pub(super) fn metadata(world: &CaseContext) -> Metadata {
     )
 }
 
-/// Returns the external id of half of the rows. `number` is that of the row in its table.
+/// Returns an external id for half of the rows. `number` distinguishes the rows of a table.
 pub(super) fn external_id(world: &CaseContext, number: usize) -> Option<String> {
     world.random.chance(50).then(|| format!("crm-{number}"))
 }
 
-/// Returns the digests of a filter by metadata, mostly of none.
+/// Returns the digests of a filter by metadata; in most cases the filter is empty.
 pub(super) fn metadata_filter(world: &CaseContext) -> Vec<[u8; 16]> {
     if world.random.chance(70) { vec![] } else { metadata(world).digests() }
 }

@@ -34,7 +34,7 @@ pub(crate) fn cases() -> Vec<Case> {
 
 const PAGE: PageRequest = PageRequest { limit: 100, after: None };
 
-/// A connector, saved in the tenant.
+/// Saves a connector in the tenant and returns its id.
 async fn connector(world: &CaseContext) -> ConnectorId {
     let connector = world.make.connector();
     world.save(vec![Write::put(&Row::new(connector.clone()))]).await;
@@ -286,7 +286,7 @@ async fn open_issue_is_unique_and_counts_occurrences(world: CaseContext) {
     assert_eq!(list(of_kind).await, [resolved_issue, twin]);
 }
 
-/// A time before all others of these cases.
+/// A time before all other times of these cases.
 const EARLIER: Timestamp = Timestamp::from_millis(1_000);
 
 fn request(world: &CaseContext, connector_id: ConnectorId) -> ScimRequest {

@@ -207,7 +207,7 @@ async fn delivery_queued_under_a_lease_belongs_to_its_worker(world: CaseContext)
     mine.keeps(vec![(created, AttemptResult::Gone)]).await;
     let other_jobs: Vec<_> = jobs.into_iter().filter(|job| *job != created).collect();
     assert_eq!(others.all(lease.until).await, other_jobs);
-    assert_eq!(mine.records(vec![(updated, AttemptResult::Gone)]).await.lost, 1, "it is another's now");
+    assert_eq!(mine.records(vec![(updated, AttemptResult::Gone)]).await.lost, 1, "another worker has the lease");
 }
 
 async fn change_without_a_lease_leases_no_delivery(world: CaseContext) {
@@ -217,7 +217,7 @@ async fn change_without_a_lease_leases_no_delivery(world: CaseContext) {
     assert_eq!(world.commit_for_result(change).await.unwrap(), Committed::default());
     let mine = Worker::new(&world);
     let quiet = ChangeSet { lease: Some(mine.lease(world.now())), ..world.make.change(vec![]) };
-    assert_eq!(world.commit_for_result(quiet).await.unwrap(), Committed::default(), "nothing happened");
+    assert_eq!(world.commit_for_result(quiet).await.unwrap(), Committed::default(), "without events, no delivery");
     assert_eq!(Worker::new(&world).all(world.now()).await.len(), 2);
 }
 
@@ -328,14 +328,14 @@ async fn queue_state_returns_due_count_and_oldest_time(world: CaseContext) {
     let time = |seconds| start.plus_seconds(seconds);
     let jobs: Vec<_> = [10, 20, 30].map(|seconds| world.delivery_at(time(seconds), &to)).into();
     world.enqueue(&jobs).await;
-    assert_eq!(state(just_before(time(10))).await, (0, None), "what is not due yet is no delay");
+    assert_eq!(state(just_before(time(10))).await, (0, None), "nothing is due yet");
     assert_eq!(state(time(10)).await, (1, Some(time(10))));
     assert_eq!(state(time(30)).await, (3, Some(time(10))));
     let worker = Worker::new(&world);
     let ClaimedJobs { jobs, .. } = worker.claims(time(15), Claim::Oldest { most: 9 }).await;
-    assert_eq!(state(time(30)).await, (2, Some(time(20))), "somebody has the first");
+    assert_eq!(state(time(30)).await, (2, Some(time(20))), "a worker has the first");
     let lease_ends = time(15 + LEASE_SECONDS);
-    assert_eq!(state(lease_ends).await, (3, Some(time(10))), "it was due all the while");
+    assert_eq!(state(lease_ends).await, (3, Some(time(10))), "the due time has not changed");
     worker.keeps(vec![(jobs[0], AttemptResult::Parked)]).await;
-    assert_eq!(state(END).await, (2, Some(time(20))), "what is parked waits for nobody");
+    assert_eq!(state(END).await, (2, Some(time(20))), "a parked delivery is not due");
 }

@@ -136,7 +136,7 @@ async fn queued_event_is_not_replayed(world: CaseContext) {
     assert_eq!(
         events_to_replay(&world, &other, &any(), 9).await,
         ids(&events[1..]),
-        "the event is not queued for this subscription"
+        "these events are not queued for this subscription"
     );
     let worker = Worker::new(&world);
     let jobs: Vec<Job> = worker.all(world.now()).await.into_iter().filter(|job| job.webhook_id == to.id).collect();

@@ -21,7 +21,7 @@ const fn key(row: &Observation) -> RowKey {
     RowKey { table: Observation::TABLE, id: row.id.to_bytes() }
 }
 
-/// Deletes the rows of an observation in its side tables.
+/// Returns the write that deletes the rows of an observation in its side tables.
 fn without_members(row: &Observation) -> Write {
     let removal_of = |members: &MemberTable| ErasureChange::Delete {
         table: members.name,
@@ -62,7 +62,7 @@ async fn row_is_removed_only_with_its_version(world: CaseContext) {
     };
     let late = world.commit(world.make.change(both(Version::FIRST))).await;
     assert!(matches!(late, Err(CommitError::Stale)), "{late:?}");
-    assert_eq!(members_in(&world).await, sorted_digests, "nothing of it was saved");
+    assert_eq!(members_in(&world).await, sorted_digests, "a stale change removes nothing");
     for others in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(members_in(&others).await, [[0; 16]; 0]);
         let foreign = others.try_save(Write::Removed(key(&observation_to_remove), Version::FIRST)).await;
@@ -91,7 +91,7 @@ async fn piece_fails_while_one_of_its_people_is_held(world: CaseContext) {
     assert!(matches!(commit_result, Err(CommitError::Storage(_))), "{commit_result:?}");
     assert!(
         world.store.row::<Observation>(world.tenant, row.id).await.unwrap().is_some(),
-        "nothing of it was saved"
+        "a failed piece removes nothing"
     );
     let unheld = Employee { hold: None, ..held_person };
     world.save(vec![Write::employee(&Row::at_version(unheld, Version(2)), None)]).await;

@@ -68,7 +68,8 @@ impl Model {
             async move {
                 let mut people_below = BTreeSet::new();
                 for id in ids {
-                    // `id` cannot become the manager of a person above, so this check reads the closure.
+                    // The store reads the closure for `is_below`: a person below `manager` cannot become their
+                    // manager.
                     if world.store.read_reporting(world.tenant, manager, id).await.unwrap().is_below {
                         people_below.insert(id);
                     }
@@ -209,8 +210,8 @@ async fn move_decided_on_an_older_tree_is_stale(world: CaseContext) {
     assert_eq!(elsewhere.tree().await, version_before, "each tenant has its own tree");
 }
 
-/// Two halves fit one below the other, but not with one more person below. A new person and the move of the upper
-/// half, committed at once, must not both succeed.
+/// A lower chain of people fits below an upper chain, but not with one more person at its end. The move of the lower
+/// chain and the hire of a person at its end, committed at once, must not both succeed.
 async fn lines_beyond_the_greatest_depth_are_stale(world: CaseContext) {
     let chain = async |length: u32| {
         let mut ids = vec![world.hire().await.id];

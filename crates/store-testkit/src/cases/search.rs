@@ -120,9 +120,9 @@ async fn row_changed_during_indexing_stays_pending(world: CaseContext) {
     assert_eq!(state(&world).await.pending, [pending_row(&one, Version(2))]);
     assert!(
         !change(&world, IndexChange { indexed: pending_rows, ..with(&segment(2, 2)) }).await,
-        "somebody else did that"
+        "these rows are indexed already"
     );
-    assert_eq!(state(&world).await.segments, [segment(1, 2).segment], "and so nothing is added");
+    assert_eq!(state(&world).await.segments, [segment(1, 2).segment], "a refused change adds nothing");
 
     // A row without searchable words is not queued for indexing.
     let archived_observation = Observation { archived_at: Some(world.make.tick()), ..other };
@@ -180,7 +180,7 @@ async fn replaced_segment_is_readable_until_removed(world: CaseContext) {
     let (one, merged) = (segment(1, 100), segment(2, 100));
     assert!(change(&world, with(&one)).await);
     assert!(change(&world, IndexChange { replaced: vec![one.segment.id], ..with(&merged) }).await);
-    assert_eq!(world.store.remove_replaced(AT, 10).await.unwrap(), 0, "it was not replaced before that");
+    assert_eq!(world.store.remove_replaced(AT, 10).await.unwrap(), 0, "nothing was replaced earlier");
     assert_eq!(contents(&world, &one).await, one);
     let later_time = Timestamp::from_millis(AT.millis() + 1);
     assert_eq!(world.store.remove_replaced(later_time, 10).await.unwrap(), 1);
@@ -205,7 +205,7 @@ async fn search_index_belongs_to_one_tenant(world: CaseContext) {
         assert!(!change(&other, taking).await);
     }
     let objectives = world.store.index_state(world.tenant, "objectives", MOST).await.unwrap();
-    assert_eq!(objectives, IndexState::default(), "nor does another table");
+    assert_eq!(objectives, IndexState::default(), "each table has its own index");
     assert_eq!(
         state(&world).await,
         IndexState { segments: vec![own.segment], pending: vec![pending_row(&mine, Version::FIRST)] }
@@ -256,7 +256,7 @@ async fn search_backlog_is_indexed_once(world: CaseContext) {
         ..IndexChange::created_at(AT)
     };
     assert!(change(&world, backlog_change(&unindexed_table, Some(all[2]))).await);
-    assert!(!change(&world, backlog_change(&unindexed_table, Some(all[2]))).await, "somebody else did that");
+    assert!(!change(&world, backlog_change(&unindexed_table, Some(all[2]))).await, "this part is done");
     let gone_on = UnindexedTable { after: all[2], ..unindexed_table };
     assert_eq!(backlog(None).await, std::slice::from_ref(&gone_on));
     assert_eq!(next(&gone_on).await, all[3..]);

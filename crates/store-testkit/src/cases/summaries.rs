@@ -180,7 +180,7 @@ async fn summary_round_trips(world: CaseContext) {
 async fn linked_summaries(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId> {
     let CaseContext { store, tenant, .. } = world;
     let one = store.row::<Objective>(*tenant, id).await.unwrap().unwrap();
-    assert_eq!(one.version, Version::FIRST, "nobody writes the objective");
+    assert_eq!(one.version, Version::FIRST, "links do not count as writes");
     let many = store.rows::<Objective>(*tenant, &[id]).await.unwrap();
     assert_eq!(many, std::slice::from_ref(&one));
     let page = PageRequest { limit: 100, after: None };
@@ -237,7 +237,7 @@ async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
     assert_eq!(
         linked_summaries(&world, other.id).await,
         [second.id],
-        "another tenant's summaries are not its own"
+        "summaries of another tenant are not linked"
     );
     let due = Objective { status: ObjectiveStatus::Approved, ..make.objective(person.id) };
     let about = including(&[due.id]);

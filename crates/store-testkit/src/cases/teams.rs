@@ -1,5 +1,5 @@
-//! A person who moves, joins or leaves. The next page of every manager above reflects the change (decisions B5,
-//! D5).
+//! Changes of teams. If a person moves, joins or leaves, the next page of every manager above shows the change
+//! (decisions B5, D5).
 
 use std::collections::BTreeSet;
 
@@ -60,6 +60,7 @@ impl Teams {
         teams
     }
 
+    /// Saves an observation and an objective of a person.
     async fn speaks_of(&self, person: EmployeeId) {
         self.world.observe(person).await;
         self.world.save(vec![Write::put(&Row::new(self.world.make.objective(person)))]).await;
@@ -138,7 +139,7 @@ async fn team_list_shows_hires_and_releases_on_the_next_page(world: CaseContext)
     teams.must_show(&[first], "hired").await;
     let second = teams.world.hired_below(first).await.id;
     teams.speaks_of(second).await;
-    teams.must_show(&[first, second], "hired below who was hired").await;
+    teams.must_show(&[first, second], "hired below the first").await;
     assert!(teams.world.moves(second, None).await);
     teams.must_show(&[first], "released").await;
     assert!(teams.world.moves(first, None).await);

@@ -78,7 +78,7 @@ impl FullTenant {
         world.commit(change).await.unwrap();
     }
 
-    /// Runs every read by id, and returns whether it found a row.
+    /// Runs every read by id. Returns each read with `true` if it found a row.
     async fn found(&self, world: &CaseContext) -> Vec<(&'static str, bool)> {
         let (store, tenant, it) = (&world.store, world.tenant, self);
         let email = it.person.email_key();
@@ -165,7 +165,7 @@ async fn read_finds_no_row_of_another_tenant(world: CaseContext) {
         .await
         .unwrap()
         .unwrap();
-    assert_eq!((tenant, kept.value), (world.tenant, full.invitation.clone()), "a token tells whose it is");
+    assert_eq!((tenant, kept.value), (world.tenant, full.invitation.clone()), "a token leads to its tenant");
     for other in [world.in_other_tenant(), world.test_environment()] {
         let rows_of_other: Vec<_> = full.found(&other).await.into_iter().filter(|(_, found)| *found).collect();
         assert_eq!(rows_of_other, [], "{:?}", other.tenant);

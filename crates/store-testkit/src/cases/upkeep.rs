@@ -47,7 +47,7 @@ async fn sweep_all(world: &CaseContext, now: Timestamp, events_before: Timestamp
         }
         removed_count += portion;
     }
-    panic!("the sweep comes to no end");
+    panic!("100 sweeps do not remove all expired rows");
 }
 
 async fn retention_removes_expired_rows_in_batches(world: CaseContext) {
@@ -92,7 +92,7 @@ async fn retention_keeps_the_audit_log(world: CaseContext) {
         .unwrap();
     assert_eq!(log().await, log_before);
     let replay_row = world.store.replay(world.tenant, &last.key, end).await.unwrap();
-    assert!(replay_row.is_some(), "it ends a millisecond later");
+    assert!(replay_row.is_some(), "the answer expires a millisecond later");
     assert_eq!(world.store.sweep(Expiry { answers: last.expires_at(), ..Expiry::NOTHING }, 10).await.unwrap(), 1);
     assert_eq!(world.store.replay(world.tenant, &last.key, end).await.unwrap(), None);
 }
@@ -128,7 +128,7 @@ async fn retention_removes_notifications_by_age_and_read_time(world: CaseContext
     for _ in 0..9 {
         swept += world.store.sweep(expiry, 2).await.unwrap();
     }
-    assert_eq!(swept, 9, "two of a kind at once, and never one twice");
+    assert_eq!(swept, 9, "nine expired notifications");
     let sort = Sort::ascending_by(SortBy::CreatedAt);
     for (world, wanted, _) in remaining_notices {
         let list = super::lists::notifications(&world, Filter::default());

@@ -144,7 +144,7 @@ async fn removed_subscription_loses_its_queue_but_not_its_log(world: CaseContext
         others += kept.len();
         worker.keeps(left.into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
     }
-    assert_eq!(others, 4, "of the other one");
+    assert_eq!(others, 4, "deliveries of the other subscription");
     world.spoil("DELETE FROM webhooks").await;
     let remaining_jobs = [worker.all(END.plus_seconds(1_000)).await, worker.all_parked(END).await].concat();
     assert_eq!(
@@ -152,7 +152,7 @@ async fn removed_subscription_loses_its_queue_but_not_its_log(world: CaseContext
         remaining_jobs.len(),
         "{remaining_jobs:?}"
     );
-    assert_eq!(entries(&world, &to).await.len(), 1, "what was logged is kept for its time");
+    assert_eq!(entries(&world, &to).await.len(), 1, "the log is kept");
 }
 
 async fn subscription_belongs_to_one_tenant(world: CaseContext) {
