@@ -35,8 +35,8 @@
 //!
 //! - A used idempotency key returns `Replayed`, even if the change set has other problems.
 //! - A new row with an existing id returns `Taken(Id)`, and the update of a missing row returns `Stale`.
-//! - The reporting lines of a change set are in order from the top down. All of them name the version of the reporting
-//!   tree before the change set.
+//! - The reporting lines of a change set are in order from the top down. All of them name the version of the
+//!   reporting tree before the change set.
 //! - A claim of the oldest deliveries returns them in the order in which they became due.
 //! - A record is saved as a whole or not at all, with every health delta, even two of one subscription.
 //!
