@@ -6,14 +6,14 @@ use std::env;
 /// Environment variable with the seed of an exploration, a number. It is not set in the gate.
 pub const SEED_VARIABLE: &str = "CANDOR_EXPLORE_SEED";
 
-/// Returns the size of a test: the first in the gate, the second in an exploration.
+/// Returns the size of a test: `gate` in the gate, and `exploration` in an exploration.
 #[must_use]
 pub fn size(gate: usize, exploration: usize) -> usize {
     if exploration_seed().is_some() { exploration } else { gate }
 }
 
-/// Returns the seed of a random test: its own in the gate. In an exploration the drawn seed is added, so that two
-/// tests do not make the same choices.
+/// Returns the seed of a random test: `gate` in the gate, and the sum of `gate` and the drawn seed in an exploration.
+/// The sum prevents that two tests make the same choices.
 #[must_use]
 pub fn seed(gate: u64) -> u64 {
     seed_beside(gate, exploration_seed())

@@ -123,7 +123,8 @@ pub struct FaultProxy {
 }
 
 impl FaultProxy {
-    /// Starts a proxy. The plan names the fault of each request in turn, and begins again behind its end.
+    /// Starts a proxy in front of `service`. `plan` has the fault of each request in turn; after its last entry, the
+    /// plan starts again.
     ///
     /// # Errors
     /// If no port is free.

@@ -69,7 +69,7 @@ fn exchange(shared: &Shared, head: &[String], body: &[u8]) -> io::Result<Vec<u8>
     Ok(response)
 }
 
-/// Makes the end of the connection a reset.
+/// Makes the connection end with a reset when it is closed.
 fn reset(client: &TcpStream) -> io::Result<()> {
     SockRef::from(client).set_linger(Some(Duration::ZERO))
 }

@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time limit for a start, which usually takes half a second, on a loaded machine.
+/// Time limit for a start on a loaded machine. A start usually takes half a second.
 const START_LIMIT: Duration = Duration::from_secs(100);
 const POLL: Duration = Duration::from_millis(5);
 const SUPERUSER: &str = "candor";
@@ -201,9 +201,10 @@ fn pause() {
     thread::sleep(POLL);
 }
 
-/// Account that a server runs as, if it is not the caller's.
+/// Account that a server runs as.
 #[derive(Clone, Copy)]
 struct Owner {
+    /// User id and group id; `None` for the account of the caller.
     switch_to: Option<(u32, u32)>,
 }
 

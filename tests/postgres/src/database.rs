@@ -31,8 +31,7 @@ pub struct TestDatabase {
 }
 
 impl TestDatabase {
-    /// Creates a copy of the template database of that name. Prints a notice and returns `None` without
-    /// PostgreSQL.
+    /// Creates a copy of the database `template`. Prints a notice and returns `None` without PostgreSQL.
     ///
     /// The first test that asks for a template builds it: `migrate` gets the URL of an empty database. The name
     /// must change whenever `migrate` does, because a server that outlives the tests keeps its templates.
@@ -84,7 +83,7 @@ impl Drop for TestDatabase {
     fn drop(&mut self) {
         let removal = on_a_plain_thread(|| Nodes::connect(self.server)?.remove(&self.name));
         if let Err(error) = removal {
-            let _ = writeln!(std::io::stderr(), "the database {} stays behind: {error}", self.name);
+            let _ = writeln!(std::io::stderr(), "cannot drop the test database {}: {error}", self.name);
         }
     }
 }
@@ -137,9 +136,9 @@ impl<'a> Nodes<'a> {
         }
         let first = self.first()?;
         first.execute(&format!("SELECT pg_advisory_lock({JOINING})"))?;
-        let connection_url = self.join(name);
+        let join_result = self.join(name);
         first.execute(&format!("SELECT pg_advisory_unlock({JOINING})"))?;
-        connection_url
+        join_result
     }
 
     /// Joins the databases of this name on all nodes into one.

@@ -65,7 +65,7 @@ pub enum Error {
         source: io::Error,
     },
     /// PostgreSQL refuses to run as root, and no unprivileged account exists.
-    #[error("PostgreSQL does not run as root, and /etc/passwd has neither the user postgres nor nobody")]
+    #[error("PostgreSQL does not run as root, and /etc/passwd has no user postgres or nobody; create one")]
     NoAccount,
     /// The server ended or did not start in time.
     #[error("the temporary PostgreSQL did not start; the end of its log:\n{log}")]
@@ -88,7 +88,7 @@ pub enum Error {
         source: tokio_postgres::Error,
     },
     /// The caller's migration failed.
-    #[error("the template database could not be migrated: {0}")]
+    #[error("cannot migrate the template database: {0}")]
     Migrate(String),
 }
 

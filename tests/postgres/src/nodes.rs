@@ -120,7 +120,7 @@ fn found() -> Result<(PathBuf, PathBuf), String> {
     if !archive.is_file() {
         return Err(format!("there is no {ARCHIVE} beside the checkout, and {ARCHIVE_VARIABLE} names none"));
     }
-    let missing = "there is no PostgreSQL 15 of Debian's, which the engine is built for".to_owned();
+    let missing = "PostgreSQL 15 of Debian, for which the engine is built, is not installed".to_owned();
     let usual = || Some(Path::new("/").join(FOLDERS[0].0)).filter(|folder| folder.join("postgres").is_file());
     let programs =
         programs::find().filter(|folder| folder.ends_with(FOLDERS[0].0)).or_else(usual).ok_or(missing)?;

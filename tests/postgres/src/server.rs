@@ -70,7 +70,7 @@ impl Server {
             // tests.
             let _ = writeln!(
                 std::io::stderr(),
-                "skipped: the tests on PostgreSQL, for there is none; set {URL_VARIABLE} or PG_BIN_DIR, or run \
+                "skipped: the tests on PostgreSQL: no server found; set {URL_VARIABLE} or PG_BIN_DIR, or run \
                  `cargo xtask test`"
             );
         }

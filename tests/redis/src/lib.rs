@@ -58,10 +58,11 @@ impl TestRedis {
 
     fn prepare(arguments: &[&str], tls: Option<tls::Files>) -> io::Result<Option<Self>> {
         let Some(program) = program() else {
-            // The test harness captures standard error and shows this notice with the output of the test.
+            // Written to standard error directly, because the test harness shows captured output only of failed
+            // tests.
             writeln!(
                 io::stderr(),
-                "skipped: the tests of shared limits, for there is no {}",
+                "skipped: the tests of shared limits: no {} found; install one or set {PROGRAM}",
                 PROGRAMS.join(" or ")
             )?;
             return Ok(None);
@@ -110,7 +111,7 @@ impl TestRedis {
     /// The server does not start.
     pub fn resume(&mut self) -> io::Result<()> {
         self.running = Some(RunningServer::start(&self.program, self.port, &self.arguments)?);
-        if listens(self.port) { Ok(()) } else { Err(io::Error::other("the server does not listen")) }
+        if listens(self.port) { Ok(()) } else { Err(io::Error::other("the server does not listen after 100 s")) }
     }
 }
 
@@ -119,7 +120,7 @@ impl TestRedis {
 struct RunningServer {
     guard: Child,
     process: u32,
-    /// Standard input of the guard, which ends the process once this is closed.
+    /// Standard input of the guard. The guard ends the server process once this input is closed.
     open: Option<ChildStdin>,
 }
 
@@ -133,7 +134,10 @@ impl RunningServer {
         if let Some(server_output) = guard.stdout.take() {
             BufReader::new(server_output).read_line(&mut line)?;
         }
-        let process = line.trim().parse().map_err(|_| io::Error::other("the server was not started"))?;
+        let process = line
+            .trim()
+            .parse()
+            .map_err(|_| io::Error::other("the guard of the server has printed no process id"))?;
         Ok(Self { guard, process, open })
     }
 }

@@ -24,7 +24,8 @@ pub(crate) struct Sent {
 }
 
 impl Run {
-    /// Looks up the subscription of a delivery, and sends its request if it may.
+    /// Looks up the subscription of a delivery. Sends the request if the lookup succeeds and the subscription allows
+    /// the attempt.
     pub(crate) fn look_up(&mut self, place: usize, turn: u64) {
         let fails = self.now < self.outage_until || self.random.chance(self.plan.failing);
         let id = self.next_delivery_id();

@@ -11,7 +11,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{DeliveryOrigin, Job, Streak};
 use candor_port_storage::queue::{Lease, QueueKey};
 
-/// Upper bound for the events of a change that its process delivers itself.
+/// Maximum number of events of a change whose deliveries the committing process keeps for itself.
 const MAX_HANDED_OVER: usize = 32;
 /// Number of events of a replay.
 const REPLAYED: usize = 12;

@@ -49,7 +49,8 @@ struct Track {
     logged: u16,
     /// End of the last attempt in the log.
     ended: EndedAttempt,
-    /// Number of the attempt that a client has brought forward: the next attempt, if one was in progress.
+    /// Number of the attempt that a client has brought forward. If this attempt is in progress at the time, the next
+    /// attempt may be early, too.
     sooner: Option<u16>,
     /// Attempts in progress: process and start.
     in_progress: Vec<(usize, i64)>,

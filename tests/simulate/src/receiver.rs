@@ -18,7 +18,7 @@ pub(crate) enum Receiver {
     Hanging,
     /// Responds with an error.
     Refusing,
-    /// Is prompt for `up` milliseconds and asks for a pause of about `seconds` for `down` milliseconds, in turn.
+    /// Is prompt for `up` milliseconds and asks for pauses of at most `seconds` for `down` milliseconds, in turn.
     Busy { up: i64, down: i64, seconds: i64 },
     /// Is prompt until `at`, and ends its subscription then.
     Gone { at: i64 },
@@ -48,7 +48,7 @@ impl Receiver {
         }
     }
 
-    /// The response to an attempt that starts now, at `wall` by the receiver's clock.
+    /// Returns the response to an attempt that starts now, at `wall` by the receiver's clock.
     pub(crate) fn respond(self, now: i64, wall: Timestamp, random: &mut Random) -> AttemptResponse {
         let response = |millis: i64, status: u16, outcome| {
             let duration_ms = u32::try_from(millis).unwrap_or(u32::MAX);

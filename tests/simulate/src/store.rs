@@ -19,7 +19,7 @@ use candor_port_storage::queue::{
 /// Duration of a lease in milliseconds.
 pub(crate) const LEASE: i64 = 30_000;
 
-/// A call of the store. The second value is the answer, if the store has executed the call.
+/// A call of the store. The last value of each variant is the answer, once the store has executed the call.
 pub(crate) enum Call {
     Claim(ClaimOrder, Option<ClaimedJobs>),
     Record(Record, Result<RecordOutcome, RecordRefusal>),
@@ -261,7 +261,7 @@ impl Run {
         self.drive(place);
     }
 
-    /// Disables subscriptions that have failed for too long or whose receivers are gone, as their processes do.
+    /// Disables subscriptions that have failed for too long or whose receivers are gone, as the service does.
     fn disable(&mut self, to_disable: &[(QueueKey, DisableReason)]) {
         let (wall, deaf) = (self.wall(), self.defect == Some(Defect::IgnoredGone));
         for (queue, why) in to_disable {

@@ -1,9 +1,9 @@
 //! The promise about progress: a delivery to a prompt receiver is attempted soon. If the receiver has a rate, the
 //! attempt starts within the windows that the rate needs for the deliveries before it.
 
-/// Time within which the first attempt for a prompt receiver starts, whatever other receivers do. An unknown
-/// receiver may have to wait until others have timed out. A delivery that has waited too long is claimed again
-/// after its lease. After a disturbance the time counts from its end.
+/// Time within which the first attempt for a prompt receiver starts, whatever other receivers do. A delivery to an
+/// unknown receiver may have to wait until attempts for other receivers have timed out. A delivery that has waited
+/// too long is claimed again after its lease. After a disturbance, the time counts from the end of the disturbance.
 const SERVED_WITHIN_MILLIS: i64 = 120_000;
 /// Milliseconds in which as many deliveries are sent as the rate of a receiver permits in a window of one second.
 /// The lookup of an attempt and calls for the rate lease use a part of this time.

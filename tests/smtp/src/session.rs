@@ -99,7 +99,8 @@ impl Session<'_> {
             state.seen.mails.push(mail);
             state.seen.mails.len() - 1
         });
-        // Recorded before the reply is written: the client may react before the test sees the mail.
+        // The server records the result before it writes the reply: the client may react to the reply before the
+        // test looks at the mail.
         let step = DialogueStep { connection: self.number, step: Step::Message, line: String::new() };
         let reply = self.shared.reply(&step);
         let is_taken = matches!(reply, Reply::Usual | Reply::Last);

@@ -69,7 +69,7 @@ fn failed_migration_leaves_no_template() {
     match TestDatabase::create(&template, fail) {
         Ok(found) => assert!(found.is_none(), "a failed migration made a database"),
         Err(error) => {
-            assert!(error.to_string().ends_with("could not be migrated: no such column"), "{error}");
+            assert!(error.to_string().ends_with("migrate the template database: no such column"), "{error}");
             assert!(TestDatabase::create(&template, migrate).unwrap().is_some());
         }
     }
