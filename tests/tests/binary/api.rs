@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{CommandResult, Installation, Key, PATIENCE, Service, TlsServer, candor, fed, wait_until};
 
-/// A running service, and a user whose configuration folder is that of the installation.
+/// A running service, and a user of it whose configuration folder lies in the folder of the installation.
 struct Fixture {
     place: Installation,
     service: Service,
@@ -40,7 +40,7 @@ impl Fixture {
     }
 }
 
-/// Creates a place with a configuration folder of its own.
+/// Creates an installation with a configuration folder of its own.
 fn user() -> Installation {
     let place = Installation::sqlite();
     let folder = place.folder.path().join("config").display().to_string();

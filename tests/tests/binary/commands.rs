@@ -41,7 +41,7 @@ fn keys_come_and_go(place: &Installation) {
     assert_eq!(states, [(narrow.id.as_str(), true), (admin.id.as_str(), false)]);
     assert_eq!(key_list["data"][0]["organization_id"], admin.organization);
     let is_each_used = key_list["data"].as_array().unwrap().iter().all(|item| item["last_used_at"].is_string());
-    assert!(is_each_used, "an orderly end notes which keys were used: {key_list}");
+    assert!(is_each_used, "an orderly stop stores the use of keys: {key_list}");
     assert!(!key_list.to_string().contains(&admin.secret));
     let second_revocation = candor(place, &["key", "revoke", &narrow.id]);
     assert_eq!(
@@ -63,7 +63,7 @@ fn key_for_an_absent_person_or_organization_is_refused() {
     for options in [&[&admin.organization, "--employee", nobody][..], &["org_01J00000000000000000000000"]] {
         let it = candor(&place, &[&create, options].concat());
         assert_eq!((it.code, it.stdout.as_str(), it.stderr.lines().count()), (Some(1), "", 1), "{}", it.stderr);
-        assert!(it.stderr.contains(options[0]), "the line says of what: {}", it.stderr);
+        assert!(it.stderr.contains(options[0]), "the error names the organization: {}", it.stderr);
     }
     let it = candor(&place, &[&create[..], &[&admin.organization, "--expires", "2020-01-01T00:00:00Z"]].concat());
     assert_eq!((it.code, it.stdout.as_str()), (Some(1), ""), "{}", it.stderr);
@@ -182,7 +182,7 @@ fn embedded_database_is_migrated_on_start_as_by_the_command() {
     let check_run = candor(&place, &["migrate", "--check", "--json"]);
     assert_eq!((check_run.code, check_run.stderr.lines().count()), (Some(3), 1), "{}", check_run.stderr);
     assert!(!check_run.object()["pending"].as_array().unwrap().is_empty(), "{}", check_run.stdout);
-    assert!(!place.folder.path().join("data").exists(), "to look is not to make");
+    assert!(!place.folder.path().join("data").exists(), "a check creates nothing");
     Service::serve(&place).stop();
     let pending = candor(&place, &["migrate", "--check", "--json"]).json();
     assert_eq!(pending, json!({"database": "sqlite://data/candor.db", "pending": []}));

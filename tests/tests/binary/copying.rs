@@ -119,8 +119,8 @@ fn check_in(client: &mut Client, owner: &Value) -> String {
     path
 }
 
-/// Lets an identity provider create a person whose manager is unknown and remove another one, and waits until its
-/// requests are in the log.
+/// Lets an identity provider create a person whose manager is unknown, and remove another person. Waits until the
+/// requests of the provider are in the log.
 fn provision(client: &mut Client) {
     let connector = create_resource(client, "/v1/connectors", &json!({"type": "scim", "hris_source": "okta"}));
     let id = text(&connector["id"]);
@@ -197,7 +197,7 @@ fn is_answered_again(client: &mut Client) {
 
 fn run_copy(place: &Installation, from: &str, to: &str) -> Value {
     let copy_json = candor(place, &["copy", "--from", from, "--to", to, "--json"]).json();
-    // The first has rows only while an erasure runs, the second only 7 days after the first rule of the retention.
+    // `erased_rows` has rows only while an erasure runs, and `retention_runs` only 7 days after the first rule.
     let is_kept = |table: &&Value| table["name"] != "erased_rows" && table["name"] != "retention_runs";
     for table in copy_json["tables"].as_array().unwrap().iter().filter(is_kept) {
         assert!(table["rows"].as_u64().unwrap() > 0, "{table} has nothing to be copied");
@@ -304,5 +304,5 @@ fn impossible_copy_is_reported_in_one_line() {
     );
     let unreachable = "postgres://app:hunter2@127.0.0.1:1/x";
     expect_refusal(&["--from", &here, "--to", unreachable], 1, &["postgres://app:***@127.0.0.1:1/x"]);
-    assert_eq!(candor(&one, &["copy"]).code, Some(2), "nothing says what is wanted");
+    assert_eq!(candor(&one, &["copy"]).code, Some(2), "neither --from nor --to");
 }

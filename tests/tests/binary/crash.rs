@@ -11,7 +11,7 @@ use crate::support::{Client, Installation, PATIENCE, Service, wait_until};
 
 const ROUNDS: usize = 4;
 const WRITERS: usize = 8;
-/// Number of writes acknowledged per round before the kill, which comes while others are in flight.
+/// Number of writes acknowledged per round before the kill. Further writes are in flight at the kill.
 const WRITES: usize = 120;
 
 #[test]
@@ -115,7 +115,7 @@ fn everything_is_there(client: &mut Client, acknowledged: &BTreeMap<String, Stri
     assert_eq!(stored_texts.len(), rows.len());
     assert_eq!(&stored_texts, acknowledged);
     let ids: BTreeSet<&String> = acknowledged.keys().collect();
-    // Waits for the feed: on PostgreSQL, open transactions of any database on the server delay its events.
+    // Waits for the feed: on PostgreSQL, open transactions of any database on the server delay the events.
     let mut event_ids: Vec<String> = vec![];
     wait_until(PATIENCE, || {
         let events = client.all("/v1/events?filter[event]=observation.created");

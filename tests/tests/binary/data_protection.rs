@@ -9,7 +9,7 @@ const GUIDE: &str = include_str!("../../../docs/guides/data-protection.md");
 /// Returns the commands of the guide's console blocks, each as its words.
 fn commands() -> Vec<Vec<String>> {
     let lines = GUIDE.lines().filter_map(|line| line.strip_prefix("$ candor "));
-    // A file or another program follows.
+    // `>` and `|` end the command of candor. The test reads its output instead.
     let plain_command = |line: &'static str| line.split(" > ").next().and_then(|line| line.split(" | ").next());
     lines.filter_map(plain_command).map(words).collect()
 }

@@ -49,7 +49,7 @@ fn doctor_finds_no_failure_in_a_new_place_and_creates_nothing() {
     assert_eq!(code, Some(0), "{found:?}");
     assert_eq!((found["database"].as_str(), found["master key"].as_str()), ("warning", "ok"));
     assert!(found.contains_key("disk"));
-    assert!(fs::read_dir(place.folder.path()).unwrap().next().is_none(), "to look is not to make");
+    assert!(fs::read_dir(place.folder.path()).unwrap().next().is_none(), "a check creates nothing");
 }
 
 #[test]
@@ -172,7 +172,7 @@ fn doctor_lists_rows_with_the_text_key_of_another_row() {
     service.stop();
     let database = place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1.clone();
     let session = TestSession::connect(&database).unwrap();
-    // Rows as the version before 0049 wrote them.
+    // Makes rows as versions before migration 0049 wrote them.
     for statement in [
         "UPDATE employees SET (email, email_key) = (email || U&'\\200B', email_key || U&'\\200B') \
          WHERE email = 'bo@example.com'",

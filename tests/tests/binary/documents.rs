@@ -15,7 +15,7 @@ use crate::support::{Installation, PATIENCE, Service, wait_until};
 const RECEIVERS: &str = include_str!("../../../docs/webhooks.md");
 /// Line between the outputs of two blocks.
 const NEXT: &str = "--- next block ---";
-/// Ends a text that may go on, and names members that a document leaves out.
+/// Sign at the end of a shortened text, and in place of members that a document leaves out.
 const OMITTED: char = '…';
 
 /// A `sh` block of a page, and the JSON that the same section shows below it.

@@ -1,4 +1,5 @@
-//! The ledger of erasures: it repeats them in a database that was restored from an older backup, on both stores.
+//! Tests the ledger of erasures: it repeats the erasures in a database that was restored from an older backup, on
+//! both stores.
 
 use std::fs;
 use std::path::PathBuf;
@@ -174,7 +175,7 @@ fn holds_of_the_ledger_keep_data_from_its_erasures() {
     assert!(wait_until(PATIENCE, waits).is_some(), "the conversation is kept");
     let log = fs::read(original.folder.path().join("data/candor.db-wal")).unwrap();
     let is_in_log = |text: &str| log.windows(text.len()).any(|bytes| bytes == text.as_bytes());
-    assert!(!is_in_log("erased@example.com"), "the log keeps nothing of what was removed");
+    assert!(!is_in_log("erased@example.com"), "the write-ahead log keeps nothing of removed rows");
     service.stop();
     let ledger = original.folder.path().join("ledger.jsonl");
     let ledger_text = candor(&original, &["erasure", "ledger"]).succeeded().stdout;
@@ -238,7 +239,8 @@ fn restore_is_finished_despite_later_people_and_ended_holds() {
     assert!(doctor().contains("nothing of the ledger is missing"), "{}", doctor());
 }
 
-/// Searches every row of every table and the statistics of the server, as a dump shows them: bytes are hexadecimal.
+/// Asserts that neither a row of any table nor the statistics of the server contain the canary, as text or as
+/// hexadecimal bytes.
 pub(crate) fn is_in_no_row(database: &str) {
     let session = TestSession::connect(database).unwrap();
     session.execute("ANALYZE").unwrap();
@@ -325,7 +327,7 @@ fn ledger_that_is_cut_or_unknown_is_refused() {
     let unknown = candor(&other, &["erasure", "apply", erased_place.ledger.to_str().unwrap()]);
     assert_eq!(unknown.code, Some(1));
     assert!(unknown.stderr.contains("has no organization of the ledger"), "{}", unknown.stderr);
-    // A database that was restored keeps its warning: this ledger is not one of it.
+    // A restored database keeps its mark, because this ledger belongs to another database.
     candor(&other, &["backup", "copy.db"]).succeeded();
     let restored_place = place(Installation::sqlite());
     let backup = other.folder.path().join("copy.db");

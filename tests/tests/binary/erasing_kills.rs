@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::erasing::{CANARY, is_in_no_row};
 use crate::support::{Client, Installation, PATIENCE, Service, wait_until};
 
-/// Number of observations about the person: several pieces of the erasure.
+/// Number of observations, most of them about the person. The erasure removes these in several pieces.
 const OBSERVATIONS: usize = 600;
 
 #[test]
@@ -29,7 +29,7 @@ fn erasure_survives_a_kill_at_each_stage_on_postgres() {
     is_in_no_row(&place.settings.iter().find(|(name, _)| name == "CANDOR_DATABASE_URL").unwrap().1);
 }
 
-/// The person to erase, another person, and the place of a message.
+/// The ids of the person to erase and of another person, and the path of the messages between them.
 struct People {
     gone: String,
     other: String,

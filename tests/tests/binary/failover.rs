@@ -98,7 +98,7 @@ fn text(value: &Value) -> String {
 /// The feed of observation events.
 const FEED: &str = "/v1/events?filter[event]=observation.created";
 
-fn id_and_type(event: &Value) -> (String, String) {
+fn event_and_observation(event: &Value) -> (String, String) {
     (text(&event["id"]), text(&event["data"]["id"]))
 }
 
@@ -138,7 +138,7 @@ impl Load {
                 return false;
             }
             let page = answer.json();
-            followed.extend(page["data"].as_array().unwrap().iter().map(id_and_type));
+            followed.extend(page["data"].as_array().unwrap().iter().map(event_and_observation));
             cursor = format!("&cursor={}", text(&page["next_cursor"]));
             self.is_whole.load(Ordering::SeqCst) && followed.len() >= self.known.lock().unwrap().len()
         });
@@ -176,7 +176,7 @@ fn failover_under_load_loses_and_duplicates_nothing() {
         load.goes_on();
         test.pair.primary.kill().unwrap();
         let has_refused = wait_until(PATIENCE, || load.refused.load(Ordering::SeqCst) >= WRITERS);
-        assert!(has_refused.is_some(), "writes without a database");
+        assert!(has_refused.is_some(), "too few writes are refused without a database");
         test.pair.promote();
         load.goes_on();
         load.is_over.store(true, Ordering::SeqCst);
@@ -203,7 +203,7 @@ fn is_there_once(client: &mut Client, known: &BTreeMap<String, String>, followed
     let stored_texts: BTreeMap<String, String> =
         rows.iter().map(|row| (text(&row["id"]), text(&row["observation"]))).collect();
     assert_eq!((&stored_texts, rows.len()), (known, known.len()));
-    let feed: Vec<_> = client.all(FEED).iter().map(id_and_type).collect();
+    let feed: Vec<_> = client.all(FEED).iter().map(event_and_observation).collect();
     let differs = followed.iter().zip(&feed).position(|(one, other)| one != other);
     assert_eq!((differs, followed.len()), (None, feed.len()));
     let ids: BTreeSet<&String> = feed.iter().map(|(_, id)| id).collect();
@@ -248,7 +248,10 @@ fn in_doubt(reach: ChangeReach) {
         let writer_thread = scope.spawn(move || writer.write("in-doubt"));
         let waits = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' \
                      AND query LIKE '%INTO observations%')";
-        assert!(wait_until(PATIENCE, || primary.is_true(waits).unwrap()).is_some(), "it is saved at once");
+        assert!(
+            wait_until(PATIENCE, || primary.is_true(waits).unwrap()).is_some(),
+            "the commit does not wait for the standby"
+        );
         test.pair.primary.kill().unwrap();
         writer_thread.join().unwrap()
     });
@@ -265,7 +268,7 @@ fn in_doubt(reach: ChangeReach) {
     let id = writer.insist("in-doubt", &AtomicUsize::new(0));
     assert_eq!(writer.insist("in-doubt", &AtomicUsize::new(0)), id);
     let known_texts = BTreeMap::from([(id.clone(), "in-doubt".to_owned())]);
-    let feed: Vec<_> = writer.client.all(FEED).iter().map(id_and_type).collect();
+    let feed: Vec<_> = writer.client.all(FEED).iter().map(event_and_observation).collect();
     is_there_once(&mut writer.client, &known_texts, &feed);
     service.stop();
 }

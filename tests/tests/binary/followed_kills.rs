@@ -12,9 +12,9 @@ use crate::support::{Client, Installation, PATIENCE, PrimaryAndStandby, Service,
 
 const KILLS: usize = 4;
 const WRITERS: usize = 6;
-/// Number of writes acknowledged per round before the kill, which comes while others are in flight.
+/// Number of writes acknowledged per round before the kill. Further writes are in flight at the kill.
 const WRITES: usize = 150;
-/// Lists that the copy is made of. Nothing writes what has members that are derived from other resources.
+/// Lists that the copy is made of. The test writes no resource with members that are derived from other resources.
 const LISTS: [&str; 6] = [
     "employees?filter[status]=all",
     "observations?filter[archived]=all",
@@ -233,7 +233,7 @@ impl Replica {
         Ok(())
     }
 
-    /// Reads an export. Returns the cursor of the feed from before its first row; `None` if it broke off.
+    /// Reads an export. Returns the cursor of the feed from before its first row, or `None` if the export broke off.
     fn export(&mut self, client: &mut Client) -> std::io::Result<Option<String>> {
         let response = client.get(&format!("/v1/{EXPORT}"))?;
         assert_eq!(response.status, 200, "{}", response.text());

@@ -88,7 +88,7 @@ fn import_of_any_size_reports_failures_on_postgres() {
     }
 }
 
-/// The table of the client libraries, which divide files by the same rules.
+/// Compares the parts of files with the table of the client libraries, which divide files by the same rules.
 #[test]
 fn files_are_divided_as_the_libraries_do() {
     let table: Value = serde_json::from_str(include_str!("../../../clients/csv.json")).unwrap();

@@ -55,7 +55,10 @@ fn place() -> Installation {
 /// Waits for a line on standard error that contains the text. Later lines stay unread.
 fn says(process: &mut Child, text: &str) {
     let mut lines = BufReader::new(process.stderr.as_mut().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().contains(text)), "it ended without saying {text:?}");
+    assert!(
+        lines.any(|line| line.unwrap().contains(text)),
+        "the process ended without {text:?} on standard error"
+    );
 }
 
 #[test]

@@ -110,7 +110,8 @@ fn dev_command_requires_the_embedded_database() {
     assert!(refusal.stderr.contains("candor serve") && !refusal.stderr.contains("hunter2"), "{}", refusal.stderr);
 }
 
-/// Exchanges the code of a link, which works once. Returns the access of the key.
+/// Asserts that the code of a link can be exchanged for a key exactly once. Returns the answer of `/v1/me` to the
+/// key.
 fn opened_once(service: &Service, link: &Value) -> Value {
     let code = link.as_str().unwrap().split_once("/console/#code=").unwrap().1;
     let exchange = || {

@@ -109,8 +109,8 @@ fn pooler_in_transaction_mode_needs_prepared_statements() {
         serves(&place, &key);
     } else {
         println!(
-            "skipped: this PgBouncer keeps no statements in transaction mode, as 1.21 does; only its refusal is \
-             tried"
+            "skipped: this PgBouncer is older than 1.21 and keeps no statements in transaction mode; only the \
+            refusal is tested"
         );
         let statuses: Vec<_> = (0..4).map(|_| candor(&place, &["migrate", "--check"])).collect();
         let has_remedy = statuses

@@ -55,7 +55,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("not a text: {value}")).to_owned()
 }
 
-/// Returns the observations of a feed page, and the next cursor.
+/// Returns the ids of the observations on a feed page, and the next cursor.
 fn page(client: &mut Client, cursor: Option<&str>) -> (Vec<String>, String) {
     let cursor = cursor.map_or(String::new(), |cursor| format!("&cursor={cursor}"));
     let answer = client.get(&format!("{FEED}&limit=100{cursor}")).unwrap();
@@ -123,16 +123,12 @@ fn replica_serves_only_reads_that_may_lag() {
     let primary_service = Service::serve(&direct);
     let (told, cursor) = page(&mut primary_service.client(&test.key), None);
     assert_eq!(told, [first_observation.clone(), second_observation.clone()]);
-    assert_eq!(
-        page(&mut client, Some(&cursor)),
-        (vec![], cursor.clone()),
-        "nothing yet, and nothing is passed over"
-    );
+    assert_eq!(page(&mut client, Some(&cursor)), (vec![], cursor.clone()), "nothing yet, and no event is skipped");
     let now = text(&client.get(&format!("{FEED}&since=now")).unwrap().json()["next_cursor"]);
     assert_eq!(
         page(&mut primary_service.client(&test.key), Some(&now)).0,
         [""; 0],
-        "the lists have what stands before it"
+        "`since=now` starts at the end of the primary's feed"
     );
     let last_observation = test.observe(&mut client, "After");
     test.pair.resume();

@@ -1,5 +1,5 @@
-//! A revoked key is refused by every instance. Tests of the service with a manual clock check the documented
-//! second.
+//! A revoked key is refused by every instance. The documented limit of one second is checked by tests of the service,
+//! which have a manual clock.
 
 use serde_json::json;
 

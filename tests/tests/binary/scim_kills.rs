@@ -47,7 +47,7 @@ fn sync_through_kills(place: &Installation, people: usize) {
     }
     let service = Service::serve(place);
     let mut client = service.client(&key);
-    // A provider repeats its sync after an outage. It ends without an error.
+    // A provider repeats its sync after an outage. The repeated sync must end without an error.
     for number in 0..people {
         threads[0].sync(&mut client, number).unwrap();
     }

@@ -48,8 +48,8 @@ fn instances(server: &TestRedis) -> Option<(Installation, Vec<Service>, String)>
 /// Answers that the clients got.
 #[derive(Default)]
 struct Answers {
-    /// Second at which each admitted read leaves the quota window, as its answer says. It is 60 seconds after the
-    /// read by the clock that counted it, rounded up.
+    /// Second at which each admitted read leaves the quota window, from the header of its answer. This second is 60
+    /// seconds after the read, rounded up, by the clock of the server that counted the read.
     admitted: Mutex<Vec<u64>>,
     others: Mutex<Vec<u16>>,
 }
@@ -173,7 +173,7 @@ fn killed_redis_refuses_no_request_and_is_used_after_restart() {
         recovery_time.is_some()
     });
     assert!(has_recovered, "{}", services.iter().map(Service::log).collect::<String>());
-    assert_eq!(*answers.others.lock().unwrap(), Vec::<u16>::new(), "a client noticed");
+    assert_eq!(*answers.others.lock().unwrap(), Vec::<u16>::new(), "a client got another status");
     answers.assert_at_most(INSTANCES);
     for service in services {
         wait_until_shared(&service, &key);

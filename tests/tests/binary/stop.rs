@@ -25,7 +25,7 @@ fn request_in_flight_finishes_after_the_signal() {
         assert_eq!(client.receive().unwrap().status, 100);
         signal(service.process_id(), name);
         let refuses = || service.anonymous().and_then(|mut client| client.get("/livez")).is_err();
-        assert!(wait_until(PATIENCE, refuses).is_some(), "it takes new connections after the signal");
+        assert!(wait_until(PATIENCE, refuses).is_some(), "the service takes new connections after the signal");
         client.send(body.as_bytes()).unwrap();
         assert_eq!(client.receive().unwrap().status, 201);
         assert!(service.wait_for_exit().success(), "{}", service.log());

@@ -1,4 +1,4 @@
-//! Tests trace export to an OpenTelemetry collector: spans have the ids of the answers.
+//! Tests trace export to an OpenTelemetry collector: the spans have the request ids of the responses.
 
 use serde_json::json;
 
@@ -38,7 +38,7 @@ fn trace_of_a_request_includes_use_case_and_commit() {
             .iter()
             .any(|arrival| contains_text(&arrival.body, "ada@example.com")
                 || contains_text(&arrival.body, &key.secret)),
-        "nothing of a person"
+        "a span contains personal data or the key"
     );
 }
 
@@ -65,7 +65,7 @@ fn request_joins_the_callers_trace_with_its_statements() {
     let trace_requests = collector.requests_to("/v1/traces");
     let spans: usize =
         trace_requests.iter().map(|arrival| arrival.body.windows(16).filter(|body| *body == TRACE).count()).sum();
-    assert!(spans >= 3, "the request, its use case and a statement, and not {spans}");
+    assert!(spans >= 3, "spans of the request, its use case and a statement are expected, not {spans}");
     for text in ["statement", "sqlite", "FROM employees"] {
         assert!(
             trace_requests.iter().any(|arrival| contains_text(&arrival.body, text)),

@@ -14,7 +14,7 @@ use super::Fixture;
 
 const ROWS: usize = 200;
 const WORKERS: usize = 20;
-/// Client timeout that ends an attempt without a response, and that other attempts stay below.
+/// Timeout of the client. It ends attempts without a response; all other attempts take less time.
 const LATE: Duration = Duration::from_secs(5);
 
 #[tokio::test]

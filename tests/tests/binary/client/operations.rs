@@ -149,7 +149,7 @@ async fn every_operation_is_called_and_dry_runs_change_nothing() {
     assert!(previews > 50 && states.len() > 60, "{previews} {}: the log has the real writes", states.len());
 }
 
-/// Returns the id of the last write of a key, by the audit log.
+/// Returns the id of the newest audit entry of a key, which stands for the key's last write.
 async fn newest_write(client: &Candor, key: &str) -> Option<String> {
     let query = ListAuditLogQuery::new().filter(ListAuditLogFilter::new().actor_id(key)).limit(1);
     let entries = client.audit_log().list(query).await.unwrap();

@@ -67,7 +67,7 @@ fn killed_at(place: Installation, point: KillPoint) {
     let person = dies(&place, &key, &server, point);
     // Closes the connections of the killed process.
     server.replies(|_| Reply::HangUp);
-    assert!(server.wait_until(|server| server.open == 0), "{point:?}: connections of the dead are over");
+    assert!(server.wait_until(|server| server.open == 0), "{point:?}: a connection of the killed process stays");
     server.replies(|_| Reply::Usual);
     let service = Service::serve(&place);
     wait_for_status(&mut service.client(&key), &person, "sent");

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Installation, PATIENCE, Service, candor, wait_until};
 
-/// Timeout of the mail server, much longer than a session takes, or than it takes to kill a process during one. A
-/// lease lasts 1.5 times as long plus five seconds.
+/// Timeout for the mail server. It is much longer than a session, or the kill of a process during a session, takes. A
+/// lease lasts 1.5 times this timeout plus five seconds.
 const TIMEOUT: &str = "15s";
 
 /// Configures mails over plain text to a server on the loopback address.
@@ -154,7 +154,7 @@ fn hanging_or_absent_mail_server_delays_no_request() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     let people: Vec<_> = (0..10).map(|number| invite(&mut client, &format!("p{number}"))).collect();
-    assert!(server.wait_until(|server| server.held > 0), "it is asked");
+    assert!(server.wait_until(|server| server.held > 0), "no connection reaches the mail server");
     let came = wait_until(PATIENCE, || invitation(&mut client, &people[0])["mail"]["failure"] == "connect");
     assert!(came.is_some(), "{}", service.log());
     server.replies(|_| Reply::Usual);
@@ -182,7 +182,7 @@ fn mails_queued_by_an_api_process_are_sent_by_a_worker() {
     for person in &people {
         wait_for_status(&mut client, person, "sent");
     }
-    assert_eq!(server.received_mails().len(), 40, "each of them once");
+    assert_eq!(server.received_mails().len(), 40, "each mail once");
     for worker in workers {
         worker.stop();
     }
@@ -198,7 +198,7 @@ fn shutdown_sends_mails_in_flight_and_repeats_none() {
     let service = Service::serve(&place);
     let mut client = service.client(&key);
     let people: Vec<_> = (0..20).map(|number| invite(&mut client, &format!("p{number}"))).collect();
-    assert!(server.wait_until(|server| server.held == 8), "eight are under way");
+    assert!(server.wait_until(|server| server.held == 8), "eight mails are in progress");
     std::thread::scope(|scope| {
         let stopping = scope.spawn(move || service.stop());
         server.replies(|_| Reply::Usual);
@@ -211,6 +211,6 @@ fn shutdown_sends_mails_in_flight_and_repeats_none() {
     for person in &people {
         wait_for_status(&mut client, person, "sent");
     }
-    assert_eq!(server.received_mails().len(), 20, "each of them once");
+    assert_eq!(server.received_mails().len(), 20, "each mail once");
     service.stop();
 }

@@ -109,7 +109,7 @@ impl WatchedProcess {
         let mut lines: Vec<String> = vec![];
         while !lines.last().is_some_and(|line| line.contains(words)) {
             let mut line = String::new();
-            assert_ne!(self.log.read_line(&mut line).unwrap(), 0, "it ended without {words}: {lines:?}");
+            assert_ne!(self.log.read_line(&mut line).unwrap(), 0, "the log ended without {words}: {lines:?}");
             lines.push(line);
         }
         lines
@@ -148,13 +148,13 @@ pub(crate) fn signal(process: u32, name: &str) {
 /// Sends `SIGSTOP` and waits until every thread of the process has stopped. `CONT` resumes it.
 pub(crate) fn freeze(process: u32) {
     signal(process, "STOP");
-    let stands = |task: io::Result<DirEntry>| {
+    let is_stopped = |task: io::Result<DirEntry>| {
         // The state follows the name in brackets. A thread that has ended counts as stopped.
         let stat = fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default();
         stat.rsplit(')').next().is_none_or(|rest| rest.is_empty() || rest.starts_with(" T"))
     };
     let tasks = || fs::read_dir(format!("/proc/{process}/task")).unwrap();
-    assert!(wait_until(PATIENCE, || tasks().all(stands)).is_some(), "it cannot be stopped");
+    assert!(wait_until(PATIENCE, || tasks().all(is_stopped)).is_some(), "a thread still runs after SIGSTOP");
 }
 
 /// A running service, killed on drop.
@@ -220,9 +220,9 @@ impl Service {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Waits for the first whole line of the log with these words, and returns it. Lines are written beside the
-    /// requests, so this one may come after the response, and others later still: what is asserted about the whole
-    /// log is asserted after [`Self::stop_and_read_log`].
+    /// Waits for the first whole line of the log with these words, and returns it. The service writes its log
+    /// concurrently with its responses, so the line of a request may follow the response, and more lines may follow
+    /// that one. A test that asserts about the whole log reads it with [`Self::stop_and_read_log`].
     pub(crate) fn wait_for_line(&self, words: &str) -> String {
         let mut matching_line = None;
         wait_until(PATIENCE, || {
@@ -256,7 +256,7 @@ impl Service {
             status = self.process.try_wait().unwrap();
             status.is_some()
         });
-        assert!(has_exited.is_some(), "it goes on after {PATIENCE:?}: {}", self.log());
+        assert!(has_exited.is_some(), "the service still runs after {PATIENCE:?}: {}", self.log());
         status.unwrap()
     }
 

@@ -72,7 +72,7 @@ impl Proxy {
         }
     }
 
-    /// Keeps every connection open, but forwards nothing.
+    /// Keeps every connection open, but forwards nothing until the proxy is dropped.
     pub(crate) fn fall_silent(&self) {
         *self.state.silent.lock().unwrap() = true;
     }
@@ -114,7 +114,7 @@ impl Server {
     }
 }
 
-/// Copies in both directions until one side ends, then closes the other one.
+/// Copies in both directions in two threads. When one side ends its stream, the other side is closed.
 fn both_ways<S: Read + Write + Send + 'static>(
     client: TcpStream,
     mut to: S,

@@ -143,14 +143,15 @@ impl Receiver {
         self.wait_for_state(what, |state| holds(&state.arrivals));
     }
 
-    /// Starts the next generation. To be called after every sender has ended.
+    /// Waits until every connection has ended, and starts the next generation. Call it only after every sender has
+    /// ended.
     pub(crate) fn next_generation(&self) {
         self.shared.lock().abandoned = true;
         self.shared.changed.notify_all();
         // Connections are accepted in order, so accepting this one means that all earlier ones are accepted.
         let last = TcpStream::connect(self.address).unwrap();
         let last_address = last.local_addr().unwrap();
-        self.wait_for_state("everything was taken", |state| state.accepted.contains(&last_address));
+        self.wait_for_state("every connection is accepted", |state| state.accepted.contains(&last_address));
         drop(last);
         self.wait_for_state("every connection has ended", |state| state.open == 0);
         let mut state = self.shared.lock();
@@ -162,7 +163,11 @@ impl Receiver {
         let wait_result =
             self.shared.changed.wait_timeout_while(self.shared.lock(), PATIENCE, |state| !holds(state));
         let (state, ended) = wait_result.unwrap();
-        assert!(!ended.timed_out(), "not after {PATIENCE:?}: {what}; {} arrived", state.arrivals.len());
+        assert!(
+            !ended.timed_out(),
+            "not within {PATIENCE:?}: {what}; {} requests have arrived",
+            state.arrivals.len()
+        );
     }
 }
 
@@ -199,7 +204,7 @@ impl Shared {
             let number = self.note(path, headers, body, first);
             let Some(status) = self.answer(number) else { return Ok(()) };
             let answer = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: 0\r\n\r\n");
-            // Written under the lock, so that a test sees the recorded response no later than its effects.
+            // The response is written under the lock, so that a test sees it recorded no later than its effects.
             let mut state = self.lock();
             reader.get_mut().write_all(answer.as_bytes())?;
             state.arrivals[number].answered = Some(status);

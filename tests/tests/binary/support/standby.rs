@@ -11,7 +11,7 @@ const SETTINGS: [&str; 6] = [
     "fsync=off",
     "full_page_writes=off",
     "shared_buffers=32MB",
-    // A short interval, so that a standby soon notices that its primary is back.
+    // A short interval, so that a standby soon reconnects to a primary that is back.
     "wal_retrieve_retry_interval=200ms",
 ];
 
@@ -32,7 +32,7 @@ impl PrimaryAndStandby {
         Some(Self { primary, standby })
     }
 
-    /// Makes replication synchronous: a commit waits until the standby has it.
+    /// Makes replication synchronous: a commit waits until the standby has received it.
     pub(crate) fn synchronize(&self) {
         let primary = TestSession::connect(&self.primary.url()).unwrap();
         primary.execute("ALTER SYSTEM SET synchronous_standby_names = 'standby'").unwrap();
@@ -40,11 +40,11 @@ impl PrimaryAndStandby {
         let synchronous = "SELECT EXISTS (SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync')";
         assert!(
             wait_until(PATIENCE, || primary.is_true(synchronous).unwrap()).is_some(),
-            "the standby does not follow"
+            "the standby does not replicate synchronously"
         );
     }
 
-    /// Returns a URL with both hosts that connects to the one that accepts writes.
+    /// Returns a URL that names both servers and connects to the one that accepts writes.
     pub(crate) fn url(&self) -> String {
         let host =
             |cluster: &Cluster| cluster.url().split_once('@').unwrap().1.split_once('/').unwrap().0.to_owned();
@@ -68,7 +68,7 @@ impl PrimaryAndStandby {
         let is_paused_query = "SELECT pg_get_wal_replay_pause_state() = 'paused'";
         assert!(
             wait_until(PATIENCE, || standby.is_true(is_paused_query).unwrap()).is_some(),
-            "the standby goes on"
+            "the standby does not pause its replay"
         );
     }
 
@@ -84,7 +84,7 @@ impl PrimaryAndStandby {
         let promotion_query = "SELECT NOT pg_is_in_recovery()";
         assert!(
             wait_until(PATIENCE, || session.is_true(promotion_query).unwrap()).is_some(),
-            "the standby stays one"
+            "the standby is not promoted"
         );
     }
 }

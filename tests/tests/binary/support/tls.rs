@@ -30,7 +30,7 @@ impl TlsServer {
         Self::starting(answer, false)
     }
 
-    /// Starts a server that takes only clients with [`TlsServer::identity`].
+    /// Starts a server that accepts only clients with [`TlsServer::identity`].
     pub(crate) fn answering_known_clients(answer: &'static str) -> Self {
         Self::starting(answer, true)
     }

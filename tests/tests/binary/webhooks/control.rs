@@ -61,8 +61,9 @@ impl ControlTest {
         self.receiver.requests_to(path)
     }
 
-    /// Waits until all deliveries due now have been attempted. The witness is a subscription whose deliveries
-    /// fail. Its second further request is due later than everything that is due now.
+    /// Waits until all deliveries that are due now have been attempted. `witness` is the path of a subscription
+    /// whose deliveries fail and are retried. The second request to it from now on is a retry that is due later
+    /// than everything that is due now.
     fn until_all_due_is_attempted(&self, witness: &str) {
         let count = self.receiver.requests_to(witness).len();
         self.wait_for_requests_to(witness, count + 2);
@@ -94,13 +95,17 @@ fn a_pause_stops_and_resumes(place: Installation) {
     let count = settled_count(&mut test, &paused);
     let second_observation = test.observe();
     test.until_all_due_is_attempted("/failing/witness");
-    assert_eq!(test.receiver.requests_to("/failing/paused").len(), count, "a delivery while it was paused");
+    assert_eq!(
+        test.receiver.requests_to("/failing/paused").len(),
+        count,
+        "the paused subscription got a delivery"
+    );
     test.receiver.answers(|_| ReceiverResponse::Status(200));
     assert_eq!(test.patch(&paused, &json!({"active": true})).json()["active"], json!(true));
     let last = test.wait_for_requests_to("/failing/paused", count + 1).pop().unwrap();
     assert_eq!(observed_id(&last), first_observation);
-    // Events during the pause were not queued. Only a replay of `all` sends them, and it also repeats acknowledged
-    // ones. A replay of `failed` finds none.
+    // Events during the pause were not queued. Only a replay of `all` sends them, and it also repeats the
+    // acknowledged events. A replay of `failed` queues nothing, because the only delivery has succeeded by then.
     let has_arrived = |test: &ControlTest, id: &str| {
         test.receiver.requests_to("/failing/paused").iter().any(|arrival| observed_id(arrival) == id)
     };
@@ -166,7 +171,7 @@ fn settled_count(test: &mut ControlTest, subscription: &Subscription) -> usize {
         count = test.receiver.requests_to("/failing/paused").len();
         test.log(subscription).len() == count
     });
-    assert!(is_settled.is_some(), "an attempt is not recorded");
+    assert!(is_settled.is_some(), "an attempt is missing from the delivery log");
     count
 }
 
@@ -245,7 +250,7 @@ fn test_delivery_is_sent_once_even_while_paused() {
     assert!(ping.json()["data"]["message"].is_string());
     test.observe();
     test.until_all_due_is_attempted("/failing/witness");
-    assert_eq!(test.receiver.requests_to("/failing/tested").len(), 1, "a test was repeated");
+    assert_eq!(test.receiver.requests_to("/failing/tested").len(), 1, "a test delivery was retried");
     let log = test.log(&subscription);
     assert_eq!((log.len(), &log[0]["status"], &log[0]["response_status"]), (1, &json!("failed"), &json!(500)));
     test.service.stop();

@@ -16,9 +16,9 @@ use crate::support::{
 
 /// Number of kills per store in the gate, and in an exploration.
 const KILLS: [usize; 2] = [15, 300];
-/// Receiver timeout, much longer than it takes to kill a process whose delivery has arrived.
+/// Timeout of a delivery, much longer than it takes to kill a process whose delivery has arrived.
 const TIMEOUT_SECONDS: u64 = 15;
-/// Number of retries, high enough that failures of the receiver never exhaust a delivery.
+/// Number of retries, so high that no delivery is dropped because of failures of the receiver.
 const RETRIES: usize = 50;
 
 #[test]
@@ -84,20 +84,17 @@ fn kills(place: Installation) {
     let mut client = service.client(&victim.key);
     let ledger = settled(&mut client, &victim.receiver, &victim.subscription, &victim.acknowledged);
     ledger.check(&victim.subscription.secret, kill_count);
-    // Verifies the kill points: the log must have no entry for a request that was killed at its point.
+    // Verifies the kill points: the log has no entry for a request whose sender was frozen before it was killed.
     for arrival in victim.receiver.arrivals().into_iter().filter(|arrival| arrival.generation < kill_count) {
         let frozen =
             KillPoint::for_round(arrival.generation) == KillPoint::AfterTheAnswer && arrival.is_acknowledged();
-        assert!(
-            !frozen || !ledger.is_recorded(&arrival),
-            "recorded by a process that had been stopped: {arrival:?}"
-        );
+        assert!(!frozen || !ledger.is_recorded(&arrival), "recorded although its sender was frozen: {arrival:?}");
     }
     for round in (0..kill_count).filter(|number| {
         matches!(KillPoint::for_round(*number), KillPoint::AfterTheClaim | KillPoint::AfterTheAnswer)
     }) {
         let cut_off = |arrival: &ReceivedRequest| arrival.generation == round && !ledger.is_recorded(arrival);
-        assert!(victim.receiver.arrivals().iter().any(cut_off), "nothing was cut off in round {round}");
+        assert!(victim.receiver.arrivals().iter().any(cut_off), "round {round} cut off no attempt");
     }
     println!("{kill_count} kills, {} events, {} deliveries", ledger.len(), victim.receiver.arrivals().len());
     service.stop();

@@ -21,11 +21,12 @@ pub(super) struct DeliveryRecord {
 }
 
 impl DeliveryRecord {
-    /// Reads the feed first and the received requests last, so that every later source covers the earlier ones.
+    /// Reads the feed first and the received requests last, so that each source includes everything that the
+    /// sources read before it include.
     pub(super) fn read(client: &mut Client, receiver: &Receiver, subscription: &Subscription) -> Self {
         let mut ledger = Self::default();
         for event in client.all(&format!("/v1/events?filter[event]={KIND}")) {
-            assert!(ledger.events.insert(text(&event["id"]), event).is_none(), "an event twice in the feed");
+            assert!(ledger.events.insert(text(&event["id"]), event).is_none(), "the feed has an event twice");
         }
         for entry in client.all(&format!("/v1/webhooks/{}/deliveries", subscription.id)) {
             ledger.log.entry(text(&entry["event_id"])).or_default().push(entry);
@@ -70,7 +71,7 @@ impl DeliveryRecord {
             assert!(arrivals.iter().any(ReceivedRequest::is_acknowledged), "{event} was never delivered");
             for arrival in arrivals {
                 arrived_well(arrival, body, secret);
-                assert!(ids.insert(arrival.delivery()), "{} is not new", arrival.delivery());
+                assert!(ids.insert(arrival.delivery()), "two requests have the id {}", arrival.delivery());
             }
             numbered_well(event, log);
             for entry in log {
@@ -79,7 +80,7 @@ impl DeliveryRecord {
             repeated_for_a_reason(log, arrivals, killed);
         }
         for event in self.arrivals.keys().chain(self.log.keys()) {
-            assert!(self.events.contains_key(event), "{event} never happened");
+            assert!(self.events.contains_key(event), "the feed has no {event}");
         }
     }
 }
@@ -112,9 +113,9 @@ fn logged_as_it_was(entry: &Value, arrivals: &[ReceivedRequest]) {
     let arrival = arrivals
         .iter()
         .find(|arrival| arrival.delivery() == id)
-        .unwrap_or_else(|| panic!("never arrived: {entry}"));
+        .unwrap_or_else(|| panic!("the receiver got no request of this log entry: {entry}"));
     let status = entry["response_status"].as_u64().unwrap();
-    // The service logs status 0 for a response after the timeout.
+    // The service logs status 0 if it got no response before the timeout.
     assert!(status == 0 || Some(status) == arrival.answered.map(u64::from), "{entry} {:?}", arrival.answered);
 }
 
@@ -127,12 +128,15 @@ fn repeated_for_a_reason(log: &[Value], arrivals: &[ReceivedRequest], killed: us
     for (arrival, later) in arrivals.iter().zip((1..).map(|number| &arrivals[number..])) {
         match status(arrival).as_deref() {
             None => {
-                assert!(arrival.generation < killed, "not recorded, though nobody was killed: {arrival:?}");
+                assert!(
+                    arrival.generation < killed,
+                    "not recorded, although its sender was not killed: {arrival:?}"
+                );
                 let once_more = later.first().map(|candidate| candidate.generation > arrival.generation);
                 assert_eq!(
                     once_more,
                     Some(true),
-                    "the lease did not hold, or nobody took it over: {arrival:?} {later:?}"
+                    "sent again before its lease ended, or by no later process: {arrival:?} {later:?}"
                 );
             }
             Some("success") => assert!(later.is_empty(), "sent again after its acknowledgement: {later:?}"),

@@ -13,8 +13,8 @@ use crate::support::{
 
 /// Number of writes and deliveries before the signal, so that it comes under load.
 const ENOUGH: usize = 100;
-/// Number of later events that are delivered one after the other. A delivery that is due before them comes first,
-/// unless it is leased.
+/// Number of later events that are delivered one after the other. A returned delivery is due before them, so it is
+/// sent before the last of them, unless it is still leased.
 const LATER: usize = 20;
 
 #[test]
@@ -43,10 +43,10 @@ fn a_stop_under_load(place: Installation) {
         assert!(wait_until(PATIENCE, enough).is_some(), "hardly any load");
         receiver.answers(|_| ReceiverResponse::Hold);
         receiver
-            .wait_for_requests("deliveries under way", |all| all.iter().any(|arrival| arrival.answered.is_none()));
+            .wait_for_requests("a delivery in flight", |all| all.iter().any(|arrival| arrival.answered.is_none()));
         signal(service.process_id(), "TERM");
         let refuses = || service.anonymous().and_then(|mut client| client.get("/livez")).is_err();
-        assert!(wait_until(PATIENCE, refuses).is_some(), "it takes new connections after the signal");
+        assert!(wait_until(PATIENCE, refuses).is_some(), "the service accepts connections after the signal");
         receiver.answers(|_| ReceiverResponse::Status(200));
         assert!(service.wait_for_exit().success(), "{}", service.log());
         load.join()
@@ -60,7 +60,7 @@ fn a_stop_under_load(place: Installation) {
 
 #[test]
 fn hanging_receivers_do_not_delay_the_shutdown() {
-    // The longest timeout. The lease lasts even longer.
+    // The longest timeout that can be set. The lease lasts even longer.
     let place = trusting(Installation::sqlite()).with("CANDOR_WEBHOOKS_TIMEOUT", "60s");
     let key = place.key("*", &["--admin"]).secret;
     let (mut service, receiver) = (Service::serve(&place), Receiver::start());
@@ -87,7 +87,7 @@ fn hanging_receivers_do_not_delay_the_shutdown() {
     let event = arrivals[0].event();
     assert!(
         arrivals[1..].iter().any(|arrival| arrival.event() == event),
-        "its lease is kept instead of being given back"
+        "the stopped service did not return the lease of its delivery"
     );
     let ledger = settled(&mut client, &receiver, &subscription, &observations);
     assert_eq!(ledger.len(), 1 + LATER);
