@@ -23,7 +23,11 @@ async fn valid_key_is_cached_between_requests() {
     }
     assert_eq!(world.store.calls(Stored::Authenticate) - lookups_before, 1);
     assert!(world.services.auth.authenticate("cdr_live_guess").await.unwrap().is_none());
-    assert_eq!(world.store.calls(Stored::Authenticate) - lookups_before, 1, "a bad checksum needs no store");
+    assert_eq!(
+        world.store.calls(Stored::Authenticate) - lookups_before,
+        1,
+        "a key with a bad checksum is not looked up"
+    );
 }
 
 #[tokio::test]
@@ -39,17 +43,17 @@ async fn unknown_key_is_looked_up_once_a_second_until_created() {
     for _ in 0..100 {
         assert!(!is_authentic(&world.services, secret.reveal()).await);
     }
-    assert_eq!(looks() - lookups_before, 1, "it is remembered as unknown");
+    assert_eq!(looks() - lookups_before, 1, "an unknown key is cached as unknown");
     world.clock.advance_millis(900);
     assert!(!is_authentic(&world.services, secret.reveal()).await);
-    assert_eq!(looks() - lookups_before, 2, "for less than a second");
+    assert_eq!(looks() - lookups_before, 2, "the cache entry lasts less than a second");
     let other = process(&world.clock, &world.store, Arc::new(Receivers), 8);
     assert!(!is_authentic(&other, secret.reveal()).await);
     let (_, made) = operator::create_key(&world.services, world.order()).await.unwrap();
     assert_eq!(made.reveal(), secret.reveal());
-    assert!(is_authentic(&world.services, secret.reveal()).await, "at once where it was made");
+    assert!(is_authentic(&world.services, secret.reveal()).await, "valid at once in the process that created it");
     world.clock.advance_millis(900);
-    assert!(is_authentic(&other, secret.reveal()).await, "within a second elsewhere");
+    assert!(is_authentic(&other, secret.reveal()).await, "valid within a second in other processes");
 }
 
 #[tokio::test]
@@ -66,7 +70,7 @@ async fn many_unknown_keys_do_not_evict_a_valid_one() {
     }
     assert_eq!(world.store.calls(Stored::Authenticate) - lookups_before, 10_100);
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
-    assert_eq!(world.store.calls(Stored::Authenticate) - lookups_before, 10_100, "it was not looked up again");
+    assert_eq!(world.store.calls(Stored::Authenticate) - lookups_before, 10_100, "the valid key is still cached");
 }
 
 #[tokio::test]
@@ -186,7 +190,7 @@ async fn last_use_of_a_key_is_minute_exact_and_not_a_version() {
     let key_after = read_key(id).await;
     assert_eq!(json(&key_after)["last_used_at"], NOON.plus_seconds(60).to_string());
     assert_eq!(key_after.version, key_before.version);
-    assert_ne!(key_after.etag_extra, key_before.etag_extra, "the tag of what is shown is another one");
+    assert_ne!(key_after.etag_extra, key_before.etag_extra, "the ETag covers the last use");
 }
 
 #[tokio::test]

@@ -75,7 +75,7 @@ async fn connector_release_commits_fewer_rows_with_subscribers() {
         let release_answer =
             connectors::release(&world.services, &world.admin(), connector, body(&text.to_string())).await;
         assert_eq!(json(&release_answer.unwrap())["released"], 35);
-        assert_eq!(world.store.calls(FaultyCall::Commit) - calls_before, 8, "five at once");
+        assert_eq!(world.store.calls(FaultyCall::Commit) - calls_before, 8, "a commit releases five people");
         assert_eq!(world.everybody_managed(connector).await.len(), 0);
     }
 }

@@ -183,7 +183,7 @@ async fn slow_write_of_a_caller_with_its_rights_is_done() {
         let stage = Stage::new().await;
         let key = stage.key(loss);
         let context = stage.begun(key, write.admin_context()).await;
-        // More rights than at the beginning do not matter either.
+        // A change of the key that takes no rights away does not matter either.
         let rename_body = body(r#"{"name":"Renamed"}"#);
         keys::update(&stage.world.services, &stage.world.admin(), key.0, rename_body).await.unwrap();
         stage.world.clock.advance_seconds(9);
@@ -207,7 +207,7 @@ async fn caller_is_confirmed_once_within_its_time() {
     assert_eq!(
         (looks() - lookups_before, member(&key_answer, "name").as_str()),
         (0, "Again"),
-        "it was looked up just now"
+        "the key was looked up at the same time"
     );
     stage.world.clock.advance_millis(10);
     stage.finish(HeldWrite::NewKey, &context, stage.unbound.0).await.unwrap();

@@ -57,7 +57,7 @@ async fn store_opens_only_with_its_sealing_ring() {
     assert_eq!(error.to_string(), text);
     assert!(!begins(&world, NEW).await);
     assert!(!begins(&world, &format!("{NEW},{IMPOSTER}")).await);
-    assert_eq!(known_keys(&world).await, ["k1"], "whoever is refused leaves nothing behind");
+    assert_eq!(known_keys(&world).await, ["k1"], "a refused start records no key");
 }
 
 #[tokio::test]
@@ -65,11 +65,11 @@ async fn master_key_rotation_needs_the_old_key_until_rekeyed() {
     let world = TestServices::new().await;
     assert!(begins(&world, OLD).await);
     subscribe(&with_ring(&world, OLD), &world).await;
-    assert!(begins(&world, &format!("{OLD},{NEW}")).await, "the new key is brought in behind the old one");
+    assert!(begins(&world, &format!("{OLD},{NEW}")).await, "the new key is added after the old one");
     assert!(begins(&world, &format!("{NEW},{OLD}")).await);
     assert_eq!(known_keys(&world).await, ["k1", "k2"]);
     for ring in [OLD, NEW] {
-        assert!(!begins(&world, ring).await, "both have sealed something by now: {ring}");
+        assert!(!begins(&world, ring).await, "both keys have sealed secrets by now: {ring}");
     }
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
@@ -99,7 +99,7 @@ async fn legacy_store_opens_with_a_ring_that_opens_a_secret() {
     }
     assert!(known_keys(&world).await.is_empty());
     subscribe(&with_ring(&world, IMPOSTER), &world).await;
-    assert!(begins(&world, OLD).await, "one of them is lost, and the rest is not given up for that");
+    assert!(begins(&world, OLD).await, "a ring that opens one of two secrets is accepted");
     assert_eq!(known_keys(&world).await, ["k1"]);
 }
 
@@ -115,7 +115,7 @@ async fn lost_master_key_is_replaced_without_its_secrets() {
     assert_eq!(rekey_result, RekeyCounts { rekeyed: 0, unchanged: 1, lost: 1 });
     assert!(begins(&world, NEW).await && !begins(&world, OLD).await);
     let error = webhooks::test(&new, &world.admin(), lost_webhook).await;
-    assert!(matches!(error, Err(Error::Bug(_))), "it could not be signed: {error:?}");
+    assert!(matches!(error, Err(Error::Bug(_))), "a delivery with a lost secret cannot be signed: {error:?}");
     let rotate = body(&json!({"rotate_secret": true}).to_string());
     webhooks::update(&new, &world.admin(), lost_webhook, rotate).await.unwrap();
     webhooks::test(&new, &world.admin(), lost_webhook).await.unwrap();

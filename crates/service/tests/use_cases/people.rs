@@ -72,7 +72,7 @@ async fn invitation_is_accepted_once_with_its_newest_token() {
     let world = TestServices::new().await;
     let (id, first) = invited(&world).await;
     let second = invite(&world, id).await;
-    assert_eq!(accept(&world, &first).await, "not found", "revoked by the second");
+    assert_eq!(accept(&world, &first).await, "not found", "revoked by the second invitation");
     assert_eq!(accept(&world, "unknown").await, "not found");
     assert_eq!(accept(&world, &second).await, "done");
     assert_eq!(accept(&world, &second).await, "not found", "used");
@@ -111,7 +111,7 @@ async fn activation_by_csv_revokes_the_invitation_and_its_etag() {
     assert_eq!(json(&reply)["data"]["updated"], 1);
     let (after, other) = invitation_status(&world, id).await;
     assert_eq!((before.as_str(), after.as_str()), ("pending", "revoked"));
-    assert_ne!(tag, other, "the same version shows something else");
+    assert_ne!(tag, other, "the ETag changes with the status");
     assert_eq!(accept(&world, &token).await, "not found");
 }
 

@@ -35,7 +35,7 @@ async fn retention_uses_the_time_of_the_store() {
     let own = candor_port_clock::Clock::now(&*world.clock);
     world.store.set_time(own.plus_seconds(-2 * DAY));
     assert_eq!(sweep::run_once(&world.services).await.unwrap(), 0);
-    assert_eq!(events(&world).await, 1, "the instance is two days ahead");
+    assert_eq!(events(&world).await, 1, "the clock of the process is two days ahead of the store's");
     world.store.set_time(own.plus_seconds(-3_599));
     sweep::run_once(&world.services).await.unwrap();
     assert_eq!(events(&world).await, 0);
@@ -64,7 +64,7 @@ async fn sqlite_retention_waits_for_an_hour_of_steady_clock() {
         sweep::run_once(&start_process).await.unwrap();
         events(&world).await
     };
-    assert_eq!(swept().await, 1, "it has just begun");
+    assert_eq!(swept().await, 1, "the process has just started");
     world.clock.advance_seconds(3_599);
     assert_eq!(swept().await, 1);
     world.clock.advance_seconds(1);
@@ -88,13 +88,13 @@ async fn clock_set_forward_removes_nothing_for_an_hour() {
     assert_eq!(swept().await, 1);
     world.clock.set_by_seconds(-400 * DAY);
     for _ in 0..3 {
-        assert_eq!(swept().await, 1, "and was corrected");
+        assert_eq!(swept().await, 1, "the clock was corrected");
         world.clock.advance_seconds(3_600);
     }
     world.clock.set_by_seconds(31 * DAY);
     assert_eq!(swept().await, 1);
     world.clock.advance_seconds(3_600);
-    assert_eq!(swept().await, 0, "the time is as it is: nobody has corrected it");
+    assert_eq!(swept().await, 0, "the clock was not corrected for an hour, so it is trusted");
 }
 
 #[tokio::test]

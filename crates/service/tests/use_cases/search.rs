@@ -38,12 +38,12 @@ async fn hanging_search_ends_at_the_deadline_with_advice() {
     world.store.fail(FaultyCall::List, 1, Fault::Hang);
     // On a busy machine, the deadline can pass before the search calls the store.
     while world.store.calls(FaultyCall::List) == before {
-        let Err(Error::TooSlow(message)) = search_of(&hasty).await else { panic!("it is too slow") };
+        let Err(Error::TooSlow(message)) = search_of(&hasty).await else { panic!("the search is too slow") };
         assert!(message.contains("filter") && message.contains("words"), "{message}");
     }
 
     let page = json(&search_of(&world.services).await.unwrap());
-    assert_eq!(page["data"][0]["id"], ada.to_string(), "the next one finds");
+    assert_eq!(page["data"][0]["id"], ada.to_string(), "the next search finds Ada");
 }
 
 #[tokio::test]
@@ -68,13 +68,13 @@ async fn failing_table_does_not_block_indexing_of_another() {
     let ada = world.hire("ada", None).await;
     let text = format!(r#"{{"employee_id": "{ada}", "type": "strength", "observation": "Kept calm."}}"#);
     observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
-    // Fails the first list call, whichever table it is for.
+    // The first list call fails, whichever table it reads.
     world.store.fail(FaultyCall::List, 1, Fault::Before);
     assert_eq!(search_index::index_pending(&world.services, || true).await.unwrap(), 1);
     assert_eq!(
         search_index::index_pending(&world.services, || true).await.unwrap(),
         1,
-        "and it is indexed the next time"
+        "the next run indexes the table that failed"
     );
 }
 

@@ -179,7 +179,7 @@ pub(crate) fn process(
 ) -> Arc<Services> {
     let settings = ServiceSettings {
         max_subscriptions: 1_000,
-        // No search of a test may end by time alone.
+        // Long enough that no search of a test reaches its deadline on a busy machine.
         search_deadline: Duration::from_secs(60),
         ..ServiceSettings::with_public_url("http://localhost:8080".to_owned())
     };

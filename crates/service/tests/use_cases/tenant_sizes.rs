@@ -14,7 +14,7 @@ async fn size_round_counts_stored_rows_of_each_organization() {
     assert_eq!(sizes_before[0].organization, organization);
     world.hire("ada", None).await;
     measure_all(&world.services, || false).await.unwrap();
-    assert_eq!(world.services.tenant_sizes.largest(), sizes_before, "a round that is broken off shows nothing");
+    assert_eq!(world.services.tenant_sizes.largest(), sizes_before, "an interrupted round publishes no sizes");
     measure_all(&world.services, || true).await.unwrap();
     let sizes_after = world.services.tenant_sizes.largest();
     // Three rows: a person, an event and an audit entry.

@@ -51,11 +51,11 @@ async fn long_test_data_reset_reports_a_rest_and_resumes() {
     while answers.last() != Some(&true) {
         let answer = json(&test_data::reset(&services, &context).await.unwrap());
         answers.push(answer["complete"].as_bool().unwrap());
-        assert!(answers.len() < 10, "it ends");
+        assert!(answers.len() < 10, "the reset is not complete after ten calls");
     }
     assert!(answers.len() > 1, "{answers:?}");
     let departments = json(&departments::list(&world.services, &context, params(&[])).await.unwrap());
     assert_eq!(departments["data"], serde_json::json!([]));
     let attributes = json(&attributes::list(&world.services, &context, params(&[])).await.unwrap());
-    assert!(attributes["data"].as_array().unwrap().len() > 10, "the starter set is put back once, at the end");
+    assert!(attributes["data"].as_array().unwrap().len() > 10, "the starter set is restored at the end");
 }

@@ -153,7 +153,7 @@ async fn rekey_names_an_unopenable_secret_and_leaves_the_row_alone() {
         }
     }
     assert_eq!(read_subscription(&world, tenant, lost).await, row_before);
-    assert!(open_newest(&world, tenant, first, NEW).await.is_some(), "what came before it is done");
+    assert!(open_newest(&world, tenant, first, NEW).await.is_some(), "the subscription before it is rekeyed");
     let all = with_ring(&world, &format!("{NEW},{OLD},{third}"));
     assert_eq!(webhooks::rekey(&all).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 1, lost: 0 });
     assert_eq!(open_newest(&world, tenant, lost, NEW).await, Some(secret));
@@ -186,7 +186,7 @@ async fn rekey_resumes_after_failures_and_concurrent_changes() {
         }
     };
     let (done, ()) = tokio::join!(webhooks::rekey(&both), others);
-    assert_eq!(done.unwrap().unchanged, 5, "also the one whose answer was lost");
+    assert_eq!(done.unwrap().unchanged, 5, "the commit whose answer was lost has taken effect");
     for id in ids {
         let it = read_subscription(&world, context.caller.tenant, id).await;
         assert_eq!(it.description.as_deref(), Some("changed"));
@@ -247,7 +247,7 @@ async fn replay_over_its_time_budget_returns_a_continuation() {
     assert_eq!(
         next,
         Timestamp::from_millis(NOON.millis() + enqueued_count).to_string(),
-        "the first that is not queued"
+        "the continuation begins with the first event that is not queued"
     );
     let rest = webhooks::replay(&world.services, &context, id, order(&next)).await.unwrap();
     assert_eq!(rest.outcome, Outcome::Accepted);

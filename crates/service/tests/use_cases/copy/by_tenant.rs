@@ -1,4 +1,4 @@
-//! Copies into distributed databases include the lookup tables that are kept apart from the tenants' rows.
+//! Copies into distributed databases fill the lookup tables that exist only there, apart from the tenants' rows.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
@@ -49,12 +49,12 @@ async fn keys_and_cursors_stay_valid_in_the_cluster_layout() {
     {
         let store = store(&database).await;
         let key_id = store.key_by_hash(key.hash).await.unwrap().map(|record| record.key.id);
-        assert_eq!(key_id, Some(key.id), "whose a key is stands in a table of its own");
+        assert_eq!(key_id, Some(key.id), "the lookup table of keys has the copied key");
         happen(&store, &make, tenant, 2).await;
         assert_eq!(
             page(&store, tenant, Some(cursor.clone()), 50).await.0.len(),
             2,
-            "what happens now comes behind"
+            "new events come after the cursor"
         );
         happen(&store, &make, other, 1).await;
     }

@@ -1,4 +1,4 @@
-//! Clients of the event feed continue with their cursor on the copy.
+//! Clients of the event feed continue on the copy with their cursors.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType, FeedFilter, FeedStart};
@@ -23,7 +23,7 @@ pub(crate) async fn happen(store: &dyn Storage, make: &Fixtures, tenant: Tenant,
     store.commit(tenant, change).await.unwrap();
     let are_shown = || async {
         let (shown, _) = page(store, tenant, None, 200).await;
-        all.iter().all(|table| shown.contains(table))
+        all.iter().all(|id| shown.contains(id))
     };
     eventually("the feed shows the events", are_shown).await;
 }
@@ -64,7 +64,7 @@ async fn sqlite_cursor_continues_on_postgres() {
     let (_, last) = page(&store, tenant, Some(cursor.clone()), 50).await;
     happen(&store, &make, tenant, 2).await;
     let (new, _) = page(&store, tenant, Some(last), 50).await;
-    assert_eq!(new.len(), 2, "what happens now comes behind");
+    assert_eq!(new.len(), 2, "new events come after the cursor");
     assert_eq!(page(&store, tenant, None, 50).await.0, [first, left, new].concat());
 }
 
@@ -89,10 +89,10 @@ async fn postgres_cursor_continues_on_sqlite_within_a_transaction() {
     assert_eq!(all.len(), 10);
     copied(&read(&database).await, &file.target()).await.unwrap();
     let store = file.store();
-    assert_eq!(page(&store, tenant, None, 50).await.0, all, "the order stays");
+    assert_eq!(page(&store, tenant, None, 50).await.0, all, "the copy has the same order");
     for (seen, cursor) in &pages {
         let (left, _) = page(&store, tenant, Some(cursor.clone()), 50).await;
-        assert_eq!([seen.clone(), left].concat(), all, "behind {} events", seen.len());
+        assert_eq!([seen.clone(), left].concat(), all, "from the cursor after {} events", seen.len());
     }
     let (_, last) = page(&store, tenant, None, 50).await;
     happen(&store, &make, tenant, 1).await;

@@ -12,8 +12,8 @@ use candor_tables::flat::SqlValue;
 
 use super::ends::{File, copied, filled, progress, read, server};
 
-/// A target that succeeds for some steps and then fails, either before the step takes effect or after it, as if
-/// the answer were lost.
+/// A target whose first `takes` steps succeed. Later steps fail, either without an effect or, if `is_done_first`,
+/// after their effect, as if the answer were lost.
 struct InterruptedTarget<'t> {
     target: &'t dyn CopyTarget,
     steps: AtomicUsize,
@@ -69,8 +69,8 @@ impl CopyTarget for InterruptedTarget<'_> {
     }
 }
 
-/// Copies with an interruption at the second step each time, or at a later one if the second makes no progress.
-/// Returns the number of runs.
+/// Runs a copy again and again until it is complete. Each run is interrupted at its second step, or one step
+/// later than the run before if that run made no progress. Returns the number of runs.
 async fn step_by_step(source: &dyn CopyTarget, target: &dyn CopyTarget, is_done_first: bool) -> usize {
     let (mut times, mut takes) = (0, 1);
     loop {

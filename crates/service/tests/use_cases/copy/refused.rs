@@ -68,8 +68,8 @@ async fn copy_with_a_dangling_reference_is_refused() {
     }
     let file = File::new();
     let error = copied(&damaged_file.source(), &file.target()).await.unwrap_err();
-    assert!(error.to_string().contains("refer to missing rows of employees"), "{error}");
-    assert!(progress(&file.path()).await.is_some(), "nobody serves it");
+assert!(error.to_string().contains("refer to missing rows of employees"), "{error}");
+    assert!(progress(&file.path()).await.is_some(), "the copy stays unfinished, so it cannot be served");
     let Some(database) = server() else { return };
     let server_error = copied(&damaged_file.source(), &filled(&database).await).await.unwrap_err();
     assert!(server_error.to_string().contains("foreign key"), "{server_error}");
@@ -115,5 +115,5 @@ async fn source_with_incomplete_reporting_lines_is_refused() {
     let error = SqliteCopy::source(&file.path()).unwrap_err().to_string();
     assert!(error.contains("start the service and copy again"), "{error}");
     drop(file.store());
-    assert!(SqliteCopy::source(&file.path()).is_ok(), "a service that starts completes them");
+    assert!(SqliteCopy::source(&file.path()).is_ok(), "the start of a service completes the reporting lines");
 }

@@ -17,12 +17,12 @@ async fn copy_to_postgres_and_back_changes_nothing() {
     assert_eq!(report_of_copy.from_before, 0);
     let report_of_return = copied(&read(&database).await, &last.target()).await.unwrap();
     assert_eq!(report_of_return, report_of_copy);
-    assert_eq!(progress(&last.path()).await, None, "nothing of the copy is left but its rows");
+    assert_eq!(progress(&last.path()).await, None, "a finished copy removes its progress record");
     assert_eq!(read(&database).await.progress().await.unwrap(), None);
     let backlog = last.store().index_backlog(None, 10).await.unwrap();
     assert!(
         backlog.iter().any(|difference| difference.table == "observations"),
-        "the words are indexed by the service: {backlog:?}"
+        "a copy leaves the indexing of words to the service: {backlog:?}"
     );
 }
 

@@ -17,7 +17,7 @@ use ulid::Ulid;
 use super::{assert_tree, counts, everybody, send, standard, upload};
 use crate::support::{KEY, Receivers, TestServices, json, kind, params};
 
-/// Creates a file of people in a tree of width four. `name` is part of every first name.
+/// Creates a file of people in a tree in which each manager has four reports. `name` is every first name.
 fn file(people: usize, name: &str) -> String {
     let mut file = "email,first_name,last_name,manager_email,department_name\n".to_owned();
     for it in 0..people {
@@ -44,7 +44,7 @@ async fn interrupted_upload_keeps_whole_rows_and_resumes() {
         let (created, _, _, skipped, errors) = counts(&json(&second_answer));
         assert!(errors.is_empty());
         if second_answer.replayed {
-            assert_eq!((saved_pieces, created, skipped), (3, people as u64, 0), "the kept answer");
+            assert_eq!((saved_pieces, created, skipped), (3, people as u64, 0), "the stored answer is replayed");
         } else {
             assert_eq!(
                 (created, skipped),

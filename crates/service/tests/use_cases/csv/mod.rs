@@ -81,7 +81,7 @@ async fn department_of(world: &TestServices, person: &Employee) -> Option<String
     Some(world.store.row::<Department>(tenant, person.department_id?).await.unwrap().unwrap().value.name)
 }
 
-/// Asserts that no person is in a cycle and that the closure table has the line to each manager.
+/// Asserts that no person is in a cycle and that each person is below their manager in the reporting lines.
 async fn assert_tree(world: &TestServices) {
     let all = everybody(world).await;
     let tenant = world.admin().caller.tenant;

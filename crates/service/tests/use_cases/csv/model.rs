@@ -114,7 +114,7 @@ async fn check(before: &[Line], lines: &[Line], clear: bool) -> Result<(), TestC
     let text = file(lines);
     let dry = upload_with(&world, &[query, &[("dry_run", "true")]].concat(), &text).await;
     let answer = upload_with(&world, query, &text).await;
-    prop_assert_eq!(&dry["data"], &answer["data"], "a dry run says what then happens");
+    prop_assert_eq!(&dry["data"], &answer["data"], "a dry run reports the real result");
     let (created, updated, deactivated, skipped, errors) = counts(&answer);
     let sum = created + updated + deactivated + skipped + errors.len() as u64;
     prop_assert_eq!(sum, lines.len() as u64, "the counters sum to the rows");
@@ -125,7 +125,7 @@ async fn check(before: &[Line], lines: &[Line], clear: bool) -> Result<(), TestC
     assert_tree(&world).await;
     let second_counts = counts(&upload_with(&world, query, &text).await);
     let rest = lines.len() as u64 - errors.len() as u64;
-    prop_assert_eq!(second_counts, (0, 0, 0, rest, errors), "the second time changes nothing");
+    prop_assert_eq!(second_counts, (0, 0, 0, rest, errors), "a second upload changes nothing");
     prop_assert_eq!(everybody(&world).await, all);
     Ok(())
 }

@@ -45,7 +45,7 @@ async fn csv_rows_reference_each_other_in_any_order() {
     let hire_event = EventType::EmployeeCreated;
     assert_eq!(events(&world).await, [EventType::DepartmentCreated, hire_event, hire_event, hire_event]);
     assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 3, vec![]));
-    assert_eq!(events(&world).await.len(), 4, "the second time changes nothing");
+    assert_eq!(events(&world).await.len(), 4, "a second upload changes nothing");
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn managers_and_reports_swap_in_one_csv_file() {
     assert_eq!(
         counts(&cycle).4,
         failed_rows(&[(2, "reporting_cycle"), (3, "reporting_cycle")]),
-        "c stays below b"
+        "an empty cell keeps c below b"
     );
     let answer = upload_with(&world, &[("empty", "clear")], swap).await;
     assert_eq!(counts(&answer), (0, 3, 0, 0, vec![]));
@@ -211,7 +211,7 @@ async fn managed_fields_are_written_by_their_connector_only() {
     assert_eq!(counts(&upload_with(&world, &query, file).await), (1, 1, 0, 0, vec![]));
     assert_eq!(person(&world, "b@example.com").await.hris_source, "acme");
     assert_eq!(counts(&upload_with(&world, &query, file).await), (0, 0, 0, 2, vec![]));
-    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 2, vec![]), "equal values are no write");
+    assert_eq!(counts(&upload(&world, file).await), (0, 0, 0, 2, vec![]), "unchanged values are accepted");
     let other = "email,first_name,custom.grade,custom.free\na@example.com,Eva,,\nb@example.com,,,x\n";
     let expected_failures = failed_rows(&[(2, "field_managed_externally")]);
     assert_eq!(counts(&upload(&world, other).await), (0, 1, 0, 0, expected_failures));

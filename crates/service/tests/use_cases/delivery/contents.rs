@@ -46,7 +46,11 @@ async fn equal_header_value_is_no_change() {
     desk.world.clock.advance_seconds(1);
     assert_eq!(desk.update(id, headers).await, first);
     let other = desk.update(id, json!({"headers": {"authorization": "Bearer 5 1234"}})).await;
-    assert_eq!((&other["headers"], other != first), (&first["headers"], true), "the masked values are equal");
+    assert_eq!(
+        (&other["headers"], other != first),
+        (&first["headers"], true),
+        "only the masked values of the headers are equal"
+    );
 }
 
 #[tokio::test]
@@ -99,7 +103,7 @@ async fn queued_event_leaves_only_if_its_type_is_still_sent() {
     desk.hire().await;
     desk.update(id, json!({"url": "https://other.example/in", "event_types": ["observation.created"]})).await;
     desk.run_once_after(2).await;
-    assert_eq!(desk.script.take().len(), 0, "an event of a type that is not sent any more");
+    assert_eq!(desk.script.take().len(), 0, "the subscription has another event type by now");
     desk.update(id, json!({"event_types": ["employee.created"]})).await;
     assert!(deliver_one(&desk).await.body["data"]["first_name"].is_string());
 }

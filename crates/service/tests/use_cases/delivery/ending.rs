@@ -20,7 +20,7 @@ async fn shutdown_finishes_attempts_and_returns_waiting_deliveries() {
     stop.send(()).unwrap();
     wait_until(async || desk.engine.held_count() == 8).await;
     desk.hire().await;
-    assert_eq!(desk.script.sent(), 8, "nothing begins any more");
+    assert_eq!(desk.script.sent(), 8, "a stopping engine begins no attempt");
     desk.script.let_go();
     engine.await.unwrap();
     assert_eq!((desk.log(id).await.len(), desk.engine.held_count()), (8, 0));

@@ -32,7 +32,7 @@ async fn fifth_failure_is_told_to_another_subscription() {
     let mut attempts = desk.script.take();
     attempts.retain(|attempt| attempt.body["event"] == "webhook.failing");
     let urls: Vec<_> = attempts.iter().map(|attempt| attempt.url.as_str()).collect();
-    assert_eq!(urls, [OTHER], "once, and not to the failing one");
+    assert_eq!(urls, [OTHER], "the event is sent once, and not to the failing subscription");
     assert_eq!(attempts[0].body["data"]["url"], "https://receiver.example");
 }
 

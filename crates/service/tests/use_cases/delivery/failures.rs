@@ -96,7 +96,7 @@ async fn fifty_failures_over_a_day_disable_and_49_do_not() {
     assert_eq!(members(&notices, "type"), [json!("webhook.disabled"), json!("webhook.disabled")]);
     assert_ne!(notices[0]["recipient_id"], notices[1]["recipient_id"]);
     desk.queue(1).await;
-    assert_eq!(desk.run_once().await, 0, "and nothing is attempted any more");
+    assert_eq!(desk.run_once().await, 0, "a disabled subscription gets no attempt");
 }
 
 #[tokio::test]
@@ -125,8 +125,8 @@ async fn one_success_resets_the_failure_count() {
 async fn concurrent_change_does_not_keep_a_failing_one_active() {
     let (desk, id) = create_failing(60).await;
     desk.world.clock.advance_seconds(86_401);
-    // The first commit that deactivates the subscription fails before it takes effect. The next failed delivery
-    // triggers it again.
+    // The first commit that disables the subscription fails before it takes effect. The next failed delivery
+    // disables the subscription.
     desk.world.store.fail(candor_store_testkit::FaultyCall::Commit, 2, candor_store_testkit::Fault::Before);
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], true);

@@ -17,7 +17,7 @@ async fn leased_delivery_is_not_attempted_by_another_process() {
     desk.subscribe(URL).await;
     let other = desk.another(3);
     for wait in [0, 29] {
-        // The commit handed the delivery to the engine, which does not run, like a process that died.
+        // The commit leases the delivery to `desk.engine`. That engine does not run, as if its process had died.
         desk.hire().await;
         desk.world.clock.advance_seconds(wait);
         assert_eq!(other.run_once().await.unwrap(), 0, "{wait}");
@@ -27,7 +27,7 @@ async fn leased_delivery_is_not_attempted_by_another_process() {
         assert_eq!(
             (desk.run_once().await, desk.engine.held_count()),
             (0, 0),
-            "the first one knows that its lease is over"
+            "the first process drops the delivery after its lease"
         );
     }
     assert_eq!(desk.script.take().len(), 2);
@@ -38,13 +38,17 @@ async fn delivery_that_waited_too_long_gets_a_new_lease() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.hire().await;
-    assert_eq!(desk.run_once_after(10).await, 1, "15 seconds for the answer and 5 for the record are left");
+    assert_eq!(
+        desk.run_once_after(10).await,
+        1,
+        "the lease lasts for 15 more seconds of timeout and 5 to record the result"
+    );
     desk.hire().await;
-    assert_eq!(desk.run_once_after(11).await, 1, "it is given back and claimed again");
+    assert_eq!(desk.run_once_after(11).await, 1, "the delivery is returned and claimed again");
     assert_eq!(
         (desk.run_once_after(19).await, desk.engine.held_count()),
         (0, 0),
-        "the first lease counts no more"
+        "the end of the first lease has no effect"
     );
     assert_eq!(desk.script.take().len(), 2);
 }
@@ -63,7 +67,7 @@ async fn result_recorded_after_the_lease_does_not_count() {
     assert_eq!(desk.run_once().await, 0);
     let log = desk.log(id).await;
     assert_eq!((members(&log, "attempt"), desk.engine.held_count()), (vec![json!(1)], 0));
-    assert_eq!(desk.script.take().len(), 2, "but its receiver saw it twice");
+    assert_eq!(desk.script.take().len(), 2, "the receiver got the delivery twice");
 }
 
 #[tokio::test]

@@ -294,12 +294,12 @@ pub(super) fn members(entries: &[Value], name: &str) -> Vec<Value> {
     entries.iter().map(|entry| entry[name].clone()).collect()
 }
 
-/// Waits for a condition.
+/// Waits until a condition holds, at most a minute.
 pub(super) async fn wait_until(wanted: impl AsyncFn() -> bool) {
     let wait_result = tokio::time::timeout(Duration::from_secs(60), async {
         while !wanted().await {
             tokio::task::yield_now().await;
         }
     });
-    assert!(wait_result.await.is_ok(), "it did not come about");
+    assert!(wait_result.await.is_ok(), "the condition does not hold after a minute");
 }

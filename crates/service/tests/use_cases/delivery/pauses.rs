@@ -23,7 +23,7 @@ async fn queued_retries_wait_during_a_pause_and_resume_at_once() {
     desk.script.answer(URL, FakeResponse::Status(200));
     desk.update(id, json!({"active": true})).await;
     desk.run_once().await;
-    assert_eq!(desk.script.take().len(), 3, "what happened meanwhile is not queued");
+    assert_eq!(desk.script.take().len(), 3, "events during the pause are not queued");
     assert_eq!(members(&desk.log(id).await[3..], "attempt"), [2, 2, 2]);
     assert_eq!((desk.run_once_after(100_000).await, desk.engine.held_count()), (0, 0));
 }

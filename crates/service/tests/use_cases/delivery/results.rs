@@ -105,7 +105,11 @@ async fn delivery_after_a_failed_lookup_is_retried_soon() {
     desk.world.store.fail(FaultyCall::Batch, 1, Fault::Before);
     desk.queue(1).await;
     desk.run_once().await;
-    assert_eq!(desk.script.take().len(), 1, "an event that was not read with its claim is read for its attempt");
+    assert_eq!(
+        desk.script.take().len(),
+        1,
+        "an event that could not be read with the claim is read for the attempt"
+    );
     for (context, faults) in [(FaultyCall::Get, 1), (FaultyCall::Batch, 2)] {
         desk.world.clock.advance_seconds(2);
         (1..=faults).for_each(|number| desk.world.store.fail(context, number, Fault::Before));
@@ -125,7 +129,7 @@ async fn test_delivery_is_sent_at_once_under_the_announced_id() {
         desk.script.answer(URL, FakeResponse::Status(status));
         let answer = webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
         assert_eq!(desk.run_once().await, 1);
-        assert_eq!(desk.run_once_after(100_000).await, 0, "it is attempted once");
+        assert_eq!(desk.run_once_after(100_000).await, 0, "a test delivery is attempted once");
         let [sent] = desk.script.take().try_into().unwrap();
         assert_eq!(sent.headers["X-Service-Delivery-Id"], member(&answer, "delivery_id"));
         assert_eq!(

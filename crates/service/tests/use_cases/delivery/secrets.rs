@@ -15,7 +15,7 @@ const OTHER: &str = "https://other.example/";
 /// A key ring that decrypts none of the fixture's secrets.
 const OTHER_RING: &str = "k9:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
 
-/// Creates the engine of a process on the same store without the key.
+/// Creates the engine of a process on the same store whose key ring lacks the fixture's key.
 fn without_the_key(desk: &DeliveryTest) -> Arc<Engine> {
     Engine::new(&desk.process_with(OTHER_RING, 5), Settings::default())
 }
@@ -26,9 +26,9 @@ async fn deliveries_wait_for_a_process_with_the_master_key() {
     let (id, _) = desk.subscribe(URL).await;
     let blind = without_the_key(&desk);
     desk.queue(3).await;
-    assert!(blind.run_once().await.unwrap() > 0, "it takes them, and finds that it cannot sign");
+    assert!(blind.run_once().await.unwrap() > 0, "the process claims deliveries that it cannot sign");
     assert_eq!((desk.script.sent(), blind.held_count()), (0, 0));
-    assert_eq!(desk.run_once().await, 3, "nobody waits");
+    assert_eq!(desk.run_once().await, 3, "the deliveries are returned at once");
     assert_eq!(desk.script.take().len(), 3);
     assert_eq!(members(&desk.log(id).await, "attempt"), [json!(1), json!(1), json!(1)]);
 }
@@ -54,7 +54,7 @@ async fn process_sends_deliveries_sealed_with_its_master_key_only() {
     let desk = DeliveryTest::new().await;
     desk.subscribe(URL).await;
     desk.queue(2).await;
-    // A process with the other ring, whose secrets the first process cannot decrypt either.
+    // A process with the other ring. Neither process can decrypt the secrets of the other.
     let other = desk.process_with(OTHER_RING, 5);
     let engine = Engine::new(&other, Settings::default());
     let text = json!({"url": OTHER, "event_types": ["employee.created"]}).to_string();

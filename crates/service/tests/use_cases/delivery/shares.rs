@@ -24,7 +24,7 @@ async fn hanging_receiver_does_not_delay_another() {
         desk.hire().await;
     }
     wait_until(async || desk.script.sent_to(GOOD) == 520).await;
-    assert_eq!(desk.script.sent_to(HANGING), 8, "and none of these has ended");
+    assert_eq!(desk.script.sent_to(HANGING), 8, "the hanging receiver gets no more than its share");
     engine.abort();
 }
 

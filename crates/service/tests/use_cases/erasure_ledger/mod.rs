@@ -1,4 +1,5 @@
-//! A restored backup with a ledger, for every order of holds, their ends, erasures, the backup and the ledger.
+//! An erasure ledger is applied to a restored backup, for every order of holds, releases, erasures, backup and
+//! ledger.
 
 mod orders;
 
@@ -93,7 +94,8 @@ impl Office {
         pair.state = pair.state.after(step);
     }
 
-    /// Takes the steps of each pair, one of each in turn. `works` runs the worker after each, a day later.
+    /// Takes the first step of each pair, then the second step of each, and so on. If `works`, the worker runs two
+    /// days after each of these rounds.
     async fn take_all(&self, pairs: &mut [Pair], steps: impl Fn(&Order) -> &[Step], works: bool) {
         for turn in 0..pairs.iter().map(|pair| steps(&pair.order).len()).max().unwrap_or_default() {
             self.clock.advance_seconds(60);
@@ -119,10 +121,10 @@ impl Office {
             erasure::run_due(&self.services, || true).await.unwrap();
             self.clock.advance_seconds(11);
         }
-        panic!("erasures are running");
+        panic!("erasures are still running after {MOST_RUNS} runs");
     }
 
-    /// Returns the ledger as it is read from its file.
+    /// Returns the ledger. Asserts that its text is parsed to an equal ledger.
     async fn ledger(&self) -> Ledger {
         let ledger = erasure_ledger::read(&self.services).await.unwrap();
         let text = erasure_ledger::to_text(&ledger).unwrap();
@@ -163,21 +165,23 @@ fn services(store: Arc<dyn Storage>, clock: &Arc<ManualClock>, key: &str, seed: 
     Services::new(store, Arc::clone(clock) as _, ids, vault, Arc::new(Receivers), settings)
 }
 
-/// Which of backup and ledger is made last.
+/// The later one of backup and ledger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Last {
     Backup,
     Ledger,
 }
 
-/// A database with all orders: the clock, the organization, the pairs with their states at the end and at
-/// the backup, the ledger, and a person who was hired and erased between the first and the last of backup and ledger.
+/// A backup and a ledger of an organization with one pair for each order.
 struct Backup {
     clock: Arc<ManualClock>,
     organization: OrganizationId,
+    /// The pairs with their final states.
     pairs: Vec<Pair>,
+    /// States of the pairs at the time of the backup.
     states: Vec<State>,
     ledger: Ledger,
+    /// A person that was hired and erased after the first and before the last of backup and ledger.
     hired_and_erased: EmployeeId,
 }
 
@@ -212,7 +216,8 @@ async fn back_up(works: bool, last: Last, target: &dyn CopyTarget) -> Backup {
     Backup { clock, organization, pairs, states, ledger, hired_and_erased }
 }
 
-/// Applies the ledger to a restored backup. Each person is held and erased as at the later one of both, whichever that is.
+/// Applies the ledger to a restored backup. Asserts that each person is then held and erased as at the time of the
+/// later one of backup and ledger.
 async fn check_restored(backup: &Backup, restored: Arc<dyn Storage>, last: Last) {
     backup.clock.advance_seconds(60);
     let office = Office::open(restored, &backup.clock, backup.organization, 8);

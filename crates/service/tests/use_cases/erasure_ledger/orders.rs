@@ -1,4 +1,4 @@
-//! Orders of what happens to a person and to a witness: legal holds, their ends, and erasures, before and after a backup.
+//! Orders of legal holds, releases and erasures of a person and a witness, before and after a backup.
 
 /// The subject of the observation, or its author.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,14 +14,14 @@ pub(super) enum Step {
     Erase(Who),
 }
 
-/// Steps before the first of backup and ledger, and between them.
+/// Steps before the first one of backup and ledger, and steps between the two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) before: Vec<Step>,
     pub(super) after: Vec<Step>,
 }
 
-/// State of the two, and of the observation that the witness wrote about the person.
+/// State of the person, of the witness, and of the observation that the witness wrote about the person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) is_person_held: bool,
@@ -51,13 +51,13 @@ impl State {
     }
 }
 
-/// Returns the courses of steps that one of the two can take.
+/// Returns the sequences of steps that are tested for the person or for the witness.
 fn courses(who: Who) -> [Vec<Step>; 6] {
     let (hold, release, erase) = (Step::Hold(who), Step::Release(who), Step::Erase(who));
     [vec![], vec![hold], vec![hold, release], vec![hold, release, hold], vec![hold, release, erase], vec![erase]]
 }
 
-/// Returns each way in which two courses happen together.
+/// Returns every interleaving of two sequences of steps.
 fn merges(one: &[Step], other: &[Step]) -> Vec<Vec<Step>> {
     let (Some(first), Some(other_first)) = (one.first(), other.first()) else {
         return vec![[one, other].concat()];
@@ -68,8 +68,8 @@ fn merges(one: &[Step], other: &[Step]) -> Vec<Vec<Step>> {
     [begin(*first, merges(&one[1..], other)), begin(*other_first, merges(one, &other[1..]))].concat()
 }
 
-/// Returns all orders. Holds on the person matter only before the erasure of the person, so they do not happen together
-/// with those on the witness.
+/// Returns all orders. A hold on the person matters only before the erasure of the person, so no order has holds on
+/// both people.
 pub(super) fn orders() -> Vec<Order> {
     let (person, witness) = (courses(Who::Person), courses(Who::Witness));
     let person_orders = person.iter().flat_map(|steps| merges(steps, &[]));

@@ -39,7 +39,7 @@ async fn each_attempt_of_a_mail_fires_one_event() {
         assert_eq!(mailer.run_once().await, 1);
         mailer.run_once().await;
         let events = mail_events(&stage).await;
-        assert_eq!(events.len(), 2, "{fault:?}: a lost response is no second attempt");
+        assert_eq!(events.len(), 2, "{fault:?}: a failed commit causes no further event");
         assert_eq!(data(&events[1]), stage.invitation_of(person).await, "{fault:?}");
     }
 }

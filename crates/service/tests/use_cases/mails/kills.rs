@@ -31,7 +31,7 @@ async fn process_death_at_any_step_loses_no_mail() {
         assert_eq!(
             other.run_once().await,
             0,
-            "{point:?}: the lease of the dead one holds, or nothing is left to do"
+            "{point:?}: the mail is still leased to the dead process, or it is sent and recorded"
         );
         stage.world.clock.advance_millis(OVER);
         other.run_once().await;

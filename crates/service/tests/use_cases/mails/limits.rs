@@ -1,5 +1,5 @@
-//! Limits of invitation mails: the pause before a re-send, and the mails of one day to a mailbox, to a domain and of an
-//! organization (decisions G).
+//! Limits of invitation mails: the pause before a re-send, and the number of mails on one day to a mailbox, to a
+//! domain and from an organization (decisions G).
 
 use candor_domain::access::{Caller, Tenant};
 use candor_domain::id::EmployeeId;
@@ -46,7 +46,7 @@ async fn resend_within_60_seconds_is_a_conflict_that_ends() {
     assert_eq!(retry_after(invite().await), Some(60));
     stage.mailer().run_once().await;
     stage.world.clock.advance_millis(59_500);
-    assert_eq!(retry_after(invite().await), Some(1), "sent or not");
+    assert_eq!(retry_after(invite().await), Some(1), "the limit does not depend on the result of the mail");
     stage.world.clock.advance_millis(500);
     assert_eq!(kind(invite().await), "done");
     assert_eq!(retry_after(invite().await), Some(60));
@@ -158,7 +158,7 @@ async fn domain_is_limited_until_an_invitation_is_accepted() {
     for number in 0..53 {
         people.push(invited(&stage, &one, &format!("one-{number}@bank.example")).await);
     }
-    assert_eq!(send_all(&stage).await, 50, "50 of one organization, also of one with a larger budget");
+    assert_eq!(send_all(&stage).await, 50, "an organization sends 50 mails to a domain, whatever its budget");
     let mut limited_people = vec![];
     for person in people {
         let mail_json = mail(&stage, &one, person).await;
@@ -167,7 +167,7 @@ async fn domain_is_limited_until_an_invitation_is_accepted() {
             limited_people.push(person);
         }
     }
-    assert_eq!(limited_people.len(), 3, "mails are sent at the same time, so these need not be the last");
+    assert_eq!(limited_people.len(), 3, "mails are sent concurrently, so these may be any three");
     let second_result = invitations::invite(&stage.world.services, &one, limited_people[0]).await;
     assert_eq!(retry_after(second_result), Some(43_200));
     for number in 0..25 {
@@ -183,7 +183,7 @@ async fn domain_is_limited_until_an_invitation_is_accepted() {
     for number in 0..60 {
         invited(&stage, &one, &format!("known-{number}@bank.example")).await;
     }
-    assert_eq!(send_all(&stage).await, 60, "it is known there");
+    assert_eq!(send_all(&stage).await, 60, "an accepted invitation ends the limit of the domain");
 }
 
 #[tokio::test]
@@ -218,5 +218,5 @@ async fn organization_sends_a_budget_of_mails_a_day_that_grows() {
     for number in 0..60 {
         invited(&stage, &admin, &format!("eve@{number}.example")).await;
     }
-    assert_eq!(send_all(&stage).await, 60, "ten were accepted");
+    assert_eq!(send_all(&stage).await, 60, "accepted invitations raise the budget");
 }

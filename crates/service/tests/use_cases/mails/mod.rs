@@ -37,7 +37,7 @@ async fn invitation_mail_has_a_working_link_and_its_token_is_erased() {
     assert_ne!(
         read_invitation().await.unwrap().version,
         invitation_before.version,
-        "whoever knows the tag is told that it changed"
+        "the version of the invitation changes with its mail"
     );
     let mail = stage.post.single_mail();
     assert_eq!((mail.to.as_str(), mail.subject.as_str()), ("ada@example.com", "An invitation to Candor"));
@@ -64,7 +64,7 @@ async fn resent_invitation_replaces_the_mail_and_its_link() {
         (second_invitation.get("accept_url"), second_invitation["mail"]["status"].as_str()),
         (None, Some("queued"))
     );
-    assert_eq!(stage.mailer().run_once().await, 1, "the one before was canceled");
+    assert_eq!(stage.mailer().run_once().await, 1, "the re-send cancels the first mail");
     let mail = stage.post.single_mail();
     assert_eq!(Value::from(mail.id), second_invitation["id"]);
 }
@@ -162,7 +162,7 @@ async fn rejecting_mail_server_gets_one_mail_at_a_time() {
     stage.post.answers(Err(MailFailure::Sender));
     let mut mailer = stage.mailer();
     let first = mailer.run_once().await;
-    assert!(first <= 8, "{first} at once, before anybody knew");
+    assert!(first <= 8, "{first} mails were sent before the first refusal was known");
     assert_eq!(mailer.run_once().await, 1);
     assert_eq!(mailer.run_once().await, 1);
     stage.post.answers(Ok(()));
@@ -265,7 +265,7 @@ async fn result_of_a_failed_record_is_recorded_before_the_next_claim() {
     assert_eq!(mailer.run_once().await, 1);
     assert_eq!(stage.mail_of(person).await["status"], "queued");
     stage.world.clock.advance_millis(600_000);
-    assert_eq!(mailer.run_once().await, 0, "not sent again, although the lease is over");
+    assert_eq!(mailer.run_once().await, 0, "the mail is not sent again, although its lease has ended");
     assert_eq!(
         (stage.mail_of(person).await["status"].clone(), stage.post.accepted_mails().len()),
         (json!("sent"), 1)
@@ -302,7 +302,7 @@ async fn mails_that_hang_leave_places_to_other_organizations() {
             assert!(was_sent.recv().await.is_some(), "organization {number}");
         }
     }
-    assert_eq!(hanging.load(Ordering::Relaxed), 8, "half of the places");
+    assert_eq!(hanging.load(Ordering::Relaxed), 8, "one organization gets half of the places");
     stop.send(()).unwrap();
     mailer.await.unwrap();
 }

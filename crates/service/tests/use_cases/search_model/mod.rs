@@ -187,7 +187,7 @@ async fn concurrent_indexers_lose_nothing(stage: SearchTest) {
 }
 
 async fn piece_of_the_index_has_a_bounded_size(stage: SearchTest) {
-    // The people of the test are another table.
+    // Indexes the people of the test, so that only observations are pending afterwards.
     search_index::index_pending(&stage.services, || true).await.unwrap();
     // Each text has 12,000 bytes, so that about 175 texts have 2 MiB.
     let text: String = (0x4e00..).filter_map(char::from_u32).take(4_000).collect();
