@@ -22,7 +22,7 @@ async fn routes_without_visibility_refuse_bound_keys() {
         let shows = ["/events", "/webhooks", "/deliveries", "/audit-log", "/connectors/{id}/"]
             .iter()
             .any(|path| route.path.starts_with(path));
-        // Settings decide what others see, and who approves.
+        // These routes change settings that decide which data people see and who approves.
         let decides = ["updateOrganization", "createConnector", "updateConnector"].contains(&route.operation);
         assert_eq!(route.access.needs_full_sight(), shows || decides, "{}", route.operation);
     }
@@ -89,7 +89,11 @@ async fn bound_key_reads_notifications_of_its_person_only() {
         assert_eq!(recipients(&unread().await).len(), 3, "{}", shared.name);
         let admin = person(world, "admin", "org_admin", None).await;
         let admin = key_for(world, &admin, AccessLevel::Admin).await;
-        assert!(list(&admin, "").await.is_empty(), "{}: an org admin reads no other person's", shared.name);
+        assert!(
+            list(&admin, "").await.is_empty(),
+            "{}: an org admin does not see notifications of other people",
+            shared.name
+        );
         assert_refused(&all(&admin, &cast.joe).await, shared.name);
         let request = world.bare("POST", "/v1/notifications/read_all").key(&cast.key);
         let read = request.json(&json!({})).send().await;
@@ -197,7 +201,7 @@ async fn rotated_or_narrowed_key_still_replays_its_answers() {
     assert_conflict(
         &send_once(&world, &other, "/v1/employees", "e-1", &body).await,
         "e-1",
-        "another that may do less",
+        "a key with fewer permissions",
     );
 }
 

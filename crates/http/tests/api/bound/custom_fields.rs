@@ -1,4 +1,4 @@
-//! The custom fields of people that a key shows (decision B5).
+//! The custom fields of people that a key sees (decision B5).
 
 use candor_domain::access::AccessLevel;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ async fn list_as_visible(world: &TestApi, fields: Value) {
     assert_eq!(settings_response.status, 200, "{}", settings_response.text());
 }
 
-/// Returns the custom fields of each person in a response, by e-mail address, wherever the person is in it.
+/// Collects the custom fields of each person in a response at any depth, with the local part of the e-mail address.
 fn fields_in(response: &Value, found: &mut Vec<(String, Value)>) {
     match response {
         Value::Object(members) => {
@@ -87,7 +87,7 @@ async fn filter_by_a_field_that_is_not_shown_is_refused() {
         assert_eq!(response.status, 400, "{}", response.text());
         assert_eq!(response.problems(), [("filter[custom_fields.desk]".to_owned(), "not_possible".to_owned())]);
         let absent = world.bare("GET", "/v1/employees?filter[custom_fields.none]=7").key(&people.key).send().await;
-        assert_eq!(absent.status, 400, "as a field that nobody has");
+        assert_eq!(absent.status, 400, "a field that no person has is refused too");
         assert_eq!(walk(world, &world.admin, path).await.len(), 1);
         list_as_visible(world, json!(["desk"])).await;
         assert_eq!(walk(world, &people.key, path).await.len(), 1);

@@ -9,11 +9,11 @@ use crate::objectives::{key_for, person};
 use crate::stores::every_store;
 use crate::support::{TestApi, TestResponse};
 
-/// Resources that hold ids which their readers do not see.
+/// Resources that refer to other resources, some of which are hidden from their readers.
 struct LinkingResources {
     /// Key of the author of the summary.
     author: String,
-    /// Key of the person that the summary is about. It is not shared with that person.
+    /// Key of the person that the summary is about. The summary is not shared with that person.
     subject: String,
     summary: String,
     objective: String,
@@ -21,7 +21,7 @@ struct LinkingResources {
     assignment: String,
     /// An observation by the author.
     own: String,
-    /// Ids that the author or the subject does not see.
+    /// Ids of resources that the author or the subject does not see.
     hidden: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ impl LinkingResources {
     }
 }
 
-/// Returns the ids of resources in a response that not every caller sees.
+/// Returns the ids in a response that belong to resources with restricted visibility.
 fn linked_ids(response: &Value) -> BTreeSet<String> {
     const PREFIXES: [&str; 4] = ["obs_", "obj_", "sum_", "asg_"];
     match response {
@@ -109,7 +109,7 @@ async fn dry_runs_and_histories_show_no_id_that_get_hides() {
         {
             hidden_count += usize::from(!sees(world, key, id).await);
         }
-        assert_eq!(hidden_count, 6, "the test needs ids that one of them does not see");
+        assert_eq!(hidden_count, 6, "the test needs ids that the author or the subject does not see");
         let summary = format!("/v1/summaries/{}", linked_resources.summary);
         let objective = format!("/v1/employee-objectives/{}", linked_resources.objective);
         let conversation = format!("/v1/conversations/{}", linked_resources.conversation);

@@ -40,7 +40,7 @@ async fn admin_route_requires_its_own_context_of_a_bound_key() {
             let response = resources.filled(request, route).send().await;
             let what = format!("{} {level:?} {opens}", route.operation);
             if opens {
-                // If the access level suffices, a 403 has another cause and therefore no details.
+                // A 403 to a key with sufficient access has another cause and therefore no details.
                 let is_refused = response.status == 403;
                 let has_details = is_refused && response.json()["error"].get("details").is_some();
                 assert!(!has_details, "{what}: {}", response.text());

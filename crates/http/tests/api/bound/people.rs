@@ -121,7 +121,7 @@ async fn dry_run_shows_stored_values_with_the_read_scope() {
         let expected_changes =
             json!({"first_name": {"to": "Joseph"}, "manager_email": {"to": "other@example.com"}});
         assert_eq!(blind, expected_changes, "{}", shared.name);
-        // The answer to a write shows the resource, which the key may not read (decision B3).
+        // The answer to a write shows the resource even to a key that may not read it (decision B3).
         let patch_request = ("PATCH", format!("/{}", cast.joe), json!({"first_name": "Joe"}));
         assert_eq!(send(world, &writer, &patch_request).await.json()["last_name"], "Example", "{}", shared.name);
     }
@@ -150,6 +150,6 @@ async fn role_opens_no_keys_and_settings_and_is_given_by_admins() {
         }
         let creation =
             world.bare("POST", "/v1/departments").key(&bound_key).json(&json!({"name": "Care"})).send().await;
-        assert_eq!(creation.status, 201, "{}: the role opens data", shared.name);
+        assert_eq!(creation.status, 201, "{}: the role allows changes of data", shared.name);
     }
 }

@@ -25,7 +25,7 @@ pub(super) enum Entry {
 pub(super) struct VisibleResources {
     /// Resources that the read returns directly.
     pub(super) roots: &'static [Kind],
-    /// Query strings that the read is tried with.
+    /// Query strings that the test sends.
     pub(super) queries: &'static [&'static str],
     /// Number of nested levels in the answer.
     pub(super) depth: u8,
@@ -126,7 +126,7 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ("getDocument", NOTHING),
 ];
 
-/// A write and the relations that may do it.
+/// A write and the relations that may perform it.
 pub(super) struct Write {
     pub(super) operation: &'static str,
     /// The resource that it changes; `None` for creations, which have their own tests.

@@ -129,7 +129,11 @@ async fn write_is_allowed_only_to_its_relations() {
             continue;
         }
         let writes: Vec<_> = WRITES.iter().filter(|write| write.operation == route.operation).collect();
-        assert!(!writes.is_empty(), "{} needs an entry in WRITES: whom is it open to?", route.operation);
+        assert!(
+            !writes.is_empty(),
+            "{} needs an entry in WRITES: which relations may perform it?",
+            route.operation
+        );
         for write in writes {
             let Some(kind) = write.target else { continue };
             let mut first_state = None;

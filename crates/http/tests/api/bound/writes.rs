@@ -196,7 +196,7 @@ async fn summary_is_decided_by_another_person() {
         };
         for setting in ["optional", "required"] {
             reviews(world, setting).await;
-            // Summaries about one's own work, written by that person or by another author, including org admins.
+            // Summaries about the caller, written by the caller or by another author. One caller is an org admin.
             for (about, author, key) in
                 [(&cast.joe, &cast.joe, joe), (&cast.admin, &cast.admin, admin), (&cast.admin, &cast.other, admin)]
             {
@@ -230,7 +230,7 @@ async fn summary_is_decided_by_another_person() {
             }
             assert_eq!(act(joe, &path, "feedback").await.status, 200, "{}", shared.name);
             assert_refused(&act(joe, &path, "archive").await, shared.name);
-            assert_eq!(act(boss, &path, "archive").await.status, 200, "{}: managers archive", shared.name);
+            assert_eq!(act(boss, &path, "archive").await.status, 200, "{}: a manager archives it", shared.name);
         }
     }
 }

@@ -39,8 +39,8 @@ impl Trial {
 pub(super) struct Comparison<'w> {
     watched: &'w WatchedService,
     cursor: String,
-    /// Time of the request. Events from before it are those of other requests: an open transaction on the
-    /// PostgreSQL server delays them in the feed.
+    /// Time of the current request. Earlier events in the feed belong to earlier requests: an open transaction on the
+    /// PostgreSQL server can delay them.
     begun: String,
 }
 
@@ -142,8 +142,8 @@ impl<'w> Comparison<'w> {
     }
 }
 
-/// Returns the first difference between what a dry run shows and the real value, other than null in place of a
-/// value that the real request made: an id created at `now`, or a secret.
+/// Returns the first difference between the value in a dry run and the real value. A dry run shows null for values
+/// that only the real request creates: ids with the time `now`, and secrets.
 fn difference(dry: &Value, real: &Value, at: &str, now: u64) -> Option<String> {
     let is_secret = ["key", "last4", "secret", "url"].iter().any(|name| at.ends_with(&format!(".{name}")));
     let is_made = |text: &str| {

@@ -16,9 +16,9 @@ use crate::resources::{Resources, absent, family, method, path};
 
 /// Number of requests on SQLite.
 const REQUESTS: usize = 2_000;
-/// Number of requests on PostgreSQL; fewer, because reading all rows after every third request is slow.
+/// Number of requests on PostgreSQL: fewer, because the test reads all rows around every third request.
 const REQUESTS_ON_SERVER: usize = 300;
-/// Milliseconds between requests: failed authentications stay below their limit.
+/// Milliseconds between requests, so that failed authentications stay below their limit.
 const PAUSE_MILLIS: i64 = 2_500;
 /// Maximum number of ids of each kind that requests choose from.
 const MAX_IDS: usize = 12;

@@ -87,7 +87,7 @@ async fn impossible_dry_run_is_refused() {
         assert_eq!(response.header("x-dry-run"), Some("true"), "{}", route.operation);
     }
     let ping = format!("/v1/webhooks/{}/test?dry_run=false", resources.id("webhooks"));
-    assert_eq!(world.ask("POST", &ping).send().await.status, 200, "false carries the request out");
+    assert_eq!(world.ask("POST", &ping).send().await.status, 200, "`dry_run=false` performs the request");
 }
 
 #[tokio::test]
@@ -227,7 +227,7 @@ async fn dry_run_of_a_release_counts_all_people() {
     let plan = asked(&world, "POST", &release, json!({})).await.json();
     assert_eq!(plan["data"], json!({"released": 450}));
     assert_eq!(plan["events"].as_array().unwrap().len(), 450);
-    assert_eq!(world.post(&release, json!({})).await.json(), plan["data"], "nothing was released before");
+    assert_eq!(world.post(&release, json!({})).await.json(), plan["data"], "the dry run released no person");
     assert_eq!(asked(&world, "POST", &release, json!({})).await.json()["data"], json!({"released": 0}));
 }
 
@@ -242,7 +242,7 @@ async fn dry_run_of_a_file_keeps_its_own_form() {
     let dry = upload("?dry_run=true").await;
     assert_eq!((dry.status, dry.header("x-dry-run")), (200, Some("true")));
     assert_eq!((&dry.json()["data"]["created"], dry.json()["plan"].is_array()), (&json!(1), true));
-    assert_eq!(upload("").await.json()["data"]["created"], 1, "the key was free");
+    assert_eq!(upload("").await.json()["data"]["created"], 1, "the dry run did not use the idempotency key");
     let second_response = upload("?dry_run=true").await;
     assert_eq!((second_response.status, second_response.header("idempotent-replayed")), (200, None));
 }

@@ -48,13 +48,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the cursor behind every event that exists now.
+    /// Returns the cursor after all events that exist now.
     pub(crate) async fn now(&self) -> String {
         self.get("events?since=now").await["next_cursor"].as_str().unwrap().to_owned()
     }
 
-    /// Returns the events behind a cursor, up to the one that gives the organization this name. On PostgreSQL an
-    /// open transaction of any data set delays the feed.
+    /// Waits until the feed shows the event that gives the organization this name, and returns all events after the
+    /// cursor. On PostgreSQL, an open transaction of any data set delays the feed.
     pub(crate) async fn events_until(&self, cursor: &str, name: &str) -> Vec<Value> {
         loop {
             let events = self.pages(&format!("events?cursor={cursor}")).await;
@@ -67,12 +67,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the exported resources and the cursor of the feed from before their first row. A part that breaks off
-    /// is continued from its last checkpoint.
+    /// Reads an export, and continues it from its last checkpoint when it breaks off. Returns the resources, and the
+    /// feed cursor from before their first row.
     pub(super) async fn export(&self) -> (Copy, String) {
         let (mut copy, mut query, mut cursor) = (Copy::default(), String::new(), None);
         loop {
-            // A minute later the quota of exports is free.
+            // Stays below the quota of exports.
             self.world.clock.advance_seconds(60);
             let path = format!("/v1/exports{query}");
             let lines = self.world.bare("GET", &path).key(self.key).send().await.lines();
@@ -83,7 +83,7 @@ impl Reader<'_> {
                         assert_eq!(
                             line["events_cursor"].as_str(),
                             cursor.as_deref(),
-                            "it stays that of the beginning"
+                            "all parts have the feed cursor of the first part"
                         );
                     }
                     Some("checkpoint") => query = format!("?cursor={}", line["cursor"].as_str().unwrap()),
@@ -180,7 +180,8 @@ impl Copy {
         self.0.retain(|id, value| !ids.iter().any(|removed| removed == id || is_part(value, removed)));
     }
 
-    /// Returns the data as copies have it: without what legal holds keep in the service after an erasure (§6.2.1).
+    /// Returns the data without the resources that legal holds keep in the service after an erasure, because copies
+    /// do not have them (§6.2.1).
     pub(super) fn without_kept(mut self) -> Self {
         let is_erased =
             |person: &Value| person["email"].as_str().is_some_and(|email| email.starts_with("erased-"));
@@ -239,7 +240,7 @@ impl Copy {
             let ids = summary["included_objective_ids"].as_array().unwrap();
             summary["status"] != "archived" && ids.contains(&json!(objective))
         };
-        // Ids are in the order of their creation.
+        // Ids sort by the time of creation.
         self.with_prefix("sum_").filter(includes).map(|summary| summary["id"].clone()).collect()
     }
 

@@ -1,4 +1,4 @@
-//! A resource leaves only under the read scope of its family: in the feed, in subscriptions and in replays (decision F6).
+//! The feed, subscriptions and replays show a resource only to keys with the read scope of its family (decision F6).
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::event::EventType;
@@ -68,7 +68,7 @@ async fn audit_log_shows_values_under_the_scope_of_their_target() {
             let key = world.key(scopes, AccessLevel::Admin, Environment::Live).await;
             let read = world.bare("GET", &log).key(&key).send().await;
             assert_eq!(read.text().contains("SECRET"), is_shown, "{} on {}", read.text(), shared.name);
-            assert_eq!(read.json()["data"].as_array().unwrap().len(), 2, "who did what is shown");
+            assert_eq!(read.json()["data"].as_array().unwrap().len(), 2, "the entries are shown to every key");
         }
     }
 }
@@ -93,7 +93,7 @@ async fn subscription_and_replay_need_the_read_scope_of_each_family() {
         assert_eq!(response.json()["error"]["details"], json!([{"required_scope": "summaries:read"}]));
         assert_eq!(create(&["summary.created"], "thin").await.status, 201);
 
-        // The subscription of an admin, to which another key sends.
+        // The subscription of an admin key, which gets more events than the other key may read.
         let body = json!({"url": "https://receiver.example/in", "event_types": ["*"]});
         let webhook = world.post("/v1/webhooks", body).await.json();
         assert_eq!(webhook["effective_event_types"], json!(["*"]));
@@ -111,7 +111,11 @@ async fn subscription_and_replay_need_the_read_scope_of_each_family() {
             .json(&json!({"url": "https://receiver.example/other"}))
             .send()
             .await;
-        assert_eq!(patch_response.refusal(), (403, "permission_denied".to_owned()), "what is sent at present");
+        assert_eq!(
+            patch_response.refusal(),
+            (403, "permission_denied".to_owned()),
+            "the key may not read the events of the subscription"
+        );
         let own = format!("/v1/webhooks/{}", every.json()["id"].as_str().unwrap());
         let body = json!({"url": "https://receiver.example/other"});
         let owner_response = world.bare("PATCH", &own).key(&key).json(&body).send().await;

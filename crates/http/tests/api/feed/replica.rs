@@ -27,7 +27,7 @@ const SCHEDULES: [usize; 2] = [16, 200];
 const WRITERS: usize = 4;
 /// Number of requests of each writer.
 const REQUESTS: usize = 10;
-/// Number of list reads among which some fail during an export.
+/// During an export, some of this many list reads fail.
 const MOST_READS: usize = 40;
 /// Milliseconds by which the clock advances before each request.
 const PAUSE_MILLIS: i64 = 2_500;
@@ -84,15 +84,15 @@ async fn write(world: &TestApi, generator: &RefCell<Generator>, faulty: &Faulty<
         let response = trial.send(world, "").await;
         generator.borrow_mut().note(route, &response);
         if random.chance(10) {
-            // A failing commit stops this run; the next one starts the rest.
+            // A failing commit stops this run. The next run does the rest.
             drop(due_objectives(&world.services, || true).await);
             drop(erasure::run_due(&world.services, || true).await);
         }
     }
 }
 
-/// Commits until no planned fault is left, so that it cannot hit the next schedule. Returns the last name of the
-/// organization.
+/// Commits until no planned fault is left, so that none hits the next schedule. Each commit renames the organization;
+/// returns the name in the last one.
 async fn exhaust_faults(world: &TestApi, key: &str, seed: u64) -> String {
     let mut name = String::new();
     for number in 0..4 {
@@ -103,7 +103,7 @@ async fn exhaust_faults(world: &TestApi, key: &str, seed: u64) -> String {
     name
 }
 
-/// The way in which a copy gets its first state.
+/// Source of the first state of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Start {
     /// All lists are read page by page.
@@ -150,7 +150,8 @@ async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, start: Start, see
     let events = reader.events_until(&cursor, &name).await;
     let count = events.len();
     copy.apply(events);
-    // A change of a kept row fires its event again, and a conversation about the pseudonym can begin.
+    // Both without the rows that legal holds keep: a change of such a row fires an event with the whole row, and a
+    // conversation about the erased person can begin.
     let (copy, stored) = (copy.without_kept(), reader.read().await.without_kept());
     let (copy, stored) = match start {
         Start::Lists => (copy, stored),

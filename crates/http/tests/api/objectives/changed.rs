@@ -36,9 +36,13 @@ async fn change_by_the_owner_after_the_approval_is_marked_and_told() {
                 assert!(!patch(&own, &path, json!({"title": title})).await, "{setting}");
                 assert!(!patch(&boss_key, &path, json!({"description": title})).await, "{setting}");
             }
-            assert_eq!(notices(world).await - count, if is_marked { 2 } else { 0 }, "{setting}: each one is told");
+            assert_eq!(
+                notices(world).await - count,
+                if is_marked { 2 } else { 0 },
+                "{setting}: each change in review causes a notification"
+            );
             assert_eq!(ask(world, &boss_key, &path, "approve").await.status, 200);
-            assert!(!patch(&boss_key, &path, json!({"title": "By who approves"})).await, "{setting}");
+            assert!(!patch(&boss_key, &path, json!({"title": "By the approver"})).await, "{setting}");
             assert!(!patch(&own, &path, json!({"metadata": {"a": "b"}})).await, "{setting}");
             let count = notices(world).await;
             for (member, value) in
@@ -47,13 +51,13 @@ async fn change_by_the_owner_after_the_approval_is_marked_and_told() {
                 world.clock.advance_millis(1);
                 assert_eq!(patch(&own, &path, json!({member: value})).await, is_marked, "{setting} {member}");
             }
-            assert_eq!(notices(world).await - count, usize::from(is_marked), "only the first change is told");
+            assert_eq!(notices(world).await - count, usize::from(is_marked), "only the first change notifies");
             let response = ask(world, &own, &path, "approve").await;
             assert_eq!(response.status, if is_marked { 403 } else { 409 }, "{setting}: {}", response.text());
             assert_eq!(
                 patch(&boss_key, &path, json!({"title": "Other"})).await,
                 is_marked,
-                "a change approves nothing"
+                "a change by the manager is no approval"
             );
             let objective_before = world.get(&path).await.json();
             let approval = ask(world, &boss_key, &path, "approve").await;

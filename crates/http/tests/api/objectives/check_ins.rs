@@ -48,7 +48,7 @@ async fn check_in_moves_its_objective_and_fires_one_event() {
         let response = world.post(&format!("{path}/check-ins"), body).await;
         assert_eq!(response.status, 201, "{}: {}", shared.name, response.text());
         let check_in = response.json();
-        assert_eq!(check_in["progress"], json!(12), "a half of one of four parts");
+        assert_eq!(check_in["progress"], json!(12), "half of the first result, which has a quarter of the weight");
         assert_eq!(
             check_in["key_results"],
             json!([{"id": first["id"], "title": "Revenue", "from": 0.1, "to": 500.05}])
@@ -123,7 +123,7 @@ async fn decimals_pass_through_every_form_unchanged() {
         }
         let export_text = world.get("/v1/exports?resources=employee_objectives").await.text();
         assert!(export_text.contains(expected_members) && export_text.contains(current), "{export_text}");
-        // The answer of a dry run, too.
+        // Dry runs keep the decimals as well.
         let raw = format!(r#"{{"key_results":[{{"id":"{result}","current":123456789012.34561}}]}}"#);
         assert_eq!(dry_check_in(world, &path, raw).await.status, 400);
         let raw = format!(r#"{{"key_results":[{{"id":"{result}","current":-999999999999.9998}}]}}"#);
@@ -164,7 +164,7 @@ async fn check_in_needs_an_open_status_and_admin_context() {
     assert_eq!(conditional(tag).await, 412, "the check-in has changed the objective");
     world.post(&format!("{org}/complete"), json!({})).await;
     assert_eq!(world.post(&format!("{org}/check-ins"), json!({"progress": 3})).await.status, 409);
-    assert_eq!(world.get(&org).await.json()["progress"], 2, "final states keep the last figures");
+    assert_eq!(world.get(&org).await.json()["progress"], 2, "a completed objective keeps its last progress");
 }
 
 #[tokio::test]
@@ -185,7 +185,10 @@ async fn thirty_check_ins_at_once_are_all_kept() {
         let all = list["data"].as_array().unwrap();
         let now = world.get(&path).await.json();
         assert_eq!(all.len(), 30, "{}", shared.name);
-        assert_eq!(now["key_results"][0]["current"], all[0]["key_results"][0]["to"], "the newest one decides");
+        assert_eq!(
+            now["key_results"][0]["current"], all[0]["key_results"][0]["to"],
+            "the newest check-in decides"
+        );
         assert_eq!(now["last_check_in_at"], all[0]["created_at"]);
     }
 }
