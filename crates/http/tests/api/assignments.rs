@@ -150,7 +150,7 @@ async fn assignment_status_decides_result_of_each_request() {
         assert_eq!(
             response.status == 200,
             last_entry_before != last_entry_after,
-            "{state} {request}: a refusal leaves nothing"
+            "{state} {request}: a refused request is not audited"
         );
         response.status
     };
@@ -216,7 +216,7 @@ async fn submissions_beyond_required_count_are_refused() {
         let observations =
             walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee))
                 .await;
-        assert_eq!(observations.len(), 2, "{}: those who come too late leave no observation", shared.name);
+        assert_eq!(observations.len(), 2, "{}: a refused submission leaves no observation", shared.name);
     }
 }
 
@@ -249,7 +249,7 @@ async fn assignment_is_visible_to_parties_and_org_admins() {
         let callers = [
             ("the requester", key(&cast.requester).await, true, 200),
             ("a reviewer", key(&cast.reviewers[1]).await, true, 403),
-            ("whom it is about", key(&cast.employee).await, false, 404),
+            ("the subject", key(&cast.employee).await, false, 404),
             ("a stranger", key(&stranger).await, false, 404),
             ("an org admin", key(&admin).await, true, 200),
             ("the organization", world.admin.clone(), true, 200),
@@ -261,7 +261,10 @@ async fn assignment_is_visible_to_parties_and_org_admins() {
             let nothing = send(world, &key, "GET", ABSENT, None).await.without_request_id();
             let response = send(world, &key, "GET", &path, None).await;
             assert_eq!(response.status, if sees { 200 } else { 404 }, "{case}");
-            assert!(sees || response.without_request_id() == nothing, "{case}: as if it were absent");
+            assert!(
+                sees || response.without_request_id() == nothing,
+                "{case}: answered like an absent assignment"
+            );
             for filter in [
                 "".to_owned(),
                 "&sort=due_date".to_owned(),

@@ -1,4 +1,4 @@
-//! Authorization: one case per row of the table.
+//! Authorization of every route of the route table.
 
 use candor_domain::access::{AccessLevel, AdminContext, Environment, Permission, Permissions};
 use candor_domain::fields::StringEnum;
@@ -22,7 +22,7 @@ fn is_for_admins(route: &Route) -> bool {
     )
 }
 
-/// Returns every scope but this one and `scim`, which a key has alone.
+/// Returns all scopes except this one and `scim`, which a key cannot have together with other scopes.
 fn all_but(scope: Permission) -> Permissions {
     let others = Permission::ALL
         .iter()
@@ -45,9 +45,9 @@ async fn route_without_key_is_401_unless_public() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
-        // Two seconds apart, so that the quota does not refuse the next request.
+        // Stays below the quota of requests without a key.
         world.clock.advance_seconds(2);
-        // The limit on failed authentications must not refuse the next request.
+        // Stays below the limit on failed authentications.
         world.clock.advance_seconds(60);
         let request = world.bare(method(route), &resources.path(route));
         let response = with_body(request, &resources, route).send().await;
@@ -83,9 +83,9 @@ async fn route_scope_missing_from_key_is_403() {
     }
 }
 
-/// Returns the scopes with which the example of an operation succeeds. The subscription of the examples gets events of
-/// observations, so a key that changes it or sends to it reads observations. The event is one about a person or an
-/// observation.
+/// Returns the scopes with which the example of an operation succeeds. The subscription of the examples gets events
+/// of observations, so a key that changes it or sends to it needs the scope to read them. The event of the examples
+/// is about a person or an observation.
 fn sufficient_scopes(route: &Route) -> Permissions {
     let own = demanded(route).map_or(Permissions::NONE, |scope| Permissions::NONE.with(scope));
     match route.operation {

@@ -1,4 +1,4 @@
-//! The changes of one request are committed in steps with a bounded number of rows and bytes.
+//! The changes of one request are committed in steps, each with a bounded number of rows and bytes.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_store_testkit::FaultyCall;
@@ -8,7 +8,7 @@ use crate::retention::Faulty;
 use crate::stores::every_faulty_store;
 use crate::support::{TestApi, TestResponse};
 
-/// Returns the number of calls of the store during a request, and its answer.
+/// Returns the number of these calls of the store during a request, and the answer to the request.
 async fn calls(
     faulty: &Faulty,
     call: FaultyCall,
@@ -29,7 +29,7 @@ async fn upload(world: &TestApi, file: String, query: &str) -> TestResponse {
     request.header("content-type", "text/csv").body(file).send().await
 }
 
-/// Returns a file that gives these people a first name.
+/// Returns a CSV file that gives all these people this first name.
 fn names(people: std::ops::Range<usize>, first_name: &str) -> String {
     let rows = people.map(|number| format!("person{number}@example.com,{first_name},Moreau\n"));
     std::iter::once("email,first_name,last_name\n".to_owned()).chain(rows).collect()

@@ -21,7 +21,7 @@ async fn etag_is_sent_for_single_resources_but_not_for_lists() {
             || ["/organization", "/openapi.json"].contains(&route.path);
         assert_eq!(response.header("etag").is_some(), single, "{path}");
         let Some(tag) = response.header("etag") else { continue };
-        assert!(tag.starts_with('"') && tag.ends_with('"'), "strong: {tag}");
+        assert!(tag.starts_with('"') && tag.ends_with('"'), "not a strong ETag: {tag}");
         for (line, status) in [
             (tag.to_owned(), 304),
             (format!("W/{tag}"), 304),
@@ -118,7 +118,7 @@ async fn created_resource_returns_location_and_etag() {
             route.operation
         );
         let read = world.get(&path).await;
-        // A GET of a connector also shows figures, which its ETag covers.
+        // The ETag of a GET of a connector also covers figures that the answer to the creation lacks.
         if route.operation == "createConnector" {
             continue;
         }

@@ -54,7 +54,8 @@ impl TestListener {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    /// Talks until the first answer is no 408: a new connection times out if a busy machine delays its first byte.
+    /// Repeats [`Self::talk`] until the first answer is not 408. On a busy machine, a new connection may time out
+    /// before its first byte arrives.
     async fn talk_in_time(&self, bytes: &[u8]) -> String {
         let talk = async {
             loop {
@@ -67,7 +68,7 @@ impl TestListener {
         tokio::time::timeout(PATIENCE, talk).await.expect("every connection times out")
     }
 
-    /// Opens a connection whose first request was answered with 200. The rest of that answer is still to be read.
+    /// Opens a connection whose first request was answered with 200. The rest of that answer is unread.
     async fn used_connection(&self, ask: &str) -> TcpStream {
         let connect = async {
             loop {
@@ -272,7 +273,7 @@ async fn client_over_its_connection_limit_gets_an_error() {
             .starts_with("HTTP/1.1 200")
         {}
     };
-    tokio::time::timeout(PATIENCE, later_connection).await.expect("closed connections make room");
+    tokio::time::timeout(PATIENCE, later_connection).await.expect("closed connections still count");
     it.handle.stop(false).await;
 }
 

@@ -1,4 +1,4 @@
-//! Connectors of identity providers: settings, brake, issues, requests, and the keys of providers.
+//! Connectors of identity providers: settings, brake, issues, requests, and keys.
 
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
@@ -125,7 +125,8 @@ async fn context_of(world: &TestApi, key: &Value) -> RequestContext {
     }
 }
 
-/// Lets an identity provider be refused and paused. Returns the types of the events beside `connector.updated`.
+/// Reports a refused request of an identity provider and lets its brake pause the connector. Returns the types of the
+/// events about the refusal and the pause.
 pub(crate) async fn provider_is_refused(world: &TestApi) -> Vec<String> {
     let id = provider(world).await;
     let brake = json!({"brake": {"percent": 0, "at_least": 1}});
@@ -244,7 +245,7 @@ async fn newest_requests_and_figures_are_shown() {
         assert_eq!(response_after.json()["last_request_at"], json!(now.to_string()));
         assert_eq!(response_after.json()["updated_at"], response_before.json()["updated_at"]);
         let tag = |answered: &crate::support::TestResponse| answered.headers.get("etag").cloned();
-        assert_ne!(tag(&response_after), tag(&response_before), "figures change the tag");
+        assert_ne!(tag(&response_after), tag(&response_before), "the ETag covers the figures");
     }
 }
 
@@ -326,7 +327,7 @@ async fn refusal_is_one_issue_with_one_notice() {
             .filter(|item| item["type"] == "connector.sync_failed");
         assert_eq!(sync_notices.count(), 1);
         let events = world.get("/v1/events?filter[event]=connector.sync_failed").await.json();
-        assert_eq!(events["data"].as_array().unwrap().len(), 2, "one for each new issue");
+        assert_eq!(events["data"].as_array().unwrap().len(), 2, "each new issue fires one event");
         let audit_page = world.get("/v1/audit-log?filter[action]=connector.open_issue").await.json();
         assert_eq!(audit_page["data"][0]["actor"], json!({"type": "connector", "id": id, "name": "okta"}));
         assert_eq!(audit_page["data"].as_array().unwrap().len(), 2);

@@ -139,7 +139,10 @@ async fn conversation_is_visible_to_participants_and_org_admins() {
             ] {
                 let response = send(world, &key, method, &path, body).await;
                 assert_eq!(response.status, status(good), "{case}: {method} {path}: {}", response.text());
-                assert!(sees || response.without_request_id() == nothing, "{case}: as if it were absent");
+                assert!(
+                    sees || response.without_request_id() == nothing,
+                    "{case}: answered like an absent conversation"
+                );
             }
             for filter in
                 ["", "&sort=created_at", &format!("&filter[participant_id]={ada}"), "&filter[archived]=all"]
@@ -181,7 +184,7 @@ async fn bound_key_takes_part_as_its_person_only() {
     assert_eq!(begin([&ada, &bob], about(&own)).await.status, 201);
     let unseen = begin([&ada, &bob], about(&others)).await;
     assert_eq!(unseen.problems(), [("about.id".to_owned(), "not_found_in_organization".to_owned())]);
-    assert_eq!(unseen.status, 422, "what one does not see is not there");
+    assert_eq!(unseen.status, 422, "a hidden objective is reported as absent");
 }
 
 #[tokio::test]
@@ -253,7 +256,7 @@ async fn concurrent_messages_are_all_stored_during_a_title_change() {
         assert_eq!(walk(world, &world.admin, &format!("{messages}?limit=7")).await.len(), 30, "{}", shared.name);
         let notifications =
             walk(world, &world.admin, &format!("/v1/notifications?limit=100&filter[recipient_id]={ada}")).await;
-        assert_eq!(notifications.len(), 15, "{}: of those of the other", shared.name);
+        assert_eq!(notifications.len(), 15, "{}: Ada is notified of Bob's messages only", shared.name);
         let now = world.get(&path).await;
         assert_ne!(now.header("etag"), Some(tag.as_str()), "{}", shared.name);
         assert_eq!(now.json()["last_message_at"], message_responses[0].json()["created_at"], "{}", shared.name);
@@ -268,7 +271,7 @@ async fn message_changes_the_etag_without_blocking_other_updates() {
     let etag_before = world.get(&path).await.header("etag").unwrap().to_owned();
     world.made(&format!("{path}/messages"), message(&ada)).await;
     let fresh = world.ask("GET", &path).header("if-none-match", &etag_before).send().await;
-    assert_eq!(fresh.status, 200, "it shows when the newest message was written");
+    assert_eq!(fresh.status, 200, "the conversation shows the time of its newest message");
     let rename_response =
         world.ask("PATCH", &path).header("if-match", &etag_before).json(&json!({"title": "Third"})).send().await;
     assert_eq!(rename_response.status, 200, "{}", rename_response.text());
@@ -299,7 +302,11 @@ async fn messages_are_paged_in_both_orders_and_filtered() {
     let created_at =
         world.get(&format!("{messages}/{}", all[4])).await.json()["created_at"].as_str().unwrap().to_owned();
     assert_eq!(ids(&format!("&sort=created_at&filter[created_at][lte]={created_at}")).await, all[..5]);
-    assert_eq!(world.get(&format!("{other}/messages/{}", all[4])).await.status, 404, "it is another's");
+    assert_eq!(
+        world.get(&format!("{other}/messages/{}", all[4])).await.status,
+        404,
+        "the message is in another conversation"
+    );
 }
 
 #[tokio::test]

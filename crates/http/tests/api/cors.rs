@@ -36,7 +36,7 @@ async fn cors_allowed_origin_can_call_and_read_answers() {
     assert_eq!(
         error_response.header("access-control-allow-origin"),
         Some("https://app.example"),
-        "refusals are readable too"
+        "browsers can read refusals too"
     );
 }
 

@@ -61,7 +61,7 @@ async fn observations_are_counted_by_one_or_two_members() {
         assert_eq!(
             counts_by("attribute_id").await,
             (json!(attribute_counts), 3),
-            "{}: one has two attributes",
+            "{}: an observation counts for each of its attributes",
             shared.name
         );
         let filtered_counts =

@@ -1,4 +1,4 @@
-//! CSV uploads (§4.3, decisions E), with files as common programs write them.
+//! CSV uploads (§4.3, decisions E), with files as common spreadsheet programs write them.
 
 use candor_domain::csv::{MAX_BYTES, MAX_ROWS};
 use futures_util::FutureExt;
@@ -162,7 +162,7 @@ async fn job_title_is_stored_filtered_imported_and_cleared() {
     assert_eq!(world.get(&ada).await.json()["job_title"], Value::Null);
     world.patch(&ada, json!({"job_title": "Surgeon"})).await;
     assert_eq!(emails_with_title("Surgeon").await, ["ada@example.com"]);
-    assert_eq!(emails_with_title("surgeon").await, [""; 0], "compared as a whole, and with case");
+    assert_eq!(emails_with_title("surgeon").await, [""; 0], "the filter is case-sensitive");
     let response = world.patch(&ada, json!({"job_title": "x".repeat(121)})).await;
     assert_eq!(response.problems(), [("job_title".to_owned(), "too_long".to_owned())]);
 }
@@ -173,7 +173,7 @@ async fn file_of_some_size_is_read_in_turns() {
     let uploads = &world.services.uploads;
     let turns: Vec<_> = std::iter::from_fn(|| uploads.turn(None).now_or_never()).collect();
     assert!(!turns.is_empty());
-    // No table of people: a file that is read is refused at once.
+    // The files are no tables of people, so each of them is refused as soon as it is read.
     let (small, large) = (b"no,header\n".to_vec(), b"no,header\n".repeat(10_000));
     assert_eq!(upload(&world, "", &small).await.status, 400);
     let mut upload_future = Box::pin(upload(&world, "?dry_run=true", &large));

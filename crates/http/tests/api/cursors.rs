@@ -1,5 +1,5 @@
-//! Cursors, codes and keys that a client has changed, cut or moved show nothing that the key of the request does not see
-//! otherwise (decisions A10, B8).
+//! A cursor, code or key that a client has changed, cut or used elsewhere shows no data beyond those that the key of
+//! the request sees anyway (decisions A10, B8).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 use crate::support::{TestApi, TestResponse};
 
-/// Number of lists that must have had a cursor in this test.
+/// Minimum number of lists that return a cursor in this test.
 const LEAST_LISTS: usize = 14;
 
 fn lists() -> impl Iterator<Item = &'static str> {
     let is_list = |route: &&candor_http::table::Route| {
         route.method == Method::Get && matches!(route.response, Success::PageOf(_)) && !route.path.contains('{')
     };
-    // A search needs words; its cursors are tested with it.
+    // The tests of the search cover its cursors, because it requires a query.
     ROUTES.iter().filter(is_list).map(|route| route.path).filter(|path| !path.ends_with("/search"))
 }
 
@@ -84,7 +84,7 @@ async fn populate(world: &TestApi, key: &str, name: &str) {
     world.attempt_all(204).await;
 }
 
-/// Returns copies of a text with one character changed, and some that are cut or longer.
+/// Returns copies of a text with one changed character each, and some shorter and longer copies.
 fn damage(text: &str) -> Vec<String> {
     let alter_at = |at: usize| {
         let other = if text.as_bytes()[at] == b'A' { "B" } else { "A" };
@@ -94,7 +94,7 @@ fn damage(text: &str) -> Vec<String> {
     (0..text.len()).map(alter_at).chain(cut).chain([format!("{text}A"), format!("{text}{text}")]).collect()
 }
 
-/// Returns the secret and the id of the person of a new bound key.
+/// Returns the secret of a new bound key.
 async fn bound_key(world: &TestApi) -> String {
     let person = world.employee("bound@example.com").await;
     let body = json!({"name": "Own", "scopes": ["*"], "employee_id": person, "access_level": "standard"});
@@ -145,7 +145,7 @@ async fn damaged_code_or_key_opens_nothing() {
     let link = world.post("/v1/portal-links", json!({"scopes": ["observations:read"]})).await.json();
     let code = link["url"].as_str().unwrap().split_once("#code=").unwrap().1.to_owned();
     let exchange = |code: &str| {
-        // Each address may fail a few times a minute only.
+        // Stays below the limit on failed requests of an address.
         world.clock.advance_seconds(4);
         world.bare("POST", "/v1/portal-links/exchange").json(&json!({"code": code})).send()
     };
@@ -153,9 +153,9 @@ async fn damaged_code_or_key_opens_nothing() {
         assert_eq!(exchange(&text).await.status, 404, "{text}");
     }
     let answer = exchange(&code).await;
-    assert_eq!(answer.status, 200, "the code itself was not used up: {}", answer.text());
+    assert_eq!(answer.status, 200, "damaged copies do not use the code up: {}", answer.text());
     let key = answer.json()["key"].as_str().unwrap().to_owned();
-    assert_eq!(exchange(&code).await.status, 404, "a code opens once");
+    assert_eq!(exchange(&code).await.status, 404, "a code is exchanged once");
     for text in damage(&key) {
         world.clock.advance_seconds(4);
         let response = world.bare("GET", "/v1/me").key(&text).send().await;

@@ -1,5 +1,5 @@
-//! Quality of the document: descriptions everywhere, named enumerations, and open answers for generated
-//! clients.
+//! Quality of the OpenAPI document: descriptions everywhere, named enumerations, and open enumerations in answers for
+//! generated clients.
 
 use std::collections::BTreeSet;
 
@@ -90,7 +90,7 @@ fn enumerations_are_named_schemas_without_reserved_names() {
     assert!(schema_names.iter().all(|name| !reserved_names.contains(&name.as_str())), "{schema_names:?}");
 }
 
-/// Follows the schema of an answer and collects every closed enumeration.
+/// Follows the schema of an answer and collects the places of closed enumerations.
 fn collect_closed(
     document: &Value,
     schema: &Value,

@@ -30,7 +30,7 @@ fn document_has_exactly_the_operations_of_the_route_table() {
     let table: BTreeSet<_> =
         ROUTES.iter().map(|route| (method(route).to_owned(), route.path.to_owned())).collect();
     assert_eq!(operation_ids, table);
-    assert_eq!(table.len(), ROUTES.len(), "no row twice");
+    assert_eq!(table.len(), ROUTES.len(), "two rows have the same method and path");
     let tags: BTreeSet<_> =
         document["tags"].as_array().unwrap().iter().map(|item| item["name"].clone().to_string()).collect();
     for route in ROUTES {
@@ -38,7 +38,7 @@ fn document_has_exactly_the_operations_of_the_route_table() {
         assert!(tags.contains(&tag), "{}: {tag} is described nowhere", route.operation);
     }
     let ids: BTreeSet<_> = ROUTES.iter().map(|route| route.operation).collect();
-    assert_eq!(ids.len(), ROUTES.len(), "operations have names of their own");
+    assert_eq!(ids.len(), ROUTES.len(), "two operations have the same name");
 }
 
 #[test]

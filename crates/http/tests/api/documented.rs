@@ -40,7 +40,7 @@ fn matches(pattern: &str, path: &str) -> bool {
     pattern.split('/').count() == path.split('/').count() && pattern.split('/').zip(path.split('/')).all(is_match)
 }
 
-/// Returns `true` for the effects of a dry run, whose response stands at the parameter.
+/// Returns `true` for the effects of a dry run. The document describes that response at the parameter `dry_run`.
 fn is_effects(answered: &TestResponse) -> bool {
     answered.status == 200 && answered.header("x-dry-run").is_some()
 }

@@ -36,7 +36,7 @@ async fn page_of_several_pieces_is_compressed_as_a_whole() {
         });
         world.made("/v1/employees", person).await;
     }
-    // Asked twice: once the first page has shown how large the rows are, later pages are read in parts.
+    // Reads the page twice: the first answer shows how large the rows are, and later pages are read in parts.
     for _ in 0..2 {
         let plain = world.get("/v1/employees").await;
         assert!(plain.body.len() > 6 * 65_536);
@@ -81,7 +81,7 @@ async fn document_and_reference_answer_304_to_a_current_etag() {
             let ask = || world.bare("GET", path).header("accept-encoding", accept);
             let first = ask().send().await;
             let tag = first.header("etag").unwrap_or_else(|| panic!("{path} has no tag")).to_owned();
-            assert!(tag.starts_with('"') && tag.ends_with('"'), "a strong one: {tag}");
+            assert!(tag.starts_with('"') && tag.ends_with('"'), "not a strong ETag: {tag}");
             assert_eq!(first.header("vary"), Some("Accept-Encoding"), "{path}");
             assert_eq!(first.header("cache-control"), Some("public, max-age=3600, must-revalidate"), "{path}");
             let second_response = ask().header("if-none-match", &tag).send().await;

@@ -1,5 +1,5 @@
-//! Texts in the files of the store: after an erasure or a retention run no byte of a removed text is left (decisions H4,
-//! H5). The routes and their texts are those of the route table and of the OpenAPI document.
+//! After an erasure or a retention run, no removed text is left in the files of the store (decisions H4, H5). The
+//! tests take the routes from the route table and the text fields from the OpenAPI document.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::retention::{DAY, act, set, status};
 use crate::stores::in_folder;
 use crate::support::TestApi;
 
-/// Beginning of every text that a route takes.
+/// Beginning of every text that the tests send.
 const CANARY: &str = "zqcanary";
 
 /// Routes whose texts stay, each with the reason.
@@ -32,7 +32,7 @@ const STAYS: [(&str, &str); 16] = [
     ("createDepartment", "a setting of the organization"),
     ("updateDepartment", "a setting of the organization"),
     ("updateOrganization", "a setting of the organization"),
-    ("eraseEmployee", "the reason is kept in the audit log and names nobody"),
+    ("eraseEmployee", "the reason is kept in the audit log and names no person"),
     ("createPortalLink", "the name of a link of the organization"),
     ("exchangePortalLink", "a code, not a text"),
     ("createWebhook", "a setting of the organization"),
@@ -41,7 +41,7 @@ const STAYS: [(&str, &str); 16] = [
 /// Other routes that take no text to erase here, each with the reason.
 const OTHERS: [(&str, &str); 2] = [
     ("acceptInvitation", "a token, of which only a digest is stored"),
-    ("setLegalHold", "a held person cannot be erased; the reason names nobody"),
+    ("setLegalHold", "a held person cannot be erased; the reason names no person"),
 ];
 
 /// Returns the schema that a reference names.
@@ -164,7 +164,7 @@ async fn text_of_each_route_is_gone_from_the_files_after_an_erasure() {
         assert_eq!(after, 0, "{}: {texts}", route.operation);
     }
     let exceptions: BTreeSet<_> = STAYS.iter().chain(&OTHERS).map(|(operation, _)| *operation).collect();
-    assert_eq!(text_names, exceptions, "an exception is no route that takes a text");
+    assert_eq!(text_names, exceptions, "an exception takes no text");
 }
 
 #[tokio::test]

@@ -1,5 +1,5 @@
-//! Erasures: no text of a person is left, others keep theirs, and an erasure continues after a failure of any
-//! piece (decision H4).
+//! Erasures remove all texts of a person and none of others, and continue after a failure of any piece (decision
+//! H4).
 
 use std::fs;
 use std::path::Path;
@@ -24,9 +24,9 @@ struct Walk {
     person: String,
     boss: String,
     other: String,
-    /// Ids of resources about the person, as paths.
+    /// Paths of the resources about the person.
     removed: Vec<String>,
-    /// Idempotency keys with the requests of the walk.
+    /// Requests of the walk: idempotency key, path and body.
     requests: Vec<(String, String, Value)>,
     count: usize,
 }
@@ -92,7 +92,7 @@ impl Walk {
         world.patch(&format!("/v1/employees/{id}"), json!({"job_title": text})).await;
     }
 
-    /// Writes about the person and about the other one.
+    /// Writes about the person and about the other person.
     async fn write_about_both(&mut self, world: &TestApi) {
         let (id, other) = (self.person.clone(), self.other.clone());
         for subject in [&id, &other] {
@@ -181,10 +181,10 @@ async fn erase(world: &TestApi, walk: &Walk) -> String {
     response.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Continues the erasures until none is running. The index is clean some seconds before the end.
+/// Continues the erasures and the indexing for 100 seconds, after which no erasure is running.
 async fn finish(world: &TestApi) {
     for _ in 0..5 {
-        // A failure that a test arranged before is repeated by the next round.
+        // If a fault that the test has planned hits this round, the next round repeats the work.
         drop(erasure::run_due(&world.services, || true).await);
         world.clock.advance_seconds(20);
         drop(search_index::index_pending(&world.services, || true).await);
@@ -229,7 +229,7 @@ async fn assert_clean_answers(world: &TestApi, walk: &Walk, store: &str) {
     assert_clean(&world.get(&format!("{person}/personal-data")).await.text(), store);
 }
 
-/// Returns all data about a person, without the requests for it.
+/// Returns all data about a person, without the audit entries of requests for these data.
 async fn data_of(world: &TestApi, id: &str) -> Vec<Value> {
     world.clock.advance_seconds(60);
     let lines = world.get(&format!("/v1/employees/{id}/personal-data")).await.lines();
@@ -325,7 +325,7 @@ async fn erased_texts_are_gone_from_the_files_of_sqlite() {
     assert!(is_in_files("Plain") > 0);
 }
 
-/// Returns the surroundings of the texts that are left in the files of a folder.
+/// Returns excerpts around the marked texts that are left in the files of a folder.
 fn find_left_texts(folder: &Path) -> Vec<String> {
     let mut places = vec![];
     for entry in fs::read_dir(folder).unwrap() {

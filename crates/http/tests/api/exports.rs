@@ -30,13 +30,13 @@ fn of_type<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
     lines.iter().filter(|line| line["type"] == kind).collect()
 }
 
-/// Returns the rows by id. No row is in an export twice.
+/// Returns the rows by id. Asserts that no row is there twice.
 fn rows(lines: &[Value]) -> BTreeMap<String, Value> {
     let rows = lines.iter().filter(|line| line.get("data").is_some());
     let mut by_id = BTreeMap::new();
     for row in rows {
         let id = row["data"]["id"].as_str().unwrap().to_owned();
-        assert!(by_id.insert(id, row["data"].clone()).is_none(), "twice: {row}");
+        assert!(by_id.insert(id, row["data"].clone()).is_none(), "a row is there twice: {row}");
     }
     by_id
 }
@@ -45,7 +45,7 @@ fn last_cursor(lines: &[Value]) -> Option<String> {
     Some(of_type(lines, "checkpoint").last()?["cursor"].as_str().unwrap().to_owned())
 }
 
-/// Sends a request for an export, a minute after the one before.
+/// Sends a request for an export a minute later, so that it stays below the quota.
 async fn export(world: &TestApi, query: &str) -> TestResponse {
     world.clock.advance_seconds(60);
     world.get(&format!("/v1/exports{query}")).await
@@ -140,7 +140,7 @@ async fn invalid_parameters_of_an_export_are_named() {
     assert_eq!(old.problems(), problem("cursor", "out_of_range"));
 }
 
-/// Returns the text with one bit of one byte of its decoded form changed, for every byte.
+/// Returns copies of a cursor, each with one changed bit in another byte of its decoded form.
 fn alter_each_byte(cursor: &str) -> Vec<String> {
     let bytes = URL_SAFE_NO_PAD.decode(cursor).unwrap();
     let flip = |at: usize| {
@@ -162,7 +162,7 @@ async fn altered_export_cursor_is_refused_and_unrecorded() {
         events: Position { key: Key::Rank(0), id: [0; 16] },
         place: ExportPlace::start_of(ExportedResource::Employees),
     };
-    // Everything in the cursor of a tenant is known to its clients.
+    // The clients of a tenant know all values that this forged cursor contains.
     let forged_cursor = cursor_start.to_text(Tenant::live(world.organization), ExportedResource::ALL);
     let mut wrong_cursors = alter_each_byte(&cursor);
     wrong_cursors.extend((0..cursor.len()).step_by(7).map(|length| cursor[..length].to_owned()));
@@ -194,13 +194,13 @@ async fn cut_export_goes_on_behind_its_last_checkpoint() {
         for (number, checkpoint) in of_type(&whole, "checkpoint").into_iter().enumerate() {
             let query = format!("?cursor={}", checkpoint["cursor"].as_str().unwrap());
             let rest = export(&world, &query).await.lines();
-            assert_eq!(rest[0], whole[0], "the header is that of the beginning");
+            assert_eq!(rest[0], whole[0], "a continued export repeats the first header");
             let checkpoint_index = whole.iter().position(|line| line == checkpoint).unwrap();
             let mut joined_rows = rows(&whole[..checkpoint_index]);
             joined_rows.append(&mut rows(&rest));
             assert_eq!(joined_rows, complete, "checkpoint {number}");
         }
-        // Every read of rows fails in turn.
+        // In each round, another read of rows fails.
         for number in 1..=reads {
             let (mut found, mut query, mut cuts) = (BTreeMap::new(), String::new(), 0);
             faulty.fail(FaultyCall::List, number, Fault::Before);
@@ -286,7 +286,7 @@ async fn slow_client_of_an_export_is_disconnected() {
     let world = TestApi::new().await;
     let person = world.employee("ada@example.com").await;
     let text = "x".repeat(4_000);
-    // More than the buffers of both sockets take.
+    // The export is larger than the buffers of both sockets.
     for _ in 0..1_300 {
         let body = json!({"employee_id": person, "type": "strength", "observation": text});
         world.made("/v1/observations", body).await;
@@ -305,7 +305,7 @@ async fn slow_client_of_an_export_is_disconnected() {
     let error_text = patient.talk(ask.as_bytes()).await;
     assert!(
         error_text.starts_with("HTTP/1.1 503") && error_text.contains("retry-after: 5"),
-        "two at a time: {error_text}"
+        "a third export at the same time is refused: {error_text}"
     );
     drop(idle);
     whole_export(&world, &patient, &ask).await;
@@ -318,7 +318,7 @@ async fn slow_client_of_an_export_is_disconnected() {
         let mut connections = vec![];
         let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut connections))
             .await
-            .expect("it stays connected");
+            .expect("the connection stays open");
         assert!(!String::from_utf8_lossy(&connections).contains(END), "the export is cut");
     }
     patient.handle.stop(false).await;
@@ -345,7 +345,7 @@ async fn idle_exports(world: &TestApi, server: &TestListener, ask: &str) -> Vec<
     idle
 }
 
-/// Asks until an export arrives whole. On a busy machine, a client that reads may be too slow as well.
+/// Requests exports until one arrives completely. On a busy machine, a client that reads may be too slow as well.
 async fn whole_export(world: &TestApi, server: &TestListener, ask: &str) {
     let export_loop = async {
         loop {
@@ -356,5 +356,5 @@ async fn whole_export(world: &TestApi, server: &TestListener, ask: &str) {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, export_loop).await.expect("no export arrives whole");
+    tokio::time::timeout(PATIENCE, export_loop).await.expect("no export arrives completely");
 }

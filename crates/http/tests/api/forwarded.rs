@@ -22,7 +22,7 @@ async fn proxied_clients_with_ports_have_separate_buckets() {
         request.send().await.header("x-ratelimit-remaining").unwrap().to_owned()
     };
     assert_eq!(ask("203.0.113.5:4711").await, "59");
-    assert_eq!(ask("203.0.113.5:4712").await, "58", "the port does not tell clients apart");
+    assert_eq!(ask("203.0.113.5:4712").await, "58", "clients do not differ by their ports");
     assert_eq!(ask("203.0.113.6:4711").await, "59");
     assert_eq!(ask("\"[2001:db8::7]:443\"").await, "59");
     assert_eq!(ask("2001:db8::7").await, "58");
@@ -37,7 +37,10 @@ fn unreadable_forwarded_header_is_logged_once_and_counted() {
     metrics::with_local_recorder(&recorder, || {
         runtime.block_on(async {
             let world = behind_proxy(HttpSettings::default()).await;
-            assert!(handle.render().contains("candor_forwarded_header_unreadable_total 0\n"), "preset to 0");
+            assert!(
+                handle.render().contains("candor_forwarded_header_unreadable_total 0\n"),
+                "the counter is registered with 0"
+            );
             let _log_guard = logged(&lines);
             for (peer, forwarded) in [(PROXY, "unknown"), ("192.0.2.9", "unknown"), (PROXY, "nonsense")] {
                 world.bare("GET", "/v1/me").with_peer(peer).header("x-forwarded-for", forwarded).send().await;

@@ -210,6 +210,6 @@ async fn request_checks_run_in_contract_order() {
         let path = format!("/v1/{family}/{}", world.made(&format!("/v1/{family}"), body).await);
         assert_eq!(world.post(&format!("{path}/archive"), json!({})).await.status, 200);
         let response = world.patch(&path, json!({"name": 1})).await;
-        assert_eq!(response.refusal(), (409, "conflict".to_owned()), "what is archived takes no fields at all");
+        assert_eq!(response.refusal(), (409, "conflict".to_owned()), "an archived resource before its fields");
     }
 }

@@ -24,7 +24,7 @@ fn judge(answered: &TestResponse, seen: &mut BTreeSet<String>, what: &str) {
     assert_eq!(answered.header("x-content-type-options"), Some("nosniff"), "{what}");
     assert!(answered.header("cache-control").is_some(), "{what}");
     if answered.body.is_empty() {
-        assert!(answered.header("content-type").is_none(), "{what}: nothing has no type");
+        assert!(answered.header("content-type").is_none(), "{what}: an empty body has no type");
         return;
     }
     if answered.header("content-type") == Some("application/x-ndjson") {
@@ -106,7 +106,7 @@ async fn refusal_carries_request_id_quota_and_error_envelope() {
         assert_eq!(response.header("www-authenticate"), (status == 401).then_some("Bearer"), "{status}");
         assert_eq!(response.header("allow").is_some(), [204, 405].contains(&status), "{status}");
         if [401, 404, 405, 412, 413, 415].contains(&status) {
-            assert!(response.json()["error"].get("details").is_none(), "{status}: nothing to add");
+            assert!(response.json()["error"].get("details").is_none(), "{status}: the error has no details");
         }
     }
 }

@@ -70,7 +70,7 @@ async fn idempotency_key_with_another_request_is_a_conflict() {
     assert_eq!(
         (response.status, response.header("idempotent-replayed")),
         (201, Some("true")),
-        "spelling is no difference"
+        "another spelling of a request is the same request"
     );
 }
 
@@ -79,14 +79,14 @@ async fn idempotency_key_holds_24_hours_and_for_successes_only() {
     let world = TestApi::new().await;
     let body = json!({"name": "Care"});
     assert_eq!(post(&world, "/v1/departments", "k", &json!({"name": ""})).await.status, 400);
-    assert_eq!(post(&world, "/v1/departments", "k", &body).await.status, 201, "a refusal is not kept");
+    assert_eq!(post(&world, "/v1/departments", "k", &body).await.status, 201, "a refusal is not stored");
     let key = { world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await };
     let other =
         world.bare("POST", "/v1/departments").key(&key).header("idempotency-key", "k").json(&body).send().await;
     assert_eq!(
         (other.status, other.header("idempotent-replayed")),
         (201, None),
-        "the other data set has keys of its own"
+        "the test data set has its own idempotency keys"
     );
     world.clock.advance_seconds(24 * 3600 - 1);
     assert_eq!(post(&world, "/v1/departments", "k", &body).await.header("idempotent-replayed"), Some("true"));

@@ -34,7 +34,10 @@ fn is_page(answered: &TestResponse) {
         assert_eq!(answered.header(name), Some(value), "{name}");
     }
     let text = answered.text();
-    assert!(!text.contains("<script") && !text.contains("://"), "nothing runs and nothing is loaded: {text}");
+    assert!(
+        !text.contains("<script") && !text.contains("://"),
+        "the page has no script and loads nothing: {text}"
+    );
 }
 
 #[tokio::test]
@@ -53,7 +56,7 @@ async fn invitation_link_opens_a_page_with_an_accept_button() {
     assert_eq!(
         (page_response.status, &response_before.json()["status"]),
         (200, &json!("pending_invite")),
-        "opening accepts nothing"
+        "opening the page does not accept the invitation"
     );
 
     let acceptance = press(&world, &format!("token={token}")).await;
@@ -110,7 +113,7 @@ async fn invitation_form_is_always_answered_by_a_page() {
         assert_eq!(response.status, status, "{body}");
     }
     let json = world.bare("POST", PATH).json(&json!({"token": "guess"})).send().await;
-    assert_eq!(json.refusal(), (404, "not_found".to_owned()), "and to JSON it is the envelope");
+    assert_eq!(json.refusal(), (404, "not_found".to_owned()), "a JSON request gets the error envelope");
     let other = world.bare("POST", PATH).header("content-type", "text/plain").body("token=guess").send().await;
     assert_eq!(other.refusal(), (415, "bad_request".to_owned()));
 }
@@ -130,7 +133,11 @@ async fn invitation_form_and_json_request_share_a_quota() {
     is_page(&error_response);
     assert_eq!((error_response.status, error_response.header("retry-after")), (429, Some("60")));
     assert_eq!(world.bare("POST", PATH).json(&json!({"token": "guess"})).send().await.status, 429);
-    assert_eq!(world.bare("GET", &format!("{PATH}?token=guess")).send().await.status, 200, "a look at it is none");
+    assert_eq!(
+        world.bare("GET", &format!("{PATH}?token=guess")).send().await.status,
+        200,
+        "opening the page is not limited"
+    );
 }
 
 #[tokio::test]
@@ -142,7 +149,7 @@ async fn root_path_names_the_service_and_its_documentation() {
         "openapi_url": format!("{PUBLIC_URL}/v1/openapi.json"),
     });
     assert_eq!((response.status, response.json()), (200, expected_body));
-    assert_eq!(response.header("x-ratelimit-limit"), None, "it counts against nothing, as /docs does");
+    assert_eq!(response.header("x-ratelimit-limit"), None, "the path counts against no quota, like /docs");
     for link in ["docs_url", "openapi_url"] {
         let path = response.json()[link].as_str().unwrap().strip_prefix(PUBLIC_URL).unwrap().to_owned();
         assert_eq!(world.bare("GET", &path).send().await.status, 200, "{path}");

@@ -77,7 +77,7 @@ async fn malformed_id_is_404_on_every_route() {
             &format!("{employee}x"),
         ] {
             let path = path(route, id, resources.id("deliveries"));
-            // The quota of exports must not refuse the request.
+            // Stays below the quota of exports.
             world.clock.advance_seconds(10);
             let response = ask(&world, &world.admin, method(route), &path, resources.body(route).as_ref()).await;
             assert_eq!(response.refusal(), (404, "not_found".to_owned()), "{} {path}", route.operation);

@@ -1,4 +1,5 @@
-//! A legal hold keeps evidence when another person is erased, and the erasure goes on when it ends (decisions H3, H4).
+//! A legal hold keeps evidence when another person is erased. The erasure continues when the hold ends (decisions H3,
+//! H4).
 
 use candor_domain::access::Permission;
 use candor_service::runtime::{erasure, search_index};
@@ -11,16 +12,16 @@ use crate::support::TestApi;
 const BOTH: &str = "Harassing words to the held person.";
 const PLAIN: &str = "Words that concern no hold.";
 
-/// Data about a person who leaves, with and without a person who is held.
+/// Resources about a person who leaves: some involve a held person, the others do not.
 struct Evidence {
     held: String,
     other: String,
     leaving: String,
-    /// Paths of resources that involve the held person.
+    /// Paths of the resources that involve the held person.
     stay: Vec<String>,
-    /// Paths of resources that do not.
+    /// Paths of the other resources.
     go: Vec<String>,
-    /// Paths of the conversations with the held person and with another one.
+    /// Paths of the conversation with the held person and of the one with another person.
     talks: [String; 2],
 }
 
@@ -83,7 +84,7 @@ impl Evidence {
     }
 }
 
-/// Continues the erasures for some minutes.
+/// Continues the erasures and the indexing for two minutes.
 async fn go_on(world: &TestApi) {
     for _ in 0..6 {
         erasure::run_due(&world.services, || true).await.unwrap();
@@ -92,7 +93,7 @@ async fn go_on(world: &TestApi) {
     }
 }
 
-/// Returns the first message of a conversation between the held person and one that left it and is erased.
+/// Erases a person who has left a conversation with the held person. Returns the first message of that conversation.
 async fn first_message_after_leaving(world: &TestApi) -> Value {
     let evidence = Evidence::make(world).await;
     let other = person(world, "third", "employee", None).await;
@@ -148,7 +149,7 @@ async fn hold_of_another_person_keeps_shared_evidence() {
             shared.name
         );
         let person = world.get(&format!("/v1/employees/{}", evidence.leaving)).await.json();
-        assert_eq!(person["first_name"], "Former", "the person is a pseudonym meanwhile");
+        assert_eq!(person["first_name"], "Former", "the person is pseudonymized although the erasure is running");
 
         let path = format!("/v1/employees/{}/legal-hold", evidence.held);
         assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
@@ -176,7 +177,7 @@ async fn hold_of_another_person_keeps_shared_evidence() {
     }
 }
 
-/// Returns the events that a standard key reads behind a cursor, as type and id of the resource, and the next cursor.
+/// Returns the events that a key reads from a position, as type and id of the resource, and the next position.
 async fn events_behind(world: &TestApi, key: &str, position: &str) -> (Vec<[Value; 2]>, String) {
     let page = world.bare("GET", &format!("/v1/events?limit=100&{position}")).key(key).send().await.json();
     let events = page["data"].as_array().unwrap().iter();

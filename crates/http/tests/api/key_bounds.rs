@@ -1,4 +1,4 @@
-//! The number of valid keys is bounded, also for concurrent requests (decision B7).
+//! The number of valid keys is limited, also for concurrent requests (decision B7).
 
 use candor_domain::access::api_key::{MAX_OF_ORGANIZATION, MAX_OF_PERSON};
 use futures_util::future::join_all;
@@ -35,16 +35,20 @@ async fn key_beyond_those_of_the_organization_is_refused() {
         let world = &shared.world;
         let body = json!({"name": "Own", "scopes": ["observations:read"]});
         let creation = fill(world, &body).await;
-        // The missing key is the one that the tests use.
+        // The admin key of the test counts too.
         assert_eq!(creation.len(), MAX_OF_ORGANIZATION as usize - 1, "{}", shared.name);
         assert_full(&world.post("/v1/portal-links", json!({"scopes": ["observations:read"]})).await);
         let person = world.employee("ada@example.com").await;
         let bound_body = json!({"name": "Hers", "scopes": ["observations:read"], "employee_id": person});
-        assert_eq!(fill(world, &bound_body).await.len(), MAX_OF_PERSON as usize, "a person's keys count apart");
+        assert_eq!(
+            fill(world, &bound_body).await.len(),
+            MAX_OF_PERSON as usize,
+            "a person's keys have a limit of their own"
+        );
         revoke(world, &creation[0]).await;
         let answers = join_all((0..4).map(|_| world.post("/v1/api-keys", body.clone()))).await;
         let (created, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
-        assert_eq!((created.len(), refused.len()), (1, 3), "{}: room for one of four", shared.name);
+        assert_eq!((created.len(), refused.len()), (1, 3), "{}: the limit allows one of four keys", shared.name);
         refused.into_iter().for_each(assert_full);
     }
 }
@@ -60,13 +64,13 @@ async fn ended_key_counts_again_from_a_later_end() {
         body["expires_at"] = json!(START.plus_seconds(3600));
         let [ending] = fill(world, &body).await.try_into().unwrap();
         let later_end = json!({"expires_at": START.plus_seconds(7200)});
-        assert_eq!(world.patch(&ending, later_end.clone()).await.status, 200, "a valid key has its place");
+        assert_eq!(world.patch(&ending, later_end.clone()).await.status, 200, "a valid key is counted already");
         world.clock.advance_seconds(7200);
         body["expires_at"] = Value::Null;
-        assert_eq!(fill(world, &body).await.len(), 1, "the place of the ended key");
+        assert_eq!(fill(world, &body).await.len(), 1, "an ended key does not count");
         let latest_end = json!({"expires_at": START.plus_seconds(9000)});
         assert_full(&world.patch(&ending, latest_end.clone()).await);
-        assert_eq!(world.patch(&ending, json!({"name": "Over"})).await.status, 200, "it stays ended");
+        assert_eq!(world.patch(&ending, json!({"name": "Over"})).await.status, 200, "an ended key can be renamed");
         revoke(world, &lasting[1]).await;
         assert_eq!(world.patch(&ending, latest_end).await.status, 200);
         assert_full(&world.post("/v1/api-keys", body).await);

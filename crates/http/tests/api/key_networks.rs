@@ -9,7 +9,7 @@ use crate::support::{TestApi, TestResponse};
 const PROXY: &str = "10.0.0.1";
 /// A client outside the networks of these tests.
 const OUTSIDE: &str = "198.51.100.1";
-/// Networks with the default peer of the tests.
+/// A network that includes the default peer of the tests.
 const OFFICE: &str = "192.0.2.0/24";
 /// A network inside [`OFFICE`].
 const DESK: &str = "192.0.2.7/32";
@@ -108,7 +108,7 @@ async fn changed_networks_apply_within_a_second() {
         let path = format!("/v1/api-keys/{id}");
         let response = world.patch(&path, json!({"allowed_networks": [OFFICE]})).await;
         assert_eq!(response.json()["allowed_networks"], json!([OFFICE]), "{}", response.text());
-        assert_eq!(get_me(world, &key, OUTSIDE).await.status, 401, "{}: at once here", shared.name);
+        assert_eq!(get_me(world, &key, OUTSIDE).await.status, 401, "{}: at once in this process", shared.name);
         world.clock.advance_millis(900);
         assert!(peer.auth.authenticate_client(&key, outside).await.unwrap().is_none(), "{}", shared.name);
         let entry = &world.get("/v1/audit-log?limit=1").await.json()["data"][0];
@@ -195,7 +195,7 @@ async fn stored_secret_is_not_replayed_into_narrower_networks() {
     };
     assert_eq!(create(&first).await.status, 201);
     assert_eq!(create(&limited).await.refusal(), (409, "idempotency_conflict".to_owned()));
-    // The stored secret is as wide as before, although the key that created it is not.
+    // The stored secret is still valid everywhere, although the key that created it is limited now.
     let path = format!("/v1/api-keys/{first_id}");
     assert_eq!(send(&world, &limited, "PATCH", &path, json!({"allowed_networks": [DESK]})).await.status, 200);
     assert_eq!(create(&limited).await.refusal(), (409, "idempotency_conflict".to_owned()));

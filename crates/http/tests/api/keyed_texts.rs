@@ -1,4 +1,4 @@
-//! One mailbox is one person, and one name one department, however they are written (decision D4).
+//! All spellings of an address are one person, and all spellings of a name are one department (decision D4).
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::support::{TestApi, TestResponse};
 const SPELLINGS: [&str; 3] = ["anna@xn--mller-kva.example", "Anna@MÜLLER.example", "ANNA@XN--MLLER-KVA.EXAMPLE"];
 
 async fn upload(world: &TestApi, file: String) -> TestResponse {
-    // The quota of files.
+    // Stays below the quota of uploads.
     world.clock.advance_seconds(61);
     world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file).send().await
 }
@@ -49,7 +49,7 @@ async fn mailbox_is_one_person_in_rest_csv_and_scim() {
             assert_eq!(report["data"]["created"], 1, "{place}: {report}");
         }
         let employee = world.get(&format!("/v1/employees/{person}")).await.json();
-        assert_eq!(employee["email"], "anna@müller.example", "the text stays as it was sent");
+        assert_eq!(employee["email"], "anna@müller.example", "the address keeps its first spelling");
         let reports = world.get(&format!("/v1/employees?filter[manager_id]={person}")).await.json();
         assert_eq!(reports["data"].as_array().map(Vec::len), Some(3), "on {}", shared.name);
         let user = json!({"schemas": ["urn:ietf:params:scim:schemas:core:2.0:User"], "userName": SPELLINGS[0],

@@ -1,4 +1,5 @@
-//! The largest body of each shape to each route: parsed and decided apart from the workers, with a short answer.
+//! The largest bodies of several shapes, sent to each route: they are parsed and decided in turns, with short
+//! answers.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_http::table::{Body, Method, ROUTES, Route};
@@ -10,7 +11,7 @@ use crate::support::{Request, TestApi, TestResponse};
 
 /// Size of the bodies, a little below the limit of 256 KiB.
 const BYTES: usize = 250_000;
-/// Longest answer to a body that is refused, which may repeat a reference to a missing resource.
+/// Maximum size of an answer to a refused body. The answer may repeat a reference to a missing resource.
 const MAX_ANSWER_BYTES: usize = BYTES + 16 * 1024;
 
 /// Returns members whose text has about [`BYTES`] bytes.
@@ -19,7 +20,7 @@ fn members(value: &str) -> String {
     (0..BYTES / one).map(|number| format!(r#""a{number:06}":{value}"#)).collect::<Vec<_>>().join(",")
 }
 
-/// Returns the bodies of each shape. `member` is a member that the route knows.
+/// Returns one body of each shape. `member` is a member that the route knows.
 fn shapes(member: &str) -> Vec<(&'static str, String)> {
     let nested_arrays = format!("{}1{}", "[".repeat(100), "]".repeat(100));
     let list = |item: &str| vec![item; BYTES / (item.len() + 1)].join(",");
@@ -52,7 +53,7 @@ async fn send_in_turns(world: &TestApi, request: Request<'_>, what: &str) -> Tes
     if let futures_util::future::Either::Left((answered, _)) = first_end {
         panic!("{what}: {} without a turn", answered.status);
     }
-    // This turn comes when the body is parsed.
+    // This turn begins when the body has been parsed.
     let mut next = Box::pin(work.turn(None));
     assert!((&mut next).now_or_never().is_none());
     turns.pop();
@@ -70,7 +71,7 @@ fn check(answered: &TestResponse, what: &str) {
     assert!(answered.body.len() <= MAX_ANSWER_BYTES, "{what}: {} bytes", answered.body.len());
 }
 
-/// Returns a member of a route's body, preferably one with members of its own.
+/// Returns the first member of a route's body, or `metadata` if the route has none.
 fn known_member(body: Option<&Value>) -> String {
     let Some(members) = body.and_then(Value::as_object) else { return "metadata".to_owned() };
     members.keys().next().cloned().unwrap_or_else(|| "metadata".to_owned())
@@ -81,7 +82,7 @@ async fn large_body_of_each_route_is_decided_in_turns() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let test_key = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
-    // Bodies without a key are never large.
+    // Public routes accept only small bodies.
     let has_large_body =
         |route: &&Route| route.method != Method::Get && route.body != Body::Csv && !route.access.is_public();
     for route in ROUTES.iter().filter(has_large_body) {

@@ -73,7 +73,7 @@ async fn page_whose_expansions_show_little_has_all_reports() {
     for shared in every_store().await {
         let world = &shared.world;
         let managers = teams(world).await;
-        // A key of a person outside the teams sees no custom fields, so the page has room for what was not read yet.
+        // A key of a person outside the teams sees no custom fields, so all reports fit into the page.
         let outsider = world.employee("outsider@example.com").await;
         let key = key_for(world, &outsider, AccessLevel::Standard).await;
         let response = world.bare("GET", "/v1/employees?expand=direct_reports&limit=100").key(&key).send().await;

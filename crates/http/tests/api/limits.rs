@@ -39,7 +39,7 @@ async fn reads_and_writes_have_separate_sliding_windows() {
     assert_eq!(
         quota_headers(&write().await),
         (100, 99, 70),
-        "writes count apart, also those that are refused later"
+        "writes have their own quota, which invalid writes count against too"
     );
     world.clock.advance_millis(49_999);
     assert_refused(&read().await, "read", 600, "1");
@@ -47,7 +47,7 @@ async fn reads_and_writes_have_separate_sliding_windows() {
     assert_eq!(
         quota_headers(&read().await),
         (600, 0, 120),
-        "the first one has left, and a refused one was never in"
+        "the first read has left the window, and refused reads were never in it"
     );
     assert_refused(&read().await, "read", 600, "10");
     for count in 1..100 {
@@ -74,7 +74,7 @@ async fn clock_jump_leaves_all_windows_unchanged() {
         assert_refused(&read().await, "read", 600, "50");
         assert_refused(&keyless().await, "without_key", 60, "50");
     }
-    assert_eq!(quota_headers(&read().await), (600, 0, 60), "the reset is shown by the clock");
+    assert_eq!(quota_headers(&read().await), (600, 0, 60), "the time of the reset is in wall-clock time");
     world.clock.set_by_seconds(-7_200);
     world.clock.advance_seconds(50);
     assert_eq!(quota_headers(&read().await), (600, 599, 120 - 7_200));
@@ -88,7 +88,7 @@ async fn head_counts_as_a_read_and_options_is_not_counted() {
     let send = |method: &'static str| world.bare(method, "/v1/me").key(&key).send();
     assert_eq!(quota_headers(&send("GET").await).1, 599);
     assert_eq!(quota_headers(&send("HEAD").await).1, 598);
-    assert_eq!(quota_headers(&send("OPTIONS").await).0, 60, "the look at the address, where nothing is counted");
+    assert_eq!(quota_headers(&send("OPTIONS").await).0, 60, "the headers show the unused quota of the address");
     assert_eq!(quota_headers(&send("OPTIONS").await).1, 60);
     assert_eq!(quota_headers(&send("GET").await).1, 597);
 }
@@ -118,12 +118,16 @@ async fn keys_of_an_organization_share_a_tenfold_quota() {
     let of_all = upload(&keys[10]).await;
     assert_refused(&of_all, "csv", 60, "60");
     assert_eq!(quota_headers(&of_all), (60, 0, 60), "the headers describe the quota of all keys");
-    assert_eq!(world.bare("GET", "/v1/me").key(&keys[10]).send().await.status, 200, "another class");
+    assert_eq!(world.bare("GET", "/v1/me").key(&keys[10]).send().await.status, 200, "reads have another quota");
     let other = operator::create_organization(&world.services, "Other").await.unwrap();
     let elsewhere = world.key_of(other, Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
-    assert_eq!(quota_headers(&upload(&elsewhere).await), (6, 5, 60), "another organization");
+    assert_eq!(quota_headers(&upload(&elsewhere).await), (6, 5, 60), "another organization has its own quota");
     world.clock.advance_seconds(60);
-    assert_eq!(quota_headers(&upload(&keys[10]).await), (6, 5, 120), "refused requests took nothing from the key");
+    assert_eq!(
+        quota_headers(&upload(&keys[10]).await),
+        (6, 5, 120),
+        "refused requests do not count against the key"
+    );
 }
 
 #[tokio::test]
@@ -141,7 +145,7 @@ async fn raised_quota_of_a_key_raises_that_of_its_organization() {
         assert_eq!(write(raised_key.clone()).await.status, 400);
     }
     for other in &others {
-        assert_eq!(write(other.clone()).await.status, 400, "the busy key leaves room for the others");
+        assert_eq!(write(other.clone()).await.status, 400, "the busy key leaves quota for the others");
     }
     assert_eq!(quota_headers(&write(key).await), (100, 99, 60));
 }
@@ -173,10 +177,10 @@ async fn address_over_60_failures_is_refused_except_for_valid_keys() {
     for path in ["/v1/me", "/v1/nothing"] {
         assert_refused(&bad(path).await, "without_key", 60, "60");
     }
-    assert_eq!(world.get("/v1/me").await.status, 200, "a good key is never refused because of its address");
-    assert_eq!(world.bare("GET", "/v1/openapi.json").send().await.status, 200, "nor is what needs no key");
+    assert_eq!(world.get("/v1/me").await.status, 200, "a valid key is not refused because of its address");
+    assert_eq!(world.bare("GET", "/v1/openapi.json").send().await.status, 200, "nor is a public route");
     let elsewhere = world.bare("GET", "/v1/me").with_peer("192.0.2.2").send().await;
-    assert_eq!((elsewhere.status, quota_headers(&elsewhere).1), (401, 59), "another address");
+    assert_eq!((elsewhere.status, quota_headers(&elsewhere).1), (401, 59), "another address has its own quota");
     world.clock.advance_seconds(60);
     assert_eq!(bad("/v1/me").await.status, 401);
 }
@@ -196,7 +200,7 @@ async fn unknown_route_counts_against_a_valid_key_by_method() {
     assert_eq!(
         send("PUT", "/v1/me").await.status,
         405,
-        "what is not there is not there, however often it is asked for"
+        "a wrong method is answered with 405 beyond the quota too"
     );
     assert_eq!(send("POST", "/v1/observations").await.status, 429);
 }
@@ -228,7 +232,7 @@ async fn invitation_acceptance_is_limited_to_20_per_address() {
     let elsewhere =
         world.bare("POST", "/v1/invitations/accept").with_peer("192.0.2.2").json(&json!({"token": "guess"}));
     assert_eq!(elsewhere.send().await.status, 404);
-    assert_eq!(world.bare("GET", "/v1/me").send().await.status, 401, "and that counts apart");
+    assert_eq!(world.bare("GET", "/v1/me").send().await.status, 401, "other failures have another quota");
 }
 
 #[tokio::test]

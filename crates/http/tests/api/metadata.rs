@@ -7,7 +7,7 @@ use crate::objectives::{key_for, person};
 use crate::stores::every_store;
 use crate::support::{TestApi, TestResponse};
 
-/// Bodies of creations without both members, for a person, by the path of the resource.
+/// Returns creations for a person without metadata and external id, each as path and body.
 fn bodies(person: &str) -> [(&'static str, Value); 5] {
     let objective = json!({
         "owner_id": person, "title": "Answer within a day", "period_start": "2026-04-01",
@@ -112,7 +112,7 @@ async fn metadata_is_merged_filtered_audited_and_in_events() {
             assert_eq!(list_by(world, path, both).await, [] as [Value; 0], "{path}");
             assert_eq!(list_by(world, path, "filter[metadata.cycle]=2026-h2").await, [json!(id)], "{path}");
             let same = world.patch(&one, json!({"metadata": {"cycle": "2026-h2", "absent": null}})).await;
-            assert_eq!(same.json(), patch_response.json(), "{path}: nothing changes");
+            assert_eq!(same.json(), patch_response.json(), "{path}: equal metadata change nothing");
             let error_response = world.patch(&one, json!({"metadata": {"cycle": 1}, "external_id": ""})).await;
             let expected_problems = [("external_id", "too_short"), ("metadata.cycle", "invalid_format")];
             let mut problems = error_response.problems();

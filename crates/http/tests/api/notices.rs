@@ -1,4 +1,4 @@
-//! Notifications to org admins from background events: expiring keys and failing files (decisions G).
+//! Notifications to org admins about expiring keys and failing uploads (decisions G).
 
 use candor_service::runtime::reminders;
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ async fn key_expiry_is_notified_to_org_admins_three_times() {
         for day in 1..=21 {
             world.clock.advance_seconds(DAY);
             let count = send_reminders(world).await;
-            assert_eq!(send_reminders(world).await, 0, "once");
+            assert_eq!(send_reminders(world).await, 0, "each reminder is sent once");
             if count > 0 {
                 days.push(20 - day);
             }
@@ -75,11 +75,11 @@ async fn key_with_a_later_expiry_is_notified_before_the_new_end() {
             reminders::due_reminders(&instances[0], || true),
             reminders::due_reminders(&instances[1], || true)
         );
-        assert_eq!(both.0.unwrap() + both.1.unwrap(), 1, "two instances tell of it once");
+        assert_eq!(both.0.unwrap() + both.1.unwrap(), 1, "two processes send a reminder once");
         let endless = world.patch(&format!("/v1/api-keys/{key}"), json!({"expires_at": null})).await;
         assert_eq!(endless.status, 200);
         world.clock.advance_seconds(2 * DAY);
-        assert_eq!(send_reminders(world).await, 0, "it does not end any more");
+        assert_eq!(send_reminders(world).await, 0, "the key has no expiry any more");
     }
 }
 
@@ -109,7 +109,7 @@ async fn connector_shows_the_result_of_its_last_upload() {
         );
         assert_eq!(upload(world, &id, "&dry_run=true", GOOD).await.status, 200);
         assert_eq!(upload(world, &id, "&dry_run=true", UNREADABLE).await.status, 400);
-        assert_eq!(world.get(&path).await.json(), connector, "a dry run is none");
+        assert_eq!(world.get(&path).await.json(), connector, "a dry run is no sync");
         let table = [
             // file,     answer, status,    sync,        message,                  notifications so far
             (GOOD, 200, "active", "succeeded", "", 0),
