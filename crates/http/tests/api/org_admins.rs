@@ -1,5 +1,5 @@
-//! Org admins are made and unmade in admin context only, and one always stays (decision D12). A model written from the
-//! contract alone predicts the result of random histories.
+//! The role of an org admin is given and taken in admin context only, and one org admin always stays (decision D12).
+//! A model written from the contract alone predicts the results of random histories.
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use proptest::prelude::*;
@@ -67,7 +67,8 @@ fn address(at: usize) -> String {
     format!("person{at}@example.com")
 }
 
-/// Takes the step. Returns the status; for a row of a file, the status of an equal request.
+/// Performs the step. Returns status and body of the answer. For a refused row of a file, the status is that of an
+/// equal request.
 async fn take_step(world: &TestApi, key: &str, id: &str, at: usize, step: &Step) -> (u16, Value) {
     let path = format!("/v1/employees/{id}");
     let request = match step {
@@ -109,7 +110,7 @@ async fn admins_follow_the_model_in_random_histories() {
         }
         for number in 0..candor_test_explore::size(150, 3_000) {
             let (at, is_admin, step) = step().new_tree(&mut runner).unwrap().current();
-            // The quota of files.
+            // Stays below the quota of uploads.
             world.clock.advance_seconds(61);
             let key = if is_admin { &world.admin } else { &standard };
             let expected_status = expected(&people, at, is_admin, &step);

@@ -29,7 +29,7 @@ async fn metrics_are_served_to_local_peers_only() {
     assert_eq!(world.bare("GET", "/metrics").send().await.status, 404);
     let forwarded_request =
         world.bare("GET", "/metrics").with_peer("127.0.0.1").header("x-forwarded-for", "127.0.0.1");
-    assert_eq!(forwarded_request.send().await.status, 404, "what a proxy passes on is not from this machine");
+    assert_eq!(forwarded_request.send().await.status, 404, "a forwarded request may come from another machine");
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn readiness_check_writes_at_most_once_a_second() {
 async fn unreachable_store_is_503_with_retry_after() {
     let store = Arc::new(Faulty::new(in_memory()));
     let world = TestApi::on(store.clone(), HttpSettings::default()).await;
-    assert_eq!(world.get("/v1/me").await.status, 200, "the key is known for a moment");
+    assert_eq!(world.get("/v1/me").await.status, 200, "the key is cached for a moment");
     store.set_down(true);
     let response = world.get("/v1/observations").await;
     assert_eq!(response.refusal(), (503, "unavailable".to_owned()));

@@ -77,7 +77,7 @@ async fn expansion_stands_beside_its_id_and_needs_its_scope() {
     let key = world.scoped(&[Permission::ObservationsRead]).await;
     for path in [format!("/v1/observations/{id}"), "/v1/observations".to_owned()] {
         let response = world.bare("GET", &format!("{path}?expand=attributes")).key(&key).send().await;
-        assert_eq!(response.status, 200, "attributes ride on observations");
+        assert_eq!(response.status, 200, "the scope of observations suffices for attributes");
         let response_with_person = world.bare("GET", &format!("{path}?expand=employee")).key(&key).send().await;
         assert_eq!(response_with_person.refusal(), (403, "permission_denied".to_owned()), "{path}");
         assert_eq!(

@@ -113,7 +113,7 @@ async fn people_are_listed_by_their_ids() {
             .collect::<Vec<_>>()
     };
     let id_query = format!("filter[id]={}&filter[id]={}&filter[id]={}", ids[2], ids[1], ids[2]);
-    assert_eq!(ids_for(&id_query).await, [&*ids[2]], "who has left is left out, as in every list");
+    assert_eq!(ids_for(&id_query).await, [&*ids[2]], "the default of the list omits deactivated people");
     assert_eq!(ids_for(&format!("{id_query}&filter[status]=all")).await, [&*ids[1], &*ids[2]]);
     assert_eq!(ids_for(&format!("{id_query}&filter[status]=all&filter[email]=p2@example.com")).await, [&*ids[2]]);
     assert_eq!(ids_for("filter[id]=emp_01KJPWD6M24DF9HWRAYHFSFV52").await, [""; 0]);
@@ -133,13 +133,13 @@ async fn department_is_archived_only_without_active_members() {
     let other = format!("/v1/employees/{}", world.employee("grace@example.com").await);
     let path = format!("/v1/departments/{department}");
     let archive = async || world.post(&format!("{path}/archive"), json!({})).await;
-    assert_eq!(archive().await.refusal(), (409, "conflict".to_owned()), "somebody who is invited is a member");
+    assert_eq!(archive().await.refusal(), (409, "conflict".to_owned()), "an invited person is a member");
     send_and_expect_success(&world, "POST", &format!("{member}/deactivate"), json!({})).await;
     assert!(archive().await.json()["archived_at"].is_string());
     assert_eq!(archive().await.refusal(), (409, "conflict".to_owned()));
     assert_eq!(world.patch(&path, json!({"name": "Care"})).await.refusal(), (409, "conflict".to_owned()));
     let conflict_response = world.post("/v1/departments", json!({"name": "CARE"})).await;
-    assert_eq!(conflict_response.refusal(), (409, "conflict".to_owned()), "its name stays taken");
+    assert_eq!(conflict_response.refusal(), (409, "conflict".to_owned()), "the name stays in use");
     let response = world.patch(&other, json!({"department_id": department})).await;
     assert_eq!(
         (response.status, response.problems()),
@@ -153,7 +153,7 @@ async fn department_is_archived_only_without_active_members() {
     )
     .await
     .json();
-    assert_eq!(member_json["department_id"], json!(department), "who was in it stays in it");
+    assert_eq!(member_json["department_id"], json!(department), "a member of the department stays in it");
     let departments_for =
         async |query: &str| world.get(&format!("/v1/departments{query}")).await.json()["data"].clone();
     assert_eq!(departments_for("").await, json!([]));

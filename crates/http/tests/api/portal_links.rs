@@ -119,7 +119,7 @@ async fn link_of_a_bound_or_test_key_has_its_person_and_environment() {
             let me = world.bare("GET", "/v1/me").key(exchange["key"].as_str().unwrap()).send().await.json();
             assert_eq!((&me["employee_id"], me["environment"].as_str()), (&person, Some(environment)), "{what}");
             let id = exchange["id"].as_str().unwrap();
-            assert_eq!(world.get(&format!("/v1/api-keys/{id}")).await.status, 200, "{what}: it is listed");
+            assert_eq!(world.get(&format!("/v1/api-keys/{id}")).await.status, 200, "{what}: the key is shown");
         }
     }
 }
@@ -184,5 +184,5 @@ async fn exchange_is_limited_to_20_per_address() {
     assert_eq!(response.json()["error"]["details"], details);
     let accept_response =
         world.bare("POST", "/v1/invitations/accept").json(&json!({"token": "guess"})).send().await;
-    assert_eq!(accept_response.status, 404, "invitations count apart");
+    assert_eq!(accept_response.status, 404, "invitations have their own quota");
 }

@@ -221,7 +221,7 @@ async fn objectives_of(world: &TestApi, key: &str, owner: &str) -> BTreeMap<&'st
     ids
 }
 
-/// Rejects an objective, and returns the notification of its owner.
+/// Rejects an objective, and returns the id of the notification to its owner.
 async fn notified_of(world: &TestApi, key: &str, objective: &str) -> String {
     let reject = format!("/v1/manager-objectives/{objective}/reject");
     world.bare("POST", &reject).key(key).json(&json!({"reason": "Too vague"})).send().await;

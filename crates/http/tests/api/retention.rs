@@ -1,4 +1,4 @@
-//! Retention: what is removed and what stays, legal holds, receipts, failures of any piece (decision H5).
+//! Retention: removed and kept resources, legal holds, receipts, and failures of any piece (decision H5).
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
 use candor_domain::retention::{Retention, RetentionRun, RuleStarts};
@@ -30,7 +30,8 @@ pub(crate) async fn stored_run(world: &TestApi, key: &str) -> String {
     id.to_string()
 }
 
-/// Continues the runs of the retention, each time some seconds later. Failures are repeated by the next round.
+/// Continues the runs of the retention in four rounds, 20 seconds apart. A round repeats the failed work of the one
+/// before.
 pub(crate) async fn run(world: &TestApi, faulty: &Faulty) {
     for _ in 0..4 {
         faulty.set_time(world.services.clock.now());
@@ -58,11 +59,11 @@ async fn observation(world: &TestApi, about: &str) -> String {
 struct TestResources {
     /// Resources that every rule of 30 days removes.
     old: Vec<String>,
-    /// Resources that stay: of a held person, in a summary, in use.
+    /// Resources that stay: those of a held person, an included observation, and those that are not archived.
     kept: Vec<String>,
     /// The subject of most resources.
     person: String,
-    /// Participants of the old conversation and of a held one.
+    /// The person on hold, who takes part in a kept conversation.
     held: String,
 }
 

@@ -1,4 +1,5 @@
-//! Retention of people who left: who is erased, who is kept, and who cannot be erased (decision H5).
+//! Retention of people who left: those who are erased, those who are kept, and those whose erasure fails (decision
+//! H5).
 
 use candor_domain::access::Tenant;
 use candor_domain::people::Employee;

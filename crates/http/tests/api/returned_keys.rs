@@ -1,4 +1,4 @@
-//! Keys from before a person was deactivated stay off when the person comes back (decision B7).
+//! The keys of a deactivated person stay disabled when the person returns, until they are enabled (decision B7).
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_http::table::{Method, ROUTES, Route};
@@ -10,7 +10,7 @@ use crate::resources::{Resources, method};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
-/// Ways to come back, and their media types.
+/// Requests with which a person returns, and their media types.
 const WAYS: [(&str, &str); 3] =
     [("reactivate", "application/json"), ("rehire", "application/json"), ("csv", "text/csv")];
 const EMAIL: &str = "ada@example.com";
@@ -22,17 +22,17 @@ async fn key_of(world: &TestApi, person: &str) -> (String, String) {
     (format!("/v1/api-keys/{}", creation["id"].as_str().unwrap()), creation["key"].as_str().unwrap().to_owned())
 }
 
-/// Returns the status of a request with this key. Records of keys that were read before are stale by then.
+/// Returns the status of a request with this key a second later, when cached keys have expired.
 async fn status_with(world: &TestApi, secret: &str) -> u16 {
     world.clock.advance_seconds(1);
     world.bare("GET", "/v1/me").key(secret).send().await.status
 }
 
-/// Deactivates the person and brings the person back.
+/// Deactivates the person and lets the person return.
 async fn leave_and_return(world: &TestApi, person: &str, (way, media): (&str, &str)) {
     let path = format!("/v1/employees/{person}");
     assert_eq!(world.post(&format!("{path}/deactivate"), json!({})).await.status, 200);
-    // The quota of files.
+    // Stays below the quota of uploads.
     world.clock.advance_seconds(61);
     let (back, body) = match way {
         "csv" => ("/v1/employees/csv".to_owned(), format!("email,status\n{EMAIL},active\n")),
@@ -129,7 +129,11 @@ async fn lost_rights_are_not_taken_back_while_they_are_cached() {
                 world.patch(&path, loses.clone()).await.status
             };
             assert_eq!(loss_status, 200, "{}, {name}", shared.name);
-            assert_eq!(world.bare("GET", &path).key(&own).send().await.status, 200, "reads go on for a second");
+            assert_eq!(
+                world.bare("GET", &path).key(&own).send().await.status,
+                200,
+                "reads are allowed for a second"
+            );
             let expected_status = if loses.is_null() { 401 } else { 403 };
             let key = json!({"name": "New", "scopes": ["*"], "access_level": "admin", "employee_id": id});
             for (method, path, body) in [

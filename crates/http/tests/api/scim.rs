@@ -1,4 +1,4 @@
-//! SCIM requests of identity providers: dialects, life of a person, discovery, errors.
+//! SCIM requests of identity providers: dialects, creation and return of people, discovery, and errors.
 
 mod erased_names;
 mod isolation;
@@ -181,7 +181,7 @@ async fn returning_person_is_restored_with_the_same_id() {
             assert_eq!(provider.send(method, &format!("/Users/{id}"), None).await.status, 404);
         }
         let person = shared.world.get(&format!("/v1/employees/{id}")).await.json();
-        assert_eq!(person["status"], "deactivated", "the history stays");
+        assert_eq!(person["status"], "deactivated", "the person is kept");
         assert_eq!(provider.made(&user("ada")).await, id);
         let log = shared.world.get("/v1/events?limit=100").await.json();
         let kinds: Vec<_> = log["data"].as_array().unwrap().iter().map(|event| event["event"].clone()).collect();

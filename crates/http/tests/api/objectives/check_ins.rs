@@ -340,7 +340,10 @@ async fn erased_owner_takes_check_ins_and_leaves_no_parent() {
         assert_eq!(updates.len(), 1, "{}: {updates:?}", shared.name);
         assert_eq!(updates[0]["data"], child);
         let remaining_check_ins = world.get(&format!("{own}/check-ins")).await.json();
-        assert_eq!(remaining_check_ins["data"][0]["note"], "About Ada", "the text stays under the pseudonym");
+        assert_eq!(
+            remaining_check_ins["data"][0]["note"], "About Ada",
+            "the note stays, by a pseudonymized author"
+        );
         assert_eq!(remaining_check_ins["data"][0]["author_id"], json!(boss));
         let response = world.post(&format!("{own}/check-ins"), check_in_body("Later")).await;
         assert_eq!(response.status, 409, "{}", response.text());
@@ -380,15 +383,15 @@ async fn retention_removes_check_ins_with_their_objective() {
         assert_eq!(
             event_types,
             ["objective.updated", "objective.updated"],
-            "those that supported the removed one"
+            "the objectives whose parent was removed are updated"
         );
         assert_eq!(world.get(&second_objective).await.json()["parent_id"], Value::Null);
         assert_eq!(world.get(&team).await.status, 404);
         assert_eq!(world.get(&own).await.json()["parent_id"], Value::Null);
-        assert_eq!(world.get(&first_objective).await.status, 200, "a person on hold wrote there");
+        assert_eq!(world.get(&first_objective).await.status, 200, "a held person wrote a check-in of it");
         let export_lines = world.get("/v1/exports?resources=check_ins").await.lines();
         assert_eq!(export_lines.last().unwrap()["counts"], json!({"check_ins": 1}));
-        // The loss of its parent does not make an archived objective younger.
+        // The loss of its parent does not prolong the retention of an archived objective.
         world.clock.advance_seconds(12 * DAY);
         run(world, &faulty).await;
         assert_eq!(world.get(&second_objective).await.status, 404);

@@ -68,7 +68,12 @@ async fn one_of_twenty_concurrent_approvals_wins() {
         assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
         let notifications =
             shared.world.get(&format!("/v1/notifications?filter[recipient_id]={owner}")).await.json();
-        assert_eq!(notifications["data"].as_array().unwrap().len(), 1, "{}: the owner is told once", shared.name);
+        assert_eq!(
+            notifications["data"].as_array().unwrap().len(),
+            1,
+            "{}: the owner gets one notification",
+            shared.name
+        );
     }
 }
 

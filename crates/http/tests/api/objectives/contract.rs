@@ -57,7 +57,7 @@ pub(super) fn reported(state: &str) -> &str {
     if state == "in review" { "proposed" } else { state }
 }
 
-/// Returns `true` if archiving is the only remaining action.
+/// Returns `true` if no action except archiving can follow.
 pub(super) fn is_finished(state: &str) -> bool {
     matches!(state, "completed" | "missed" | "archived")
 }

@@ -183,13 +183,13 @@ async fn objective_history_is_paged_newest_first_with_comments() {
     for entry in &entries {
         let members: Vec<_> = entry.as_object().unwrap().keys().collect();
         let entry_members = ["action", "actor", "changes", "comment", "id", "occurred_at", "request_id", "target"];
-        assert_eq!(members, entry_members, "all but the context, which is for who reads the audit log");
+        assert_eq!(members, entry_members, "only the audit log shows the context");
     }
     let first = json!({
         "title": {"from": null, "to": "Answer within a day"}, "period_start": {"from": null, "to": "2026-04-01"},
         "period_end": {"from": null, "to": "2026-06-30"},
     });
-    assert_eq!(entries[6]["changes"], first, "all of it is new to the reviewer");
+    assert_eq!(entries[6]["changes"], first, "all fields are new to the reviewer");
     let second = json!({"title": {"from": "Answer within a day", "to": "Answer within four hours"}});
     assert_eq!(entries[3]["changes"], second, "the difference since the last submission");
     assert_eq!(ids(&entries).len(), 8);

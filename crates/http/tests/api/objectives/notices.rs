@@ -23,7 +23,7 @@ async fn submission_notifies_the_manager_and_decision_the_owner() {
     let owner = person(&world, "owner", "employee", Some(&boss)).await;
     person(&world, "admin", "org_admin", None).await;
     let path = objective(&world, KINDS[0], &owner).await;
-    assert_eq!(all_notices(&world).await, [], "nobody of a new one");
+    assert_eq!(all_notices(&world).await, [], "a new objective causes no notification");
     ask(&world, &world.admin, &path, "submit").await;
     world.clock.advance_millis(1);
     let reason = "Which tickets?\n\"All\"?";
@@ -93,7 +93,7 @@ async fn notification_is_read_once_and_read_all_covers_one_person() {
     read["read_at"] = json!(world.services.clock.now().to_string());
     assert_eq!(world.post(&path, json!({})).await.json(), read);
     world.clock.advance_millis(5);
-    assert_eq!(world.post(&path, json!({})).await.json(), read, "the second time changes nothing");
+    assert_eq!(world.post(&path, json!({})).await.json(), read, "a second request changes nothing");
     assert_eq!(list("&filter[unread]=false").await, [read.clone()]);
     assert_eq!(list("&filter[unread]=true").await.len(), 3);
     assert_eq!(list(&format!("&filter[unread]=true&filter[recipient_id]={owner}")).await.len(), 2);
@@ -105,7 +105,7 @@ async fn notification_is_read_once_and_read_all_covers_one_person() {
         unread_notices.iter().map(|item| item["recipient_id"].as_str().unwrap()).collect::<Vec<_>>(),
         [&other]
     );
-    assert!(list("").await.contains(&read), "what was read before stays as it was");
+    assert!(list("").await.contains(&read), "a notification that was read before is unchanged");
 }
 
 #[tokio::test]

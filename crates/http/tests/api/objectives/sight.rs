@@ -96,7 +96,7 @@ async fn meets(
         let response = send(world, key, "GET", &format!("{path}{suffix}"), None).await;
         assert_eq!(response.status, if may == ExpectedAccess::Nothing { 404 } else { 200 }, "{case}{suffix}");
         if may == ExpectedAccess::Nothing {
-            assert_eq!(response.without_request_id(), nothing, "{case}{suffix}: as if it were absent");
+            assert_eq!(response.without_request_id(), nothing, "{case}{suffix}: answered like an absent one");
         }
     }
     let id = path.rsplit('/').next().unwrap().to_owned();
@@ -186,7 +186,7 @@ async fn objective_visibility_follows_reporting_line_changes() {
         world.patch(&format!("/v1/employees/{middle}"), json!({"manager_id": new})).await;
         assert_eq!((status_for(&before).await, status_for(&after).await), (404, 200), "{}", shared.name);
         world.post(&format!("/v1/employees/{middle}/deactivate"), json!({})).await;
-        assert_eq!(status_for(&after).await, 200, "{}: through somebody who has left", shared.name);
+        assert_eq!(status_for(&after).await, 200, "{}: a deactivated manager is still in the line", shared.name);
         world.post(&format!("/v1/employees/{new}/deactivate"), json!({})).await;
         world.clock.advance_seconds(2);
         assert_eq!(status_for(&after).await, 401, "{}", shared.name);

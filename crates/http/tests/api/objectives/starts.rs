@@ -42,13 +42,13 @@ async fn approved_objective_starts_on_its_day_unless_held_back() {
             paths.push(create_approved(world, kind, &owner, begins).await);
         }
         let objective_before = world.get(&paths[1]).await.json();
-        assert_eq!(sweep(world).await, 1, "what begins today");
+        assert_eq!(sweep(world).await, 1, "the objective that begins today");
         assert_eq!(statuses(world, &paths).await, ["in_progress", "approved", "approved"]);
         assert_eq!(ask(world, &world.admin, &paths[0], "PATCH approved").await.status, 200);
         world.clock.advance_seconds(DAY);
         assert_eq!(sweep(world).await, 0);
         let mut feed = Feed::from_now(world).await;
-        // The last millisecond of the previous day, then the first of the start day.
+        // First just before the end of the previous day, then just after the beginning of the start day.
         world.clock.advance_seconds(15 * 3600);
         world.clock.advance_millis(-1000);
         assert_eq!(
@@ -59,7 +59,7 @@ async fn approved_objective_starts_on_its_day_unless_held_back() {
         assert_eq!(sweep(world).await, 2);
         assert_eq!(statuses(world, &paths).await, ["approved", "in_progress", "in_progress"]);
         let objective_after = world.get(&paths[1]).await.json();
-        assert_eq!(objective_after["approved_at"], objective_before["approved_at"], "set once");
+        assert_eq!(objective_after["approved_at"], objective_before["approved_at"], "the start is no approval");
         assert_eq!(objective_after["updated_at"], json!(world.services.clock.now().to_string()));
         let events = feed.read().await;
         let mut event_scopes: Vec<_> = events
@@ -124,10 +124,10 @@ async fn two_instances_start_each_objective_once() {
         assert_eq!(one.unwrap() + two.unwrap() + three.unwrap(), 120, "{}", shared.name);
         let mut ids_of_events: Vec<_> =
             feed.read().await.iter().map(|event| event["data"]["id"].to_string()).collect();
-        assert_eq!(ids_of_events.len(), 60, "{}: one event each", shared.name);
+        assert_eq!(ids_of_events.len(), 60, "{}: one event for each objective", shared.name);
         ids_of_events.sort();
         ids_of_events.dedup();
-        assert_eq!(ids_of_events.len(), 60, "{}: of as many objectives", shared.name);
+        assert_eq!(ids_of_events.len(), 60, "{}: the events are of different objectives", shared.name);
         for path in paths {
             let history = world.get(&format!("{path}/history")).await.json();
             let actions: Vec<_> =

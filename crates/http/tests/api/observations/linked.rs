@@ -232,7 +232,12 @@ async fn conversation_about_a_hidden_observation_is_refused() {
             let list_path = format!("/v1/conversations?filter[about_id]={}", all.hidden);
             assert_eq!(walk(world, key, &list_path).await.len(), usize::from(!shown.is_null()), "{}", store.name);
         }
-        assert_eq!(world.get(&path).await.json()["about"], about, "{}: it stays stored", store.name);
+        assert_eq!(
+            world.get(&path).await.json()["about"],
+            about,
+            "{}: the stored subject is unchanged",
+            store.name
+        );
         let response = world.bare("POST", "/v1/conversations").key(&all.employee_key).json(&body).send().await;
         assert_eq!(response.status, 422, "{}: {}", store.name, response.text());
         assert_eq!(response.problems(), [("about.id".to_owned(), "not_found_in_organization".to_owned())]);

@@ -155,7 +155,7 @@ async fn invalid_observation_parameters_are_named() {
         assert_eq!((response.status, response.problems()), (400, problem(field, code)), "{query}");
     }
     let response = world.get("/v1/observations?filter[created_at][lte]=2026-01-01T00:00:00+01:00").await;
-    assert!(response.text().contains("%2B"), "a plus sign in a query is a blank, which is easily overlooked");
+    assert!(response.text().contains("%2B"), "the message explains that a plus sign in a query means a blank");
 }
 
 #[tokio::test]

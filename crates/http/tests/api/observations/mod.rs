@@ -180,7 +180,7 @@ async fn observation_action_fires_one_event_per_state_change() {
         let archived_observation = act("archive").await.json();
         let now = world.services.clock.now().to_string();
         assert_eq!(archived_observation, with(active.clone(), &json!({"archived_at": now, "updated_at": now})));
-        assert_eq!(world.get(&path).await.json(), archived_observation, "an archived one is shown");
+        assert_eq!(world.get(&path).await.json(), archived_observation, "an archived observation is shown");
         for attempt in ["archive", "update"] {
             let response =
                 if attempt == "archive" { act("archive").await } else { world.patch(&path, active.clone()).await };

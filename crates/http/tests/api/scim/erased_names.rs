@@ -1,5 +1,5 @@
-//! Texts of connectors that name an erased person: all are removed, however they write the address, and those that name the
-//! next holder of the address stay.
+//! Texts of connectors that name an erased person are removed, in whatever spelling of the address. Texts that name
+//! the next holder of the address stay.
 
 use candor_service::runtime::erasure;
 use serde_json::json;
@@ -37,7 +37,7 @@ async fn go_on(world: &TestApi) {
     }
 }
 
-/// Returns the texts of each kind that connectors leave behind.
+/// Returns the lists that show texts of connectors, each as path and answer in lower case.
 async fn texts(world: &TestApi, provider: &Provider<'_>) -> Vec<(String, String)> {
     let issues = format!("/v1/connectors/{}/sync-issues?filter[resolved]=all", provider.connector);
     let lists = ["connectors", "audit-log", "notifications", "events"].map(|list| format!("/v1/{list}?limit=100"));
@@ -86,7 +86,7 @@ async fn other_spellings_of_an_erased_address_are_removed() {
     }
 }
 
-/// Returns the open issues and the texts that name the address.
+/// Returns the number of mentions of the address in each of the [`texts`].
 async fn named(world: &TestApi, provider: &Provider<'_>) -> Vec<usize> {
     texts(world, provider).await.into_iter().map(|(_, text)| text.matches("zqmark").count()).collect()
 }

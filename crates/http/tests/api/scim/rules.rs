@@ -296,7 +296,7 @@ async fn confirmation_of_an_org_admin_counts_once() {
         assert_eq!(world.patch(&format!("/v1/employees/{id}"), json!({"role": "org_admin"})).await.status, 200);
         let status = async || world.get(&format!("/v1/employees/{id}")).await.json()["status"].clone();
 
-        // Their return: refused until it is confirmed, and again the next time.
+        // The return of the org admin is refused until it is confirmed, and again the next time.
         for round in 1..=2 {
             assert_eq!(provider.patch(&id, "active", json!(false)).await.status, 200);
             let response = provider.patch(&id, "active", json!(true)).await;
@@ -306,7 +306,7 @@ async fn confirmation_of_an_org_admin_counts_once() {
             assert_eq!(status().await, "active");
         }
 
-        // Another address: the confirmation is for this address only, and for seven days.
+        // A new address is refused as well. The confirmation is for this address only, and for seven days.
         let rename = async |name: &str| {
             let address = json!(format!("{name}@example.com"));
             provider.patch(&id, r#"emails[type eq "work"].value"#, address).await.status

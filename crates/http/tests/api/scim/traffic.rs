@@ -56,7 +56,11 @@ async fn brake_of_test_data_refuses_without_a_pause() {
         }
         assert_eq!(test.patch(&ids[1], "title", json!("X")).await.status, 200, "on {}", shared.name);
         let connector = shared.world.get(&format!("/v1/connectors/{}", live.connector)).await.json();
-        assert_eq!((&connector["status"], &connector["people"]), (&json!("active"), &json!(0)), "live figures");
+        assert_eq!(
+            (&connector["status"], &connector["people"]),
+            (&json!("active"), &json!(0)),
+            "status and figures are those of the live data"
+        );
     }
 }
 
@@ -130,8 +134,9 @@ async fn request_log_has_refused_requests_too() {
 
 #[tokio::test]
 async fn request_has_a_span_with_its_use_case_below() {
-    // A subscriber of this thread alone loses spans: threads of the store have none and disable them for all.
-    // Events of new spans are complete with the response; a thread of the store may close a span later.
+    // The subscriber is global: with one for this thread only, the threads of the store would have none, and that
+    // disables spans for all threads. The test reads the events of new spans, which are complete with the response. A
+    // thread of the store may close its span later.
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt().json().with_span_events(FmtSpan::NEW).with_writer(lines.clone());
     tracing::subscriber::set_global_default(subscriber.finish()).unwrap();
@@ -148,11 +153,11 @@ async fn request_has_a_span_with_its_use_case_below() {
     let nothing: Vec<Value> = vec![];
     assert_eq!(spans_above("request", "http.route", json!("/scim/v2/Users")), nothing);
     assert_eq!(spans_above("use_case", "otel.name", json!("scim.create_user")), ["request"]);
-    // The link and the person of the creation.
+    // The creation writes two rows: the link and the person.
     assert_eq!(spans_above("commit", "rows", json!(2)), ["request", "use_case"]);
 }
 
-/// An access request for a person of a provider has their account and their issues (decision H2).
+/// The personal data of a person of a provider include the account and its issues (decision H2).
 #[tokio::test]
 async fn personal_data_has_the_account_and_its_issues() {
     for shared in every_store().await {
