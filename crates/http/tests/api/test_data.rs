@@ -77,11 +77,11 @@ async fn test_data_reset_empties_test_data_only() {
         assert_eq!(count(&world, &test, list).await, 0, "{list}");
         assert_eq!(count(&world, &world.admin, list).await, there, "{list} of the live data set");
     }
-    assert!(count(&world, &test, "attributes").await > 10, "the starter set is back");
+    assert!(count(&world, &test, "attributes").await > 10, "the starter set is restored");
     assert_eq!(count(&world, &test, "audit-log?filter[action]=test_data.reset").await, 1);
     let second_reset =
         world.bare("POST", "/v1/test-data/reset").key(&test).header("idempotency-key", "once").send().await;
-    assert_eq!(second_reset.json(), reset.json(), "a retry is answered alike");
+    assert_eq!(second_reset.json(), reset.json(), "a retry gets the same answer");
     populate(&world, &test).await;
     assert_eq!(count(&world, &test, "employees?filter[status]=all").await, 3, "the addresses are free again");
 }

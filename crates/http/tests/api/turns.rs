@@ -1,4 +1,4 @@
-//! Background work of one organization does not hold back that of others.
+//! The background work of one organization does not delay that of others.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::retention::DAY;
 use crate::stores::{every_faulty_store, every_store};
 use crate::support::TestApi;
 
-/// Creates a person, who leaves, and begins their erasure. Returns its path.
+/// Creates a person, deactivates the person and requests an erasure. Returns the path of the erasure.
 async fn begin(world: &TestApi, key: &str, name: &str) -> String {
     let send = async |path: &str, body: serde_json::Value| {
         let response = world.bare("POST", path).key(key).json(&body).send().await;
@@ -40,7 +40,7 @@ async fn organizations_take_turns_at_erasures() {
         let status =
             async |key: &str, path: &str| world.bare("GET", path).key(key).send().await.json()["status"].clone();
         for _ in 0..50 {
-            // Each look at the clock takes so long that one erasure uses the working time of a run.
+            // Each check whether to go on takes so long that one erasure uses the working time of a run.
             let clock = Arc::clone(&world.clock);
             let slow = move || {
                 clock.advance_seconds(6);
@@ -52,12 +52,12 @@ async fn organizations_take_turns_at_erasures() {
             }
         }
         assert_eq!(status(&other, &foreign).await, "completed", "{}", shared.name);
-        assert_eq!(status(&world.admin, &own[3]).await, "running", "the last one waits, {}", shared.name);
+        assert_eq!(status(&world.admin, &own[3]).await, "running", "the last erasure waits, {}", shared.name);
     }
 }
 
-/// Creates a person and archived observations about them, which the retention removes after 30 days. Returns the path of the
-/// last one.
+/// Creates archived observations about a person, and a rule that removes them after 30 days. Returns the path of the
+/// last observation.
 async fn archive(world: &TestApi, key: &str, count: usize) -> String {
     let send = async |path: &str, body: serde_json::Value| {
         let response = world.bare("POST", path).key(key).json(&body).send().await;
@@ -90,7 +90,7 @@ async fn organizations_take_turns_at_retention_runs() {
         world.clock.advance_seconds(40 * DAY);
         faulty.set_time(world.services.clock.now());
         let clock = Arc::clone(&world.clock);
-        // Each look at the clock takes so long that one piece uses the working time of a call.
+        // Each check whether to go on takes so long that one piece uses the working time of a call.
         let slow = move || {
             clock.advance_seconds(6);
             true

@@ -1,5 +1,5 @@
-//! Large answers that clients do not read, and large bodies that they do not finish: memory is bounded per key and in
-//! total.
+//! The memory of large answers that clients do not read, and of large bodies that they do not finish, is limited per
+//! key and in total.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_http::{ByteLimits, HttpSettings, ServerOptions};
@@ -15,7 +15,7 @@ use crate::support::{PATIENCE, TestApi};
 const PEOPLE: usize = 32;
 const MIB: usize = 1024 * 1024;
 
-/// Creates a world with a page of more than 1 MiB, and a memory limit per key that only two such pages fit.
+/// Creates a service with a page of more than 1 MiB, and settings whose memory limit per key allows two such pages.
 async fn world_with_large_page() -> (TestApi, HttpSettings) {
     let world = TestApi::new().await;
     let fields: Map<String, Value> =
@@ -50,7 +50,7 @@ async fn page(server: &TestListener, key: &str) -> String {
 /// Retries until the page is served.
 async fn page_in_the_end(server: &TestListener, key: &str) {
     let page_loop = async { while !page(server, key).await.starts_with("HTTP/1.1 200") {} };
-    tokio::time::timeout(PATIENCE, page_loop).await.expect("the memory of answers is given back");
+    tokio::time::timeout(PATIENCE, page_loop).await.expect("the memory of answers is not released");
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn half_sent_body(server: &TestListener, path: &str, kind: &str, size: usi
         server.key
     );
     stream.write_all(head.as_bytes()).await.unwrap();
-    // A refused body may not be taken to its end.
+    // The server may close the connection before it has read the whole body.
     let _ = stream.write_all(&vec![b' '; size - 10]).await;
     stream
 }
@@ -138,20 +138,20 @@ async fn half_sent_bodies_over_the_limit_of_a_key_are_503() {
     };
     let refusal_loop = async {
         loop {
-            // The quota of writes is not what refuses.
+            // Stays below the quota of writes.
             world.clock.advance_millis(2_000);
             let answer = server.talk(create(&server.key, large).as_bytes()).await;
             if answer.starts_with("HTTP/1.1 503") {
                 return answer;
             }
-            // On a busy machine, this request may have come before a held one, which was refused in its place.
+            // On a busy machine, this request may come before a half-sent one, which is then refused in its place.
             connections.push(half_sent_body(&server, "/v1/departments", "application/json", large).await);
         }
     };
-    let error_text = tokio::time::timeout(PATIENCE, refusal_loop).await.expect("the budget is used up");
+    let error_text = tokio::time::timeout(PATIENCE, refusal_loop).await.expect("no body is refused");
     assert!(error_text.contains("retry-after: 2") && error_text.contains("bodies"), "{error_text}");
     let small = server.talk(create(&server.key, 10).as_bytes()).await;
-    assert!(small.starts_with("HTTP/1.1 201"), "small bodies need no room: {small}");
+    assert!(small.starts_with("HTTP/1.1 201"), "small bodies are not limited: {small}");
     let foreign = server.talk(create(&other, large).as_bytes()).await;
     assert!(foreign.starts_with("HTTP/1.1 201"), "another organization is served: {foreign}");
     connections.clear();
@@ -160,7 +160,7 @@ async fn half_sent_bodies_over_the_limit_of_a_key_are_503() {
             world.clock.advance_millis(2_000);
         }
     };
-    tokio::time::timeout(PATIENCE, success_loop).await.expect("the room of bodies is given back");
+    tokio::time::timeout(PATIENCE, success_loop).await.expect("the memory of bodies is not released");
     server.handle.stop(false).await;
 }
 

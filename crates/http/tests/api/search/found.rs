@@ -56,7 +56,7 @@ async fn search_reflects_writes_archivals_and_restores_at_once() {
         let zoe = people("harbour zoe").await;
         assert_eq!(zoe.len(), 1, "{}", shared.name);
         assert_eq!(world.post(&format!("/v1/employees/{}/deactivate", zoe[0]), json!({})).await.status, 200);
-        assert!(people("harbour").await.is_empty(), "who has left, {}", shared.name);
+        assert!(people("harbour").await.is_empty(), "a deactivated person is not found, {}", shared.name);
     }
 }
 

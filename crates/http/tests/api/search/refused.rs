@@ -164,9 +164,17 @@ async fn search_before_indexing_ends_is_503_with_retry_after() {
     assert_eq!(response.header("retry-after"), Some("30"));
     let both = search(&world, &[("q", "calm"), ALL]).await;
     assert_eq!(without_request_id(both.json()), without_request_id(response.json()));
-    assert_eq!(search(&world, &[("q", "ada"), ("types", "employees")]).await.status, 200, "which is complete");
+    assert_eq!(
+        search(&world, &[("q", "ada"), ("types", "employees")]).await.status,
+        200,
+        "the index of people is complete"
+    );
     let test = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
-    assert_eq!(world.bare("GET", &path(&[("q", "calm")])).key(&test).send().await.status, 200, "another data set");
+    assert_eq!(
+        world.bare("GET", &path(&[("q", "calm")])).key(&test).send().await.status,
+        200,
+        "the index of the test data is complete"
+    );
     store.set_backlog(None);
     assert_eq!(ids(&search(&world, &[("q", "calm")]).await).len(), 1);
 }

@@ -110,7 +110,11 @@ async fn summary_inclusion_is_refused_with_its_reason() {
     let (employee, boss) = someone(&world).await;
     let pending = json!({"email": "p@example.com", "first_name": "P", "last_name": "E", "send_invite": true});
     let pending = world.made("/v1/employees", pending).await;
-    assert_eq!(world.post("/v1/summaries", body(&pending)).await.status, 201, "about whom there is");
+    assert_eq!(
+        world.post("/v1/summaries", body(&pending)).await.status,
+        201,
+        "the subject may be an invited person"
+    );
     let (own, others, gone) = (
         observation(&world, &employee).await,
         observation(&world, &boss).await,
@@ -146,5 +150,5 @@ async fn summary_inclusion_is_refused_with_its_reason() {
         goals.push(objective(&world, &boss).await);
     }
     let full = with(body(&many), objectives, json!(goals));
-    assert_eq!(world.post("/v1/summaries", full).await.status, 201, "of anybody");
+    assert_eq!(world.post("/v1/summaries", full).await.status, 201, "the objectives may be those of other people");
 }

@@ -100,7 +100,7 @@ async fn approval_during_observation_archival_ends_consistently() {
             assert_eq!(
                 world.get(&path).await.json(),
                 approved.json(),
-                "{}: it stays as it was answered",
+                "{}: the summary is unchanged since its approval",
                 shared.name
             );
         }

@@ -1,5 +1,5 @@
-//! Editors of a summary do not approve it where reviews are required (decision C10). A model written from the contract
-//! alone predicts the result of random histories.
+//! Editors of a summary do not approve it if reviews are required (decision C10). A model written from the contract
+//! alone predicts the results of random histories.
 
 use candor_domain::access::AccessLevel;
 use proptest::prelude::*;
@@ -37,12 +37,12 @@ enum Stage {
 struct Model {
     stage: Stage,
     edited_by: Option<usize>,
-    /// Callers who edited it and whose text no other person has submitted since.
+    /// Callers whose edits no other person has submitted since.
     editors: Vec<usize>,
 }
 
 impl Model {
-    /// Returns the status of the response, and follows the step unless it is an approval.
+    /// Returns the expected status of the response, and updates the model. An approval does not change it.
     fn follow(&mut self, caller: usize, step: Step) -> u16 {
         let person = (caller != ORGANIZATION).then_some(caller);
         match (step, self.stage) {

@@ -41,7 +41,7 @@ async fn objective_links_its_unarchived_summaries() {
             shared.name
         );
         let tag = response_before.header("etag").unwrap();
-        assert!(!is_unchanged(world, &path, tag).await, "{}: what is shown has another tag", shared.name);
+        assert!(!is_unchanged(world, &path, tag).await, "{}: the ETag covers the links", shared.name);
         let response_after = world.get(&path).await;
         assert!(is_unchanged(world, &path, response_after.header("etag").unwrap()).await);
         let list_entry = world.get("/v1/employee-objectives").await.json()["data"][0].clone();
@@ -49,7 +49,7 @@ async fn objective_links_its_unarchived_summaries() {
         assert_eq!(
             response_after.json()["updated_at"],
             response_before.json()["updated_at"],
-            "an objective does not change by it"
+            "a link is no change of the objective"
         );
         assert_eq!(feed.all("objective.").await, [Value::Null; 0]);
         let patch_response =
@@ -94,23 +94,22 @@ async fn archived_observation_leaves_drafts_not_approved_summaries() {
         }
         assert!(!is_unchanged(world, &draft, &tag).await);
         act_on_observation("restore").await;
-        assert_eq!(shows(&draft).await, json!([gone, kept]), "{}: it comes back", instance.name);
+        assert_eq!(shows(&draft).await, json!([gone, kept]), "{}: it is shown again", instance.name);
         assert!(is_unchanged(world, &draft, &tag).await);
         act_on_observation("archive").await;
         done(world, &draft, &["approve"]).await;
         act_on_observation("restore").await;
-        assert_eq!(
-            shows(&draft).await,
-            json!([kept]),
-            "{}: what was approved without it stays without it",
-            instance.name
-        );
+        assert_eq!(shows(&draft).await, json!([kept]), "{}: an approved summary does not change", instance.name);
         act_on_observation("archive").await;
         done(world, &approved, &["return"]).await;
-        assert_eq!(shows(&approved).await, json!([kept]), "{}: a draft again", instance.name);
+        assert_eq!(shows(&approved).await, json!([kept]), "{}: the summary is a draft again", instance.name);
         let round = world.get(&review).await.json();
         let patch_response = world.patch(&review, round.clone()).await;
-        assert_eq!((patch_response.status, patch_response.json()), (200, round), "what was read can be sent back");
+        assert_eq!(
+            (patch_response.status, patch_response.json()),
+            (200, round),
+            "the body of a read is accepted as a change"
+        );
         let second_patch = world.patch(&review, json!({"included_observation_ids": [kept, gone]})).await;
         assert_eq!(second_patch.problems(), [("included_observation_ids".to_owned(), "invalid_state".to_owned())]);
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{path, text};
 use crate::support::TestApi;
 
-/// A department, a person in it and one outside of it.
+/// A department, a person in it and a person outside of it.
 struct Staff {
     department: String,
     inside: String,
@@ -99,7 +99,7 @@ async fn replay_of_all_events_evaluates_the_filter_again() {
     observe(&world, &staff.outside, "opportunity").await;
     let webhook =
         subscribe_with_filter(&world, json!({"department_id": [staff.department], "type": "strength"})).await;
-    // The replay counts the present department, so the events of the second person are delivered.
+    // The replay filters by the present departments, so the event about the second person is delivered.
     staff.moves(&world, &staff.inside, Value::Null).await;
     staff.moves(&world, &staff.outside, json!(staff.department)).await;
     world.clock.advance_seconds(1);
@@ -115,7 +115,7 @@ async fn replay_of_all_events_evaluates_the_filter_again() {
         attempts.iter().map(|entry| entry.event_type.into()).collect::<Vec<&str>>(),
         ["observation.created"]
     );
-    // Failed deliveries are replayed whatever the filter is now.
+    // A replay of failed deliveries ignores the filter.
     let patch_response = world.patch(&path(&webhook), json!({"filter": {"type": "opportunity"}})).await;
     assert_eq!(patch_response.status, 200, "{}", patch_response.text());
     assert_eq!(replay("failed").await, json!(1));

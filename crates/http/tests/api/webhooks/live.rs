@@ -167,7 +167,7 @@ async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     event_names.extend(connectors::provider_is_refused(&world).await);
     event_names.extend(person_is_held_and_erased(&world).await);
     event_names.extend(retention_has_ended(&world, &faulty).await);
-    // Fired by the mailer, which this process does not have; its tests are those of the service.
+    // The mailer fires this event, and this test runs no mailer. The tests of the service cover it.
     event_names.insert(EventType::InvitationUpdated.word().to_owned());
     assert_eq!(event_names, EventType::words().into_iter().map(str::to_owned).collect::<BTreeSet<_>>());
 }
@@ -179,7 +179,7 @@ async fn retention_has_ended(world: &TestApi, faulty: &Faulty<dyn Storage>) -> B
     world.patch("/v1/organization", json!({"retention": {"archived_observations": "P30D"}})).await;
     world.clock.advance_seconds(40 * 86_400);
     for _ in 0..3 {
-        // Rules apply by the time of the store.
+        // The retention uses the time of the store.
         faulty.set_time(world.services.clock.now());
         retention::run_due(&world.services, || true).await.unwrap();
         world.clock.advance_seconds(20);

@@ -39,7 +39,7 @@ async fn delivery_is_attempted_seven_times_and_then_dropped() {
         assert_eq!(webhook_json["last_delivery_status"], status);
         assert_eq!(text(&webhook_json, "last_delivery_at"), attempts[0].attempted_at.to_string());
         world.clock.advance_seconds(delay - 1);
-        assert_eq!(world.attempt_all(503).await, [], "not before its time");
+        assert_eq!(world.attempt_all(503).await, [], "the next attempt is not due yet");
         world.clock.advance_seconds(1);
     }
     assert_eq!(entries(&world, &webhook, "").await, expected_entries);
@@ -68,7 +68,7 @@ async fn delivery_log_shows_duration_and_status_0_for_no_answer() {
     assert_eq!(figures(bad), (json!("failed"), json!(0), Value::Null));
     assert_eq!(figures(good), (json!("success"), json!(204), json!("2026-03-02T09:00:30.002Z")));
     assert_ne!((&good["id"], &good["next_attempt_at"]), (&bad["id"], &bad["next_attempt_at"]));
-    assert_eq!(good["event_id"], bad["event_id"], "the event keeps its id, an attempt has its own");
+    assert_eq!(good["event_id"], bad["event_id"], "both attempts are of the same event");
 }
 
 #[tokio::test]
@@ -142,7 +142,7 @@ async fn invalid_delivery_log_parameters_are_named() {
     assert_eq!(
         world.get(absent).await.status,
         404,
-        "what is not there comes before what is wrong with the request"
+        "an absent subscription is reported before invalid parameters"
     );
 }
 
@@ -164,7 +164,7 @@ async fn delivery_attempt_is_read_by_id_and_so_is_its_event() {
     }
     world.clock.advance_seconds(30 * 86_400 + 1);
     let event = format!("/v1/events/{}", text(listed, "event_id"));
-    assert_eq!(world.get(&event).await.status, 404, "the feed does not go back so far");
+    assert_eq!(world.get(&event).await.status, 404, "the feed shows the events of 30 days");
 }
 
 #[tokio::test]

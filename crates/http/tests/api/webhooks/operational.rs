@@ -20,7 +20,7 @@ async fn fired_events(world: &TestApi, kind: &str) -> Vec<Value> {
     events["data"].as_array().unwrap().clone()
 }
 
-/// Fires what is due on three instances at once. Returns the number of events about subscriptions and keys.
+/// Fires the due events on three instances at once. Returns the number of events about subscriptions, and about keys.
 async fn sweep(shared: &SharedService) -> (u64, u64) {
     let instances = [81, 82, 83].map(|seed| shared.instance(seed));
     let failing = instances.iter().map(|instance| operational_events::failing_webhooks(instance, || true));
@@ -60,7 +60,7 @@ async fn failing_webhook_is_reported_once_until_a_success() {
             (webhook_json["url"].clone(), webhook_json["last_delivery_at"].clone());
         assert_eq!(data, webhook_json);
         world.employee("cy@example.com").await;
-        assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 0, "there was no success");
+        assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 0, "no success since the last event");
         assert_eq!(attempts(&shared, &[86_400], 200).await, 0);
         world.employee("dan@example.com").await;
         assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 1);
@@ -97,7 +97,7 @@ async fn event_about_the_subscription_is_not_redelivered() {
         world.employee("ada@example.com").await;
         assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 1, "{}", shared.name);
         let event = fired_events(world, "webhook.failing").await[0]["id"].as_str().unwrap().parse().unwrap();
-        // An attempt as in the log of a release that replayed such events.
+        // A delivery as an older release queued it, which replayed such events to every subscription.
         let (tenant, webhook) = (Tenant::live(world.organization), own["id"].as_str().unwrap().parse().unwrap());
         let event = (event, EventType::WebhookFailing);
         let job = Job::new(tenant, webhook, event, world.services.clock.now(), DeliveryOrigin::Replay);
@@ -142,7 +142,7 @@ async fn end_of_a_key_is_announced_once_7_days_ahead() {
         let end = world.services.clock.now().plus_seconds(30 * DAY).to_string();
         assert_eq!(world.patch(&format!("/v1/api-keys/{id}"), json!({"expires_at": end})).await.status, 200);
         world.clock.advance_seconds(22 * DAY);
-        assert_eq!(sweep(&shared).await.1, 0, "the end has changed");
+        assert_eq!(sweep(&shared).await.1, 0, "the key has a later end");
         world.clock.advance_seconds(DAY);
         assert_eq!(sweep(&shared).await.1, 1, "{}", shared.name);
     }

@@ -16,10 +16,10 @@ const LIMITED: &str = "https://limited.example/hooks";
 const UNLIMITED: &str = "https://receiver.example/hooks";
 const RATE: usize = 5;
 const EVENTS: usize = 40;
-/// Number of events that the first engine sends to the limited receiver before it dies, if there is another one.
+/// Number of events that the limited receiver gets before the first engine dies, if there is a second engine.
 const BEFORE_DEATH: usize = 15;
-/// Simulated milliseconds in which all events must be sent: 8 s by the rate, and 30 s until the leases of a dead
-/// engine end.
+/// Simulated milliseconds in which all events must be sent. The rate takes 8 s of them, and the leases of a dead
+/// engine end after 30 s.
 const DEADLINE: i64 = 45_000;
 
 #[tokio::test]
@@ -62,7 +62,7 @@ async fn engines_together_keep_the_rate_of_a_receiver() {
         let (mut limited, mut unlimited) = (vec![], vec![]);
         let start_millis = world.clock.now().millis();
         for number in 0.. {
-            // Half of the events come at once, the rest while deliveries wait.
+            // Half of the events occur at once, the others while deliveries wait.
             let is_new = number <= EVENTS / 2;
             for name in if number == 0 { 0..EVENTS / 2 } else { 0..usize::from(is_new) } {
                 world.employee(&format!("person-{number}-{name}@example.com")).await;

@@ -38,11 +38,11 @@ async fn test_delivery_makes_one_attempt_under_the_announced_id() {
         assert_eq!((&entry["event_type"], &entry["attempt"]), (&json!("test.ping"), &json!(1)));
         assert_eq!((&entry["status"], &entry["next_attempt_at"]), (&json!(shown), &Value::Null));
         assert_eq!(world.get(&path(&webhook)).await.json()["last_delivery_status"], shown);
-        assert_eq!(stored(&world, &webhook).await.streak, Streak::default(), "it counts for nothing else");
+        assert_eq!(stored(&world, &webhook).await.streak, Streak::default(), "test deliveries are no failures");
         world.clock.advance_seconds(200_000);
-        assert_eq!(world.attempt_all(200).await, [], "it is never repeated");
+        assert_eq!(world.attempt_all(200).await, [], "test deliveries are not retried");
     }
-    assert_eq!(world.get("/v1/events").await.json()["data"], json!([]), "nothing has happened");
+    assert_eq!(world.get("/v1/events").await.json()["data"], json!([]), "the feed has no test events");
 }
 
 #[tokio::test]
@@ -74,7 +74,11 @@ async fn test_deliveries_have_their_own_quota() {
         (&details, Some("60"))
     );
     let write = world.bare("PATCH", &path(&webhook)).key(&key).json(&json!({})).send().await;
-    assert_eq!((write.status, write.header("x-ratelimit-remaining")), (200, Some("99")), "writes count apart");
+    assert_eq!(
+        (write.status, write.header("x-ratelimit-remaining")),
+        (200, Some("99")),
+        "writes have another quota"
+    );
     world.clock.advance_seconds(60);
     assert_eq!(test().await.status, 200);
 }
@@ -113,10 +117,10 @@ async fn redelivery_uses_the_announced_id_and_the_original_event() {
     assert_eq!(entries[0]["event_id"], entries[1]["event_id"]);
     world.clock.advance_seconds(30);
     let attempts = world.attempt_all(200).await;
-    assert_eq!((attempts.len(), attempts[0].attempt), (1, 2), "it is retried like any other");
+    assert_eq!((attempts.len(), attempts[0].attempt), (1, 2), "a redelivery is retried like other deliveries");
     assert_ne!(json!(attempts[0].id), redelivery["delivery_id"]);
     let second_response = redeliver(&world, &webhook, &text(&redelivery, "delivery_id")).await;
-    assert_eq!(second_response.status, 202, "any attempt of the event will do");
+    assert_eq!(second_response.status, 202, "any attempt of the event can be redelivered");
 }
 
 #[tokio::test]
@@ -142,11 +146,11 @@ async fn impossible_redelivery_is_409_with_the_reason() {
     world.attempt_all(200).await;
     world.clock.advance_seconds(40);
     sweep::run_once(&world.services).await.unwrap();
-    assert_eq!(redeliver(&world, &webhook, &failed).await.status, 404, "so is an attempt");
+    assert_eq!(redeliver(&world, &webhook, &failed).await.status, 404, "an attempt is kept for 30 days as well");
     assert_eq!(
         expect_conflict(&attempt_id).await,
         conflict("event", "removed", "redeliver"),
-        "one that was made later outlives it"
+        "a later attempt is kept longer than its event"
     );
 }
 
@@ -207,7 +211,7 @@ async fn redelivery_does_not_wait_for_the_next_scheduled_attempt() {
         assert_eq!(world.attempt_all(500).await.len(), 1);
     }
     world.clock.advance_seconds(60);
-    assert_eq!(world.attempt_all(200).await, [], "the next one is six hours ahead");
+    assert_eq!(world.attempt_all(200).await, [], "the next attempt is due in six hours");
     let response = redeliver(&world, &webhook, &failed).await;
     assert_eq!(response.status, 202, "{}", response.text());
     let redelivery = response.json();
@@ -224,7 +228,7 @@ async fn redelivery_does_not_wait_for_the_next_scheduled_attempt() {
     assert_eq!(
         (last.len(), last[0].attempt),
         (1, 7),
-        "it keeps the attempts that the schedule has left, and no more"
+        "a redelivery has the attempts that are left in the schedule"
     );
     assert_eq!(log(&world, &webhook).await[0]["status"], "dropped");
     world.clock.advance_seconds(200_000);
@@ -238,7 +242,7 @@ async fn redelivering_a_due_delivery_makes_one_attempt() {
     world.clock.advance_seconds(30);
     let one = redeliver(&world, &webhook, &failed).await;
     let other = redeliver(&world, &webhook, &failed).await;
-    assert_eq!((one.status, other.status, &one.body), (202, 202, &other.body), "an id that was told stands");
+    assert_eq!((one.status, other.status, &one.body), (202, 202, &other.body), "the announced id is kept");
     let attempts = world.attempt_all(200).await;
     assert_eq!((attempts.len(), json!(attempts[0].id)), (1, one.json()["delivery_id"].clone()));
 }

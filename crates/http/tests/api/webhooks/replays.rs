@@ -65,7 +65,7 @@ async fn replay_sends_failed_deliveries_unless_all_is_requested() {
         assert_eq!(run_replay(&world, &webhook, body.clone()).await, wanted, "{body}");
         let attempts = world.attempt_all(204).await;
         assert_eq!(attempts.len() as u64, wanted, "{body}");
-        assert!(attempts.iter().all(|attempt| attempt.attempt == 1), "it starts anew");
+        assert!(attempts.iter().all(|attempt| attempt.attempt == 1), "a replay starts with the first attempt");
     }
 }
 
@@ -75,12 +75,12 @@ async fn replay_skips_queued_deliveries_and_counts_failures_only() {
     let webhook = history(&world).await;
     let body = json!({"since": SINCE, "only": "all"});
     assert_eq!(run_replay(&world, &webhook, body.clone()).await, 3);
-    assert_eq!(run_replay(&world, &webhook, body.clone()).await, 0, "they are to come anyway");
+    assert_eq!(run_replay(&world, &webhook, body.clone()).await, 0, "all of them are queued");
     assert_eq!(world.attempt_all(204).await.len(), 3);
     assert_eq!(
         run_replay(&world, &webhook, json!({"since": SINCE})).await,
         0,
-        "each has been acknowledged by now"
+        "all of them are acknowledged by now"
     );
     assert_eq!(run_replay(&world, &webhook, body).await, 3);
     let log = world.get(&format!("/v1/audit-log?filter[target_id]={}", text(&webhook, "id"))).await.json();
@@ -99,13 +99,13 @@ async fn replay_expedites_and_counts_waiting_failures() {
     world.employee("new@example.com").await;
     let replay_body = json!({"since": SINCE, "only": "failed"});
     assert_eq!(run_replay(&world, &webhook, replay_body.clone()).await, 3);
-    assert_eq!(run_replay(&world, &webhook, replay_body).await, 0, "they are due now");
+    assert_eq!(run_replay(&world, &webhook, replay_body).await, 0, "all of them are due");
     let attempts = |made: Vec<candor_domain::webhook::Delivery>| {
         let mut attempts: Vec<_> = made.iter().map(|delivery| delivery.attempt).collect();
         attempts.sort_unstable();
         attempts
     };
-    assert_eq!(attempts(world.attempt_all(500).await), [1, 2, 2, 2], "each goes on where it was");
+    assert_eq!(attempts(world.attempt_all(500).await), [1, 2, 2, 2], "each delivery has its next attempt");
     world.clock.advance_seconds(1);
     assert_eq!(run_replay(&world, &webhook, json!({"since": SINCE, "only": "all"})).await, 4);
     assert_eq!(attempts(world.attempt_all(200).await), [2, 3, 3, 3]);
@@ -140,7 +140,7 @@ async fn replay_of_an_inactive_subscription_is_409() {
     assert_eq!(response.refusal(), (409, "conflict".to_owned()));
     assert_eq!(response.json()["error"]["details"], conflict("active", false, "replay"));
     let invalid = replay(&world, &webhook, json!({"since": "x"})).await;
-    assert_eq!(invalid.status, 400, "fields come before state");
+    assert_eq!(invalid.status, 400, "fields are checked before the state");
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn invalid_replay_fields_are_named() {
     assert_eq!(
         run_replay(&world, &webhook, json!({"since": "2026-01-31T09:00:00.001Z"})).await,
         0,
-        "30 days are inside"
+        "a replay goes back 30 days"
     );
     let missing = world.ask("POST", &format!("{}/replay", path(&webhook))).send().await;
     assert_eq!(missing.refusal(), (400, "bad_request".to_owned()));
@@ -187,7 +187,7 @@ async fn replay_over_several_commits_queues_each_event_once() {
     let upload = world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file).send().await;
     assert_eq!(upload.status, 200, "{}", upload.text());
     let webhook = subscribed(&world, &["employee.created"]).await;
-    assert_eq!(run_replay(&world, &webhook, json!({"since": SINCE})).await, 0, "nothing was attempted");
+    assert_eq!(run_replay(&world, &webhook, json!({"since": SINCE})).await, 0, "no delivery was attempted");
     assert_eq!(run_replay(&world, &webhook, json!({"since": SINCE, "only": "all"})).await, PEOPLE as u64);
     let mut events = std::collections::BTreeSet::new();
     for _ in 0..2 {

@@ -50,7 +50,7 @@ async fn rotated_secret_signs_for_24_hours_more() {
     assert_eq!(ends().await, [time("2026-03-03T09:00:00.001Z"), time("2026-03-03T19:00:00.001Z"), None]);
     world.clock.advance_seconds(86_400);
     rotate(&world, &webhook).await;
-    assert_eq!(ends().await.len(), 2, "what has ended is forgotten");
+    assert_eq!(ends().await.len(), 2, "ended secrets are removed");
 }
 
 #[tokio::test]

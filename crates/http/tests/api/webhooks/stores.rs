@@ -96,7 +96,7 @@ async fn one_of_concurrent_hundredth_subscriptions_wins() {
         }
         assert_eq!(world.patch(&path(&webhook), json!({"active": true})).await.status, 200, "{store}");
         assert_eq!(world.ask("DELETE", &path(&webhook)).send().await.status, 204, "{store}");
-        assert_eq!(world.post("/v1/webhooks", body.clone()).await.status, 201, "{store}: there is room again");
+        assert_eq!(world.post("/v1/webhooks", body.clone()).await.status, 201, "{store}: a deletion makes room");
         assert_eq!(world.post("/v1/webhooks", body).await.status, 422, "{store}");
     }
 }

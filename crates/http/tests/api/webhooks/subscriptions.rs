@@ -213,9 +213,9 @@ async fn deleted_subscription_loses_its_log_and_queue() {
         assert_eq!(response.refusal(), (404, "not_found".to_owned()), "{method} {path}");
     }
     world.clock.advance_seconds(60);
-    assert_eq!(world.attempt_all(200).await, [], "what was queued dies");
+    assert_eq!(world.attempt_all(200).await, [], "queued deliveries are discarded");
     world.employee("alan@example.com").await;
-    assert_eq!(world.attempt_all(200).await, [], "and nothing is queued any more");
+    assert_eq!(world.attempt_all(200).await, [], "no further deliveries are queued");
     assert_eq!(world.get("/v1/webhooks").await.json()["data"], json!([]));
 }
 
@@ -236,23 +236,23 @@ async fn delivery_changes_the_etag_but_not_the_version() {
     let world = TestApi::new().await;
     let webhook = subscribed(&world, &["employee.created"]).await;
     let tag = async || world.get(&path(&webhook)).await.header("etag").unwrap().to_owned();
-    let status_with_tag = async |tag: &str| {
+    let is_current_tag = async |tag: &str| {
         world.ask("GET", &path(&webhook)).header("if-none-match", tag).send().await.status == 304
     };
     let tag_before = tag().await;
-    assert!(status_with_tag(&tag_before).await);
+    assert!(is_current_tag(&tag_before).await);
     world.employee("ada@example.com").await;
     assert_eq!(world.attempt_all(500).await.len(), 1);
     let tag_after = tag().await;
     assert_ne!(tag_before, tag_after);
-    assert!(!status_with_tag(&tag_before).await, "last_delivery_at has changed");
-    assert!(status_with_tag(&tag_after).await && status_with_tag(&format!("{tag_before}, W/{tag_after}")).await);
+    assert!(!is_current_tag(&tag_before).await, "last_delivery_at has changed");
+    assert!(is_current_tag(&tag_after).await && is_current_tag(&format!("{tag_before}, W/{tag_after}")).await);
     let change = async |tag: &str, description: &str| {
         let request = world.ask("PATCH", &path(&webhook)).header("if-match", tag);
         request.json(&json!({"description": description})).send().await
     };
     let response = change(&tag_before, "one").await;
-    assert_eq!(response.status, 200, "nobody has changed it");
+    assert_eq!(response.status, 200, "a delivery is no change of the subscription");
     assert_eq!(response.header("etag"), Some(tag().await.as_str()));
     for stale in [&tag_before, &tag_after] {
         assert_eq!(change(stale, "two").await.refusal(), (412, "conflict".to_owned()));
@@ -272,7 +272,7 @@ async fn reactivated_subscription_resets_its_failures() {
     assert_eq!(stored(&world, &webhook).await.streak.failures, 1);
     let set = async |active: bool| world.patch(&path(&webhook), json!({"active": active})).await.json();
     assert_eq!(set(true).await["active"], true);
-    assert_eq!(stored(&world, &webhook).await.streak.failures, 1, "an active one keeps its count");
+    assert_eq!(stored(&world, &webhook).await.streak.failures, 1, "an active subscription keeps its count");
     let paused_webhook = set(false).await;
     assert_eq!(
         (&paused_webhook["active"], &paused_webhook["last_delivery_status"]),
@@ -284,7 +284,7 @@ async fn reactivated_subscription_resets_its_failures() {
     assert_eq!(stored(&world, &webhook).await.streak, Streak::default());
     world.clock.advance_seconds(30);
     let attempt_numbers: Vec<_> = world.attempt_all(200).await.iter().map(|delivery| delivery.attempt).collect();
-    assert_eq!(attempt_numbers, [2], "what happened in the meantime was not queued, and the retry is");
+    assert_eq!(attempt_numbers, [2], "the retry is sent, but no event from the pause");
 }
 
 #[tokio::test]
