@@ -1,4 +1,5 @@
-//! Inputs of checks. The gate skips a check whose inputs are unchanged since it passed on this machine.
+//! Inputs of checks. The gate skips a check whose inputs are unchanged since it passed on this machine, or since the first run
+//! with an empty cache, which leaves the slow ones to `cargo xtask explore`.
 
 use crate::ci::BESIDE;
 use crate::packages::fingerprint;
@@ -39,7 +40,7 @@ impl Inputs {
         }
         let paths: Vec<&str> = step.inputs.iter().chain(&COMMON).copied().collect();
         if self.is_unchanged(step.name, &paths) {
-            let reason = format!("unchanged since it passed: {}", step.inputs.join(", "));
+            let reason = format!("unchanged since an earlier run: {}", step.inputs.join(", "));
             return FinishedStep::skip(step.name, &format!("{reason}; `{}` runs it", step.words()));
         }
         let waits = self.is_new && step.waits_for_a_cache;

@@ -68,7 +68,7 @@ async fn copy_with_a_dangling_reference_is_refused() {
     }
     let file = File::new();
     let error = copied(&damaged_file.source(), &file.target()).await.unwrap_err();
-assert!(error.to_string().contains("refer to missing rows of employees"), "{error}");
+    assert!(error.to_string().contains("refer to missing rows of employees"), "{error}");
     assert!(progress(&file.path()).await.is_some(), "the copy stays unfinished, so it cannot be served");
     let Some(database) = server() else { return };
     let server_error = copied(&damaged_file.source(), &filled(&database).await).await.unwrap_err();
