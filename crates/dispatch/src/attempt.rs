@@ -21,7 +21,7 @@ const STORE_FAILED: Duration = Duration::from_secs(5);
 pub struct Destination<'a> {
     /// URL of the subscription.
     pub url: &'a str,
-    /// Whether the subscription is active.
+    /// `true` if the subscription is active.
     pub active: bool,
 }
 
@@ -69,8 +69,8 @@ pub fn admit<M>(
     late_result.map_or(Ok(()), |result| Err(AttemptResult::Settled(Box::new(result))))
 }
 
-/// Returns the result of a delivery whose attempt needs data that the store failed to look up: it is due
-/// again soon.
+/// Returns the result of a delivery whose attempt needs data that the store failed to look up: the delivery is due
+/// again after five seconds.
 #[must_use]
 pub fn store_failed(now: Timestamp) -> AttemptResult {
     AttemptResult::Back(add(now, STORE_FAILED))

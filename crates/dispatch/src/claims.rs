@@ -1,8 +1,9 @@
 //! State machine that decides the next claim from the results of earlier ones.
 //!
-//! Normally a claim takes the deliveries that have been due for the longest time. If these exceed one claim, or
-//! one queue is full, a walk along the queues takes some deliveries of each. So one long queue does not delay
-//! the rest. Parked deliveries are claimed from time to time, because their subscription may be active again.
+//! Normally a claim takes the deliveries that have been due for the longest time. If there are more than one claim
+//! takes, or one queue is full, a walk along the queues takes some deliveries of each. So one long queue does not
+//! delay the rest. Parked deliveries are claimed from time to time, because their subscription may be active
+//! again.
 
 #[cfg(test)]
 mod tests;
@@ -24,7 +25,8 @@ pub(crate) const LEAST_ROOM: usize = 64;
 const MOST: usize = 128;
 /// Maximum number of queues that one claim walks past. Most of them may have nothing due.
 const QUEUES: u16 = 512;
-/// Maximum number of deliveries that a claim takes from a new queue: half of its capacity.
+/// Maximum number of deliveries that a claim takes from a new queue: half of the deliveries that may wait in the
+/// queue.
 const EACH: usize = 32;
 /// Assumed number of queues with due deliveries before a walk has counted them.
 const QUEUES_EXPECTED: usize = 32;
@@ -83,14 +85,14 @@ impl WalkState {
     }
 
     fn walk(&self, room: usize, most: usize, full: Vec<QueueKey>, limited: Vec<(QueueKey, u16)>) -> QueueWalk {
-        // If as many queues as before have deliveries, half of the capacity remains for new ones.
+        // If as many queues as before have deliveries, half of the capacity remains for further queues.
         let each = (room / (2 * self.queues.max(self.queues_before))).clamp(1, most);
         QueueWalk { after: self.after, queues: QUEUES, each: to_u16(each), busy: full, limited }
     }
 
     /// Records a step of the walk. While a walk finds deliveries, its next step is due at once. After its end, the
-    /// next walk starts after `pause`, or as soon as a queue in `passed_over` has room. If it started while these
-    /// queues are full, it would skip them and find too little to be worth its cost.
+    /// next walk starts after `pause`, or as soon as a queue in `passed_over` has room. A walk that started while
+    /// these queues are full would skip them and find too little to be worth its cost.
     fn took(&mut self, walk: &QueueWalk, claimed: &ClaimedJobs, now: Duration, pause: Duration) {
         let queues = queues_of(claimed);
         self.queues += queues.len();
@@ -133,24 +135,26 @@ impl Claims {
         self.due.may_be_due(now) || self.parked.may_be_due(now)
     }
 
-    /// Returns `true` if the store may have more due deliveries of a queue: claims skipped it, or took some.
+    /// Returns `true` if the store may have more due deliveries of a queue: the latest claims skipped the queue or
+    /// took some of its deliveries.
     pub(crate) fn may_have_more(&self, queue: QueueKey) -> bool {
         self.due.passed_over.contains(&queue) || self.due.served.contains(&queue)
     }
 
-    /// Returns the queues that the latest claim took from; they are likely to have more.
+    /// Returns the queues from which the latest claim of due deliveries took some; these queues are likely to have
+    /// more.
     pub(crate) fn recent(&self) -> &[QueueKey] {
         &self.recent
     }
 
-    /// Sets the number of further deliveries that each of these queues can take. Taking fewer from a long queue
-    /// would only cause more claims.
+    /// Sets the maximum per queue for the next walk: `count` is the number of further deliveries that each queue
+    /// of [`Claims::recent`] can take. Taking fewer from a long queue would only cause more claims.
     pub(crate) fn each_takes(&mut self, count: Option<usize>) {
         self.each = count.map_or(EACH, |count| count.max(EACH));
     }
 
-    /// Returns the next claim, if any. `full` lists the queues to skip, in order, and `limited` the queues from
-    /// which a walk takes fewer deliveries.
+    /// Returns the next claim, if any. `room` is the number of deliveries that fit into memory, `full` lists the
+    /// queues to skip, sorted, and `limited` the queues from which a walk takes fewer deliveries.
     pub(crate) fn next(
         &mut self,
         now: Duration,
@@ -218,7 +222,7 @@ impl Claims {
         self.parked.has_more = true;
     }
 
-    /// Returns the steady time of the next claim if no event makes one due earlier.
+    /// Returns the steady time of the next claim, unless an event makes an earlier claim due.
     pub(crate) fn look_at(&self) -> Duration {
         self.due.look_at.min(self.parked.look_at)
     }

@@ -19,10 +19,10 @@ use crate::unsettled::InFlight;
 use crate::{Settings, WaitingDelivery};
 pub use rates::{RateLeaseOrder, SendPermit};
 
-/// Minimum pause between claims when there is no capacity or the last claim was empty.
+/// Minimum time until the claim loop asks for another claim or attempt, unless a wake comes before.
 const REST: Duration = Duration::from_millis(20);
-/// Time for which this process skips a queue whose secrets it cannot open. The deliveries stay due, because
-/// only this process may lack a key.
+/// Time for which this process skips a queue whose secrets it cannot open. The deliveries stay due: another
+/// process may have the master key that this process lacks.
 const NO_SECRET: Duration = Duration::from_secs(60);
 
 /// State machine for the queued deliveries of one process.
@@ -36,7 +36,8 @@ pub struct Dispatcher<M> {
     unsettled: InFlight,
     wakes: Wakes,
     forgotten: usize,
-    /// Tenants whose queues refused many deliveries of a commit, and the steady time until which they hand none over.
+    /// Tenants whose queues refused many deliveries of one commit, each with the steady time until which commits
+    /// of the tenant hand no deliveries over.
     crowded: HashMap<Tenant, Duration>,
 }
 
@@ -53,14 +54,14 @@ pub struct ClaimOrder {
     pub ends: LeaseDeadline,
 }
 
-/// Loops that have work since the last call of [`Dispatcher::take_wakes`].
+/// Loops that got work since the last call of [`Dispatcher::take_wakes`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wakes {
     /// The claim loop: there may be deliveries or capacity.
     pub claims: bool,
     /// The record loop: there may be a batch, or the dispatcher is done.
     pub records: bool,
-    /// The last attempt ended after [`Dispatcher::stop`].
+    /// The wait for running attempts: the dispatcher is stopped, and no attempt runs any more.
     pub quiet: bool,
 }
 
@@ -112,7 +113,7 @@ impl<M> Dispatcher<M> {
     /// Returns the claim to make now, if there is capacity and there may be deliveries. Each claim must end
     /// with [`Dispatcher::claim_ended`], even if it fails.
     pub fn next_claim(&mut self, now: Now) -> Option<ClaimOrder> {
-        // Reserved capacity keeps [`Dispatcher::stop`] from completing before the claim is answered.
+        // The reservation keeps a stopped dispatcher from being done before the claim is answered.
         if !self.queues.reserve(1) {
             return None;
         }
@@ -168,7 +169,8 @@ impl<M> Dispatcher<M> {
         ends.remaining(now) >= self.settings.needs_to_send()
     }
 
-    /// Skips a queue whose secrets this process cannot open. Returns the result that gives its delivery back.
+    /// Skips a queue whose secrets this process cannot open. Returns the result that gives back the delivery of
+    /// the current attempt.
     pub fn without_secret(&mut self, queue: QueueKey, now: Now) -> AttemptResult {
         let is_left_alone = self.queues.leave_alone(queue, now, now.plus(NO_SECRET));
         if is_left_alone { AttemptResult::Released } else { AttemptResult::Back(add(now.wall, NO_SECRET)) }
@@ -229,8 +231,8 @@ impl<M> Dispatcher<M> {
         }
     }
 
-    /// Handles a batch that the store has not recorded. Returns a delivery whose result cannot be recorded;
-    /// its lease expires.
+    /// Handles a batch that the store has not recorded. Returns the delivery whose result cannot be recorded, once
+    /// it is alone in its batch; the lease of that delivery then expires.
     pub fn not_recorded(&mut self, batch: Batch, why: RecordRefusal, now: Now) -> Option<Job> {
         match why {
             RecordRefusal::Unanswered => {
@@ -256,7 +258,7 @@ impl<M> Dispatcher<M> {
     }
 }
 
-/// Returns `true` for tests, which no rate delays.
+/// Returns `true` for the delivery of a test, which no rate delays.
 fn is_test(job: &Job) -> bool {
     job.origin == DeliveryOrigin::Test
 }

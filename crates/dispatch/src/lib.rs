@@ -30,13 +30,13 @@ pub use lease::{LeaseDeadline, Now};
 pub use queues::{QueueLimits, QueuePlace, ReceiverResponse, StartedAttempt};
 pub use record::{AttemptResults, Batch, HealthDeltas, NextRecordStep, RecordRefusal, RecordedBatch};
 
-/// A map whose order depends on its content only: a random one would be an input of the machine. Its keys are ids that
-/// the service makes.
+/// A hash map with a fixed hasher: a random iteration order would be an input of the machine. The keys are ids
+/// that the service makes, so no client can choose keys that collide.
 type HashMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
-/// A set with such an order.
+/// A hash set with the fixed hasher of [`HashMap`].
 type HashSet<K> = std::collections::HashSet<K, BuildHasherDefault<DefaultHasher>>;
 
-/// Settings of the operator.
+/// Settings of webhook deliveries that the operator chooses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// Delays between the attempts of a delivery (§6.4).
@@ -51,7 +51,7 @@ impl Default for Settings {
     }
 }
 
-/// Time beyond the timeout in which the result of an attempt must be recorded.
+/// Time between the response timeout of an attempt and the end of the lease, in which the result is recorded.
 const RECORDED_WITHIN: Duration = Duration::from_secs(5);
 /// Maximum time that a delivery waits in memory for its attempt.
 const WAITS_AT_MOST: Duration = Duration::from_secs(10);
@@ -82,6 +82,6 @@ pub struct WaitingDelivery<M> {
     pub job: Job,
     /// Data of the driver.
     pub message: M,
-    /// `true` if the delivery was parked and may now be too late (decision F4).
+    /// `true` if the delivery was parked before this claim, so that it may now be too late (decision F4).
     pub resumed: bool,
 }

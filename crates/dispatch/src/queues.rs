@@ -1,9 +1,10 @@
 //! State machine that decides which delivery is attempted next.
 //!
-//! A queue holds the deliveries of one subscription. Organizations take turns, and so do the queues of each.
-//! The number of concurrent attempts of a queue adapts to the responses of its receiver. Queues whose
-//! receivers are not known to be quick share at most half of the capacity. So hanging receivers do not delay
-//! quick ones. Each organization has a share of all places, so that they do not delay other organizations either.
+//! A queue holds the deliveries of one subscription. Organizations take turns, and so do the queues of each. The
+//! number of concurrent attempts of a queue adapts to the responses of its receiver. Queues whose receivers are
+//! not known to be quick share at most half of the capacity. So hanging receivers do not delay quick ones. Each
+//! organization has a share of all places, so that the hanging receivers of one organization do not delay other
+//! organizations either.
 
 mod late;
 mod left;
@@ -47,13 +48,14 @@ pub struct QueueLimits {
 /// A delivery to attempt now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartedAttempt<T> {
-    /// Slot of the attempt, to be passed to the end of the attempt.
+    /// Slot of the attempt, to be passed to
+    /// [`Dispatcher::handle_attempt_ended`](crate::Dispatcher::handle_attempt_ended).
     pub place: QueuePlace,
     /// The delivery to attempt.
     pub item: T,
     /// End of the delivery's lease.
     pub ends: LeaseDeadline,
-    /// `true` if its queue was full before and no longer is.
+    /// `true` if claims skipped the queue of the delivery before this attempt, and no longer do.
     pub makes_room: bool,
     /// Position of the delivery in the order in which this process took deliveries.
     order: u64,
@@ -64,7 +66,7 @@ pub struct StartedAttempt<T> {
 pub struct QueuePlace {
     /// Queue of the subscription.
     pub queue: QueueKey,
-    /// Round of the queue's [`Pace`] in which the attempt began.
+    /// Round of the queue's [`ConcurrencyWindow`] in which the attempt began.
     round: u32,
     /// Number of the attempt in this process.
     number: u64,
@@ -155,8 +157,9 @@ impl<T> SubscriptionQueues<T> {
         self.reserved = self.reserved.saturating_sub(count);
     }
 
-    /// Returns `true` if a queue can take another delivery in addition to `coming` ones, and to `of_owner` ones of all
-    /// queues of its organization.
+    /// Returns `true` if a queue has capacity for another delivery of a claim. `coming` is the number of
+    /// deliveries of the claim that are already chosen for the queue, `of_owner` the number for all queues of its
+    /// organization.
     pub(crate) fn takes(&self, queue: QueueKey, coming: usize, of_owner: usize) -> bool {
         if self.left_alone.has(queue) {
             return false;
@@ -172,12 +175,14 @@ impl<T> SubscriptionQueues<T> {
             && self.shares.may_wait(owner, quick, of_owner)
     }
 
-    /// Returns `true` if a test can be taken: it waits for no rate and no other delivery of its queue.
+    /// Returns `true` if there is capacity for the delivery of a test. The depth and rate of its queue do not
+    /// matter: a test waits for no rate and no other delivery of the queue. `of_owner` is the number of deliveries
+    /// of the claim that are already chosen for the queues of its organization.
     pub(crate) fn takes_test(&self, queue: QueueKey, of_owner: usize) -> bool {
         self.room() > of_owner && self.shares.may_wait(queue.0.organization, true, of_owner)
     }
 
-    /// Adds an entry for a queue, since claims skip only queues with one.
+    /// Adds a queue without deliveries if it is unknown, because claims can skip only known queues.
     pub(crate) fn know(&mut self, queue: QueueKey) {
         self.tidy();
         self.queues.entry(queue).or_insert_with(State::new);
@@ -310,7 +315,7 @@ impl<T> SubscriptionQueues<T> {
         self.tidy();
     }
 
-    /// Counts further unrecorded results, of deliveries that were not attempted.
+    /// Counts `count` further unrecorded results, for deliveries that are given back without an attempt.
     pub(crate) const fn owe(&mut self, count: usize) {
         self.unrecorded += count;
     }
@@ -373,7 +378,8 @@ impl<T> SubscriptionQueues<T> {
         !self.open && self.held() == 0 && self.reserved == 0
     }
 
-    /// Drops idle queues, with their adapted concurrency, if there are more than [`REMEMBERED`] queues.
+    /// Drops idle queues without a rate lease, with their adapted concurrency, if there are more than
+    /// [`REMEMBERED`] queues.
     fn tidy(&mut self) {
         if self.queues.len() > REMEMBERED {
             self.queues.retain(|_, queue| !queue.is_idle() || queue.is_leased());

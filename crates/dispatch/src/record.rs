@@ -84,7 +84,7 @@ impl Batch {
         }
     }
 
-    /// Returns `true` if no call failed before.
+    /// Returns `true` if no earlier call with these results failed.
     pub(crate) fn is_first_call(&self) -> bool {
         self.stage == BatchStage::New
     }
@@ -93,8 +93,8 @@ impl Batch {
         self.finished.iter().map(|result| (result.job, result.result.clone())).collect()
     }
 
-    /// Returns the subscriptions whose receivers ended them, each with the reason. A result counts even if another
-    /// worker holds the lease: the receiver has responded all the same.
+    /// Returns the subscriptions that their receivers ended by 410, each with the reason. A result counts even if
+    /// another worker holds the lease of its delivery: the receiver has responded all the same.
     pub(crate) fn disabled_subscriptions(&self) -> Vec<(QueueKey, DisableReason)> {
         let mut all = vec![];
         for result in &self.finished {
@@ -144,7 +144,7 @@ impl Outcomes {
         self.new.push(finished);
     }
 
-    /// Returns the next action, or `None` if there is nothing to record.
+    /// Returns the next action; `None` if there is nothing to record and no pause is running.
     pub(crate) fn due(&self, now: Now) -> Option<NextRecordStep> {
         let nothing = self.new.is_empty() && self.again.is_empty();
         if now.steady < self.not_before {
@@ -198,7 +198,8 @@ impl Outcomes {
         self.pause = (2 * self.pause).min(TRY_AGAIN_AT_LAST);
     }
 
-    /// Halves a batch to find the result that cannot be recorded. Returns its delivery once it is alone.
+    /// Halves a batch to find the result that cannot be recorded. Returns the delivery of that result once the
+    /// batch has no other result.
     pub(crate) fn divide(&mut self, mut batch: Batch) -> Option<Job> {
         if let [only] = batch.finished.as_slice() {
             return Some(only.job);

@@ -117,7 +117,11 @@ fn deliveries_that_wait_too_long_are_given_back_at_once() {
         let batch = machine.next_batch();
         let results = batch.iter().flat_map(|batch| batch.call().0).collect::<Vec<_>>();
         assert!(results.iter().all(|(_, result)| *result == AttemptResult::Released));
-        assert_eq!(results.len(), given_back, "the lease may have passed to another worker otherwise");
+        assert_eq!(
+            results.len(),
+            given_back,
+            "with less than five seconds of lease left, the result would come too late"
+        );
     }
 }
 
@@ -135,7 +139,7 @@ fn outcomes_are_recorded_in_one_batch_within_milliseconds() {
     assert_eq!(
         machine.next_record_step(at(2)),
         NextRecordStep::At(Duration::from_millis(7)),
-        "a batch is given time to fill"
+        "the next batch gets five milliseconds to fill"
     );
     assert_eq!(machine.next_record_step(at(7)), NextRecordStep::Now);
 }
@@ -150,20 +154,20 @@ fn unconfirmed_batch_is_recorded_again_without_double_count() {
         assert_eq!(
             machine.next_record_step(at(0)),
             NextRecordStep::At(Duration::from_millis(50)),
-            "the store is left alone"
+            "the store is not called during the pause"
         );
-        let mut attempt_count = 1;
+        let mut call_count = 1;
         while let Some(batch) = machine.next_batch() {
             let (results, health) = batch.call();
-            attempt_count += 1;
-            assert_eq!((results.len(), health.len()), if attempt_count == 2 { (3, 0) } else { (0, 1) }, "{lost}");
+            call_count += 1;
+            assert_eq!((results.len(), health.len()), if call_count == 2 { (3, 0) } else { (0, 1) }, "{lost}");
             machine.handle_recorded(
                 batch,
-                RecordOutcome { lost: if attempt_count == 2 { lost } else { 0 }, ..RecordOutcome::default() },
+                RecordOutcome { lost: if call_count == 2 { lost } else { 0 }, ..RecordOutcome::default() },
                 at(60),
             );
         }
-        assert_eq!((attempt_count, machine.held_count()), (calls, 0), "{lost} were recorded already");
+        assert_eq!((call_count, machine.held_count()), (calls, 0), "{lost} were recorded already");
     }
 }
 
@@ -212,8 +216,8 @@ fn shutdown_ends_after_claims_and_recordings() {
         (machine.stop(at(1)), machine.next_claim(at(1)), machine.reserve(job(1).tenant, 1, at(1))),
         (8, None, None)
     );
-    let accepted_count = machine.handle_claimed(&order, ClaimedJobs { jobs: vec![job(30)], next: None }, at(2));
-    assert_eq!(accepted_count, [], "what comes after the stop is given back too");
+    let accepted_jobs = machine.handle_claimed(&order, ClaimedJobs { jobs: vec![job(30)], next: None }, at(2));
+    assert_eq!(accepted_jobs, [], "a delivery claimed before the stop is given back too");
     machine.claim_ended();
     for it in attempts {
         assert!(!machine.take_wakes().quiet);
@@ -256,9 +260,13 @@ fn job_leased_again_before_its_record_is_requeued() {
     // recorded yet.
     let second_order = machine.next_claim(at(31_000)).unwrap();
     let claimed_jobs = ClaimedJobs { jobs: vec![job(1)], next: None };
-    assert_eq!(machine.handle_claimed(&second_order, claimed_jobs, at(31_001)), [], "its result is not recorded");
+    assert_eq!(
+        machine.handle_claimed(&second_order, claimed_jobs, at(31_001)),
+        [],
+        "its earlier result is not recorded yet"
+    );
     machine.claim_ended();
-    assert_eq!(machine.next_attempt(at(31_001)), None, "its record would end the new lease");
+    assert_eq!(machine.next_attempt(at(31_001)), None, "recording its earlier result would end the new lease");
     while let Some(batch) = machine.next_batch() {
         let (results, _) = batch.call();
         let is_back = results.iter().any(|(_, result)| *result == AttemptResult::Released);
@@ -272,10 +280,11 @@ fn job_leased_again_before_its_record_is_requeued() {
     assert_eq!(machine.held_count(), 0);
     let ends = machine.reserve(job(1).tenant, 1, at(31_003)).unwrap();
     machine.take_in(vec![waiting(job(1))], ends, 1, at(31_003));
-    assert!(machine.next_attempt(at(31_003)).is_some(), "from then on it is like any other");
+    assert!(machine.next_attempt(at(31_003)).is_some(), "the delivery is no longer held from its earlier lease");
 }
 
-/// Claims at `now`; the store hands out the first job. Its answer comes after `before_response`.
+/// Claims at `now`. The store leases the first job, and `before_response` runs before the answer of the claim
+/// arrives. The job must not be accepted, because its new lease may have ended.
 fn claim_first_job(machine: &mut Dispatcher<()>, now: Now, before_response: impl FnOnce(&mut Dispatcher<()>)) {
     machine.look_at_due();
     let order = machine.next_claim(now).unwrap();
@@ -294,8 +303,8 @@ fn job_is_given_back_if_a_record_overtakes_its_claim() {
         assert_eq!(batch.call().0.len(), 1);
         machine.handle_recorded(batch, RecordOutcome::default(), at(31_001));
     };
-    // The lease of the result has expired, and the store records it after the claim. Then the same happens to the
-    // delivery that is given back.
+    // The lease of the attempt has expired, and the store records its result after the claim. The same happens to
+    // the result that gives the delivery back.
     claim_first_job(&mut machine, at(31_000), record_answer);
     claim_first_job(&mut machine, at(31_050), record_answer);
     record_answer(&mut machine);

@@ -1,9 +1,9 @@
 //! Deliveries that this process holds: running attempts, and results that the store has not confirmed.
 //!
-//! The store accepts a result only while worker and attempt match. If a result or its confirmation is late,
-//! this worker may have leased the delivery again. The result would then end the lease of the second attempt.
-//! Therefore a delivery that is leased again meanwhile is not attempted, but given back once the store has
-//! confirmed.
+//! The store accepts a result only while worker and attempt match. If a result or its confirmation is late, this
+//! worker may have leased the delivery again. The result would then end the lease of the second attempt. Therefore
+//! a delivery that is leased again meanwhile is not attempted, but given back once the store has confirmed the
+//! earlier result.
 
 use crate::HashMap;
 
@@ -19,9 +19,9 @@ type Key = (QueueKey, EventId, u16);
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
     held: HashMap<Key, HeldDelivery>,
-    /// Results confirmed while a claim is running, because the answer of the claim may be older. The value is
-    /// the end of the old lease if the result can only have been recorded before the delivery was leased
-    /// again.
+    /// Results that the store confirmed while a claim was running. The claim may have leased the delivery before
+    /// the result was recorded, and the result then ended the new lease. The value is the end of the old lease, or
+    /// `None` if the store may have recorded the result at any time.
     confirmed: HashMap<Key, Option<LeaseDeadline>>,
     claims: usize,
 }
@@ -44,15 +44,16 @@ impl InFlight {
         }
     }
 
-    /// Returns `true` if a delivery claimed at `at` may belong to another process: an earlier result of this
-    /// process may have ended the new lease. A claim before the end of the old lease came after that result. The end
-    /// counts by both clocks, because the time of day may have been set back.
+    /// Returns `true` if a delivery claimed at `at` may belong to another process, because an earlier result of
+    /// this process may have ended the new lease. A claim before the end of the old lease can have got the
+    /// delivery only after that result, so it is not doubtful. Both clocks must be before that end, because the
+    /// time of day may have been set back.
     pub(crate) fn is_doubtful(&self, job: &Job, at: Now) -> bool {
         self.confirmed.get(&key(job)).is_some_and(|ends| ends.is_none_or(|lease| lease.remaining(at).is_zero()))
     }
 
-    /// Holds a delivery. `ends` is the end of its lease, or `None` if another lease may have followed. If it is held
-    /// already, notes that it was leased again and returns `false`.
+    /// Holds a delivery. `ends` is the end of its lease, or `None` if another lease may have followed. If the
+    /// delivery is held already, only notes that it was leased again, and returns `false`.
     pub(crate) fn add(&mut self, job: &Job, ends: Option<LeaseDeadline>) -> bool {
         let is_new = !self.leased_again(job);
         if is_new {
@@ -71,8 +72,8 @@ impl InFlight {
         self.held.remove(&key(job));
     }
 
-    /// Handles the confirmation of a result. `is_first` is `false` after a failed call. Returns `true` if the
-    /// delivery was leased again meanwhile.
+    /// Handles the confirmation of a result. `is_first` is `false` if an earlier call failed, which may have
+    /// recorded the result. Returns `true` if the delivery was leased again meanwhile.
     pub(crate) fn confirm(&mut self, job: &Job, is_first: bool) -> bool {
         let Some(delivery) = self.held.remove(&key(job)) else { return false };
         if self.claims > 0 {

@@ -17,7 +17,8 @@ fn queue(number: u128) -> QueueKey {
     (Tenant::live(OrganizationId::from_ulid(Ulid(1))), WebhookId::from_ulid(Ulid(number)))
 }
 
-/// Returns the result of a claim with `each` deliveries of each of these queues.
+/// Returns the result of a claim that took `each` deliveries from each of these queues. The next step of the walk
+/// starts at `next`.
 fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>) -> ClaimedJobs {
     let job_of = |number| {
         let (tenant, webhook) = queue(number);
@@ -76,13 +77,17 @@ fn full_claim_starts_a_walk_until_queues_are_empty() {
     assert_eq!((first.after, first.each), (None, 12));
     claims.took(&Claim::SubscriptionQueues(first), &found(12, 1..=50, Some(50)), now);
     let second = walk(claims.next(now, ROOM, vec![], vec![]));
-    assert_eq!((second.after, second.each), (Some(queue(50)), 7), "more queues share the room");
+    assert_eq!(
+        (second.after, second.each),
+        (Some(queue(50)), 7),
+        "the room is divided by the 50 queues of the first step"
+    );
     claims.took(&Claim::SubscriptionQueues(second), &found(1, 51..=200, None), now);
     let second_walk = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!((second_walk.after, second_walk.each), (None, 1));
     claims.took(&Claim::SubscriptionQueues(second_walk), &found(1, [7], None), now);
     let third_walk = walk(claims.next(now, ROOM, vec![], vec![]));
-    assert_eq!((third_walk.after, third_walk.each), (None, 32), "fewer get more");
+    assert_eq!((third_walk.after, third_walk.each), (None, 32), "a single queue gets the maximum");
     claims.took(&Claim::SubscriptionQueues(third_walk), &ClaimedJobs::default(), now);
     assert_eq!(claims.next(now, ROOM, vec![], vec![]), None);
     assert_eq!(claims.next(now + LOOK, ROOM, vec![], vec![]), Some(Claim::Oldest { most: 128 }));
@@ -117,7 +122,7 @@ fn full_queues_are_skipped_until_they_have_room() {
     claims.took(&Claim::SubscriptionQueues(first), &ClaimedJobs::default(), now);
     assert_eq!(claims.next(now, ROOM, full.clone(), vec![]), None);
     let next_order = claims.next(now, ROOM, vec![queue(1)], vec![]);
-    assert_eq!(walk(next_order).busy, [queue(1)], "at once when one of them is not full any more");
+    assert_eq!(walk(next_order).busy, [queue(1)], "a walk starts at once when one of the queues has room");
 }
 
 #[test]
@@ -129,12 +134,20 @@ fn next_walk_starts_when_a_queue_with_more_has_room() {
     claims.took(&oldest, &found(128, [1], None), now);
     let first = walk(claims.next(now, ROOM, vec![], vec![]));
     claims.took(&Claim::SubscriptionQueues(first), &found(12, [1], None), now);
-    assert_eq!(claims.next(now, ROOM, vec![queue(1)], vec![]), None, "the others had nothing a moment ago");
+    assert_eq!(
+        claims.next(now, ROOM, vec![queue(1)], vec![]),
+        None,
+        "no walk starts while the only queue with more is full"
+    );
     let second_walk = walk(claims.next(now, ROOM, vec![], vec![]));
-    assert_eq!((second_walk.after, second_walk.each), (None, 32), "it is no new start: the queue has the room");
+    assert_eq!(
+        (second_walk.after, second_walk.each),
+        (None, 32),
+        "the second walk expects one queue, as many as the first walk found"
+    );
     claims.took(&Claim::SubscriptionQueues(second_walk), &found(32, [1], None), now);
     let others = walk(claims.next(now + LOOK, ROOM, vec![queue(1)], vec![]));
-    assert_eq!(others.busy, [queue(1)], "but the others are looked at often enough");
+    assert_eq!(others.busy, [queue(1)], "a full queue does not stop the regular walks to other queues");
 }
 
 #[test]
@@ -147,7 +160,7 @@ fn empty_walk_continues_at_the_next_interval() {
     claims.took(&Claim::SubscriptionQueues(first), &nothing, now);
     assert_eq!(claims.next(now, ROOM, vec![queue(1)], vec![]), None);
     let second = walk(claims.next(now + LOOK, ROOM, vec![], vec![]));
-    assert_eq!(second.after, Some(queue(512)), "a walk is made to its end");
+    assert_eq!(second.after, Some(queue(512)), "the walk continues where it stopped");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Deliveries that come in from claims and commits, and those that go back without an attempt.
+//! Deliveries that come in from claims and commits, and deliveries that go back to the store without an attempt.
 
 use std::time::Duration;
 
@@ -12,18 +12,20 @@ use crate::attempt::DeliveryResult;
 use crate::lease::{LeaseDeadline, Now};
 use crate::{HashMap, RECORDED_WITHIN, WaitingDelivery};
 
-/// Number of deliveries of one commit that may be refused without consequence.
+/// Maximum number of refused deliveries of one commit before its tenant counts as crowded.
 const FEW_REFUSED: usize = 8;
-/// Time for which the commits of a tenant hand no deliveries over after more were refused. They stay in the store, which takes
-/// them in turns with those of others. Each refused one would take room until its result is recorded.
+/// Time for which the commits of a tenant hand no deliveries over, after more than [`FEW_REFUSED`] of one commit
+/// were refused. The deliveries stay in the store, and claims take them in turns with those of other tenants. Each
+/// refused delivery would occupy capacity until its result is recorded.
 const CROWDED: Duration = Duration::from_secs(1);
-/// Number of tenants above which those are removed whose commits may hand over again.
+/// Number of entries in `crowded` above which the expired ones are removed.
 const REMEMBERED_TENANTS: usize = 1_024;
 
 impl<M> Dispatcher<M> {
     /// Handles the result of a claim. Returns the deliveries to pass to [`Dispatcher::take_in_claimed`]. Gives
-    /// back those without capacity, and those that another process may have leased. Those that this process holds
-    /// go back once the store has confirmed their earlier result.
+    /// back deliveries without capacity, and deliveries that another process may have leased meanwhile. A delivery
+    /// that this process still holds from an earlier lease goes back once the store has confirmed the earlier
+    /// result.
     pub fn handle_claimed(&mut self, order: &ClaimOrder, found: ClaimedJobs, now: Now) -> Vec<Job> {
         self.claims.took(&order.claim, &found, order.at.steady);
         let mut coming: HashMap<QueueKey, usize> = HashMap::default();
@@ -90,8 +92,8 @@ impl<M> Dispatcher<M> {
     }
 
     /// Queues the deliveries of a claim that [`Dispatcher::handle_claimed`] returned, and gives back those without
-    /// capacity. Meanwhile the store may have recorded an earlier result of this process, which ended the new lease:
-    /// such deliveries go back too.
+    /// capacity. Also gives back a delivery whose new lease may have ended, because the store has meanwhile
+    /// recorded an earlier result of this process.
     pub fn take_in_claimed(&mut self, deliveries: Vec<WaitingDelivery<M>>, order: &ClaimOrder, now: Now) {
         let is_doubtful = |waiting: &WaitingDelivery<M>| self.unsettled.is_doubtful(&waiting.job, order.at);
         let (doubtful_deliveries, leased_deliveries): (Vec<_>, Vec<_>) =
@@ -101,8 +103,10 @@ impl<M> Dispatcher<M> {
         self.take_in(leased_deliveries, order.ends, 0, now);
     }
 
-    /// Queues deliveries that a commit leased until `ends`, ends their reservation, and gives back those without
-    /// capacity, and those before which older ones of a queue with a rate wait in the store.
+    /// Queues deliveries that are leased until `ends`, and ends the reservation of a commit for `reserved`
+    /// deliveries; `reserved` is 0 for the deliveries of a claim. Gives back deliveries without capacity. Also
+    /// gives back a delivery of a commit if its queue has a rate and older deliveries of the queue may wait in the
+    /// store.
     pub fn take_in(
         &mut self,
         deliveries: Vec<WaitingDelivery<M>>,
@@ -136,7 +140,8 @@ impl<M> Dispatcher<M> {
         self.release_waiting(refusals, Some(ends), now);
     }
 
-    /// Gives back deliveries with their due times, so that they keep their order. Resumed ones have no due time.
+    /// Gives back deliveries. Each keeps its due time, and with it the place in its queue, except that a resumed
+    /// delivery had no due time and becomes due now.
     pub(super) fn release_waiting(
         &mut self,
         deliveries: Vec<WaitingDelivery<M>>,
@@ -149,7 +154,7 @@ impl<M> Dispatcher<M> {
         }
     }
 
-    /// Gives back deliveries that waited too long, unless their leases end before this can be recorded.
+    /// Gives back deliveries that waited too long, unless their leases end before the result can be recorded.
     pub(super) fn release_late(&mut self, now: Now) {
         for (waiting, ends) in self.queues.take_late() {
             self.forgotten += 1;
@@ -159,7 +164,9 @@ impl<M> Dispatcher<M> {
         }
     }
 
-    /// Gives back deliveries that are not queued here with this result, so that other processes can claim them.
+    /// Adds `result` to the results to record for deliveries that no queue of this process holds, so that any
+    /// process can claim them. For a delivery that is still held from an earlier lease, only notes that it was
+    /// leased again.
     pub(super) fn give_back(&mut self, jobs: Vec<Job>, ends: Option<LeaseDeadline>, result: &AttemptResult) {
         for job in jobs {
             if !self.unsettled.add(&job, ends) {
@@ -172,8 +179,8 @@ impl<M> Dispatcher<M> {
     }
 }
 
-/// Returns the result that gives back deliveries of a claim. Due ones keep their due times, so that they do not move
-/// behind later ones of their queue.
+/// Returns the result that gives back deliveries of a claim. Deliveries that were due keep their due times, so
+/// that they do not move behind later ones of their queue. Parked deliveries become due now.
 fn back_result(order: &ClaimOrder, now: Now) -> AttemptResult {
     match order.claim {
         Claim::Oldest { .. } | Claim::SubscriptionQueues(_) => AttemptResult::Released,

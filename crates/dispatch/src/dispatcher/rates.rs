@@ -22,7 +22,7 @@ pub enum SendPermit {
     Lease(RateLeaseOrder),
 }
 
-/// A call for the rate lease of a subscription, of which only its holder sends to a receiver with a rate.
+/// A call for the rate lease of a subscription. Only the holder of the rate lease sends to a receiver with a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RateLeaseOrder {
     /// Queue of the subscription.
@@ -36,8 +36,8 @@ pub struct RateLeaseOrder {
 }
 
 impl<M> Dispatcher<M> {
-    /// Decides whether an attempt may send its request now. `max_per_second` is the present rate of its receiver;
-    /// tests are not limited.
+    /// Decides if an attempt may send its request now. `max_per_second` is the current rate of the receiver,
+    /// `None` without a rate. No rate delays a test.
     pub fn permit(
         &mut self,
         begun: &StartedAttempt<WaitingDelivery<M>>,
@@ -63,8 +63,9 @@ impl<M> Dispatcher<M> {
         }
     }
 
-    /// Handles the answer to a call for a rate lease. If another process holds the lease, the deliveries of the
-    /// queue are given back for it, and the result for that of the attempt is returned.
+    /// Handles the answer to a call for a rate lease. If another process holds the lease, gives back the waiting
+    /// deliveries of the queue, which that process sends, and returns the result that gives back the delivery of
+    /// the attempt.
     pub fn handle_rate_lease(
         &mut self,
         order: &RateLeaseOrder,
@@ -97,13 +98,14 @@ impl<M> Dispatcher<M> {
         self.wakes.claims = true;
     }
 
-    /// Returns `true` if a queue has a rate, and older deliveries of the queue may wait in the store. Handovers
-    /// that are queued before these would keep the queue full, and the older ones would never be claimed.
+    /// Returns `true` if a queue has a rate and older deliveries of the queue may wait in the store. Newer
+    /// deliveries from commits would keep the queue full, and the older ones would never be claimed.
     pub(super) fn has_older(&self, queue: QueueKey) -> bool {
         self.queues.is_limited(queue) && (self.queues.is_full(queue) || self.claims.may_have_more(queue))
     }
 
-    /// Returns an attempt that has to wait for the rate of its receiver to its position in its queue.
+    /// Ends an attempt that has to wait for the rate of its receiver, and puts its delivery back into its position
+    /// in the queue. Gives the delivery back if the dispatcher is stopped.
     pub fn put_back(&mut self, begun: StartedAttempt<WaitingDelivery<M>>, now: Now) {
         let ends = begun.ends;
         self.unsettled.forget(&begun.item.job);
@@ -115,8 +117,8 @@ impl<M> Dispatcher<M> {
         self.wakes.quiet |= !self.queues.is_open() && self.queues.attempts() == 0;
     }
 
-    /// Returns the steady time from which a waiting delivery may begin because of the rate of its receiver; `None`
-    /// if no delivery waits for that.
+    /// Returns the earliest steady time at which the rate of a receiver lets a waiting delivery begin; `None` if
+    /// no delivery waits for a rate.
     #[must_use]
     pub fn waits_until(&self, now: Now) -> Option<Duration> {
         self.queues.rate_begins_at(now)

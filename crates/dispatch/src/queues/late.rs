@@ -1,11 +1,12 @@
-//! Deliveries that waited in memory for too long. They go back to the store, which gives them out again.
+//! Deliveries that waited in memory for too long. They go back to the store, where they can be claimed again.
 
 use super::SubscriptionQueues;
 use super::state::HeldItem;
 use crate::lease::{LeaseDeadline, Now};
 
 impl<T> SubscriptionQueues<T> {
-    /// Removes deliveries with too little lease left, for [`SubscriptionQueues::take_late`].
+    /// Removes deliveries with too little lease left, for [`SubscriptionQueues::take_late`]. Also ends skips of
+    /// queues and rate leases whose time is over.
     pub(crate) fn forget(&mut self, now: Now) {
         self.left_alone.forget(now);
         let (needs, shares, late) = (self.needs, &mut self.shares, &mut self.late);

@@ -14,8 +14,8 @@ const MOST: usize = 256;
 pub(super) struct SkippedQueues(HashMap<QueueKey, LeaseDeadline>);
 
 impl SkippedQueues {
-    /// Skips a queue. If it is skipped already, the earlier end stays, because otherwise it might never be
-    /// tried again. Returns `false` if too many queues are skipped.
+    /// Skips a queue until `until`. If the queue is skipped already, the earlier end stays, because otherwise the
+    /// queue might never be tried again. Returns `false` if too many queues are skipped.
     pub(super) fn add(&mut self, queue: QueueKey, now: Now, until: LeaseDeadline) -> bool {
         self.forget(now);
         let fits = self.has(queue) || self.0.len() < MOST;
@@ -33,7 +33,7 @@ impl SkippedQueues {
         self.0.keys().copied()
     }
 
-    /// Forgets queues whose time is over.
+    /// Ends the skip of queues whose time is over.
     pub(super) fn forget(&mut self, now: Now) {
         self.0.retain(|_, until| !until.remaining(now).is_zero());
     }

@@ -9,9 +9,9 @@ use super::state::{HeldItem, State};
 use super::{QueuePlace, StartedAttempt, SubscriptionQueues};
 use crate::lease::{LeaseDeadline, Now};
 
-/// Part of the waiting room that queues with a rate may use, as a divisor: their deliveries wait by design. Beyond
-/// the share of its organization, each of these queues may hold one delivery, so that the queues that a walk
-/// reaches first do not starve the rest.
+/// Divisor of the waiting room: queues with a rate may use a quarter of it, because their deliveries wait by
+/// design. If the organization uses its share of this quarter, each of its queues with a rate may still hold one
+/// delivery. Otherwise the queues that a walk reaches first would starve the rest.
 pub(super) const SHARE: usize = 4;
 
 impl<T> SubscriptionQueues<T> {
@@ -29,15 +29,15 @@ impl<T> SubscriptionQueues<T> {
         rate.map_or(RateDecision::Send, |rate| rate.decide(place.number, now))
     }
 
-    /// Notes the answer to a call for the rate lease; `None` without one.
+    /// Notes the answer to a call for the rate lease; `lease` is `None` if the call did not get the lease.
     pub(crate) fn rate_leased(&mut self, place: QueuePlace, lease: Option<LeaseDeadline>) {
         if let Some(rate) = self.queues.get_mut(&place.queue).and_then(|state| state.rate.as_mut()) {
             rate.note_lease(place.number, lease);
         }
     }
 
-    /// Notes that another process holds the rate lease of a queue. Returns the waiting deliveries, which that
-    /// process must send.
+    /// Notes that another process holds the rate lease of a queue. Removes and returns the waiting deliveries
+    /// except tests; the other process must send them.
     pub(crate) fn lose_rate(&mut self, queue: QueueKey) -> Vec<T> {
         let returned_items = self.change(queue, |state| {
             if let Some(rate) = &mut state.rate {
@@ -50,10 +50,10 @@ impl<T> SubscriptionQueues<T> {
         returned_items.into_iter().flatten().map(|held| held.item).collect()
     }
 
-    /// Returns a delivery to its position in its queue and ends its attempt, which sent nothing.
+    /// Puts a delivery back into its position in its queue and ends its attempt, which sent nothing.
     ///
     /// # Errors
-    /// The delivery, if the queues are closed.
+    /// The delivery, if the queues are closed or its queue was dropped.
     pub(crate) fn put_back(&mut self, begun: StartedAttempt<T>) -> Result<(), T> {
         let StartedAttempt { place, item, ends, order, .. } = begun;
         self.release_without_effect(place, None);
@@ -69,8 +69,8 @@ impl<T> SubscriptionQueues<T> {
         Ok(())
     }
 
-    /// Returns the steady time from which a waiting delivery may begin because of its rate, `None` if there is no
-    /// such delivery.
+    /// Returns the earliest steady time at which a rate lets a waiting delivery begin; `None` if only a rate keeps
+    /// no delivery waiting.
     pub(crate) fn rate_begins_at(&self, now: Now) -> Option<Duration> {
         let begins_at = |(queue, state): (&QueueKey, &State<T>)| {
             let rate =
@@ -98,8 +98,9 @@ impl<T> SubscriptionQueues<T> {
         self.queues.get(&queue).is_some_and(State::is_full)
     }
 
-    /// Returns the queues with a rate that hold deliveries, sorted, with the number of deliveries to claim for
-    /// each. Of an organization that uses its share of the waiting room, returns all queues with a rate.
+    /// Returns the queues with a rate that have waiting deliveries or attempts, sorted, each with the number of
+    /// deliveries to claim. If an organization uses its share of the waiting room, returns all its queues with a
+    /// rate, each with one delivery to claim.
     pub(crate) fn list_limited(&self) -> Vec<(QueueKey, u16)> {
         let to_entry = |(queue, state): (&QueueKey, &State<T>)| {
             let is_crowded = state.rate.is_some() && self.shares.is_crowded_by_limited(queue.0.organization, 0);

@@ -20,11 +20,11 @@ const QUICK: Duration = Duration::from_secs(1);
 /// Response of a receiver to an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReceiverResponse {
-    /// Whether a response arrived.
+    /// `true` if a response arrived.
     pub answered: bool,
-    /// Whether the response acknowledged the event.
+    /// `true` if the response acknowledged the event.
     pub acknowledged: bool,
-    /// Time until the response or the timeout.
+    /// Time until the response, the failure or the timeout.
     pub took: Duration,
 }
 
@@ -42,12 +42,12 @@ impl ConcurrencyWindow {
         Self { width: START, quick: false, prompt: false, round: 0 }
     }
 
-    /// Returns the number of concurrent attempts.
+    /// Returns the maximum number of concurrent attempts.
     pub(super) const fn width(self) -> usize {
         self.width
     }
 
-    /// Returns the number of concurrent attempts while there is spare capacity.
+    /// Returns the maximum number of concurrent attempts while there is spare capacity.
     pub(super) fn at_ease(self) -> usize {
         self.width.max(START)
     }
@@ -58,18 +58,19 @@ impl ConcurrencyWindow {
         (self.width * depth).max(START)
     }
 
-    /// Returns `true` if the latest response was quick. A receiver without a response is not quick.
+    /// Returns `true` if the latest attempt took less than [`QUICK`]. A receiver without any attempt so far is not
+    /// quick.
     pub(super) const fn is_quick(self) -> bool {
         self.quick
     }
 
-    /// Returns the current round. An attempt of this round without a response begins the next one.
+    /// Returns the current round. The first attempt of a round that gets no response begins the next round.
     pub(super) const fn round(self) -> u32 {
         self.round
     }
 
-    /// Adapts the width to the result of an attempt that began in `round`. All attempts of one round without
-    /// a response halve the width only once.
+    /// Adapts the width to the result of an attempt that began in `round`. Attempts of the same round that get no
+    /// response halve the width only once.
     pub(super) fn learn(&mut self, round: u32, answer: ReceiverResponse) {
         self.quick = answer.took < QUICK;
         self.prompt = answer.answered && answer.took < PROMPT;

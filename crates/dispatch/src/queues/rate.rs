@@ -1,7 +1,7 @@
 //! Rate of a receiver: the requests of the last second, and the lease that allows this process to send them.
 //!
-//! Only the process with the rate lease of a subscription sends to it. So the log of one process has all requests,
-//! and no window of one second has more than the rate.
+//! Only the process with the rate lease of a subscription sends to its receiver. So this process knows all
+//! requests of the last second, and no window of one second has more requests than the rate.
 
 use crate::HashSet;
 use std::collections::VecDeque;
@@ -13,10 +13,11 @@ use crate::lease::{LeaseDeadline, Now};
 const WINDOW: Duration = Duration::from_secs(1);
 /// Lease duration of a rate. Deliveries to the receiver wait for at most this time after a crash of the holder.
 pub(crate) const RATE_LEASE: Duration = Duration::from_secs(10);
-/// Remaining lease below which it is renewed. Between two renewals there is time for several failed calls.
+/// Remaining lease below which the rate lease is renewed. Until [`MARGIN`], there is time for several failed
+/// calls.
 const RENEWED_BELOW: Duration = Duration::from_secs(5);
 /// Remaining lease below which nothing is sent: one window, and one second for the difference between the clocks
-/// of two processes. So the next holder need not know the requests of this one.
+/// of two processes. So the next holder of the lease need not know the requests of its predecessor.
 const MARGIN: Duration = Duration::from_secs(2);
 
 /// Decision about the request of an attempt.
@@ -57,7 +58,8 @@ impl RateState {
         2 * self.per_second
     }
 
-    /// Returns `true` if the rate lease may still be held, so that its requests must be remembered.
+    /// Returns `true` if this process may still hold the rate lease, so that the latest requests must be
+    /// remembered.
     pub(super) const fn is_leased(&self) -> bool {
         self.lease.is_some()
     }
@@ -67,7 +69,8 @@ impl RateState {
         self.lease = self.lease.filter(|lease| !lease.remaining(now).is_zero());
     }
 
-    /// Returns `true` if another attempt may begin. Each one counts as a request until its decision.
+    /// Returns `true` if another attempt may begin. Each attempt that has begun counts as a request until its
+    /// decision.
     pub(super) fn may_begin(&self, now: Now) -> bool {
         self.begins_at(now).is_some_and(|at| at <= now.steady)
     }
@@ -119,7 +122,8 @@ impl RateState {
         RateDecision::Send
     }
 
-    /// Notes the answer to the call of [`RateDecision::Lease`]: the lease, or `None` without one.
+    /// Notes the answer to the call that [`RateDecision::Lease`] demands; `lease` is `None` if the call did not
+    /// get the lease.
     pub(super) fn note_lease(&mut self, attempt: u64, lease: Option<LeaseDeadline>) {
         self.leasing = self.leasing.filter(|leasing| *leasing != attempt);
         self.lease = lease.or(self.lease);
@@ -179,7 +183,7 @@ mod tests {
         rate.begin(2);
         assert_eq!(rate.begins_at(at(100)), Some(Duration::from_secs(1)));
         rate.begin(3);
-        assert_eq!(rate.begins_at(at(100)), None, "it depends on the two attempts");
+        assert_eq!(rate.begins_at(at(100)), None, "the time depends on the two attempts in preparation");
         rate.end(3);
         assert_eq!(rate.decide(2, at(100)), RateDecision::Send);
         assert_eq!(rate.begins_at(at(200)), Some(Duration::from_secs(1)));
@@ -195,7 +199,7 @@ mod tests {
         assert_eq!(rate.decide(1, at(0)), RateDecision::Lease);
         assert_eq!(rate.decide(2, at(0)), RateDecision::Wait);
         rate.note_lease(1, None);
-        assert_eq!(rate.decide(3, at(5)), RateDecision::Lease, "the call failed, so another one tries");
+        assert_eq!(rate.decide(3, at(5)), RateDecision::Lease, "the call failed, so another attempt tries");
         rate.note_lease(3, Some(at(5).plus(RATE_LEASE)));
         assert_eq!(rate.decide(3, at(6)), RateDecision::Send);
     }

@@ -1,11 +1,11 @@
 //! Shares of organizations in the places of a process: attempts, and deliveries that wait for one.
 //!
-//! An organization takes another place while it has fewer than are free. So one organization has at most half of
-//! them. If the receivers of `n` organizations hang, each has at most one in `n + 1` as soon as its first attempts
-//! have ended, and as many are free for the next organization.
+//! An organization takes another place while it has fewer places than are free. So one organization has at most
+//! half of all places. If the receivers of `n` organizations hang, each organization has at most one place in `n +
+//! 1` as soon as its first attempts have ended, and as many places are free for the next organization.
 //!
-//! Half of the places are for receivers that are not known to be quick. If quick receivers become slow and use more
-//! than these, each organization has [`LEAST`] of the other places.
+//! Half of the places are for receivers that are not known to be quick. If receivers that were quick become slow
+//! and use more than this half, each organization still gets [`LEAST`] of the other places for slow receivers.
 
 use crate::HashMap;
 
@@ -14,8 +14,8 @@ use candor_domain::id::OrganizationId;
 use super::QueueLimits;
 use super::limited::SHARE;
 
-/// Number of attempts and of waiting deliveries for slow receivers that an organization has in any case, while more
-/// than an eighth of all places is free.
+/// Number of attempts, and of waiting deliveries, that each organization may have for slow receivers in any case,
+/// while more than an eighth of all places is free.
 const LEAST: usize = 2;
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) struct QueueCount {
     pub(super) waiting: usize,
 }
 
-/// Deliveries of some queues.
+/// Numbers of deliveries in one queue, in the queues of an organization, or in all queues.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Totals {
     pub(super) all: QueueCount,
@@ -60,7 +60,8 @@ impl Places {
         self.own + coming < self.free.saturating_sub(coming)
     }
 
-    /// Returns `true` if the organization, which may take another place of `all`, may take one for a slow receiver.
+    /// Returns `true` if the organization may take another place for a slow receiver. The caller has checked that
+    /// the organization may take another one of `all` places, whose total number is `limit`.
     const fn has_slow_one(&self, all: &Self, limit: usize, coming: usize) -> bool {
         self.has_one(coming) || self.own + coming < LEAST && all.free > limit / 8 + coming
     }
@@ -103,8 +104,8 @@ impl Shares {
     }
 
     /// Returns the places of an organization that reduce the free places of others. Places of slow receivers, and
-    /// of queues with a rate, count up to half of all such places, the most that an organization can take. It has
-    /// more only if queues became slow or got a rate later.
+    /// of queues with a rate, count up to half of all such places, the most that an organization can take. An
+    /// organization has more only if its queues became slow or got a rate later.
     const fn counted_places(&self, own: Totals) -> Totals {
         Totals {
             all: own.all,
@@ -116,7 +117,8 @@ impl Shares {
         }
     }
 
-    /// Returns `true` if an organization may begin another attempt, to a receiver that is known to be quick or not.
+    /// Returns `true` if an organization may begin another attempt. `quick` is `true` if the receiver is known to
+    /// be quick.
     pub(super) fn may_begin(&self, owner: OrganizationId, quick: bool) -> bool {
         let own = self.owner(owner);
         let all = Places::new(self.limits.attempts, own.all.attempts, self.sum.all.attempts);
@@ -128,7 +130,8 @@ impl Shares {
         !self.slow_attempts_of(self.owner(owner)).is_half_used()
     }
 
-    /// Returns `true` if another delivery of an organization may wait in addition to `coming` ones.
+    /// Returns `true` if another delivery of an organization may wait in addition to `coming` ones. `quick` is
+    /// `true` if the receiver is known to be quick.
     pub(super) fn may_wait(&self, owner: OrganizationId, quick: bool, coming: usize) -> bool {
         let own = self.owner(owner);
         let all = self.waiting_of(own);
@@ -165,7 +168,8 @@ impl Shares {
         Places::new(self.slow_waiting(), own.slow.waiting, self.sum.slow.waiting)
     }
 
-    /// Half of all, so that the rest always serves quick receivers.
+    /// Returns the number of attempts for receivers that are not known to be quick: half of all attempts, so that
+    /// the other half always serves quick receivers.
     const fn slow_attempts(&self) -> usize {
         self.limits.attempts / 2
     }

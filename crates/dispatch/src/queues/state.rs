@@ -22,7 +22,7 @@ pub(super) struct State<T> {
 pub(super) struct HeldItem<T> {
     pub(super) item: T,
     pub(super) ends: LeaseDeadline,
-    /// `true` for tests, which no rate delays. They are in front of the others.
+    /// `true` for tests, which no rate delays. Tests are in front of the other deliveries.
     pub(super) is_unlimited: bool,
     /// Position in the order in which this process took deliveries.
     pub(super) order: u64,
@@ -55,18 +55,20 @@ impl<T> State<T> {
         self.rate.as_ref().map_or(self.pace.depth(), |rate| rate.depth().min(self.pace.depth()))
     }
 
-    /// Returns `true` if the rate permits the first waiting delivery to begin. There may be none.
+    /// Returns `true` if the rate of the receiver permits another attempt, or the first waiting delivery is a
+    /// test. The queue may be empty.
     pub(super) fn may_begin(&self, now: Now) -> bool {
         let is_unlimited = self.waiting.front().is_some_and(|held| held.is_unlimited);
         is_unlimited || self.rate.as_ref().is_none_or(|rate| rate.may_begin(now))
     }
 
-    /// Returns `true` while requests of the queue must be remembered.
+    /// Returns `true` while this process may hold the rate lease, so that the latest requests must be remembered.
     pub(super) fn is_leased(&self) -> bool {
         self.rate.as_ref().is_some_and(RateState::is_leased)
     }
 
-    /// Returns `true` if nothing should be claimed for this queue.
+    /// Returns `true` if at least half of the deliveries that may wait in the queue do wait, so that claims skip
+    /// the queue.
     pub(super) fn is_full(&self) -> bool {
         !self.waiting.is_empty() && self.waiting.len() >= self.depth() / 2
     }

@@ -14,7 +14,7 @@ const QUICK: ReceiverResponse =
 const SILENT: ReceiverResponse =
     ReceiverResponse { answered: false, acknowledged: false, took: Duration::from_secs(15) };
 
-/// Queues of numbers, with a manual clock.
+/// Queues whose deliveries are numbers, with a manual clock.
 struct QueuesTest {
     queues: SubscriptionQueues<u32>,
     now: Now,
@@ -36,7 +36,7 @@ impl QueuesTest {
         (0..count).filter(|item| self.queues.offer(queue, *item, ends, false).is_ok()).count()
     }
 
-    /// Begins all attempts that may begin.
+    /// Begins all attempts that may begin, and returns their places.
     fn start(&mut self) -> Vec<QueuePlace> {
         std::iter::from_fn(|| self.queues.start(self.now)).map(|start| start.place).collect()
     }
@@ -68,12 +68,12 @@ fn count(begun: &[QueuePlace], wanted: QueueKey) -> usize {
 #[test]
 fn queue_starts_no_more_attempts_than_its_window() {
     let mut test = QueuesTest::new(LIMITS);
-    assert_eq!(test.offer(queue(1, 1), 70), 64, "eight wait for each that may begin");
+    assert_eq!(test.offer(queue(1, 1), 70), 64, "eight deliveries wait for each of eight attempts that may begin");
     let first = test.start();
     assert_eq!(first.len(), 8);
     test.end(&first, QUICK);
     let second = test.start();
-    assert_eq!(second.len(), 16, "each acknowledgement makes it wider");
+    assert_eq!(second.len(), 16, "each acknowledgement widens the window by one");
     assert_eq!((test.queues.attempts(), test.queues.held()), (16, 56));
 }
 
@@ -89,7 +89,7 @@ fn full_queue_reports_when_room_is_free() {
     assert_eq!(starts, [false, true, false, false]);
     let free = depth - (depth / 2 + 1 - 4);
     assert_eq!(test.queues.least_free(&[queue(1, 1)]), Some(free));
-    assert_eq!(test.queues.least_free(&[queue(1, 1), queue(9, 9)]), Some(64), "a new one takes less");
+    assert_eq!(test.queues.least_free(&[queue(1, 1), queue(9, 9)]), Some(64), "a new queue can take only 64");
     assert_eq!(test.queues.least_free(&[]), None);
 }
 
@@ -100,7 +100,7 @@ fn organizations_take_turns_for_any_number_of_queues() {
     queues.iter().for_each(|queue| test.warm(*queue));
     queues.iter().for_each(|queue| assert_eq!(test.offer(*queue, 4), 4));
     let attempts = test.start();
-    assert_eq!(attempts.len(), 9, "as many as each one has are left for the next organization");
+    assert_eq!(attempts.len(), 9, "three places, as many as each organization has, are left for the next one");
     let count_of = |tenant| attempts.iter().filter(|attempt| attempt.queue.0 == queue(tenant, 0).0).count();
     assert_eq!((count_of(1), count_of(2), count_of(3)), (3, 3, 3));
 }
@@ -115,9 +115,13 @@ fn hanging_receivers_leave_half_of_the_room_free() {
         test.offer(queue(1, webhook), 8);
         hanging.extend(test.start());
     }
-    assert_eq!(hanging.len(), 64, "half of the places for receivers that are not known to be quick");
+    assert_eq!(
+        hanging.len(),
+        64,
+        "one organization gets half of the 128 places for receivers that are not known to be quick"
+    );
     assert!(test.queues.full().contains(&queue(1, 199)) && !test.queues.full().contains(&good));
-    assert_eq!(test.offer(queue(1, 500), 1), 0, "half of their places to wait are taken as well");
+    assert_eq!(test.offer(queue(1, 500), 1), 0, "half of the waiting room for slow receivers is taken as well");
     for _ in 0..10 {
         assert_eq!(test.offer(good, 9), 9);
         let attempts = test.start();
@@ -142,7 +146,11 @@ fn hanging_receiver_gets_one_attempt_when_many_hang() {
         }
         attempts = test.start();
     }
-    assert_eq!(attempts.len(), 32, "no more than half of the share, and one each if that is more");
+    assert_eq!(
+        attempts.len(),
+        32,
+        "half of the organization's share, because that is more than one attempt for each queue"
+    );
     assert!(test.queues.full().contains(&queue(1, 0)));
 }
 
@@ -153,7 +161,7 @@ fn delivery_with_too_little_lease_left_is_dropped_from_memory() {
     let first = test.start();
     test.pass(10);
     test.end(&first[..1], QUICK);
-    assert_eq!(test.start().len(), 2, "there are still 20 seconds of 30");
+    assert_eq!(test.start().len(), 2, "20 of the 30 seconds of the lease are left");
     test.pass(1);
     test.queues.forget(test.now);
     assert_eq!(test.queues.take_late().len(), 10);
@@ -172,7 +180,7 @@ fn queues_hold_no_more_than_their_capacity() {
     queues.iter().for_each(|queue| test.warm(*queue));
     let fill = |test: &mut QueuesTest| queues.iter().map(|queue| test.offer(*queue, 20)).sum::<usize>();
     assert!(test.queues.reserve(10) && !test.queues.reserve(3));
-    assert_eq!(fill(&mut test), 2, "what is reserved is taken");
+    assert_eq!(fill(&mut test), 2, "reserved places are not available");
     test.queues.release(10);
     assert_eq!(fill(&mut test), 6);
     let attempts = test.start();
@@ -181,7 +189,11 @@ fn queues_hold_no_more_than_their_capacity() {
     for place in &attempts {
         test.queues.release_slot(*place, Some(QUICK));
     }
-    assert_eq!((test.queues.held(), test.queues.room()), (12, 0), "what is not recorded is still held");
+    assert_eq!(
+        (test.queues.held(), test.queues.room()),
+        (12, 0),
+        "deliveries without a recorded result are still held"
+    );
     test.queues.remove_unrecorded(4);
     assert_eq!((test.queues.held(), test.queues.room()), (8, 4));
 }

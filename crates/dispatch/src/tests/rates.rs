@@ -7,7 +7,7 @@ use crate::{RateLeaseOrder, SendPermit, StartedAttempt};
 
 type Begun = StartedAttempt<WaitingDelivery<()>>;
 
-/// Takes in deliveries of one subscription.
+/// Takes in deliveries of a commit for one subscription.
 fn take_in(machine: &mut Dispatcher<()>, jobs: Vec<Job>, now: Now) {
     let ends = machine.reserve(job(1).tenant, 1, now).unwrap();
     machine.take_in(jobs.into_iter().map(waiting).collect(), ends, 1, now);
@@ -22,7 +22,8 @@ fn order(permit: SendPermit) -> RateLeaseOrder {
     order
 }
 
-/// Returns a machine with the rate lease of a subscription, one request sent, and its other deliveries waiting.
+/// Returns a machine that holds the rate lease of a subscription and has sent one request. The other deliveries of
+/// the subscription wait.
 fn limited(jobs: u128, rate: u16) -> Dispatcher<()> {
     let mut machine = machine();
     take_in(&mut machine, (1..=jobs).map(job).collect(), at(0));
@@ -45,7 +46,11 @@ fn waiting_deliveries_hold_no_place_and_begin_in_time() {
     assert!(machine.take_wakes().claims);
     assert_eq!(machine.next_attempt(at(1_000)), None);
     assert_eq!(machine.waits_until(at(500)), Some(Duration::from_millis(1_001)));
-    assert_eq!(machine.look_again_at(at(990)), Duration::from_millis(1_010), "not before the usual pause");
+    assert_eq!(
+        machine.look_again_at(at(990)),
+        Duration::from_millis(1_010),
+        "20 ms later, because that is the minimum pause"
+    );
     let second = begin_all(&mut machine, at(1_001));
     assert_eq!(second.len(), 1, "only as many as the rate permits begin");
     assert_eq!(machine.permit(&second[0], Some(1), at(1_001)), SendPermit::Send);
@@ -68,7 +73,11 @@ fn test_is_sent_without_a_rate_and_first() {
     let attempts = begin_all(&mut machine, at(2));
     assert_eq!(attempts.iter().map(|one| one.item.job).collect::<Vec<_>>(), [ping]);
     assert_eq!(machine.permit(&attempts[0], Some(1), at(2)), SendPermit::Send);
-    assert_eq!(machine.waits_until(at(2)), Some(Duration::from_millis(1_001)), "it does not count");
+    assert_eq!(
+        machine.waits_until(at(2)),
+        Some(Duration::from_millis(1_001)),
+        "a test does not count against the rate"
+    );
 }
 
 #[test]
@@ -85,14 +94,17 @@ fn deliveries_are_given_back_if_another_process_sends() {
     assert_eq!(results.len(), 4);
     assert!(results.iter().all(|(_, result)| *result == AttemptResult::Released), "the due times stay");
     let queue = (first.item.job.tenant, first.item.job.webhook_id);
-    let skipped_queues = |machine: &mut Dispatcher<()>, now| match machine.next_claim(now).unwrap().claim {
+    let is_skipped = |machine: &mut Dispatcher<()>, now| match machine.next_claim(now).unwrap().claim {
         Claim::SubscriptionQueues(walk) | Claim::Parked(walk) => walk.busy.contains(&queue),
         Claim::Oldest { .. } => false,
     };
-    assert!(skipped_queues(&mut machine, at(2)));
+    assert!(is_skipped(&mut machine, at(2)));
     machine.claim_ended();
     machine.look_at_due();
-    assert!(!skipped_queues(&mut machine, at(4_000)), "it is claimed again after the end of the lease");
+    assert!(
+        !is_skipped(&mut machine, at(4_000)),
+        "the queue is claimed again after the end of the other process's lease"
+    );
 }
 
 #[test]
@@ -151,18 +163,19 @@ fn recorded(machine: &mut Dispatcher<()>, now: Now) -> Vec<(Job, AttemptResult)>
     all
 }
 
-/// Makes all claims that are due. The first walk for due deliveries finds these jobs. Returns the kept ones.
+/// Makes all claims that are due. The first walk for due deliveries finds these jobs. Returns the jobs that the
+/// machine kept.
 fn claim(machine: &mut Dispatcher<()>, mut jobs: Vec<Job>, now: Now) -> Vec<Job> {
-    let mut other_jobs = vec![];
+    let mut kept_jobs = vec![];
     while let Some(order) = machine.next_claim(now) {
         let is_walk = matches!(order.claim, Claim::SubscriptionQueues(_));
         let jobs_of_claim = if is_walk { std::mem::take(&mut jobs) } else { vec![] };
         let accepted_jobs = machine.handle_claimed(&order, ClaimedJobs { jobs: jobs_of_claim, next: None }, now);
         machine.take_in_claimed(accepted_jobs.iter().copied().map(waiting).collect(), &order, now);
         machine.claim_ended();
-        other_jobs.extend(accepted_jobs);
+        kept_jobs.extend(accepted_jobs);
     }
-    other_jobs
+    kept_jobs
 }
 
 #[test]
@@ -170,11 +183,19 @@ fn backlog_of_a_limited_queue_goes_before_handovers() {
     let mut machine = limited(5, 3);
     claim(&mut machine, vec![], at(2));
     take_in(&mut machine, vec![job(20)], at(3));
-    assert_eq!(recorded(&mut machine, at(3)), [(job(20), AttemptResult::Released)], "claims skip the full queue");
+    assert_eq!(
+        recorded(&mut machine, at(3)),
+        [(job(20), AttemptResult::Released)],
+        "claims skip the full queue, so older deliveries may wait in the store"
+    );
     let first_attempts = begin_all(&mut machine, at(1_001));
     assert!(first_attempts.iter().all(|one| machine.permit(one, Some(3), at(1_001)) == SendPermit::Send));
     take_in(&mut machine, vec![job(21)], at(1_002));
-    assert_eq!(recorded(&mut machine, at(1_002)), [(job(21), AttemptResult::Released)], "no claim has looked yet");
+    assert_eq!(
+        recorded(&mut machine, at(1_002)),
+        [(job(21), AttemptResult::Released)],
+        "no claim has looked for older deliveries yet"
+    );
     assert_eq!(claim(&mut machine, vec![job(10), job(20), job(21)], at(1_003)), [job(10), job(20), job(21)]);
     let attempts = begin_all(&mut machine, at(2_002));
     let sent_jobs: Vec<_> = attempts.iter().map(|one| one.item.job).collect();

@@ -1,4 +1,4 @@
-//! Shares of organizations: receivers of any number of organizations hang, and another organization does not wait.
+//! Shares of organizations: the wait of one organization while the receivers of other organizations hang.
 
 use super::*;
 
@@ -16,9 +16,9 @@ const VICTIM: u128 = 1_000;
 enum Manner {
     /// Never respond.
     Hang,
-    /// Respond at once for a while, so that they count as quick, and hang then.
+    /// Respond at once for two seconds, so that they count as quick, and hang then.
     Turn,
-    /// Respond to two requests of sixteen, at once and after a time that makes them slow, and hang otherwise.
+    /// Of sixteen requests, respond to one at once and to one after a time that makes them slow. Hang otherwise.
     Mix,
 }
 
@@ -75,7 +75,7 @@ impl Model {
         }
     }
 
-    /// Offers as much of each subscription as is taken.
+    /// Offers deliveries of each subscription of these organizations until the queues refuse one.
     fn press(&mut self, organizations: u128) {
         for organization in 0..organizations {
             for webhook in 0..SUBSCRIPTIONS {
@@ -85,12 +85,13 @@ impl Model {
     }
 }
 
-/// Returns the longest wait of a delivery to a receiver of 1.2 s or to a new subscription, in ticks, while the
-/// receivers of these organizations hang. `settled` is the second from which waits count.
+/// Returns the longest wait of a delivery of [`VICTIM`], in ticks, while the receivers of `organizations` other
+/// organizations behave like `manner`. The receivers of [`VICTIM`] respond after 1.2 s. `settled` is the second
+/// from which waits count.
 fn longest_wait(limits: QueueLimits, organizations: u128, manner: Manner, settled: u128) -> u64 {
     let mut model = Model::new(limits, manner);
     let mut longest = 0;
-    // The delivery that waits: its subscription, the tick of its event, and whether the queues have taken it.
+    // The delivery that waits: its subscription, the tick of its event, and `true` once the queues have taken it.
     let mut waiting: Option<(u128, u64, bool)> = None;
     for second in 0..60 {
         for tick in 0..TICKS_PER_SECOND {
