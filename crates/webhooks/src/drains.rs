@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candor_domain::id::OrganizationId;
 
-/// Maximum number of these connections. Each holds a socket in addition to the sockets of the attempts.
+/// Maximum number of connections whose response bodies are read after their attempts. Each holds a socket in
+/// addition to the sockets of the attempts.
 const MOST: usize = 128;
 
-/// Numbers of these connections by organization. Clones share them.
+/// Numbers of connections whose response bodies are read after their attempts, by organization. Clones share the
+/// numbers.
 #[derive(Debug, Clone)]
 pub(crate) struct Drains {
     most: usize,
@@ -34,7 +36,7 @@ impl Drains {
     }
 
     /// Returns a permit if the organization has fewer permits than are free. So it has at most half of all
-    /// permits, and its receivers do not close the connections of other organizations.
+    /// permits, and slow responses to its webhooks do not close the connections of other organizations.
     pub(crate) fn permit(&self, owner: OrganizationId) -> Option<DrainPermit> {
         let mut owners = self.lock();
         let free = self.most.saturating_sub(owners.values().sum());

@@ -49,7 +49,7 @@ fn certificate_failure(error: &CertificateError) -> TlsFailure {
     } else if matches!(error, CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. }) {
         TlsFailure::CertificateNotYetValid
     } else if matches!(error, CertificateError::UnknownIssuer | CertificateError::BadSignature) {
-        // The signature is compared with that of an authority of the same name, if there is one.
+        // A signature is `BadSignature` if a trusted authority has the name of the issuer, but another key.
         TlsFailure::UnknownIssuer
     } else if matches!(error, CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. })
     {

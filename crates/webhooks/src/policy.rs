@@ -34,12 +34,12 @@ const IPV4: &[(Ipv4Addr, u8)] = &[
 
 /// The range of global unicast addresses, RFC 4291.
 const GLOBAL_UNICAST: (Ipv6Addr, u8) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
-/// The well-known prefix for IPv4/IPv6 translation, RFC 6052. Such an address is treated like its embedded IPv4
-/// address.
+/// The well-known prefix for IPv4/IPv6 translation, RFC 6052. An address with this prefix is treated like its
+/// embedded IPv4 address.
 const NAT64: (Ipv6Addr, u8) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
 
-/// Ranges within `2000::/3` that are not globally reachable, and those that decision F1 names, in the order of the
-/// registry.
+/// Ranges within `2000::/3` that are not globally reachable, and further ranges that decision F1 names, in the
+/// order of the registry.
 const IPV6: &[(Ipv6Addr, u8)] = &[
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // IETF protocol assignments, Teredo with it, RFC 2928
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32), // documentation, RFC 3849
@@ -80,8 +80,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     is_in(&GLOBAL_UNICAST) && !IPV6.iter().any(is_in)
 }
 
-/// A network beyond public addresses that the operator allows, to one organization or to all: an entry of
-/// `webhooks.trusted_targets`.
+/// A network that the operator trusts for the webhooks of one organization or of all organizations, even if its
+/// addresses are not public: an entry of `webhooks.trusted_targets`.
 ///
 /// ```
 /// use candor_webhooks::policy::TrustedNetwork;
@@ -94,7 +94,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrustedNetwork {
-    /// Organization whose webhooks may be sent there; `None` for all organizations.
+    /// Organization whose webhooks may be sent to the network; `None` for all organizations.
     pub organization: Option<OrganizationId>,
     /// Network that may be private and called over plain HTTP.
     pub network: IpNet,
@@ -102,13 +102,13 @@ pub struct TrustedNetwork {
 
 /// Error of a text that is no trusted network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected a network such as 10.0.0.0/8, or one of an organization such as org_…=10.0.0.0/8")]
+#[error("expected a network such as 10.0.0.0/8, or a network for one organization such as org_…=10.0.0.0/8")]
 pub struct InvalidTrustedNetwork;
 
 impl FromStr for TrustedNetwork {
     type Err = InvalidTrustedNetwork;
 
-    /// Parses a network or a single address, with the id of an organization and `=` before it, or alone.
+    /// Parses a network or a single address. The id of an organization and `=` may precede it.
     fn from_str(text: &str) -> Result<Self, InvalidTrustedNetwork> {
         let (organization, network) = match text.split_once('=') {
             Some((id, network)) => (Some(id.parse().map_err(|_| InvalidTrustedNetwork)?), network),

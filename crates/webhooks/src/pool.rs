@@ -18,8 +18,9 @@ use crate::wire::Allowance;
 const MAX_PER_KEY: usize = 32;
 /// Maximum number of idle connections in total. Each holds a socket and a few KiB.
 const MAX_KEPT: usize = 512;
-/// Longest time that a connection stays idle. Most servers keep idle connections for at least five seconds. A
-/// server that closes one while a request is being sent fails that attempt, because it may have read the request.
+/// Longest time that a connection stays idle. Most servers keep idle connections for at least five seconds. If a
+/// server closes a connection while a request is being sent, the attempt fails, because the server may have read
+/// the request.
 const MAX_IDLE: Duration = Duration::from_secs(4);
 
 /// The peer of a connection: the certificate was verified for this host, and the address was vetted for it.
@@ -106,7 +107,8 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// Takes the newest connection to one of these addresses.
+    /// Returns a connection to the first of these addresses that has one: a shared HTTP/2 connection, or the
+    /// newest HTTP/1.1 connection, which leaves the pool.
     pub(crate) fn take(&self, url: &Url, addresses: &[SocketAddr]) -> Option<(SocketAddr, Connection)> {
         let mut connections_by_target = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         for address in addresses {
@@ -122,7 +124,7 @@ impl Pool {
         None
     }
 
-    /// Returns a connection to the pool for the next request.
+    /// Puts a connection into the pool for the next request, or closes it if the pool is full.
     pub(crate) fn put(&self, key: Key, connection: Connection) {
         let mut connections_by_target = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let count = |kept: &HashMap<Key, Vec<IdleConnection>>| kept.values().map(Vec::len).sum::<usize>();

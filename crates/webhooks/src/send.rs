@@ -50,7 +50,7 @@ pub struct SenderSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// The system's name server configuration cannot be used.
-    #[error("cannot look up names: {0}")]
+    #[error("cannot read the name servers of this machine: {0}")]
     Names(String),
     /// A given certificate authority cannot be used.
     #[error("cannot use a certificate authority: {0}")]
@@ -95,8 +95,8 @@ impl Sender {
             } else {
                 tracing::warn!(
                     network = %trusted,
-                    "webhooks of every organization may be sent to this network, even if private, and over plain HTTP: \
-                     write org_…=NETWORK to trust it for one"
+                    "webhooks of every organization may be sent to this network, even if private, and over plain \
+                     HTTP; to trust the network for one organization only, write org_…=NETWORK"
                 );
             }
         }
@@ -154,7 +154,7 @@ impl WebhookTransport for Sender {
     }
 }
 
-/// Returns the target of a redirect.
+/// Returns the target of a redirect, or `None` if the response names no valid one.
 fn target_of(request: &WebhookRequest, answered: &ResponseHead) -> Option<String> {
     let from = ReceiverUrl::parse(&request.url).ok()?;
     redirect_target(&from, answered.response.headers().get(LOCATION)?.as_bytes())
@@ -244,8 +244,8 @@ impl Sender {
         Ok(ResponseHead { response, key, connection })
     }
 
-    /// Returns the connection of a response to the pool if the rest of the response is short. If too many connections
-    /// wait for the rest of a response, closes this one.
+    /// Puts the connection of a response back into the pool if the rest of the response is short. If too many
+    /// connections wait for the rest of a response, closes this connection unless it is shared.
     fn keep(&self, owner: OrganizationId, ResponseHead { response, key, mut connection }: ResponseHead) {
         let body = response.into_body();
         let idle = match &connection.wire {

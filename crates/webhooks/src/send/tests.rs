@@ -77,7 +77,8 @@ async fn request_unsent_on_a_closed_connection_is_sent_on_a_new_one() {
     let request = WebhookRequest { organization, url: url.to_string(), headers, custom_headers, body, deadline };
     let answer = async {
         for _ in 0..2 {
-            // Accepts the socket that `closed_connection` opened for the byte allowance, and never used.
+            // The first two sockets are those that `closed_connection` opened for the byte allowance. They stay
+            // unused.
             drop(listener.accept().await.unwrap());
         }
         let (mut socket, _) = listener.accept().await.unwrap();

@@ -67,7 +67,7 @@ for (const [secret, header, body, now] of JSON.parse(require("node:fs").readFile
   console.log(isAuthentic(secret, header, Buffer.from(body), now));
 "#;
 
-/// Runs all cases with the Python and the Node example, each in its own process.
+/// Runs all cases with the Python example and with the Node example, in one process for each language.
 fn run_examples(cases: &[Case]) {
     let expected_output: String = cases.iter().map(|case| format!("{}\n", case.4)).collect();
     for (language, program, option, calls) in [("python", "python3", "-c", PYTHON), ("node", "node", "-e", NODE)] {

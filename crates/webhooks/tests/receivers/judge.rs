@@ -80,7 +80,7 @@ async fn only_a_trusted_network_may_be_private_or_plain_http() {
     }
     let strict = Sender::new(SenderSettings::default()).unwrap();
     assert_eq!(told(&strict, post(receiver.url(), AMPLE)).await, failed(0, NotHttps));
-    assert_eq!(receiver.connections(), 0, "checks open no connection");
+    assert_eq!(receiver.connections(), 0, "a refused attempt opens no connection");
 }
 
 #[tokio::test]
@@ -93,7 +93,7 @@ async fn trusted_network_of_an_organization_refuses_another() {
     for _ in 0..2 {
         assert_eq!(sender.judge(ORGANIZATION, &target).await, Allowed);
         assert_eq!(sender.send(post(receiver.url(), AMPLE)).await.response_status, 200);
-        // The connection is kept now, and is not for others.
+        // The sender keeps the connection now, and must not use it for another organization.
         assert_eq!(sender.judge(other, &target).await, V::NotHttps);
         let foreign = WebhookRequest { organization: other, ..post(receiver.url(), AMPLE) };
         assert_eq!(told(&sender, foreign).await, failed(0, NotHttps));

@@ -166,7 +166,7 @@ async fn closed_port_fails_to_connect() {
     assert_eq!(attempt(format!("http://{address}/"), AMPLE).await, failed(0, Connect));
 }
 
-/// Sends a start, then one part after the other with a pause in between, until the sender closes.
+/// Sends `start`, then `part` again and again with a pause in between, until the sender closes the connection.
 async fn drip(mut socket: TcpStream, start: &'static [u8], part: &'static [u8], pause: Duration) {
     request(&mut socket).await;
     if socket.write_all(start).await.is_ok() {
@@ -262,7 +262,8 @@ async fn connection_closed_before_the_status_is_a_failure() {
                         socket.write_all(answer).await.unwrap();
                     }
                     if crash {
-                        // A reset can overtake earlier data, which must not happen to a complete status.
+                        // A reset can overtake earlier data. So a complete status must have been read before the
+                        // reset.
                         if wanted.0 > 0 {
                             check_signal.notified().await;
                         }

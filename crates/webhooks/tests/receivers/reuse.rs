@@ -1,4 +1,4 @@
-//! Connections that are kept, shared or closed by the receiver.
+//! Connections that the sender keeps or shares, and connections that the receiver closes.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ async fn request_that_was_read_is_not_sent_again_in_an_attempt() {
     );
 }
 
-/// Serves HTTP/2 and acknowledges every request, except that `/hang` gets no response.
+/// Serves HTTP/2 and acknowledges every request, except a request for `/hang`, which gets no response.
 async fn http2(socket: TcpStream, acceptor: TlsAcceptor) {
     let Ok(stream) = acceptor.accept(socket).await else { return };
     let service = service_fn(|request: Request<Incoming>| async move {

@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 pub(crate) const AMPLE: Duration = Duration::from_secs(60);
 /// Deadline for attempts that must time out.
 pub(crate) const SHORT: Duration = Duration::from_millis(300);
-/// Limit on every wait of a test. It only ends the test of a broken program.
+/// Time limit of every wait of a test. Only a broken program reaches it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";

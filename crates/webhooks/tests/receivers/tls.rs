@@ -122,7 +122,11 @@ async fn failed_handshake_is_a_tls_failure() {
     })
     .await;
     assert_eq!(told(&sender, post(https_url(&speaks_first), AMPLE)).await, failed(0, Tls), "plain text");
-    assert_eq!(told(&sender, post(https_url(&plain), SHORT)).await, failed(0, Timeout), "waits for a head");
+    assert_eq!(
+        told(&sender, post(https_url(&plain), SHORT)).await,
+        failed(0, Timeout),
+        "the receiver waits for an HTTP request"
+    );
 }
 
 #[tokio::test]
@@ -177,7 +181,7 @@ async fn slow_or_endless_handshake_is_bounded() {
     .await;
     assert_eq!(told(&sender, post(https_url(&dripping), SHORT)).await, failed(0, Timeout), "byte by byte");
     let endless = Receiver::start(|mut socket| async move {
-        // Sends an endless sequence of meaningless alert records.
+        // Sends an endless sequence of handshake records, each with an empty `HelloRequest`.
         while socket.write_all(&[22, 3, 3, 0, 4, 0, 0, 0, 0].repeat(1000)).await.is_ok() {}
     })
     .await;
