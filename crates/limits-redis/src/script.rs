@@ -62,7 +62,8 @@ mod tests {
         status(script_result, limit)
     }
 
-    /// Returns steps of a clock that mostly advances, is sometimes set back, and reaches the end of the window.
+    /// Returns requests, each as the step of the clock before it, in milliseconds, and the limit of its window.
+    /// The clock mostly advances, is sometimes set back, and reaches the end of the window.
     fn steps() -> impl Strategy<Value = Vec<(i64, u32)>> {
         let step = prop_oneof![
             6 => 0..50_i64,

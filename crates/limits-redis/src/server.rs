@@ -1,4 +1,4 @@
-//! The address of the server for windows, as an operator configures it.
+//! URL of the server for shared windows, as the operator writes it.
 
 use candor_domain::secret::Secret;
 use url::Url;

@@ -46,7 +46,8 @@ impl RedisRateLimits {
     /// Prepares the connection to a server, which is opened at first use.
     ///
     /// # Errors
-    /// Returns [`RateLimitStoreError::Unreachable`] outside of a Tokio runtime.
+    /// Returns [`RateLimitStoreError::Unreachable`] outside of a Tokio runtime, or the error of the client library
+    /// if it cannot use the URL.
     pub fn new(server: &RedisServer) -> Result<Self, RateLimitStoreError> {
         let runtime =
             Handle::try_current().map_err(|error| RateLimitStoreError::Unreachable(error.to_string()))?;
@@ -72,7 +73,8 @@ impl Shared {
         let status = self.script.admit(&mut connection, name, limit).await;
         status.map_err(|error| {
             if !error.is_io_error() && error.code().is_none() {
-                // The connection keeps such an error, for instance a refused password, and would never retry.
+                // The connection would return this error, for instance a refused password, for every later
+                // request, and never connect again.
                 self.replace_connection();
             }
             map_error(&error)
@@ -102,8 +104,8 @@ impl RateLimitStore for RedisRateLimits {
     }
 }
 
-/// Creates a connection that is opened at first use and reopened after an error. A failed attempt is repeated only
-/// by the next request; callers send few requests while the server is down.
+/// Creates a connection that is opened at first use and reopened after an error. After a failed attempt to
+/// connect, only the next request tries again; callers send few requests while the server is down.
 fn connection(client: &Client) -> Result<ConnectionManager, RedisError> {
     let config = ConnectionManagerConfig::new()
         .set_number_of_retries(0)

@@ -71,7 +71,7 @@ impl Connection {
     /// Sends an email. After a rejection the connection is reset for the next email.
     ///
     /// # Errors
-    /// The reason, and whether the connection can be reused.
+    /// The reason, and `true` if the connection can be reused.
     pub(crate) async fn send(&mut self, mail: &PreparedMail) -> Result<(), (MailFailure, bool)> {
         let Err(failure) = self.hand_over(mail).await else { return Ok(()) };
         // `RSET` discards the unfinished transaction.
@@ -127,7 +127,8 @@ fn not_logged_in(error: &Error) -> MailFailure {
     }
 }
 
-/// Classifies a negative reply: `later` if it is transient, `for_good` if it is permanent.
+/// Classifies the error of a command: `later` for a transient reply of the server, `for_good` for a permanent one,
+/// and [`MailFailure::Closed`] without a reply.
 fn classify_reply(error: &Error, later: MailFailure, for_good: MailFailure) -> MailFailure {
     match error.status() {
         Some(_) if error.is_transient() => later,

@@ -1,9 +1,8 @@
 //! SMTP client that sends emails to the relay that the operator configures.
 //!
-//! At most 16 connections are open at once, and none while there is nothing to send. Emails use TLS from
-//! the first byte (`smtps://`) or after STARTTLS (`smtp://`), unless the operator sets `tls=none` for a
-//! trusted relay. Every failure tells whether the server caused it, which affects every email, or the email
-//! itself.
+//! At most 16 connections are open at once, and none while there is nothing to send. Emails use TLS from the first
+//! byte (`smtps://`) or after STARTTLS (`smtp://`), unless the operator sets `tls=none` for a trusted relay. A
+//! failure states its cause: the server, which then fails for every email, or one email.
 
 mod connection;
 mod message;

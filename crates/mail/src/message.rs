@@ -20,12 +20,13 @@ pub(crate) struct PreparedMail {
     pub(crate) content: Content,
 }
 
-/// Data after `DATA`, including the final line. It is sent in one write: with two, the second would wait for
-/// the acknowledgement of the first, which servers delay by about 40 ms (RFC 896, RFC 1122 §4.2.3.2).
+/// Data after `DATA`, including the final line. It is sent in one write: a second write would wait for the
+/// acknowledgement of the first, which servers delay by about 40 ms (RFC 896, RFC 1122 §4.2.3.2).
 pub(crate) struct Content(String);
 
 impl Content {
-    /// Escapes lines that begin with a dot with another dot (RFC 5321 §4.5.2).
+    /// Creates the content from the text of an email: doubles the dot at the beginning of a line (RFC 5321
+    /// §4.5.2), and appends the final line.
     fn parse(message: &str) -> Self {
         let begin = if message.starts_with('.') { "." } else { "" };
         Self(format!("{begin}{}\r\n.\r\n", message.replace("\r\n.", "\r\n..")))
@@ -46,10 +47,10 @@ impl PreparedMail {
     }
 }
 
-/// Builds an email. It is ASCII except for the addresses.
+/// Builds an email. Everything except the addresses is ASCII.
 ///
 /// # Errors
-/// [`MailFailure::Unsendable`] if the address is invalid.
+/// [`MailFailure::Unsendable`] if the address is invalid or the email cannot be built.
 pub(crate) fn prepare(mail: &Mail, from: &SenderAddress) -> Result<PreparedMail, MailFailure> {
     let to: Address = mail.to.parse().map_err(|_| MailFailure::Unsendable)?;
     let millis = u64::try_from(mail.date.millis()).unwrap_or_default();

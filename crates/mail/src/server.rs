@@ -16,7 +16,7 @@ const STARTTLS_PORT: u16 = 587;
 const PLAIN_PORT: u16 = 25;
 /// Default timeout. Mail servers may take seconds to check an email, but rarely more.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Longest timeout that RFC 5321 demands for a step.
+/// Maximum of the parameter `timeout`, in seconds: the longest timeout that RFC 5321 demands for a step.
 const LONGEST_TIMEOUT_SECONDS: u64 = 600;
 
 /// Encryption of a connection.
@@ -50,7 +50,7 @@ pub struct SmtpServer {
 /// Reason why a mail server URL is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSmtpUrl {
-    /// The URL has another scheme.
+    /// The text is not a URL, or its scheme is neither `smtp` nor `smtps`.
     #[error("must be smtp://HOST, with STARTTLS, or smtps://HOST, with TLS from the beginning")]
     Scheme,
     /// The URL has no host.
@@ -58,12 +58,12 @@ pub enum InvalidSmtpUrl {
     Host,
     /// A parameter is unknown or has an invalid value.
     #[error(
-        "has a parameter that is not known: there is tls=required, tls=none for smtp://, and timeout=60s of 1s to \
-         600s"
+        "has an unknown parameter or an invalid value: there are tls=required, tls=none for smtp:// only, and \
+         timeout=60s from 1s to 600s"
     )]
     Parameter,
     /// A password would be sent unencrypted.
-    #[error("must not have a password with tls=none, which would send it readably")]
+    #[error("must not have a password with tls=none, because the password would be sent unencrypted")]
     ReadablePassword,
     /// The user name or the password is not UTF-8.
     #[error("has a user name or password that is not UTF-8")]

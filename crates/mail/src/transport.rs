@@ -20,7 +20,7 @@ const GOODBYE: Duration = Duration::from_secs(1);
 /// Maximum number of open connections: as many as the mailer sends mails at once.
 const CONNECTIONS: usize = 16;
 
-/// Settings of the operator.
+/// Settings of an [`SmtpTransport`].
 #[derive(Debug, Clone)]
 pub struct SmtpSettings {
     /// Server to send to.
@@ -31,9 +31,9 @@ pub struct SmtpSettings {
     pub authorities: Vec<CertificateDer<'static>>,
 }
 
-/// Error of the TLS setup, which prevents sending.
+/// Error of the TLS setup, without which no mail can be sent.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot send mails: {0}")]
+#[error("cannot set up TLS for mails: {0}")]
 pub struct TlsSetupError(String);
 
 /// Sends emails to a server.
@@ -49,7 +49,7 @@ impl SmtpTransport {
     /// Creates a transport without connecting.
     ///
     /// # Errors
-    /// [`TlsSetupError`] if a certificate of an authority is invalid.
+    /// [`TlsSetupError`] if a certificate of an authority is invalid or TLS cannot be set up.
     pub fn new(settings: SmtpSettings) -> Result<Self, TlsSetupError> {
         let SmtpSettings { server, from, authorities } = settings;
         let to_error = |error: lettre::transport::smtp::Error| TlsSetupError(error.to_string());
@@ -77,7 +77,7 @@ impl SmtpTransport {
         let Ok(_place) = self.places.acquire().await else { return Err(MailFailure::Connect) };
         if let Some(mut connection) = self.take() {
             match connection.send(mail).await {
-                // The server may have closed the idle connection, or demand a new one.
+                // The server may have closed the idle connection, or may demand a new one.
                 Err((MailFailure::Closed | MailFailure::Busy, _)) => {}
                 sent => return self.keep(connection, sent),
             }
@@ -87,7 +87,7 @@ impl SmtpTransport {
         self.keep(connection, send_result)
     }
 
-    /// Returns a reusable connection to the pool, and the result of the email.
+    /// Puts the connection back into the pool if it can be reused, and returns the result of the email.
     fn keep(&self, connection: Connection, sent: Result<(), (MailFailure, bool)>) -> Result<(), MailFailure> {
         if matches!(sent, Ok(()) | Err((_, true))) {
             self.lock_idle().push(connection);

@@ -23,7 +23,7 @@ fn plain_transport(server: &TestSmtp) -> SmtpTransport {
     SmtpTransport::new(settings(&format!("smtp://127.0.0.1:{}?tls=none", server.port()))).unwrap()
 }
 
-/// Creates a transport with TLS and a password that trusts the server's certificate.
+/// Creates a transport that uses TLS and a password, and trusts the server's certificate.
 fn trusting_transport(server: &TestSmtp, scheme: &str) -> SmtpTransport {
     let url = format!("{scheme}://ada:secret@localhost:{}", server.port());
     let authorities = vec![server.certificate().der.clone()];
@@ -208,6 +208,10 @@ async fn check_sends_no_mail() {
 async fn non_ascii_address_without_smtputf8_is_not_sent() {
     let server = TestSmtp::start(Wire::Plain).unwrap();
     let abroad = Mail { to: "jürgen@example.org".to_owned(), ..mail(1) };
-    assert_eq!(plain_transport(&server).send(abroad).await, Err(MailFailure::Unsendable), "it has no SMTPUTF8");
+    assert_eq!(
+        plain_transport(&server).send(abroad).await,
+        Err(MailFailure::Unsendable),
+        "the server has no SMTPUTF8"
+    );
     assert_eq!(server.seen().mails, []);
 }

@@ -12,7 +12,7 @@ use candor_test_redis::TestRedis;
 const LIMIT: u32 = 600;
 const INSTANCES: usize = 4;
 const CLIENTS: usize = 32;
-/// Limit on the wait for a reconnection. It only ends the test of a broken program.
+/// Time limit of the wait for a reconnection. Only a broken program reaches it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn key() -> KeyId {
@@ -120,7 +120,7 @@ async fn password_corrected_on_the_server_needs_no_restart() {
     assert_eq!(store.check().await, Ok(()));
 }
 
-/// Changes the password of the server like an operator.
+/// Changes the password of the running server, as an operator does.
 async fn change_password(port: u16) {
     let client = redis::Client::open(format!("redis://:hunter3@127.0.0.1:{port}")).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
