@@ -18,12 +18,13 @@ use crate::request::{Core, Options, Spec};
 use crate::response::Response;
 
 const CSV: &str = "text/csv";
-/// Characters of ids that stay as they are in a path.
+/// Characters that are percent-encoded in a path: all except letters, digits, `-`, `_`, `.` and `~`.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A call that is sent when it is awaited. Awaiting it returns the body of the response.
 ///
-/// `D` is the body of its dry run, or `()` for operations without a dry run. These lack the method `dry_run`.
+/// `D` is the type of the body that a dry run returns. An operation without a dry run has the type `()` and no
+/// method `dry_run`.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call<T, D = ()> {
     core: Arc<Core>,
@@ -50,7 +51,7 @@ impl<T, D> Call<T, D> {
         self
     }
 
-    /// Sets the ETag of the version to change.
+    /// Sets the ETag of the version to change; the call fails if the resource has another version.
     pub fn if_match(mut self, etag: impl Into<String>) -> Self {
         self.options.if_match = Some(etag.into());
         self
@@ -82,14 +83,14 @@ impl<T, D> Call<T, D> {
 }
 
 impl<T> Call<T, DryRun> {
-    /// Returns the effects of a write without any change.
+    /// Turns the call into a dry run, which returns the effects of the write and changes nothing.
     pub fn dry_run(self) -> Call<DryRun> {
         self.into_preview()
     }
 }
 
 impl<T> Call<T, CsvReport> {
-    /// Returns the effects of a file without any change.
+    /// Turns the call into a dry run, which returns the effects of the file and changes nothing.
     pub fn dry_run(self) -> Call<CsvReport> {
         self.into_preview()
     }
@@ -140,7 +141,8 @@ impl Spec {
         self
     }
 
-    /// Adds a query. Lists of the members in `joined` become one parameter, others become one for each element.
+    /// Adds the members of `query` as parameters. A list whose member is in `joined` becomes one parameter with
+    /// commas, another list one parameter for each element.
     pub(crate) fn query(mut self, query: &impl Serialize, joined: &[&str]) -> Self {
         match serde_json::to_value(query) {
             Ok(members) => add_query(&mut self.query, &members, joined),

@@ -57,7 +57,7 @@ impl ChangesOptions {
         self
     }
 
-    /// Starts at a time at most 30 days ago, or `now`. A cursor overrides it.
+    /// Starts at a time at most 30 days ago, or with `now` at the next event. A cursor takes precedence.
     #[must_use]
     pub fn since(mut self, since: impl Into<String>) -> Self {
         self.position.since = Some(since.into());
@@ -82,25 +82,25 @@ impl ChangedRow {
     /// Returns the row with typed data, as [`Candor::export`] does.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] if the data is not an object.
+    /// [`Error::Unreadable`] if the data does not fit the type of the row.
     pub fn to_typed(&self) -> Result<ExportRow, Error> {
         let data: Value = serde_json::from_str(self.data.get()).map_err(Error::Unreadable)?;
         ExportRow::try_from(json!({"type": self.row_type, "data": data})).map_err(Error::Unreadable)
     }
 }
 
-/// Which rows the service removed.
+/// Selection of removed rows, by their ids or by a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemovedRows {
-    /// The rows with these ids, and the messages of removed conversations.
+    /// The rows with these ids, and the messages and check-ins that belong to them.
     Ids(Vec<String>),
     /// The rows about this erased person. Messages of the person, and conversations about the person or a removed row,
     /// stay without their texts.
     AboutPerson(String),
 }
 
-/// Rows that the service removed.
+/// Rows that the service removed at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Removal {
@@ -134,9 +134,9 @@ pub struct Changes {
 impl Candor {
     /// Returns the changes of all exported resources: first the stored ones, then new ones as they happen.
     ///
-    /// The rows of an export and then every batch from its `events_cursor` on result in the current data, without
-    /// anything that was erased or removed since. Polls with growing pauses of up to 5 seconds, and continues after
-    /// temporary failures.
+    /// A copy that starts with the rows of an export, and then gets every batch from its `events_cursor` on, has
+    /// the current data, without anything that was erased or removed since. Polls with growing pauses of up to 5
+    /// seconds, and continues after temporary failures.
     pub fn changes(&self, options: ChangesOptions) -> Changes {
         Changes { core: Arc::clone(&self.core), position: options.position }
     }
@@ -196,7 +196,8 @@ impl ChangeBatch {
             _ => None,
         };
         self.removals.extend(removal_rows.map(|rows| Removal { removed_at: event.created_at.clone(), rows }));
-        // The texts of an earlier event about an erased person were removed. The removal follows.
+        // The service has removed the texts of this event, because its person was erased later. The event with the
+        // removal follows in the feed.
         if subject.erased == Some(true) {
             return;
         }
@@ -251,7 +252,7 @@ fn retain(rows: &mut BTreeMap<String, Value>, apply: impl Fn(Value) -> Option<Va
     removed_ids
 }
 
-/// Removes the subject of a conversation from its row.
+/// Overwrites the title of a conversation and removes the reference to its subject.
 fn clear_subject(conversation: &mut Value) {
     conversation["title"] = ERASED.into();
     conversation["about"] = Value::Null;
@@ -285,8 +286,9 @@ impl Removal {
         }
     }
 
-    /// Returns a row as it is after this removal has removed other rows: check-ins are removed with their objective, and
-    /// a conversation about erased data loses its title. `None` if the row is removed.
+    /// Returns a row as it is after this removal has removed other rows: check-ins are removed with their
+    /// objective, and a conversation about erased data loses its title. `None` if the row is removed. `is_removed`
+    /// returns `true` for the ids of rows that this removal has removed.
     #[must_use]
     pub fn apply_to_dependent(&self, mut row: Value, is_removed: impl Fn(&str) -> bool) -> Option<Value> {
         let depends_on = |id: &Value| id.as_str().is_some_and(&is_removed);
@@ -300,13 +302,14 @@ impl Removal {
     }
 }
 
-/// A check-in, which an event has beside its objective.
+/// A check-in that an event has beside its objective.
 struct EventCheckIn {
     id: String,
     data: Box<RawValue>,
 }
 
-/// Returns the two rows of the event `objective.checked_in`. `None` for all other events.
+/// Returns the two rows of the event `objective.checked_in`, the objective and the check-in. `None` for all other
+/// events.
 fn checked_in(event: &FeedEvent) -> Option<(Box<RawValue>, EventCheckIn)> {
     if event.event != "objective.checked_in" {
         return None;
@@ -337,7 +340,7 @@ struct FeedEvent {
     data: Box<RawValue>,
 }
 
-/// The members of an event's data that tell what it changes.
+/// The members of an event's data that identify the changed resource or the removed rows.
 #[derive(Deserialize)]
 struct Subject<'a> {
     #[serde(borrow)]

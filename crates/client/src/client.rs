@@ -19,7 +19,7 @@ const KEY_VARIABLE: &str = "CANDOR_API_KEY";
 const URL_VARIABLE: &str = "CANDOR_URL";
 /// Time limit of one attempt.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// Time limit for a new connection, so that a retry is left if an address does not respond.
+/// Time limit for a new connection. It leaves time for a retry if an address does not respond.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Number of retries of one call.
 const MAX_RETRIES: u32 = 3;
@@ -59,7 +59,7 @@ pub struct LogEntry<'a> {
     pub path: &'a str,
     /// Number of earlier attempts of this call.
     pub retries: u32,
-    /// Time until the response was complete.
+    /// Time until the response was complete or the attempt failed.
     pub duration: Duration,
     /// Status of the response, if there was one.
     pub status: Option<StatusCode>,
@@ -122,8 +122,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the longest time from the first attempt of a call to the start of its last. Default: 30 seconds, and for
-    /// a used-up quota its window, at most 65 seconds.
+    /// Sets the longest time from the first attempt of a call to the start of its last attempt. Default: 30
+    /// seconds; after a used-up quota, the window of the quota and 5 seconds, at most 65 seconds.
     #[must_use]
     pub fn max_wait(mut self, wait: Duration) -> Self {
         self.max_wait = Some(wait);
@@ -160,8 +160,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Identifies this client to services and proxies that ask for a certificate: a PEM text with the certificate, those of
-    /// its issuers, and its private key.
+    /// Identifies this client to services and proxies that ask for a certificate. `pem` is a PEM text with the
+    /// certificate, the certificates of its issuers, and its private key.
     #[must_use]
     pub fn identity(mut self, pem: impl Into<Secret>) -> Self {
         self.identity = Some(pem.into());
@@ -178,8 +178,8 @@ impl ClientBuilder {
     /// Creates the client.
     ///
     /// # Errors
-    /// [`Error::Settings`] if key or URL is missing or malformed, or the key is one of the other environment; if a
-    /// header, the proxy, a root certificate or the identity is malformed.
+    /// [`Error::Settings`] if the key or the URL is missing or malformed, if the key belongs to the other
+    /// environment, or if a header, the proxy, a root certificate or the identity is malformed.
     pub fn build(self) -> Result<Candor, Error> {
         let variable = |name| std::env::var(name).ok();
         let wrong = |message: &str| Error::Settings(message.to_owned());
@@ -188,11 +188,11 @@ impl ClientBuilder {
         let key = key.ok_or_else(|| wrong("No API key: pass `api_key`, or set CANDOR_API_KEY."))?;
         let url = self.base_url.or_else(|| variable(URL_VARIABLE)).filter(|url| !url.is_empty());
         let url = url.ok_or_else(|| wrong("No URL of the service: pass `base_url`, or set CANDOR_URL."))?;
-        if let Some(other_environment) =
+        if let Some(wanted_environment) =
             self.environment.filter(|wanted| !key.expose().starts_with(&format!("cdr_{wanted}_")))
         {
             let message =
-                format!("The API key is not a {other_environment} key: pass one, or change `environment`.");
+                format!("The API key is not a {wanted_environment} key: pass one, or change `environment`.");
             return Err(Error::Settings(message));
         }
         let base = base(&url)?;
@@ -229,7 +229,7 @@ fn base(url: &str) -> Result<String, Error> {
     let plain = url.trim_end_matches('/');
     let base = format!("{}/v1", plain.strip_suffix("/v1").unwrap_or(plain));
     match Url::parse(&base) {
-        // Neither is shown: a password may be among them.
+        // The message does not show the URL, because it may contain a password.
         Ok(parsed) if !parsed.username().is_empty() || parsed.password().is_some() => {
             let message =
                 "The URL of the service has a user or a password: leave them out, the API key is enough.";
@@ -257,8 +257,10 @@ fn http(headers: HeaderMap, proxy: Option<&str>, config: ClientConfig) -> Result
     let builder = reqwest::Client::builder().tls_backend_preconfigured(config).default_headers(headers);
     let mut builder = builder.redirect(Policy::none()).connect_timeout(CONNECT_TIMEOUT);
     if let Some(url) = proxy {
-        // The URL is not shown: a password may be in it.
-        let wrong = |_| Error::Settings("The URL of the proxy is malformed.".to_owned());
+        // The message does not show the URL, because it may contain a password.
+        let wrong = |_| {
+            Error::Settings("The URL of the proxy is malformed: pass one such as http://HOST:PORT.".to_owned())
+        };
         builder = builder.proxy(Proxy::all(url).map_err(wrong)?);
     }
     builder.build().map_err(|error| Error::Settings(format!("Cannot create the HTTP client: {error}.")))

@@ -12,7 +12,8 @@ use crate::response::{header, now};
 
 /// Header in which the service advises for or against a retry.
 const ADVICE: &str = "candor-should-retry";
-/// End of messages that have details. The text of an error has the details themselves.
+/// End of messages that have details. The text of an [`ApiError`] leaves it out, because it contains the details
+/// themselves.
 const POINTER: &str = " See `details`.";
 /// Statuses of failures that a later attempt may overcome: 408, 429, 502, 503 and 504.
 const TRANSIENT: [StatusCode; 5] = [
@@ -91,7 +92,7 @@ impl Error {
         causes(error).any(|cause| matches!(tls_error(cause), Some(rustls::Error::InvalidCertificate(_))))
     }
 
-    /// Returns the pause that the service asks for.
+    /// Returns the pause before a retry that the service asks for.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.api()?.retry_after()
@@ -115,8 +116,9 @@ fn innermost(error: &reqwest::Error) -> String {
     text.trim_end_matches('.').to_owned()
 }
 
-/// An error response of the service. A code of a later version is [`ErrorCode::Unknown`].
-/// Its text has the message, each problem of a field, the status, the code and the request id.
+/// An error response of the service. A code that this version of the library does not know is
+/// [`ErrorCode::Unknown`]. The text of the error has the message, each problem of a field, the status, the code
+/// and the request id.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{}", self.sentence())]
 #[non_exhaustive]

@@ -39,7 +39,7 @@ impl FollowOptions {
         self
     }
 
-    /// Starts at a time at most 30 days ago, or `now`. A cursor overrides it.
+    /// Starts at a time at most 30 days ago, or with `now` at the next event. A cursor takes precedence.
     #[must_use]
     pub fn since(mut self, since: impl Into<String>) -> Self {
         self.position.since = Some(since.into());
@@ -53,8 +53,8 @@ impl FollowOptions {
         self
     }
 
-    /// Sets the callback that stores positions in the feed. [`Follower::next`] calls it with the position behind a
-    /// batch when it is asked for an event after that batch.
+    /// Sets the callback that stores positions in the feed. When the program asks for the first event after a
+    /// batch, [`Follower::next`] calls the callback with the position behind that batch.
     #[must_use]
     pub fn on_cursor(mut self, on_cursor: impl FnMut(&str) + Send + Sync + 'static) -> Self {
         self.on_cursor = Some(Box::new(on_cursor));
@@ -84,7 +84,7 @@ pub struct Follower {
     events: Events,
     options: FollowOptions,
     ready: VecDeque<Event>,
-    /// Position behind the events in `ready`, which `on_cursor` has not received.
+    /// Position behind the events in `ready`, until `on_cursor` receives it.
     unreported: Option<String>,
 }
 
@@ -117,7 +117,8 @@ impl Follower {
         }
     }
 
-    /// Returns the next events, and waits for them if there are none. Use either this or [`Follower::next`].
+    /// Returns the next events, and waits for them if there are none. Use either this function or
+    /// [`Follower::next`].
     ///
     /// # Errors
     /// Failures that a retry would not change, such as a revoked key.

@@ -1,4 +1,4 @@
-//! Exports: every line of a data set, continued from the last checkpoint where a response breaks off.
+//! Exports: every line of a data set. An interrupted response is continued from its last checkpoint.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, VecDeque};
@@ -18,7 +18,8 @@ use crate::generated::basic_types::ExportedResource;
 use crate::generated::types::ExportLine;
 use crate::request::{Core, Spec};
 
-/// Number of interruptions without a new checkpoint after which an export fails.
+/// Maximum number of interruptions in a row, without a new checkpoint between them. A further one fails the
+/// export.
 const MAX_FAILURES: u32 = 8;
 /// Pause after the first interruption. It doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -68,11 +69,11 @@ pub struct ExportReader {
 impl Candor {
     /// Returns every resource of the organization, as lines in the order of resource and id.
     ///
-    /// The first line is the header with `events_cursor`. Follow the events from there on afterwards: the rows,
-    /// and then every event, result in the current data. An interrupted response is continued from its last
-    /// checkpoint, and each row is returned once. The line `end` has the counts of the last response. To continue
-    /// in another process, store the `cursor` of a checkpoint. Needs the scope `exports:read` and an admin-level
-    /// key of the organization.
+    /// The first line is the header with `events_cursor`. After the export, follow the events from this cursor on:
+    /// the rows, with every event applied to them, are the current data. An interrupted response is continued from
+    /// its last checkpoint, and each row is returned once. The line `end` has the counts of the last response. To
+    /// continue in another process, store the `cursor` of a checkpoint. Needs the scope `exports:read` and an
+    /// admin-level key of the organization.
     pub fn export(&self, options: ExportOptions) -> ExportReader {
         ExportReader {
             core: Arc::clone(&self.core),
@@ -97,7 +98,7 @@ impl ExportReader {
     }
 
     /// Returns the JSON text of the next line, as the service sent it, or `None` behind the last one. Use either
-    /// this or `next`.
+    /// this function or `next`.
     ///
     /// # Errors
     /// Failures that a retry would not change, and repeated interruptions.
@@ -145,7 +146,7 @@ impl ExportReader {
         response.next().await
     }
 
-    /// Waits before the next request; returns the error if another request is useless.
+    /// Waits before the next request. Returns the error instead if another request would be useless.
     async fn pause(&mut self, error: Error) -> Result<(), Error> {
         self.response = None;
         self.failures += 1;
@@ -181,7 +182,8 @@ struct RowId<'a> {
     id: Cow<'a, str>,
 }
 
-/// The lines that were returned. Later responses repeat the header, and the rows behind the last checkpoint.
+/// Record of the lines that were returned, so that none is returned twice. Later responses repeat the header, and
+/// the rows behind the last checkpoint.
 #[derive(Default)]
 struct SeenLines {
     has_header: bool,
@@ -217,7 +219,7 @@ struct LineReader {
     response: reqwest::Response,
     timeout: Duration,
     ready: VecDeque<Vec<u8>>,
-    /// Begin of a line whose end has not arrived.
+    /// Beginning of a line whose end has not arrived.
     rest: Vec<u8>,
 }
 
@@ -226,7 +228,8 @@ impl LineReader {
         Self { response, timeout, ready: VecDeque::new(), rest: Vec::new() }
     }
 
-    /// Returns the next line. The end of the response is an error, because the last line of an export precedes it.
+    /// Returns the next line. The end of the response is an error, because the export stops reading at its line
+    /// `end`.
     async fn next(&mut self) -> Result<Vec<u8>, Error> {
         loop {
             if let Some(line) = self.ready.pop_front() {
@@ -269,7 +272,7 @@ mod tests {
         ];
         assert!(
             !repeated_lines.iter().any(|(kind, id)| seen_lines.is_new(kind, *id)),
-            "a row of a complete type comes by the feed"
+            "a new row of a complete type is left to the feed"
         );
         assert!(seen_lines.is_new("checkpoint", None) && seen_lines.is_new("summary", Some("sum_2")));
     }

@@ -12,9 +12,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Position of a reader of the feed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Position {
-    /// Position behind the last page, or the stored one at which the reader continues.
+    /// Position behind the last page, or the stored position at which the reader continues.
     pub(crate) cursor: Option<String>,
-    /// Start without a cursor.
+    /// Time at which the reader starts if it has no cursor.
     pub(crate) since: Option<String>,
     pause: Duration,
 }

@@ -25,8 +25,8 @@ pub enum Probe {
 /// too.
 ///
 /// # Errors
-/// [`Error::Connection`] and [`Error::Timeout`] if no service responds; [`Error::Unreadable`] if it is no Candor
-/// service.
+/// [`Error::Connection`] and [`Error::Timeout`] if no service responds; [`Error::Unreadable`] if the response is
+/// not JSON, because another program responds; [`Error::Settings`] if TLS is not available.
 pub async fn probe(url: &str, probe: Probe) -> Result<Value, Error> {
     let path = match probe {
         Probe::Live => "livez",

@@ -13,7 +13,8 @@ use crate::request::{Core, Options, Spec};
 use crate::response::Response;
 
 impl Candor {
-    /// Starts a request by method and path below `/v1`. It has the retries and the idempotency key of every call.
+    /// Starts a request by method and path below `/v1`. The request is retried like every other call, and a POST
+    /// gets an idempotency key.
     pub fn request(&self, method: Method, path: &str) -> RawRequest {
         let path = format!("/{}", path.trim_start_matches('/'));
         RawRequest { core: Arc::clone(&self.core), spec: Spec::new(method, path), options: Options::default() }

@@ -1,5 +1,6 @@
-//! Requests and retries: one call is sent up to four times within 30 seconds, a POST always with one idempotency
-//! key. A used-up quota is waited for: its window is longer than that.
+//! Requests and retries: a call is sent up to four times within 30 seconds, and a POST has the same idempotency
+//! key each time. After a used-up quota the limit is up to 65 seconds, because the window of a quota is longer
+//! than 30 seconds.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use crate::response::{Response, header};
 
 /// Longest time from the first attempt to the start of the last one, except for a used-up quota.
 const MAX_WAIT: Duration = Duration::from_secs(30);
-/// Longest such time for a used-up quota, whose window the error names.
+/// Longest time from the first attempt to the start of the last one after a used-up quota.
 const MAX_QUOTA_WAIT: Duration = Duration::from_secs(65);
 /// Window of a quota if the error names none.
 const QUOTA_WINDOW: Duration = Duration::from_secs(60);
@@ -30,7 +31,8 @@ const QUOTA_MARGIN: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Upper bound of every pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
-/// Time limit of a response that is received line by line; each part has the limit of the client.
+/// Time limit of a response that is received line by line: in effect none. Each part has the time limit of the
+/// client.
 const UNLIMITED: Duration = Duration::from_secs(30 * 86_400);
 const JSON: &str = "application/json";
 
@@ -114,8 +116,8 @@ impl Core {
         }
     }
 
-    /// Sends a request once, and returns the response with its body still to come. It has no time limit as a
-    /// whole.
+    /// Sends a request once, and returns the response with its body still to come. The time limit of the client is
+    /// for the head of the response; the body has no limit.
     pub(crate) async fn open(&self, spec: &Spec) -> Result<reqwest::Response, Error> {
         let options = Options { timeout: Some(UNLIMITED), ..Options::default() };
         let start = Instant::now();
@@ -152,7 +154,8 @@ impl Core {
             return Err(Error::Settings(problem.clone()));
         }
         let address = format!("{}{}", self.base, spec.path);
-        let mut url = Url::parse(&address).map_err(|_| Error::Settings(format!("{address:?} is no address.")))?;
+        let mut url = Url::parse(&address)
+            .map_err(|_| Error::Settings(format!("{address:?} is not a URL: correct the path.")))?;
         if !spec.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&spec.query);
         }
@@ -174,7 +177,11 @@ impl Core {
         };
         if spec.method == Method::POST {
             let key = options.idempotency_key.clone().or_else(new_key);
-            let key = key.ok_or_else(|| Error::Settings("The operating system has no random numbers.".into()))?;
+            let key = key.ok_or_else(|| {
+                Error::Settings(
+                    "Cannot create an idempotency key: the operating system provides no random numbers.".into(),
+                )
+            })?;
             add(HeaderName::from_static("idempotency-key"), &key)?;
         }
         for (name, value) in [(IF_MATCH, &options.if_match), (IF_NONE_MATCH, &options.if_none_match)] {
@@ -247,7 +254,7 @@ fn check_status(response: Response<Bytes>) -> Result<Response<Bytes>, Error> {
     }
 }
 
-/// Returns the longest time from the first attempt to the start of the last one.
+/// Returns the longest time from the first attempt to the start of the last one, which depends on the error.
 fn longest_wait(error: &Error) -> Duration {
     match error.api() {
         Some(api) if api.status == StatusCode::TOO_MANY_REQUESTS => {

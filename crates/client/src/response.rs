@@ -31,7 +31,7 @@ pub struct RateLimitState {
     pub limit: u64,
     /// Requests left in this window.
     pub remaining: u64,
-    /// Time at which the window is empty again.
+    /// Time at which the window is empty again, if no further request comes.
     pub reset: SystemTime,
 }
 
@@ -42,7 +42,7 @@ impl<T> Response<T> {
         header(&self.headers, "x-request-id")
     }
 
-    /// Returns the version of the resource, for `if_match` and `if_none_match`.
+    /// Returns the ETag of the resource, which `if_match` and `if_none_match` take.
     #[must_use]
     pub fn etag(&self) -> Option<&str> {
         header(&self.headers, "etag")
@@ -71,7 +71,7 @@ impl<T> Response<T> {
 }
 
 impl Response<Bytes> {
-    /// Reads the body as JSON; an empty one is null.
+    /// Reads the body as JSON; an empty body counts as `null`.
     ///
     /// # Errors
     /// [`Error::Unreadable`] if the body has another shape.

@@ -10,11 +10,12 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::error::Error;
 use crate::secret::Secret;
 
-/// Returns settings that trust the authorities of the system and those in these PEM texts. `SSL_CERT_FILE` and `SSL_CERT_DIR`
-/// replace those of the system; unreadable ones are skipped, and they are read once for each process. `identity` is the PEM
-/// text of a certificate and its key, for services that ask for one.
+/// Returns settings that trust the authorities of the system and the authorities in these PEM texts. The variables
+/// `SSL_CERT_FILE` and `SSL_CERT_DIR` replace the authorities of the system. The authorities of the system are
+/// read once for each process, and unreadable ones are skipped. `identity` is the PEM text of a certificate and
+/// its key, for services that ask for a certificate.
 pub(crate) fn settings(authorities: &[Vec<u8>], identity: Option<&Secret>) -> Result<ClientConfig, Error> {
-    let wrong = || Error::Settings("A root certificate is no certificate in PEM.".to_owned());
+    let wrong = || Error::Settings("A root certificate cannot be used: pass certificates as PEM text.".to_owned());
     let mut roots = Arc::clone(system_roots());
     for text in authorities {
         for certificate in certificates(text).ok_or_else(wrong)? {
@@ -50,7 +51,11 @@ fn config(roots: Arc<RootCertStore>, identity: Option<&Secret>) -> Result<Client
     let builder = builder.with_root_certificates(roots);
     let Some(identity) = identity else { return Ok(builder.with_no_client_auth()) };
     let pem = identity.expose().as_bytes();
-    let wrong = || Error::Settings("The identity is no certificate with its private key in PEM.".to_owned());
+    let wrong = || {
+        Error::Settings(
+            "The identity cannot be used: pass a certificate and its private key as PEM text.".to_owned(),
+        )
+    };
     let chain = certificates(pem).ok_or_else(wrong)?;
     let key = PrivateKeyDer::from_pem_slice(pem).map_err(|_| wrong())?;
     builder.with_client_auth_cert(chain, key).map_err(|_| wrong())

@@ -22,7 +22,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// An event in the form that its subscription has.
+/// An event in the payload form that its subscription selects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delivered {
     /// An event with the resource itself, or a test.
@@ -31,7 +31,7 @@ pub enum Delivered {
     Thin(Box<ThinEvent>),
 }
 
-/// A request that is no delivery of the service, or a secret that is malformed.
+/// The reason why a request is not accepted as a delivery of the service.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WebhookError {
@@ -39,7 +39,9 @@ pub enum WebhookError {
     #[error("The request has no header {0}.")]
     MissingHeader(&'static str),
     /// The time of the signature is malformed, or differs from the clock by more than five minutes.
-    #[error("The time of the signature is too far from the clock of this machine.")]
+    #[error(
+        "The header webhook-timestamp is malformed, or more than 5 minutes from this machine's clock: check the clock."
+    )]
     Expired,
     /// No signature of the request was made with one of the secrets.
     #[error("No signature of the delivery was made with one of the secrets.")]
@@ -47,12 +49,12 @@ pub enum WebhookError {
     /// The body is not an event.
     #[error("The body of the delivery is not an event: {0}.")]
     Unreadable(#[source] serde_json::Error),
-    /// A secret is malformed: this is an error of the receiver.
+    /// A secret is malformed. This is an error of the receiver, not of the request.
     #[error("A webhook secret is not valid: pass it as the service showed it, `whsec_…`.")]
     MalformedSecret,
 }
 
-/// Lookup of request headers by name, for the header types of different frameworks.
+/// Lookup of request headers by name, implemented for `HeaderMap` and for functions.
 pub trait WebhookHeaders {
     /// Returns the value of a header; `name` is in lower case.
     fn value(&self, name: &str) -> Option<String>;
@@ -77,7 +79,8 @@ impl<F: Fn(&str) -> Option<String>> WebhookHeaders for F {
 /// one is replaced.
 ///
 /// # Errors
-/// Answer such a request with 400, except for [`WebhookError::MalformedSecret`].
+/// The reason why the request is not accepted. Answer the request with 400, but with 500 after
+/// [`WebhookError::MalformedSecret`], which is an error of the receiver.
 pub fn unwrap(
     raw_body: &[u8],
     headers: &impl WebhookHeaders,
@@ -95,7 +98,7 @@ pub fn unwrap(
     for secret in secrets {
         let text = secret.as_ref();
         let bytes = BASE64.decode(text.strip_prefix(PREFIX).unwrap_or(text)).ok();
-        // Every sender can sign with an empty key.
+        // An empty key is malformed: every sender could sign with it.
         let bytes = bytes.filter(|bytes| !bytes.is_empty()).ok_or(WebhookError::MalformedSecret)?;
         let key = hmac::Key::new(hmac::HMAC_SHA256, &bytes);
         // `verify` compares in constant time.
@@ -106,7 +109,7 @@ pub fn unwrap(
     Err(WebhookError::WrongSignature)
 }
 
-/// Reads a verified body. A thin one is never read as an event with all data.
+/// Reads a verified body. A thin event is never read as an event with all data.
 fn read(body: &[u8]) -> Result<Delivered, serde_json::Error> {
     let body: Value = serde_json::from_slice(body)?;
     if body["payload"] == "thin" {
