@@ -219,7 +219,7 @@ fn first_page(answer: &Answer) -> Result<(), String> {
     let row_count = answer.body["Resources"].as_array().map_or(0, Vec::len);
     match usize::try_from(total.min(2)) {
         Ok(wanted) if wanted == row_count => Ok(()),
-        _ => Err(format!("{row_count} people on a page of 2, with {total} in total")),
+        _ => Err(format!("a page of 2 has {row_count} people instead of {}, of {total} in total", total.min(2))),
     }
 }
 

@@ -38,7 +38,10 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), Error> {
         "access_level": me.access_level, "expires_at": me.expires_at,
     });
     let place = path.display();
-    output.say(&object, &format!("{}\nIt is stored in {place}.\n{}\n", describe_key(&me), usage(&login.profile)))
+    output.say(
+        &object,
+        &format!("{}\nThe key is stored in {place}.\n{}\n", describe_key(&me), usage(&login.profile)),
+    )
 }
 
 /// Removes a profile.
@@ -77,9 +80,9 @@ fn read_key() -> Result<String, Error> {
 }
 
 fn describe_key(me: &Me) -> String {
-    let end = me.expires_at.as_ref().map_or(String::new(), |end| format!(", which expires at {end}"));
+    let expiry = me.expires_at.as_ref().map_or(String::new(), |end| format!(" The key expires at {end}."));
     format!(
-        "The service accepts the key {:?}: {} level, {} data of {}{end}.",
+        "The service accepts the key {:?}: {} level, {} data of {}.{expiry}",
         printable(&me.name),
         me.access_level,
         me.environment,

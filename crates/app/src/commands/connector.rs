@@ -28,8 +28,8 @@ pub(crate) async fn create(config: &Config, new: NewConnector, output: Output) -
     let cannot = || to_command_error(format!("create a connector of {}", new.org));
     let connector = operator::create_connector(&services, new.org, kind, &new.source).await.map_err(cannot())?;
     if kind == Type::CsvFeed {
-        let people = format!("Created {connector}. Upload files with connector_id={connector}.");
-        return output.say(&json!({"id": connector}), &people);
+        let human_text = format!("Created {connector}. Upload files with connector_id={connector}.");
+        return output.say(&json!({"id": connector}), &human_text);
     }
     let order = NewKeyRequest {
         organization: new.org,
@@ -48,10 +48,10 @@ pub(crate) async fn create(config: &Config, new: NewConnector, output: Output) -
     let key_result = operator::create_key(&services, order).await;
     let (key_id, token) = key_result.map_err(to_command_error(format!("create a key of {connector}")))?;
     let url = format!("{}{SCIM_PATH}", services.settings.public_url.trim_end_matches('/'));
-    let people = format!(
+    let human_text = format!(
         "Created {connector} with the key {key_id}. The token is shown only once:\n\nURL    {url}\nToken  {}",
         token.reveal()
     );
     let object = json!({"id": connector, "key_id": key_id, "url": url, "token": token.reveal()});
-    output.say(&object, &people)
+    output.say(&object, &human_text)
 }

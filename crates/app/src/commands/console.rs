@@ -45,8 +45,9 @@ pub(crate) async fn run(config: &Config, new: NewLinkArguments, output: Output) 
     let link = create(&services, organization, NAME, (scopes, environment, networks)).await?;
     let hint = if config.console { "" } else { "\nThe console is off here: the service needs CANDOR_CONSOLE=on." };
     let expiry = link.expires_at.map(|end| end.to_string()).unwrap_or_default();
-    let people = format!("This link opens the console once, until {expiry}:\n{}{hint}", link.url.reveal());
-    output.say(&json!({"url": link.url.reveal(), "key_id": link.key_id, "expires_at": link.expires_at}), &people)
+    let human_text = format!("This link opens the console once, until {expiry}:\n{}{hint}", link.url.reveal());
+    output
+        .say(&json!({"url": link.url.reveal(), "key_id": link.key_id, "expires_at": link.expires_at}), &human_text)
 }
 
 async fn only_organization(services: &Services) -> Result<OrganizationId, Error> {

@@ -28,7 +28,7 @@ use candor_cli::private_file;
 
 /// Name of the organization that the first start creates.
 const ORGANIZATION: &str = "Demo";
-/// Name of the key of the link into the console.
+/// Name of the API key that belongs to the link into the console.
 const LINK_NAME: &str = "candor dev, console";
 /// File in the data folder that keeps the key, so that every start prints the same one.
 const KEY_FILE: &str = "dev-key.json";
@@ -95,7 +95,7 @@ fn for_a_newcomer(config: &Config) -> Config {
     config
 }
 
-/// Returns the organization with the stored key, or with a new one if none is stored or the stored one is no
+/// Returns the organization and its key: the stored key, or a new one if no key is stored or the stored key is no
 /// longer valid.
 async fn key(config: &Config, services: &Services) -> Result<(OrganizationId, Secret), Error> {
     let path = config.data_dir.join(KEY_FILE);

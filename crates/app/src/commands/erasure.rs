@@ -56,7 +56,8 @@ pub(crate) enum ErasureFailure {
 
 impl CommandFailure for ErasureFailure {}
 
-/// Names a failure of the ledger. `action` is what failed, such as `apply the ledger`.
+/// Converts a failure of the ledger into an error for the operator. `action` is the failed operation, such as
+/// `apply the ledger`.
 pub(super) fn explain(action: &str, failure: LedgerFailure) -> Error {
     match failure {
         LedgerFailure::OtherDatabase => ErasureFailure::OtherDatabase.into(),
@@ -92,8 +93,8 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
         .map_err(Error::io("write", "to standard output"))
 }
 
-/// Sets and ends legal holds as the ledger tells, repeats the erasures that the database does not have, and completes
-/// those from which no hold keeps data.
+/// Sets and ends legal holds as the ledger tells, and repeats the erasures that the database does not have. Then
+/// completes all erasures of which no hold keeps data.
 ///
 /// # Errors
 /// An invalid ledger, a service that uses the embedded database; see [`ErasureFailure`].
@@ -110,10 +111,10 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         rewrite_file(config).await?;
     }
     let is_finished = is_complete && outcome.refused.is_empty();
-    let mut people = describe(&outcome, &kept_entries);
+    let mut human_text = describe(&outcome, &kept_entries);
     if is_finished {
         restored::remove(config)?;
-        people.push_str("\nStart the service: `candor serve`.");
+        human_text.push_str("\nStart the service: `candor serve`.");
     }
     let refusals = outcome.refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": word(*reason)}));
     let kept_counts = kept_entries.iter().map(|(entry, count)| json!({"id": entry.id, "count": count}));
@@ -122,7 +123,7 @@ pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], out
         "repeated": outcome.begun, "present": outcome.present, "unknown_people": outcome.unknown_people,
         "refused": refusals.collect::<Vec<_>>(), "kept_by_hold": kept_counts.collect::<Vec<_>>(), "is_complete": is_complete,
     });
-    output.say(&object, &people)?;
+    output.say(&object, &human_text)?;
     match outcome.refused.len() {
         _ if is_finished => Ok(()),
         _ if !is_complete => Err(ErasureFailure::Incomplete.into()),
@@ -138,8 +139,8 @@ const fn word(refusal: Refusal) -> &'static str {
     }
 }
 
-/// Returns the numbers, and a line for each hold that ended or that the ledger does not have, and for each erasure that
-/// kept data or was not repeated.
+/// Returns the report for the operator: the numbers of holds and erasures, then a line for each hold that ended or
+/// that the ledger does not have, and for each erasure that kept data or was not repeated.
 fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
     let mut text = format!(
         "Legal holds set again: {}, ended again: {}. Erasures repeated: {}. Already in the database: {}. Of people who are \
@@ -180,7 +181,8 @@ fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
     text
 }
 
-/// Returns the erasures of the ledger of which legal holds keep data, with the number of resources and conversations.
+/// Returns the erasures of the ledger of which legal holds keep data, each with the number of kept resources and
+/// conversations.
 async fn kept_by_holds<'a>(services: &Services, ledger: &'a Ledger) -> Result<Vec<(&'a LedgerEntry, u32)>, Error> {
     let mut entries = vec![];
     for entry in &ledger.erasures {
@@ -221,8 +223,8 @@ async fn complete(services: &Services) -> Result<bool, Error> {
 pub(crate) async fn scrub(config: &Config, output: Output) -> Result<(), Error> {
     let begin = |table: &str| tracing::info!(table, "rewriting a table, which is locked meanwhile");
     let Some(tables) = store::rewrite_erased(config, begin).await? else {
-        let people = "The database file was rewritten. Backups may still contain the rows.";
-        return output.say(&json!({"tables": [], "file": true}), people);
+        let human_text = "The database file was rewritten. Backups may still contain the rows.";
+        return output.say(&json!({"tables": [], "file": true}), human_text);
     };
     if !tables.contains(&"pg_statistic") {
         tracing::warn!(
@@ -230,9 +232,9 @@ pub(crate) async fn scrub(config: &Config, output: Output) -> Result<(), Error> 
              `VACUUM FULL pg_statistic` in this database"
         );
     }
-    let people = format!(
+    let human_text = format!(
         "{} tables were rewritten. Archived write-ahead logs, standbys and backups may still contain the rows.",
         tables.len()
     );
-    output.say(&json!({"tables": tables}), &people)
+    output.say(&json!({"tables": tables}), &human_text)
 }

@@ -11,7 +11,7 @@ use candor_cli::output::Output;
 
 /// Failure of a service that does not answer or is not ready.
 #[derive(Debug, thiserror::Error)]
-#[error("the service at {address} is not healthy: {reason}; see its log, or run `candor doctor`")]
+#[error("the service at {address} is not healthy: {reason}; see the log of the service, or run `candor doctor`")]
 struct HealthFailure {
     /// Address of the called service.
     address: SocketAddr,
@@ -31,7 +31,7 @@ pub(crate) async fn run(config: &Config, live: bool, output: Output) -> Result<(
     let (probe, wanted) = if live { (Probe::Live, "alive") } else { (Probe::Ready, "ready") };
     let unhealthy = |reason: String| Error::from(HealthFailure { address, reason });
     let answer = ask(address, probe).await;
-    let answer = answer.ok_or_else(|| unhealthy("no Candor service responds there".to_owned()))?;
+    let answer = answer.ok_or_else(|| unhealthy("no Candor service responds at this address".to_owned()))?;
     if answer["status"] != wanted {
         return Err(unhealthy(reason(&answer)));
     }

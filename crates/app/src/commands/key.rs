@@ -39,8 +39,8 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
     };
     let key_result = operator::create_key(&services, order).await;
     let (id, key) = key_result.map_err(to_command_error(format!("create a key of {}", new.org)))?;
-    let people = format!("Created {id}. The key is shown only once:\n{}", key.reveal());
-    output.say(&json!({"id": id, "key": key.reveal()}), &people)
+    let human_text = format!("Created {id}. The key is shown only once:\n{}", key.reveal());
+    output.say(&json!({"id": id, "key": key.reveal()}), &human_text)
 }
 
 /// Lists the keys of an organization, or of all.

@@ -37,11 +37,11 @@ pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> 
     let database = config.database.mask_password();
     store::expect_known_schema(config).await?;
     let pending = store::pending(config).await?;
-    let people = match pending.as_slice() {
+    let human_text = match pending.as_slice() {
         [] => format!("{database} is up to date."),
         names => format!("{database} lacks:\n{}", names.join("\n")),
     };
-    output.say(&json!({"database": database, "pending": pending}), &people)?;
+    output.say(&json!({"database": database, "pending": pending}), &human_text)?;
     if pending.is_empty() { Ok(()) } else { Err(PendingMigrations { database, count: pending.len() }.into()) }
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn role_settings(output: Output) -> Result<(), Error> {
     output.say(&json!({"statements": statements}), &statements.join("\n"))
 }
 
-/// Applies the pending migrations, and distributes the tables into `shards` shards if requested.
+/// Applies the pending migrations. With `shards`, also distributes the tables into so many shards.
 ///
 /// # Errors
 /// A database that does not answer, or has a newer schema; a migration that fails, a wrong master key.
@@ -67,9 +67,9 @@ pub(crate) async fn run(config: &Config, shards: Option<u16>, output: Output) ->
         migrations.extend(store::distribute(config, shards).await?);
     }
     wiring::record_master_key(config).await?;
-    let people = match migrations.as_slice() {
+    let human_text = match migrations.as_slice() {
         [] => format!("{database} was up to date."),
         names => format!("Applied to {database}:\n{}", names.join("\n")),
     };
-    output.say(&json!({"database": database, "applied": migrations}), &people)
+    output.say(&json!({"database": database, "applied": migrations}), &human_text)
 }

@@ -18,9 +18,9 @@ pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Resul
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let creation = operator::create_organization(&services, name).await;
     let id = creation.map_err(to_command_error("create the organization"))?;
-    let people =
+    let human_text =
         format!("Created {id}. A first key for it: candor key create --org {id} --name NAME --scopes '*' --admin");
-    output.say(&json!({"organization_id": id}), &people)
+    output.say(&json!({"organization_id": id}), &human_text)
 }
 
 /// Lists all organizations.
@@ -45,11 +45,11 @@ pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
 pub(crate) async fn rename(config: &Config, id: OrganizationId, name: &str, output: Output) -> Result<(), Error> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let rename_result = operator::rename_organization(&services, id, name).await;
-    let organization = rename_result.map_err(to_command_error(format!("rename {id}")))?;
-    let people = if organization {
+    let is_changed = rename_result.map_err(to_command_error(format!("rename {id}")))?;
+    let human_text = if is_changed {
         format!("{id} is called {name} now.")
     } else {
         format!("{id} was called {name} already.")
     };
-    output.say(&json!({"organization_id": id, "name": name, "changed": organization}), &people)
+    output.say(&json!({"organization_id": id, "name": name, "changed": is_changed}), &human_text)
 }

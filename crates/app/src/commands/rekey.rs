@@ -24,7 +24,8 @@ impl CommandFailure for NoKeyFor {}
 /// decrypts are dropped.
 ///
 /// # Errors
-/// A wrong master key; [`NoKeyFor`] the secrets of a webhook; a database that does not answer.
+/// A wrong master key; [`NoKeyFor`] if no key of the ring opens the secrets of a webhook; a database that does not
+/// answer.
 pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> Result<(), Error> {
     let base = wiring::link_base(config, config.listen);
     let rekey_result = if accept_loss {
@@ -36,18 +37,18 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
         webhooks::Unsealable::NoKey(webhook) => NoKeyFor(webhook).into(),
         webhooks::Unsealable::Failed(error) => to_command_error("encrypt the secrets of webhooks")(error),
     })?;
-    let mut people = format!(
+    let mut human_text = format!(
         "The first key of CANDOR_MASTER_KEY encrypts the secrets of all webhooks: {} were encrypted again, {} \
          already were.\nKeep the other keys for another 24 hours: they encrypt the responses that are stored for \
          retries.",
         rekeyed_count.rekeyed, rekeyed_count.unchanged
     );
     if rekeyed_count.lost > 0 {
-        people.push_str(&format!(
+        human_text.push_str(&format!(
             "\n{} webhooks have a secret that no key opens. Nothing is sent to them until their secret is rotated: \
              PATCH /v1/webhooks/ID with {{\"rotate_secret\": true}}.",
             rekeyed_count.lost
         ));
     }
-    output.say(&json!({"rekeyed": rekeyed_count.rekeyed, "unchanged": rekeyed_count.unchanged, "lost": rekeyed_count.lost}), &people)
+    output.say(&json!({"rekeyed": rekeyed_count.rekeyed, "unchanged": rekeyed_count.unchanged, "lost": rekeyed_count.lost}), &human_text)
 }

@@ -21,7 +21,7 @@ pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(
     let running = RunningServer::start(config, role).await?;
     let url = running.url.clone();
     let metrics = running.metrics_url.clone();
-    let mut people = match &url {
+    let mut human_text = match &url {
         Some(url) => format!("Candor listens on {url} (API {url}/v1, reference {url}/docs)"),
         None => "Candor runs background work".to_owned(),
     };
@@ -32,21 +32,21 @@ pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(
     };
     let link = link.map(|link| link.url);
     if let Some(link) = &link {
-        let _ = write!(people, "\nThis link opens the console once, within 30 minutes:\n{}", link.reveal());
+        let _ = write!(human_text, "\nThis link opens the console once, within 30 minutes:\n{}", link.reveal());
     }
     // Log collectors often read both output streams and expect only JSON lines. The JSON log contains the same
     // addresses.
     if may_print {
         let console = link.as_ref().map(Secret::reveal);
-        greet(output, json!({"url": url, "metrics_url": metrics, "console_url": console}), people);
+        greet(output, json!({"url": url, "metrics_url": metrics, "console_url": console}), human_text);
     }
     running.until_told_to_stop().await
 }
 
 /// Prints the addresses. The service runs on if standard output is closed, full or not read.
-pub(super) fn greet(output: Output, object: Value, people: String) {
+pub(super) fn greet(output: Output, object: Value, human_text: String) {
     let greeting = move || {
-        if let Err(error) = output.say(&object, &people) {
+        if let Err(error) = output.say(&object, &human_text) {
             tracing::warn!(%error, "cannot print the addresses; the service runs");
         }
     };

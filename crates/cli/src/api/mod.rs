@@ -21,7 +21,7 @@ const AGENT: &str = "candor-api";
 /// Sends the request and prints the response. The body of an error response is printed, too.
 ///
 /// # Errors
-/// [`RemoteFailure`], whose exit status tells the class of the error; [`Error::Io`] if the output cannot be
+/// [`RemoteFailure`], whose exit status states the class of the failure; [`Error::Io`] if the output cannot be
 /// written.
 pub(crate) async fn run(api: Api, output: Output) -> Result<(), Error> {
     let printer = Printer::new(api.include, output);

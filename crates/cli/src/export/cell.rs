@@ -57,8 +57,8 @@ pub(super) fn names(columns: &[String]) -> String {
     text
 }
 
-/// Returns a row of a file as an object, and its line. Cells of lists and objects are read as JSON, and other cells
-/// as texts: it serves to find and to change members, not to restore the types.
+/// Returns a row of a file as an object, and its line. Cells of lists and objects are read as JSON, and other
+/// cells as texts: the object serves to find and to change members, not to restore the types.
 pub(super) fn read(record: &csv::StringRecord, columns: &[String]) -> (Value, String) {
     let value = |text: &str| {
         let plain = text.strip_prefix('\'').filter(|rest| rest.starts_with(FORMULA_STARTS)).unwrap_or(text);

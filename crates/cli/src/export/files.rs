@@ -18,7 +18,7 @@ use crate::arguments::ExportFormat;
 use crate::error::Error;
 use crate::private_file::OWNER_ONLY;
 
-/// Name of the file with the removed ids. It is written once something was removed.
+/// Name of the file with the removed ids. The file is created when something is removed for the first time.
 pub(super) const REMOVED: &str = "removed";
 /// Size of the reads with which the digest of an existing file is computed again.
 const BLOCK_BYTES: usize = 64 * 1024;
@@ -116,7 +116,7 @@ impl OpenFile {
         Ok(Self { word, path, writer, digest, entry })
     }
 
-    /// Appends a row, and the names of the columns before the first one.
+    /// Appends a row. The first row of a CSV file follows the names of the columns.
     fn append(&mut self, text: &str) -> Result<(), Error> {
         if self.entry.bytes == 0 && !self.entry.columns.is_empty() {
             let names = cell::names(&self.entry.columns);

@@ -1,5 +1,5 @@
-//! Keeps the files of a complete export current: appends the state of each changed resource, and takes out what the
-//! service removed.
+//! Keeps the files of a complete export current: appends the state of each changed resource, and removes the rows
+//! that the service removed.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::remote::RemoteFailure;
 /// that are written anew.
 ///
 /// # Errors
-/// A service that refuses, such as a cursor that is older than the feed; files that cannot be written.
+/// A refusal of the service, such as of a cursor that is older than the feed; files that cannot be written.
 pub(super) async fn run(candor: &Candor, folder: &Path, mut manifest: Manifest, folds: bool) -> Result<(), Error> {
     let mut files = ExportFiles::open(folder, &manifest, false)?;
     let mut changes = candor.changes(ChangesOptions::new().cursor(manifest.cursor.clone()));

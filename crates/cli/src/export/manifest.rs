@@ -29,7 +29,7 @@ pub(super) const PART: &str = ".part";
 pub(super) struct Manifest {
     /// Beginning of the export.
     pub(super) started_at: String,
-    /// Cursor of `GET /events`: the files and every event from there on result in the current data.
+    /// Cursor of `GET /events`: the files, with every event from this cursor on, are the current data.
     pub(super) cursor: String,
     pub(super) format: ExportFormat,
     /// The exported files by resource.
@@ -62,7 +62,8 @@ impl Manifest {
         read::<Self>(&path)?.map(|manifest| manifest.check_names(&path)).transpose()
     }
 
-    /// Returns the manifest if its files have the names that this command gives them, so that it writes nowhere else.
+    /// Returns the manifest if its files have the names that this command gives them, so that the command writes
+    /// to no other file.
     fn check_names(self, path: &Path) -> Result<Self, Error> {
         let is_own = |(word, entry): (&String, &FileEntry)| {
             let format = if word == REMOVED { ExportFormat::Ndjson } else { self.format };
@@ -157,7 +158,7 @@ impl UnfinishedExport {
         write(self, &folder.join(UNFINISHED))
     }
 
-    /// Gives the files of a complete export their final names. It may have been interrupted before.
+    /// Gives the files of a complete export their final names. An earlier call may have been interrupted.
     ///
     /// # Errors
     /// [`Error::Io`].

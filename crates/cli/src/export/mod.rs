@@ -59,7 +59,7 @@ pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), Er
     let (follows, folder) = (command.follow, command.out.clone());
     let mut work = pin!(carry_out(command, output));
     let interruption = |signal, status| {
-        // The normal end of a command that would otherwise follow the feed forever.
+        // A signal is the normal end of a command that follows the feed, because the feed has no end.
         let is_following = follows && Manifest::read(&folder).is_ok_and(|manifest| manifest.is_some());
         if is_following { Ok(()) } else { Err(ExportFailure::Interrupted { signal, status }.into()) }
     };
@@ -114,7 +114,7 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> 
     if command.follow { follow::run(&candor, folder, manifest, command.compact).await } else { Ok(()) }
 }
 
-/// Requires the resources by which the removals of an erasure are known.
+/// Requires the resources that tell which rows are about an erased person.
 fn require_all_for_removals(resources: &[ExportedResource]) -> Result<(), ExportFailure> {
     let words = |all: Vec<ExportedResource>| all.iter().map(|one| one.word()).collect::<Vec<_>>().join(",");
     for resource in resources {

@@ -17,8 +17,8 @@ use super::manifest::{FileEntry, Manifest, UnfinishedExport};
 use super::{ExportFormat, cell};
 use crate::error::Error;
 
-/// Writes all files anew, without the removed rows, and lists the removed ids in the file `removed.ndjson`.
-/// `folds` leaves out the earlier states of each id, too. An interruption leaves the old files or the new ones.
+/// Writes all files anew, without the removed rows, and lists the removed ids in the file `removed.ndjson`. With
+/// `folds`, the files keep only the last state of each id. An interruption leaves the old files or the new ones.
 ///
 /// # Errors
 /// Files that cannot be read or written.
@@ -32,7 +32,7 @@ pub(super) fn rewrite(
     let mut files = ExportFiles::open(folder, &partial_export.manifest, true)?;
     let mut removed_rows = RemovedRowIds::read(folder, manifest)?;
     let mut resources: Vec<_> = manifest.resources().collect();
-    // A conversation loses its title with the resource that it is about.
+    // Conversations come last, because a conversation loses its title with the resource that it is about.
     resources.sort_by_key(|resource| *resource == ExportedResource::Conversations);
     for resource in resources {
         let Some(entry) = manifest.files.get(resource.word()) else { continue };
@@ -72,7 +72,8 @@ impl<'a> RemovedRowIds<'a> {
         Ok(Self { lines, ids: BTreeMap::new() })
     }
 
-    /// Notes a removed row, once: the files of the export have a line for each of its states.
+    /// Notes a removed row. An id is noted once, although the files of the export have a line for each state of
+    /// the row.
     fn add(&mut self, resource: ExportedResource, id: &str, removal: &'a Removal) {
         if self.ids.insert(id.to_owned(), removal).is_none() {
             let line = json!({"id": id, "type": resource.line_type(), "removed_at": removal.removed_at});
@@ -102,7 +103,7 @@ impl OldFile<'_> {
         removals: &'a [Removal],
         folds: bool,
     ) -> Result<(), Error> {
-        // Of an erased person, only the pseudonym stays. Its row was appended before.
+        // Of an erased person, only the last row stays: the pseudonym, which was appended before the removal.
         let is_erased = |id: &str| removals.iter().any(|removal| is_about(removal, id));
         let has_person = resource == ExportedResource::Employees && !removals.is_empty();
         let last_states = if folds || has_person { self.last_states()? } else { HashMap::new() };
@@ -128,7 +129,7 @@ impl OldFile<'_> {
         })
     }
 
-    /// Returns the number of the last row of each id.
+    /// Returns the row number of the last state of each id.
     fn last_states(&self) -> Result<HashMap<String, u64>, Error> {
         let mut last_states = HashMap::new();
         self.for_each_row(|number, row| {

@@ -28,7 +28,7 @@ use send::Connection;
 
 /// File argument that means standard input.
 const STANDARD_INPUT: &str = "-";
-/// Interval of the check whether the service has been silent for so long that the operator needs a notice.
+/// Interval of the checks for a service that has been silent for so long that the operator needs a notice.
 const WATCH: Duration = Duration::from_millis(250);
 
 /// Imports a file and reports the result, also after a failure.
@@ -39,7 +39,7 @@ const WATCH: Duration = Duration::from_millis(250);
 pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
     let dry_run = import.dry_run;
     let progress = Progress::new(dry_run, output);
-    let import_result = carried_out(import, &progress).await;
+    let import_result = import_until_signal(import, &progress).await;
     progress.say_what_was_done(output, import_result.as_ref().err())?;
     match import_result? {
         0 => Ok(()),
@@ -48,7 +48,7 @@ pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
 }
 
 /// Imports the file until it is done or a signal comes, and returns the number of failed rows.
-async fn carried_out(import: Import, progress: &Progress) -> Result<usize, Error> {
+async fn import_until_signal(import: Import, progress: &Progress) -> Result<usize, Error> {
     let listen = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     let interruption = |signal, status| ImportFailure::Interrupted { signal, status, outcome: progress.outcome() };
@@ -86,7 +86,7 @@ async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> 
 }
 
 /// Reads and divides the file on a thread of its own: standard input may be slow, and a signal must be seen
-/// meanwhile. Returns also the name of separators that are now commas.
+/// meanwhile. Also returns the name of the former separators if they were not commas.
 async fn read_parts(file: PathBuf, ignored: Vec<String>) -> Result<(Split, Option<&'static str>), Error> {
     let work = spawn_blocking(move || {
         let (bytes, separators) = separator::with_commas(read(&file)?);

@@ -15,7 +15,8 @@ pub(super) fn changes(plan: &[Value]) -> String {
     }
     let mut rows = vec![["ROW", "EMAIL", "ACTION", "CHANGES"].map(str::to_owned).to_vec()];
     rows.extend(of_interest.iter().take(SHOWN).map(|row| {
-        // The column EMAIL already shows the address of a new person, and the file has no source of their data.
+        // Leaves out the address and the source of a new person: the column EMAIL shows the address, and the
+        // source is not in the file.
         let is_news = |(column, cell): &(&String, &Value)| {
             !matches!(column.as_str(), "email" | "hris_source") || !cell["from"].is_null()
         };

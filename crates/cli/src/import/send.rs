@@ -110,7 +110,7 @@ impl Connection {
                     progress.note("the quota of uploads is used up; waiting");
                     count_down(time, |left| progress.show(format!("waiting {left} s for the quota"))).await;
                 }
-                SendResult::Wait(_) => return Err("the quota stays used up".to_owned()),
+                SendResult::Wait(_) => return Err("the quota of uploads stays used up".to_owned()),
                 SendResult::Again(Failure { reason, wait, .. }) => {
                     attempts += 1;
                     if attempts >= ATTEMPTS {
@@ -152,7 +152,7 @@ fn judge_failure(error: &ClientError) -> SendResult {
     let status = error.api().map(|error| error.status);
     match status {
         Some(StatusCode::TOO_MANY_REQUESTS) => SendResult::Wait(wait.unwrap_or(LONGEST_PAUSE)),
-        // A 500 does not tell whether the part was imported. The idempotency key makes a retry safe.
+        // After a 500, the part may have been imported. The idempotency key makes a retry safe.
         Some(StatusCode::INTERNAL_SERVER_ERROR) => SendResult::Again(Failure { reason, wait, is_open: true }),
         Some(_) | None if error.is_transient() => {
             SendResult::Again(Failure { reason, wait, is_open: !error.is_unsent() })
@@ -170,8 +170,8 @@ fn reason(error: &ApiError) -> String {
 /// Returns the error message for a rejected certificate, with the remedy.
 fn explain_untrusted(reason: &str) -> String {
     format!(
-        "its certificate is not accepted: {reason}; add the authority that issued it to those of this machine, or name \
-         a file with it in SSL_CERT_FILE"
+        "the certificate of the service is not accepted: {reason}; add the authority that issued the certificate to \
+         the authorities of this machine, or name a file with the authority in SSL_CERT_FILE"
     )
 }
 

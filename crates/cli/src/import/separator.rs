@@ -6,8 +6,8 @@ const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 /// Beginning of the line that names the separator to Excel.
 const SEPARATOR_LINE: &[u8] = b"sep=";
 
-/// Returns the same file with commas between the cells, and the name of the former separators if they were other ones.
-/// Rows keep their numbers, and quotes that do not end stay as they are, so that the reader refuses them.
+/// Returns the same file with commas between the cells, and the name of the former separators if they were not
+/// commas. Rows keep their numbers, and quotes that do not end stay as they are, so that the reader refuses them.
 pub(super) fn with_commas(bytes: Vec<u8>) -> (Vec<u8>, Option<&'static str>) {
     let separator = find_separator(&bytes);
     let name = match separator {

@@ -227,7 +227,7 @@ impl Tally {
         if self.errors.is_empty() {
             return String::new();
         }
-        // A dry run or an import of many people has few causes, which the table must not leave out.
+        // Among the failed rows are few causes, which the table must not leave out.
         let (causes, others): (Vec<&Value>, Vec<&Value>) =
             self.errors.iter().partition(|error| error["caused_by_row"].is_null());
         let mut shown_errors: Vec<&Value> = causes.into_iter().chain(others.iter().copied()).take(SHOWN).collect();
@@ -246,7 +246,8 @@ impl Tally {
     }
 }
 
-/// Returns one table row per problem of a failed row. Only the first shows number and address.
+/// Returns one table row per problem of a failed row. Only the first table row shows number and address of the
+/// failed row.
 fn problem_lines(error: &Value) -> Vec<Vec<String>> {
     let row = [cell(&error["row_number"]), cell(&error["email"])];
     let problems = error["problems"].as_array().filter(|problems| !problems.is_empty());

@@ -37,8 +37,8 @@ pub(super) enum BackupFailure {
     },
     /// The database could not be copied, or the copy failed the check.
     #[error(
-        "cannot back up {} to {}: {reason}; no backup was kept; check the free disk space, and run `candor \
-         doctor`",
+        "cannot back up {} to {}: {reason}; the incomplete backup was removed; check the free disk space, and run \
+         `candor doctor`",
         .database.display(), .file.display()
     )]
     Copy {
@@ -51,8 +51,9 @@ pub(super) enum BackupFailure {
     },
     /// The database is damaged.
     #[error(
-        "cannot back up {}: the database is damaged: {reason}; no backup was kept; stop the service, move its \
-         files away, and install the newest backup with `candor restore`", .database.display()
+        "cannot back up {}: the database is damaged: {reason}; the incomplete backup was removed; stop the service, \
+         move the files of the database away, and install the newest backup with `candor restore`",
+        .database.display()
     )]
     Damaged {
         /// Path of the database.

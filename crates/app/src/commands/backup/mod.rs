@@ -18,7 +18,7 @@ use failure::BackupFailure;
 use file::UnfinishedFile;
 use report::Report;
 
-/// Suffixes of files beside a database that hold changes which are not in it yet.
+/// Suffixes of files beside a database that hold changes which are not yet in the database.
 const PENDING_CHANGES: [&str; 2] = ["-wal", "-journal"];
 
 /// Copies the embedded database into a new file and checks the copy. A service may be running.

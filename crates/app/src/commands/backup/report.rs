@@ -78,8 +78,10 @@ impl Report<'_> {
     fn next_steps(&self) -> String {
         let keys = self.sealed_by();
         let place = wiring::master_key_file(self.config);
-        let put =
-            format!("put its file back as {} with the mode 0600, or set CANDOR_MASTER_KEY to it", place.display());
+        let put = format!(
+            "put the file of the right master key back as {} with the mode 0600, or set CANDOR_MASTER_KEY to that key",
+            place.display()
+        );
         let key = match self.key {
             SealingKeys::Fit => "The master key fits.".to_owned(),
             SealingKeys::None => format!("Still missing: the master key {keys}. First {put}."),

@@ -45,7 +45,7 @@ impl Locks {
                     } else {
                         format!("process {process}")
                     };
-                    let reason = format!("{process} serves or copies it");
+                    let reason = format!("{process} serves or copies the database");
                     CopyFailure::InUse { database, reason }.into()
                 }
                 other @ (LockFailure::Linked { .. } | LockFailure::Io(_)) => Error::from(other),

@@ -50,7 +50,8 @@ fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> Error {
         CopyError::Other(other) => CopyFailure::Other { database: to, other },
         CopyError::Differs(tables) => {
             let one = |difference: &candor_service::usecases::copy::Difference| {
-                format!("{} ({} rows and {})", difference.table, difference.source.rows, difference.target.rows)
+                let (source, target) = (difference.source.rows, difference.target.rows);
+                format!("{} ({source} rows in the source, {target} in the target)", difference.table)
             };
             let tables = tables.iter().map(one).collect::<Vec<_>>().join(", ");
             CopyFailure::Differs { from, to, tables }
@@ -85,19 +86,19 @@ fn text(copied: &CopyResult, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
         from.mask_password(),
         match (from, to) {
             (DatabaseUrl::Sqlite(_), DatabaseUrl::Postgres(_)) => {
-                "set CANDOR_MASTER_KEY to the key ring of the old service, which is in master.key of its data folder unless it \
-             was set already"
+                "set CANDOR_MASTER_KEY to the key ring of the old service, which is in master.key of the data folder \
+                 unless CANDOR_MASTER_KEY was set already"
             }
             (DatabaseUrl::Postgres(_), DatabaseUrl::Sqlite(_)) => {
-                "keep CANDOR_MASTER_KEY, or put what it is into master.key of the data folder, for its owner alone"
+                "keep CANDOR_MASTER_KEY, or write its value into master.key of the data folder with the mode 0600"
             }
             (DatabaseUrl::Sqlite(_), DatabaseUrl::Sqlite(_))
             | (DatabaseUrl::Postgres(_), DatabaseUrl::Postgres(_)) => "keep the master key",
         },
     );
     format!(
-        "{}\n\n{} rows of {from} are in {}, the same on both sides. Set CANDOR_DATABASE_URL to it, and {key}; then start \
-         the service there, and nowhere else.",
+        "{}\n\n{} rows of {from} are in {}, the same on both sides. Set CANDOR_DATABASE_URL to the target, and \
+         {key}; then start the service on the target, and never again on the source.",
         table(&lines),
         rows(copied),
         to.mask_password()

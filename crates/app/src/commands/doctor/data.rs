@@ -76,7 +76,7 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
         Err(reason) => Finding::report_fault(
             "database",
             format!("{name} responds and accepts no writes: {reason}"),
-            "check its disk space, the permissions of this user, and that it is not a read-only copy",
+            "check its disk space, the permissions of this user, and that the database is not a read-only copy",
         ),
     });
     findings.push(Finding::good("schema", "up to date"));
@@ -86,7 +86,7 @@ async fn look_inside(config: &Config, findings: &mut Vec<Finding>) {
     findings.extend(replica(config).await);
 }
 
-/// Checks that the replica, which serves reads that may be stale, can be read.
+/// Checks that the replica can be read. Returns `None` without a replica.
 async fn replica(config: &Config) -> Option<Finding> {
     let reason = match store::examine_replica(config).await {
         Ok(None) => return None,
@@ -100,11 +100,11 @@ async fn replica(config: &Config) -> Option<Finding> {
         Ok(Some(Err(reason))) => reason,
         Err(error) => return Some(Finding::from_error("replica", &error)),
     };
-    let says = format!("the primary serves its reads: {reason}");
+    let says = format!("cannot read the replica, so the primary serves the reads of the replica: {reason}");
     Some(Finding::report_fault(
         "replica",
         says,
-        "set CANDOR_DATABASE_REPLICA_URL to the same database on its standby",
+        "set CANDOR_DATABASE_REPLICA_URL to a running standby of the database in CANDOR_DATABASE_URL",
     ))
 }
 
@@ -131,8 +131,9 @@ async fn master_key(config: &Config) -> Finding {
     }
 }
 
-/// Checks that a write is possible, compares the clocks, and looks at what an upgrade left. The schema is current, so
-/// opening the store does no more than a start: it replaces keys that an earlier version computed.
+/// Checks that a write is possible, compares the clocks, and looks at data that an upgrade left unchanged. The
+/// schema is current, so opening the store changes no more than a start of the service: it replaces the keys of
+/// texts that an earlier version computed.
 async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Finding>) {
     let clock = SystemClock;
     let store = match store::open(config).await {
@@ -180,7 +181,7 @@ fn folders(config: &Config, database: &Path) -> Vec<Finding> {
         return vec![Finding::report_fault(
             "folder",
             format!("this user cannot write to {}: {error}", existing_folder.display()),
-            "run candor as the user that owns it, or give it to this user with `chown`",
+            "run candor as the user that owns the folder, or give the folder to this user with `chown`",
         )];
     }
     let open = wiring::open_folders(config);

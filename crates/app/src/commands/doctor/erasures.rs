@@ -20,12 +20,16 @@ pub(super) async fn look(config: &Config, ledger: &Path) -> Finding {
     };
     let LedgerDifference { holds, erasures } = difference;
     if difference == LedgerDifference::default() {
-        return Finding::good(CHECK, format!("nothing of the ledger is missing; it has {all} erasures"));
+        return Finding::good(
+            CHECK,
+            format!("nothing of the ledger is missing in the database; the ledger has {all} erasures"),
+        );
     }
     Finding::warn(
         CHECK,
         format!(
-            "the database does not have {erasures} of {all} erasures of the ledger, and {holds} legal holds differ from it"
+            "the database does not have {erasures} of {all} erasures of the ledger, and {holds} legal holds differ \
+             from the ledger"
         ),
         format!("stop the service and run `candor erasure apply {}`", ledger.display()),
     )
@@ -38,7 +42,7 @@ pub(super) fn look_for_restore(config: &Config) -> Option<Finding> {
         CHECK,
         "the database was restored, and no ledger of erasures has been applied since",
         format!(
-            "stop the service and run `candor erasure apply LEDGER`; without erasures since the backup, remove {}",
+            "stop the service and run `candor erasure apply LEDGER`; if nothing was erased since the backup, remove {}",
             mark.display()
         ),
     ))

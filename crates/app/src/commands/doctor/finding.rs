@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 pub(super) enum State {
     /// The check found no problem.
     Good,
-    /// The service works, but the operator should look at this.
+    /// The service works, but the operator should look at the finding.
     Warning,
     /// The service does not start, or loses work.
     Broken,
@@ -34,7 +34,7 @@ pub(super) struct Finding {
     pub(super) check: &'static str,
     pub(super) state: State,
     pub(super) says: String,
-    /// Remedy, unless the check passed.
+    /// Remedy of a problem; `None` if the check passed or was skipped, or if no remedy is known.
     pub(super) remedy: Option<String>,
 }
 

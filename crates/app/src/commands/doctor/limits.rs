@@ -33,16 +33,18 @@ pub(super) async fn look(config: &Config) -> Option<Finding> {
 const fn remedy(error: &RateLimitStoreError) -> &'static str {
     match error {
         RateLimitStoreError::Unreachable(_) | RateLimitStoreError::TooSlow => {
-            "check host and port in CANDOR_RATE_LIMITER, and the firewall; rediss:// uses TLS"
+            "check host and port in CANDOR_RATE_LIMITER, and the firewall; a server with TLS needs rediss://"
         }
         RateLimitStoreError::Tls(_) => {
-            "check its certificate and the host in CANDOR_RATE_LIMITER; rediss:// uses TLS, redis:// does not"
+            "check the host in CANDOR_RATE_LIMITER and the certificate of the server; rediss:// uses TLS, redis:// \
+             does not"
         }
         RateLimitStoreError::Credentials(_) => {
             "check user name and password in CANDOR_RATE_LIMITER, and percent-encode their special characters"
         }
         RateLimitStoreError::Refused(_) => {
-            "allow its user to run scripts on keys that start with candor:limit, on a writable server"
+            "allow the user in CANDOR_RATE_LIMITER to run scripts on keys that start with candor:limit; check also \
+             that the server accepts writes and has free memory"
         }
     }
 }

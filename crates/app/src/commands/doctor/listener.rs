@@ -20,7 +20,7 @@ pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
             Some(Some(reason)) => Finding::warn(
                 check,
                 format!("a Candor service listens on {address} and is not ready: {reason}"),
-                "wait a moment, and check its log",
+                "wait a moment, and check the log of that service",
             ),
             None => Finding::report_fault(
                 check,

@@ -34,15 +34,18 @@ const fn explain_failure(failure: MailFailure) -> (&'static str, &'static str) {
     match failure {
         MailFailure::Tls => (
             "fails the TLS handshake",
-            "check its certificate and the host in CANDOR_SMTP_URL; smtps:// uses TLS from the start, smtp:// \
-             uses STARTTLS",
+            "check the certificate of the mail server and the host in CANDOR_SMTP_URL; smtps:// uses TLS from the \
+             start, smtp:// uses STARTTLS",
         ),
         MailFailure::Credentials => (
             "rejects the user name and password",
             "check them in CANDOR_SMTP_URL, and percent-encode \
                  their special characters",
         ),
-        MailFailure::Busy => ("refuses this machine", "check its log"),
+        MailFailure::Busy => (
+            "refuses this machine, perhaps only for a while",
+            "run `candor doctor` again after a minute; if the refusal stays, check the log of the mail server",
+        ),
         MailFailure::Connect
         | MailFailure::Timeout
         | MailFailure::Closed

@@ -19,7 +19,7 @@ use candor_cli::error::{CommandFailure, Error};
 use candor_cli::output::{Output, count_noun, table};
 use finding::{Finding, State};
 
-/// Result of `candor doctor` when at least one check is broken; it names those checks.
+/// Result of `candor doctor` when at least one check is broken, with the names of the broken checks.
 #[derive(Debug, thiserror::Error)]
 #[error("problems found: {0}; the output above names the remedies")]
 struct ProblemsFound(String);

@@ -1,5 +1,5 @@
-//! Check for people, departments and attributes with a key that another one has, from before keys were compared as
-//! they are now.
+//! Check for twins: people, departments and attributes whose key another row has, from before keys were computed
+//! as they are now.
 
 use candor_domain::id::{Id, Kind};
 use candor_port_storage::Storage;
@@ -7,7 +7,7 @@ use candor_service::context::twins::find_twins;
 
 use super::finding::Finding;
 
-/// Warns of the rows that are found by no address or name.
+/// Warns of twins, because no lookup by address or name finds them.
 pub(super) async fn look(store: &dyn Storage) -> Vec<Finding> {
     let twins = match find_twins(store).await {
         Ok(twins) => twins,
@@ -16,21 +16,21 @@ pub(super) async fn look(store: &dyn Storage) -> Vec<Finding> {
     let people = list_twins(
         "mailboxes",
         &twins.people,
-        "people have an address of a mailbox that another person has, and are not found by it",
+        "people have an address of a mailbox that another person has, and are not found by this address",
         "`GET /v1/employees?filter[email]=` with the address finds the other person: give one of them another \
          `email`, or erase the duplicate; then restart the service",
     );
     let departments = list_twins(
         "department names",
         &twins.departments,
-        "departments differ from another one only in the spelling of the name, and are not found by it",
+        "departments differ from another one only in the spelling of the name, and are not found by their name",
         "`GET /v1/departments?filter[name]=` with the name finds the other one: rename one of them, then restart \
          the service",
     );
     let attributes = list_twins(
         "attribute names",
         &twins.attributes,
-        "attributes differ from another one only in the spelling of the name, and are not found by it",
+        "attributes differ from another one only in the spelling of the name, and are not found by their name",
         "`GET /v1/attributes?filter[name]=` with the name finds the other one: rename one of them, then restart \
          the service",
     );

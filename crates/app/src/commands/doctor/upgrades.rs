@@ -1,4 +1,5 @@
-//! Checks for what an upgrade left as it was, though new organizations, subscriptions and keys have it otherwise.
+//! Checks for data that an upgrade left unchanged, although a rule or limit of this version does not allow new
+//! data of this form.
 
 use std::collections::BTreeSet;
 
@@ -47,18 +48,18 @@ pub(super) async fn look(store: &dyn Storage, max_keys: u32, at: Timestamp) -> V
 async fn checks(store: &dyn Storage, max_keys: u32, at: Timestamp) -> Result<Vec<Check>, StorageError> {
     let mut fields = Check::new(
         "custom fields",
-        "show those of all people to every key",
-        "list those that every key may show, with `PATCH /v1/organization {\"visible_custom_fields\": […]}`",
+        "show the custom fields of all people to every key",
+        "list the fields that every key may show, with `PATCH /v1/organization {\"visible_custom_fields\": […]}`",
     );
     let mut trees = Check::new(
         "reporting lines",
-        format!("have people below more than {MAX_REPORTING_DEPTH} managers, who cannot be moved there"),
+        format!("have people below more than {MAX_REPORTING_DEPTH} managers, where no other person can be moved"),
         "give such people another `manager_id`; nothing else is affected",
     );
     let mut keys = Check::new(
         "API keys",
         format!("have more than {max_keys} valid keys that act for no person, and get no further one"),
-        "revoke those that `last_used_at` shows as unused, or raise CANDOR_ORGANIZATION_MAX_KEYS",
+        "revoke keys that `last_used_at` shows as unused, or raise CANDOR_ORGANIZATION_MAX_KEYS",
     );
     let mut last = None;
     loop {
@@ -84,7 +85,7 @@ async fn checks(store: &dyn Storage, max_keys: u32, at: Timestamp) -> Result<Vec
     let mut subscriptions = Check::new(
         "subscriptions",
         "have webhooks from before `effective_event_types`, which get events that their keys may not read",
-        "set `event_types` of each again, with a key that may read what its receiver needs",
+        "set `event_types` of each of these webhooks again, with a key that may read what the receiver needs",
     );
     subscriptions.concerned = with_all_types(store).await?;
     Ok(vec![fields, trees, keys, subscriptions])
@@ -99,7 +100,7 @@ async fn is_too_deep(store: &dyn Storage, organization: OrganizationId) -> Resul
     Ok(false)
 }
 
-/// Returns the organizations of subscriptions that keep all of their event types.
+/// Returns the organizations with a subscription that keeps all of its event types from before an upgrade.
 async fn with_all_types(store: &dyn Storage) -> Result<BTreeSet<OrganizationId>, StorageError> {
     let (mut concerned, mut last) = (BTreeSet::new(), None);
     loop {
