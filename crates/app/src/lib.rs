@@ -29,7 +29,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Time limit for blocking threads to end after the command is done.
 const RUNTIME_GRACE: Duration = Duration::from_millis(500);
 
-/// Runs the command on the command line. Exit status: 0 on success, 1 on failure, 2 for wrong usage.
+/// Runs the command on the command line. Exit status: 0 on success, 1 on failure, 2 for wrong usage; some commands
+/// have further ones.
 #[must_use]
 pub fn main() -> ExitCode {
     let (cli, settings) = Cli::read();
@@ -69,7 +70,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
     if !problems.is_empty() {
         return Err(ConfigurationFailure { problems, warnings, shown: false }.into());
     }
-    // Container runtimes run this every few seconds, so it skips logging and the threads of the runtime.
+    // Container runtimes run this command every few seconds, so it skips logging and the threads of the runtime.
     if let Command::Healthcheck { live } = cli.command {
         return wait_for(commands::healthcheck::run(&config, live, output));
     }

@@ -45,14 +45,14 @@ const RECORDS_GRACE: Duration = Duration::from_secs(2);
 const CONNECTIONS_UPKEEP: Duration = Duration::from_secs(10);
 /// Additional time limit for the background loops. The sum of all limits stays below the documented 20 seconds.
 const LOOPS_GRACE: Duration = Duration::from_millis(1500);
-/// Time for clients that connected just before the listener closed to send a request.
+/// Time for the first request of a client that connected just before the listener closed.
 const LAST_REQUESTS: Duration = Duration::from_millis(300);
 /// Interval of search indexing. Searches scan unindexed texts one by one, so few should be unindexed.
 const INDEXING: Duration = Duration::from_millis(500);
 /// Interval of the metrics upkeep. Between two runs, the metrics library keeps every duration in a growing list.
 const METRICS_UPKEEP: Duration = Duration::from_secs(10);
 
-/// Result of an HTTP server: an error if it ended without being stopped.
+/// Result of an HTTP server: the error of a server that failed.
 type ServerEnd = io::Result<()>;
 
 /// A running server process.
@@ -81,7 +81,7 @@ impl RunningServer {
     /// Binds the listeners, opens the store and starts the loops.
     ///
     /// # Errors
-    /// A taken address, an old schema, a database that does not answer.
+    /// A taken address, an old schema, a missing or wrong master key, a database that is down or in use.
     pub(crate) async fn start(config: &Config, role: Role) -> Result<Self, Error> {
         let metrics = telemetry::start_metrics()?;
         let api = if role == Role::Worker { None } else { Some(bind(config.listen, Setting::Listen)?) };
@@ -95,7 +95,7 @@ impl RunningServer {
         store::wait_until_it_answers(config).await?;
         let mails = wiring::mail_transport(config)?;
         let (services, sender) = wiring::services_and_sender(config, wiring::link_base(config, listening)).await?;
-        // The first start has just created the file.
+        // Locks the database file itself, which the first start has just created.
         serving.as_mut().map_or(Ok(()), |lock| lock.hold(&config.database))?;
         // Before this point, a signal ends the process immediately, also while it waits for the database.
         let signals = Signals::listen()?;
@@ -181,8 +181,8 @@ impl RunningServer {
             async move { due_work(&services, sweeps, || !*stop.borrow()).await }
         }));
         if role != Role::Api {
-            // Indexes the rows of databases from before search existed. Until then, searches do not find their
-            // older texts.
+            // Indexes the rows that a database has from before search existed. Until they are indexed, searches do
+            // not find their texts.
             let (services, stop) = (Arc::clone(&self.services), self.stop.subscribe());
             self.loops.spawn(async move { fill_search_index(&services, || !*stop.borrow()).await });
             let (services, stop) = (Arc::clone(&self.services), self.stop.subscribe());
@@ -266,7 +266,7 @@ impl RunningServer {
         }
         if delivery_end.is_err() {
             tracing::warn!(
-                "some delivery results were not recorded before the shutdown; these are attempted again"
+                "cannot record some results of deliveries or mails before the shutdown; they are attempted again"
             );
         }
         let (loops, services) = (&mut self.loops, &self.services);
@@ -275,7 +275,7 @@ impl RunningServer {
             flush(services).await;
         });
         if quiet.await.is_err() {
-            tracing::warn!("some background work did not finish before the shutdown; the next start resumes");
+            tracing::warn!("some background work did not finish before the shutdown; the next start resumes it");
         }
         tracing::info!("stopped");
         match ended_early {
@@ -310,7 +310,7 @@ impl RunningServer {
 fn to_error(ended: Result<ServerEnd, JoinError>) -> Error {
     let source = match ended {
         Ok(Err(error)) => error,
-        Ok(Ok(())) => io::Error::other("it ended without an error"),
+        Ok(Ok(())) => io::Error::other("the HTTP server ended without an error"),
         Err(error) => io::Error::other(error),
     };
     Error::io("keep", "serving")(source)
@@ -341,9 +341,9 @@ async fn repeat_every<Fut: Future<Output = ()>>(
     }
 }
 
-/// Records the last use of keys. With `sweeps`, which workers set, it also does all work that falls due: search
-/// indexing, starts of objectives, reminders of expiring keys, operational events, giving up expired mails,
-/// deletion of expired rows.
+/// Stores the last uses of keys, request counts and SCIM requests. For workers (`sweeps`), also does all work that
+/// falls due: search indexing, starts of objectives, reminders of expiring keys, operational events, giving up
+/// expired mails, deletion of expired rows.
 async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(services).await;
     if sweeps {

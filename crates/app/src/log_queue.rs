@@ -42,7 +42,7 @@ struct WaitingLines {
     dropped: u64,
     /// `true` while the writing thread waits for the first line.
     is_idle: bool,
-    /// `true` once lines are no longer collected, because the process ends.
+    /// `true` once lines are written at once instead of being collected, because the process ends.
     is_ending: bool,
 }
 
@@ -125,7 +125,7 @@ impl LogQueue {
         std::mem::take(&mut wait_result.unwrap_or_else(PoisonError::into_inner).0.text)
     }
 
-    /// Frees the room of written lines. Returns the number of dropped lines once no line waits.
+    /// Frees the room of written lines. Once no line waits, returns the number of dropped lines if there are any.
     fn finish(&self, batch: &[u8]) -> Option<u64> {
         let mut waiting = self.lock();
         waiting.bytes -= batch.len();

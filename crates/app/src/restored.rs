@@ -1,5 +1,5 @@
-//! Mark of a restored database to which no ledger of erasures has been applied. The backup may have the data of people who
-//! were erased after it was made.
+//! Mark of a restored database to which no ledger of erasures has been applied. The backup may have the data of
+//! people who were erased after the backup was made.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -31,7 +31,7 @@ pub(crate) fn find(config: &Config) -> Option<PathBuf> {
 /// Removes the mark of a database, once the erasures of a ledger are in it.
 ///
 /// # Errors
-/// [`Error::Io`] if it cannot be removed.
+/// [`Error::Io`] if the mark cannot be removed.
 pub(crate) fn remove(config: &Config) -> Result<(), Error> {
     let Some(file) = find(config) else { return Ok(()) };
     match fs::remove_file(&file) {

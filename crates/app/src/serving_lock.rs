@@ -53,9 +53,10 @@ fn describe_process(process: &str) -> String {
 
 /// Lock of the process that serves, copies or restores an embedded database. Other commands do not take it.
 ///
-/// The neighbour file names the process, and has the lock until the database exists. The lock on the database
-/// itself also holds for its other names and mounts. This lock is of another kind than the locks of SQLite. The
-/// file must stay open as long as the process uses the database: closing it would release the locks of SQLite.
+/// The file beside the database names the process, and its lock is the only one until the database exists. The
+/// lock on the database itself also holds for other names and mounts of the database. It is of another kind than
+/// the locks of SQLite. The file must stay open as long as the process uses the database: closing it would release
+/// the locks of SQLite.
 #[derive(Debug)]
 pub(crate) struct ServingLock {
     _beside: File,
@@ -66,7 +67,8 @@ impl ServingLock {
     /// Takes the lock. Returns `None` for a server, which any number of processes may share.
     ///
     /// # Errors
-    /// [`LockFailure::AlreadyServed`]; [`LockFailure::Io`] if the file cannot be created.
+    /// [`LockFailure::AlreadyServed`]; [`LockFailure::Linked`]; [`LockFailure::Io`] if a file cannot be created or
+    /// locked.
     pub(crate) fn take(database: &DatabaseUrl) -> Result<Option<Self>, LockFailure> {
         let DatabaseUrl::Sqlite(path) = database else { return Ok(None) };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -77,7 +79,7 @@ impl ServingLock {
         let mut options = OpenOptions::new();
         let file_result = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
         let mut file = file_result.map_err(IoFailure::naming_operation("open", &path))?;
-        if !is_locked(&file, &path)? {
+        if !try_lock(&file, &path)? {
             let mut process = String::new();
             // The process id is only for the error message, so a failed read is ignored.
             let _ = file.read_to_string(&mut process);
@@ -94,7 +96,7 @@ impl ServingLock {
     /// Locks the database itself, if it exists and is not locked yet.
     ///
     /// # Errors
-    /// Those of [`ServingLock::take`]; [`LockFailure::Linked`].
+    /// Those of [`ServingLock::take`].
     pub(crate) fn hold(&mut self, database: &DatabaseUrl) -> Result<(), LockFailure> {
         let (DatabaseUrl::Sqlite(path), None) = (database, &self.database) else { return Ok(()) };
         let file = match File::open(path) {
@@ -106,7 +108,7 @@ impl ServingLock {
         if links > 1 {
             return Err(LockFailure::Linked { path: path.to_owned(), links });
         }
-        if !is_locked(&file, path)? {
+        if !try_lock(&file, path)? {
             return Err(LockFailure::AlreadyServed { database: database.mask_password(), process: String::new() });
         }
         self.database = Some(file);
@@ -114,8 +116,8 @@ impl ServingLock {
     }
 }
 
-/// Locks a file. Returns `false` if another process has the lock.
-fn is_locked(file: &File, path: &Path) -> Result<bool, LockFailure> {
+/// Tries to lock a file. Returns `false` if another process has the lock.
+fn try_lock(file: &File, path: &Path) -> Result<bool, LockFailure> {
     match file.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),

@@ -25,7 +25,7 @@ const TRY_AGAIN: Duration = Duration::from_millis(500);
 const TELL_AGAIN: Duration = Duration::from_secs(5);
 
 /// Opens the store. An embedded database is created and migrated as needed; the schema on a server must be
-/// current. Keys that an earlier version computed are replaced.
+/// current. Replaces the keys of texts that an earlier version computed.
 ///
 /// # Errors
 /// [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database does not answer;
@@ -93,8 +93,8 @@ async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
     if is_unfinished { Err(StoreFailure::UnfinishedCopy(config.database.mask_password()).into()) } else { Ok(()) }
 }
 
-/// Returns the master keys that sealed something in the database, whatever its schema; none if it does not
-/// exist.
+/// Returns the master keys that sealed something in the database, whatever its schema; none if the database does
+/// not exist.
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`].
@@ -122,7 +122,8 @@ pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Error
     empty.map_err(|error| unusable(config, &error))
 }
 
-/// Requires that the database exists. Commands that only use one must not create another at a mistyped path.
+/// Requires that an embedded database exists. A command that only uses the database must not create another one at
+/// a mistyped path.
 ///
 /// # Errors
 /// [`StoreFailure::NoDatabase`] with the path of the embedded database.
@@ -135,8 +136,8 @@ pub(crate) fn expect_database(config: &Config) -> Result<(), Error> {
     }
 }
 
-/// Waits for a database server that is still starting, and logs that. Fails at once if the server refuses the
-/// connection, for instance because of a wrong password.
+/// Waits for a database server that is still starting, and logs the waiting. Fails at once if the server refuses
+/// the connection, for instance because of a wrong password.
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`] with the last reason.
@@ -197,7 +198,8 @@ pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<Strin
     }
 }
 
-/// Rewrites the tables that had rows of erased people, and returns their names; `None` for a whole embedded database.
+/// Rewrites the tables that had rows of erased people, and returns their names. Rewrites the whole file of an
+/// embedded database, and returns `None`. `begin` is called with the name of each table before its rewrite.
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`].
@@ -245,7 +247,8 @@ fn postgres(config: &Config) -> PostgresOptions {
     PostgresOptions { replica_url, ..PostgresOptions::new(url, config.database_pool) }
 }
 
-/// Checks the configured replica. Returns `None` without one, or the reason if it cannot be read.
+/// Checks the configured replica. Returns `None` without a replica, and the reason as an inner error if the
+/// replica cannot be read.
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`] if the primary does not answer.

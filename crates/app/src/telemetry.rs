@@ -21,8 +21,8 @@ use candor_cli::error::Error;
 const SECONDS: [f64; 14] =
     [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// Histogram buckets of deliveries and mails, in seconds. Their receivers may be slower, and they wait under
-/// load.
+/// Histogram buckets of deliveries and mails, in seconds. Receivers and mail servers may be slower, and deliveries
+/// and mails wait under load.
 const DELIVERY_SECONDS: [f64; 19] = [
     0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 15.0, 30.0, 60.0,
     600.0, 3600.0,
@@ -70,7 +70,11 @@ const METRICS: [(MetricType, &str, &str); 53] = [
         "Connections closed because the client did not read its responses.",
     ),
     (MetricType::Gauge, "candor_http_answer_bytes_in_flight", "Unread bytes of large responses."),
-    (MetricType::Gauge, "candor_http_body_bytes_in_flight", "Bytes of large bodies that are not decided about."),
+    (
+        MetricType::Gauge,
+        "candor_http_body_bytes_in_flight",
+        "Bytes of large request bodies whose requests are not decided yet.",
+    ),
     (
         MetricType::Counter,
         "candor_http_answers_refused_total",
@@ -199,7 +203,7 @@ const METRICS: [(MetricType, &str, &str); 53] = [
 ];
 
 /// Default filter of noisy libraries: thread starts, malformed requests (the service logs its own event), and
-/// trace export. A filter that names one of them overrides this.
+/// trace export. A configured filter that names one of these libraries overrides this default.
 const QUIET: &str =
     "actix_server=warn,actix_http=off,opentelemetry=off,opentelemetry_sdk=off,opentelemetry_otlp=off";
 
@@ -207,8 +211,8 @@ const QUIET: &str =
 /// logged too, because the standard hook waits for the reader of standard error.
 ///
 /// # Errors
-/// [`Error::Defect`] if it was started before, or if traces cannot be exported as configured; [`Error::Io`] if the
-/// thread of the log cannot be started.
+/// [`Error::Defect`] if the filter is invalid, if logging was started before, or if traces cannot be exported as
+/// configured; [`Error::Io`] if the thread of the log cannot be started.
 pub(crate) fn start_logs(config: &Config) -> Result<(Option<Export>, LastLines), Error> {
     let defect = |reason: String| Error::Defect { what: "start the log", reason };
     let filter = format!("{QUIET},{}=off,{}", traces::TARGET, config.log);
@@ -249,7 +253,7 @@ fn lines(config: &Config, queue: LogQueue) -> Lines {
 /// Starts collecting metrics and returns the handle that renders them.
 ///
 /// # Errors
-/// [`Error::Defect`] if it was started before.
+/// [`Error::Defect`] if collecting was started before.
 pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
     let defect = |reason: String| Error::Defect { what: "start the metrics", reason };
     let seconds = Matcher::Suffix("_seconds".to_owned());

@@ -1,7 +1,7 @@
 //! Sizes of the largest organizations, as metrics.
 //!
-//! The metrics library would export the label of an organization forever, although the largest ones change. This
-//! module therefore renders the metrics itself.
+//! The metrics library would export the label of an organization forever, although it may no longer be one of the
+//! largest. This module therefore renders the metrics itself.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(crate) async fn measure_hourly(services: Arc<Services>, mut stop: watch::Rec
         match measure_all(&services, || !*stop_receiver.borrow()).await {
             Ok(()) => tracing::trace!("measured the organizations"),
             Err(error) => {
-                tracing::warn!(%error, "cannot measure the organizations: the next attempt is in an hour")
+                tracing::warn!(%error, "cannot measure the sizes of the organizations; the next attempt is in an hour")
             }
         }
         if timeout(PAUSE, stop.wait_for(|is_stopped| *is_stopped)).await.is_ok() {

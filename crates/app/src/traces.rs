@@ -18,10 +18,11 @@ const ENDPOINTS: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP
 /// Variable that disables the export if it is `true`.
 const DISABLED: &str = "OTEL_SDK_DISABLED";
 
-/// Continues the caller's trace (`traceparent`), so that its spans and those of the request are connected.
+/// Function that continues the caller's trace (`traceparent`), so that the spans of the caller and of the request
+/// are connected.
 #[cfg(feature = "otlp")]
 pub(crate) const ADOPT: Option<AdoptTrace> = Some(export::adopt);
-/// A build without the exporter continues no trace.
+/// No function: a build without the exporter continues no trace.
 #[cfg(not(feature = "otlp"))]
 pub(crate) const ADOPT: Option<AdoptTrace> = None;
 
@@ -39,8 +40,8 @@ impl Export {
     /// # Errors
     /// [`Error::Defect`] always.
     fn new() -> Result<Self, Error> {
-        let reason = "this build has no exporter; build it with --features otlp, or unset the variable".to_owned();
-        Err(Error::Defect { what: "export traces", reason })
+        let reason = "this build has no exporter; build it with --features otlp, or unset OTEL_EXPORTER_OTLP_*";
+        Err(Error::Defect { what: "export traces", reason: reason.to_owned() })
     }
 
     /// Does nothing, because no spans are buffered.

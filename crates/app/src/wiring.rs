@@ -114,7 +114,7 @@ pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, E
 }
 
 /// Returns the folders of the embedded database and its master key that group or other users can access. Candor
-/// creates them with mode 0700, so these were created by another program.
+/// creates these folders with mode 0700, so another program has created them or changed their mode.
 pub(crate) fn open_folders(config: &Config) -> Vec<PathBuf> {
     let DatabaseUrl::Sqlite(database) = &config.database else { return vec![] };
     let parent_folder =
@@ -130,12 +130,12 @@ pub(crate) fn open_folders(config: &Config) -> Vec<PathBuf> {
 /// A file with secrets that other users can read.
 pub(crate) struct OpenFile {
     pub(crate) path: PathBuf,
-    /// Shell command that removes their access.
+    /// Shell command that removes the access of other users.
     pub(crate) remedy: String,
 }
 
-/// Returns files with secrets that other users can read. These are a generated master key with a mode wider than
-/// 0600, and a configuration file with secrets that is readable outside its group.
+/// Returns files with secrets that other users can read: a generated master key with a mode wider than 0600, and a
+/// configuration file with secrets that users outside its group can read.
 pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
     /// Permission bits of group and other users.
     const GROUP_AND_OTHERS: u32 = 0o077;
@@ -154,8 +154,8 @@ pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
         .collect()
 }
 
-/// Compares the configured master key with the one that the database was sealed with, before anything is changed.
-/// On PostgreSQL the check is skipped without a configured key, because migrations do not need one.
+/// Compares the master key with the key that the database was sealed with, before the database is changed. On
+/// PostgreSQL, the check is skipped without a configured key, because migrations do not need one.
 ///
 /// # Errors
 /// [`WiringFailure::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
@@ -171,7 +171,7 @@ pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
 /// which is valid only for a new embedded database.
 ///
 /// # Errors
-/// Those of [`compare_master_key`].
+/// [`WiringFailure::NoMasterKey`]; [`WiringFailure::MasterKeyGone`]; those of [`compare_master_key`].
 pub(crate) async fn examine_master_key(config: &Config) -> Result<bool, Error> {
     match (configured_vault(config)?, &config.database) {
         (Some(vault), _) => check_master_key(config, &vault).await.map(|()| true),
@@ -222,12 +222,13 @@ pub(crate) fn examine_sealing_keys(config: &Config, sealed_by: &[MasterKey]) -> 
     })
 }
 
-/// Path of the generated master key.
+/// Returns the path of the generated master key.
 pub(crate) fn master_key_file(config: &Config) -> PathBuf {
     config.data_dir.join(MASTER_KEY_FILE)
 }
 
-/// Compares the master key with the keys recorded in a migrated database, and records it. Skipped without a key.
+/// Compares the master key with the keys recorded in a migrated database, and records the master key there. Does
+/// nothing without a key.
 ///
 /// # Errors
 /// Those of [`compare_master_key`].
@@ -316,8 +317,8 @@ pub(crate) fn local_url(listening: SocketAddr) -> String {
     }
 }
 
-/// Requires a configured master key for a database on a server: instances share it, so none of them generates
-/// one.
+/// Requires a configured master key for a database on a server: all instances need the same key, so none of them
+/// generates one.
 ///
 /// # Errors
 /// [`WiringFailure::NoMasterKey`].

@@ -8,14 +8,15 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// End of the operation that fails if the reader has closed standard output.
+/// End of the operation in the error of a write to standard output, by which a closed standard output is
+/// recognized.
 const STANDARD_OUTPUT: &str = "to standard output";
 /// Exit status of most failures.
 pub const FAILURE: u8 = 1;
 /// Exit status for a wrong command line or flag.
 pub const WRONG_USAGE: u8 = 2;
 
-/// Failure that is declared beside the command or the part of the program that it is specific to.
+/// Failure of one command or one part of the program, which declares it.
 pub trait CommandFailure: error::Error + Send + Sync + 'static {
     /// Returns the exit status, by which scripts distinguish failures.
     fn exit_status(&self) -> u8 {
@@ -95,7 +96,7 @@ impl IoFailure {
 const REMEDIES: [(ErrorKind, &str); 13] = [
     (ErrorKind::NotFound, "check that the path exists"),
     (ErrorKind::PermissionDenied, "check that this user may use it"),
-    (ErrorKind::AlreadyExists, "choose another name, or remove it"),
+    (ErrorKind::AlreadyExists, "choose another name, or remove what has this name"),
     (ErrorKind::IsADirectory, "name a file instead of a folder"),
     (ErrorKind::NotADirectory, "name a folder instead of a file"),
     (ErrorKind::InvalidData, "the file has another format; restore the right file"),
@@ -131,7 +132,8 @@ impl Error {
         matches!(self, Self::Io(failure) if failure.is_closed_by_the_reader())
     }
 
-    /// Returns the lines for standard error, one per problem; none if the reader has closed standard output. Line breaks in database messages are removed.
+    /// Returns the lines for standard error, one per problem; none if the reader has closed standard output. Line
+    /// breaks in database messages are removed.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         if self.is_closed_pipe() {

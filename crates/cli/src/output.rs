@@ -18,14 +18,14 @@ pub struct Output {
 }
 
 impl Output {
-    /// Prints the command's only answer.
+    /// Prints the command's only answer: `object` with `--json`, `human_text` otherwise.
     ///
     /// # Errors
     /// [`Error::Io`] if standard output is closed or cannot be written.
-    pub fn say(self, object: &Value, people: &str) -> Result<(), Error> {
+    pub fn say(self, object: &Value, human_text: &str) -> Result<(), Error> {
         let mut stdout = std::io::stdout().lock();
         let write_result =
-            if self.json { writeln!(stdout, "{object}") } else { writeln!(stdout, "{}", people.trim_end()) };
+            if self.json { writeln!(stdout, "{object}") } else { writeln!(stdout, "{}", human_text.trim_end()) };
         write_result.and_then(|()| stdout.flush()).map_err(Error::io("write", "to standard output"))
     }
 }

@@ -53,8 +53,8 @@ pub fn read(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Creates a file atomically and durably unless another process has just created it. Returns the text of the
-/// existing file.
+/// Creates a file atomically and durably, unless it exists because another process has just created it. Returns
+/// the text of the file that exists then.
 ///
 /// # Errors
 /// The error of the operating system.

@@ -1,4 +1,4 @@
-//! Every mention of a command in a document names commands and flags that exist.
+//! Test that every mention of a command in a document names commands and flags that exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::{command_line, settings};
 
 /// Folders and files of the project with documents for users.
 const DOCUMENTS: [&str; 6] = ["README.md", "CONTRIBUTING.md", "docs", "clients", "crates", "migrations"];
-/// Folders with texts of the past, or of others.
+/// Folders with documents about the past or of other projects.
 const LEFT_OUT: [&str; 4] = ["adr", "node_modules", "target", ".venv"];
 
 fn documents(path: &Path, found: &mut Vec<PathBuf>) {

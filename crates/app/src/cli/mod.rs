@@ -34,7 +34,7 @@ A new installation:
 `candor COMMAND --help` lists the settings of a command. `candor config` shows all settings in effect. `candor doctor` \
 checks settings, database and machine.";
 
-/// Position in help texts that puts the options of every command after the command's own.
+/// Display order in help texts that puts the options of every command behind the options of the command itself.
 const BEHIND: usize = 900;
 
 /// JSON HTTP service for performance feedback.

@@ -16,14 +16,14 @@ pub(crate) enum SettingError {
         /// The known setting with the most similar name.
         hint: Option<String>,
     },
-    /// A setting has a value that requires another setting, and that one is missing.
+    /// A setting has a value that requires another setting, and the other setting is missing or does not fit.
     #[error("{given} also needs {missing}; set {missing} to {what}")]
     Missing {
         /// The setting that has a value.
         given: &'static str,
-        /// The setting that is missing.
+        /// The setting that is missing or does not fit.
         missing: &'static str,
-        /// Value to give the missing setting, as a phrase.
+        /// Value to give the other setting, as a phrase.
         what: &'static str,
     },
     /// A setting has an invalid value.
@@ -67,7 +67,7 @@ impl SettingError {
     /// Creates the error for a setting with an invalid value.
     pub(super) fn new_malformed(setting: Setting, origin: &Origin, value: Option<String>, reason: &str) -> Self {
         let remedy = if setting == Setting::MasterKey {
-            "correct it, or remove it with the embedded database, whose key is in `master.key`"
+            "correct it; with the embedded database you may remove it, because the key is then in `master.key`"
         } else {
             "correct it, or remove it to get the default"
         };
@@ -109,7 +109,7 @@ impl CommandFailure for ConfigurationFailure {
 
 fn did_you_mean(hint: Option<&str>) -> String {
     match hint {
-        Some(hint) => format!("did you mean {hint}? `candor config` shows all there are"),
-        None => "remove it; `candor config` shows all there are".to_owned(),
+        Some(hint) => format!("did you mean {hint}? `candor config` shows all settings"),
+        None => "remove it; `candor config` shows all settings".to_owned(),
     }
 }

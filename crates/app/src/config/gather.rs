@@ -130,7 +130,7 @@ fn parse_file(path: &Path) -> Result<Table, SettingError> {
     text.parse().map_err(|problem: toml::de::Error| {
         let line = problem.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
         let reason = problem.message();
-        // A bare address or text is read as the beginning of a number or date.
+        // The parser takes an address or a text without quotes for the beginning of a number or date.
         let is_bare = ["invalid float", "invalid integer", "invalid datetime", "string values must be quoted"];
         let is_bare = is_bare.iter().any(|words| reason.contains(words));
         let hint = if is_bare { ", or a text without quotes: put the value in quotes" } else { "" };

@@ -29,8 +29,8 @@ pub(crate) use failure::{ConfigurationFailure, SettingError};
 pub(crate) use parse::{DatabaseUrl, LogFormat, RateLimiter, Smtp};
 pub(crate) use setting::{Origin, Setting};
 
-/// The default pool has two connections per core plus this number. Concurrent commits share one flush, so a few
-/// more than cores help; many more contend for locks.
+/// Number of connections of the default pool in addition to two per core. Concurrent commits share one flush, so a
+/// few more connections than cores help; many more contend for locks.
 const MORE_CONNECTIONS: usize = 8;
 
 /// Parsed settings of the process.
@@ -220,12 +220,12 @@ impl Reader {
         self.read_or(setting, parse, "")
     }
 
-    /// Parses mail server and sender, each of which requires the other.
+    /// Parses mail server and sender. A mail server requires a sender.
     fn smtp(&mut self) -> Result<Option<Smtp>, SettingError> {
         let server = self.read_optional(Setting::SmtpUrl, parse::smtp_url)?;
         let from = self.read_optional(Setting::SmtpFrom, parse::smtp_from)?;
         if server.is_some() && self.given.value(Setting::SmtpFrom).0.is_none() {
-            let what = "the address that mails are from";
+            let what = "the sender address of mails";
             self.problems.push(SettingError::Missing {
                 given: "CANDOR_SMTP_URL",
                 missing: "CANDOR_SMTP_FROM",
@@ -235,12 +235,12 @@ impl Reader {
         Ok(server.zip(from).map(|(server, from)| Smtp { server, from }))
     }
 
-    /// Parses the replica, which requires a database on a server.
+    /// Parses the URL of the replica, which requires a database on a server.
     fn replica(&mut self, database: &DatabaseUrl) -> Result<Option<Secret>, SettingError> {
         let replica = self.read_optional(Setting::DatabaseReplicaUrl, parse::replica_url)?;
         if replica.is_some() && matches!(database, DatabaseUrl::Sqlite(_)) {
             let (given, missing) = ("CANDOR_DATABASE_REPLICA_URL", "CANDOR_DATABASE_URL");
-            let what = "the PostgreSQL database that it is a standby of: an embedded one has none";
+            let what = "the PostgreSQL database whose standby the replica is: an embedded database has no replica";
             self.problems.push(SettingError::Missing { given, missing, what });
         }
         Ok(replica)

@@ -112,7 +112,7 @@ pub(crate) fn subscriptions(text: &str) -> Parsed<u32> {
     up_to(1000, text)
 }
 
-/// Parses the limit on valid keys per organization.
+/// Parses the limit on the valid keys of an organization that act for no person.
 pub(crate) fn keys(text: &str) -> Parsed<u32> {
     up_to(10_000, text)
 }
@@ -122,7 +122,7 @@ pub(crate) fn quota_factor(text: &str) -> Parsed<u32> {
     up_to(1000, text)
 }
 
-/// Parses the invitation mails of an organization per day.
+/// Parses the maximum number of invitation mails of an organization per day.
 pub(crate) fn mails(text: &str) -> Parsed<u32> {
     up_to(100_000, text)
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub(crate) const PREFIX: &str = "CANDOR_";
 /// Variable that names the configuration file. It is not a setting and not allowed in the file.
 pub(crate) const FILE_VARIABLE: &str = "CANDOR_CONFIG";
-/// Prefixes of variables for clients and tests, which are not settings.
+/// Prefixes of variables for tests and checks, which are not settings.
 const FOREIGN: [&str; 2] = ["CANDOR_TEST_", "CANDOR_CI_"];
 /// Names of variables for clients, which are not settings.
 const FOREIGN_NAMES: [&str; 3] = ["CANDOR_API_KEY", "CANDOR_PROFILE", "CANDOR_URL"];
@@ -162,7 +162,9 @@ impl Setting {
             Self::OrganizationMaxKeys => {
                 "Maximum number of valid API keys of an organization that act for no person"
             }
-            Self::OrganizationQuotaFactor => "Quota of an organization, as a multiple of the largest of its keys",
+            Self::OrganizationQuotaFactor => {
+                "Quota of an organization, as a multiple of the largest quota of its keys"
+            }
             Self::NotificationsRetention => "Retention of unread notifications, at least 1d",
             Self::SmtpUrl => {
                 "Mail server for invitations: smtp://… or smtps://…; give a password in the variable instead"

@@ -38,7 +38,7 @@ pub(super) fn mask_password(url: &str) -> String {
     }
     let masked_place = match rest.rsplit_once('@') {
         None => place(rest),
-        // A password that is not percent-encoded may contain `@`, so it extends to the last one.
+        // A password that is not percent-encoded may contain `@`, so it extends to the last `@`.
         Some((userinfo, behind)) => {
             let (user, password) = userinfo.split_once(':').map_or((userinfo, false), |(user, _)| (user, true));
             if user.contains(ODD) {

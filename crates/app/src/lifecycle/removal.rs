@@ -1,4 +1,4 @@
-//! The loops that remove data: about erased people, and data whose retention has ended.
+//! The loops that remove the data of erased people, and data whose retention has ended.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use candor_service::runtime::{erasure, retention};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// Pause between two calls. A call without work reads one entry of an index.
+/// Pause before each look for due erasures or retention runs. A look without work reads one entry of an index.
 const PAUSE: Duration = Duration::from_secs(2);
 
 /// Continues the running erasures until the stop.

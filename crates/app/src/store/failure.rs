@@ -8,7 +8,10 @@ use candor_cli::error::CommandFailure;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoreFailure {
     /// The schema is older than the program.
-    #[error("the schema of {database} is older than this program: it lacks {}; run `candor migrate` first, on a cluster with `--distribute`", shorten(.pending))]
+    #[error(
+        "the schema of {database} is older than this program: the database lacks {}; run `candor migrate` first, on \
+         a cluster with `--distribute`", shorten(.pending)
+    )]
     SchemaOld {
         /// The database, with secrets masked.
         database: String,
@@ -17,8 +20,9 @@ pub(crate) enum StoreFailure {
     },
     /// The schema is newer than the program.
     #[error(
-        "the schema of {database} is newer than this program: it has {}, and this program knows up to {newest}; \
-         start the newer version of the program, or restore a backup from before it", .unknown.join(", ")
+        "the schema of {database} is newer than this program: the database has {}, and this program knows up to \
+         {newest}; start the newer version of the program, or restore a backup from before the migration",
+        .unknown.join(", ")
     )]
     SchemaNew {
         /// The database, with secrets masked.
@@ -33,14 +37,14 @@ pub(crate) enum StoreFailure {
     UnfinishedCopy(String),
     /// The embedded database does not exist, and this command does not create one.
     #[error(
-        "there is no database at {}; run this in the folder of the service, give --data-dir or CANDOR_DATABASE_URL, or \
-         make a new database with `candor migrate`", .0.display()
+        "there is no database at {}; run the command in the folder of the service, set --data-dir or \
+         CANDOR_DATABASE_URL, or create a new database with `candor migrate`", .0.display()
     )]
     NoDatabase(PathBuf),
     /// The file of the embedded database is damaged.
     #[error(
-        "the database {database} is damaged: {reason}; stop the service, move its files away, and install the newest \
-         backup with `candor restore`"
+        "the database {database} is damaged: {reason}; stop the service, move the files of the database away, and \
+         install the newest backup with `candor restore`"
     )]
     Damaged {
         /// The database.
@@ -84,18 +88,24 @@ const REMEDIES: [(&[&str], &str); 9] = [
         "create it with `CREATE ROLE … LOGIN`, or correct the user in CANDOR_DATABASE_URL",
     ),
     (&["password authentication failed"], "correct the user or the password in CANDOR_DATABASE_URL"),
-    (&["permission denied"], "grant the role of CANDOR_DATABASE_URL what it needs, see the operator's manual"),
+    (
+        &["permission denied"],
+        "grant the role in CANDOR_DATABASE_URL the privileges that it needs, see the operator's manual",
+    ),
     (&["unknown option"], "correct that option in CANDOR_DATABASE_URL"),
     (&["invalid value for option"], "correct that option in CANDOR_DATABASE_URL"),
     (&["is not one of disable"], "correct that option in CANDOR_DATABASE_URL"),
-    (&["certificate"], "let the server have a certificate for its name, or name its authority with `sslrootcert`"),
+    (
+        &["certificate"],
+        "give the server a certificate for its host name, or name the authority of its certificate with `sslrootcert`",
+    ),
 ];
 
 /// Returns the remedy for a message of a database.
 fn remedy(reason: &str) -> &'static str {
     let has_all = |words: &&[&str]| words.iter().all(|word| reason.contains(word));
     let remedy_text = REMEDIES.iter().find(|(words, _)| has_all(words)).map(|(_, remedy)| *remedy);
-    remedy_text.unwrap_or("check that it runs and that CANDOR_DATABASE_URL is right")
+    remedy_text.unwrap_or("check that the database server runs and that CANDOR_DATABASE_URL is right")
 }
 
 #[cfg(test)]
@@ -115,8 +125,11 @@ mod tests {
             ("invalid connection string: unknown option `sslmod`", "correct that option"),
             ("invalid connection string: invalid value for option `port`", "correct that option"),
             ("the database URL is not valid: sslmode=off is not one of disable, prefer", "correct that option"),
-            ("invalid peer certificate: UnknownIssuer", "let the server have a certificate"),
-            ("error connecting to server: Connection refused (os error 111)", "check that it runs"),
+            ("invalid peer certificate: UnknownIssuer", "give the server a certificate"),
+            (
+                "error connecting to server: Connection refused (os error 111)",
+                "check that the database server runs",
+            ),
         ] {
             assert!(remedy(reason).starts_with(wanted), "{reason}: {}", remedy(reason));
         }

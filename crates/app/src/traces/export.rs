@@ -62,13 +62,13 @@ impl Export {
         layer.with_location(false).with_threads(false).with_target(false).with_filter(span_filter)
     }
 
-    /// Sends the buffered spans. They are lost if the collector does not answer.
+    /// Sends the buffered spans. They are lost if the collector does not answer within two seconds.
     pub(crate) fn stop(&self) {
         drop(self.0.shutdown_with_timeout(STOP_TIMEOUT));
     }
 }
 
-/// Sets the parent of a span from the W3C Trace Context headers of a request, if it has any.
+/// Sets the parent of a span from the W3C Trace Context headers of a request, if the request has any.
 pub(super) fn adopt(span: &Span, header: &dyn Fn(&str) -> Option<String>) {
     let names = ["traceparent", "tracestate"];
     let headers: HashMap<String, String> =

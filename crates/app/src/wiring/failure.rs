@@ -19,8 +19,8 @@ pub(crate) enum WiringFailure {
     )]
     NoMasterKey,
     /// The file of the generated master key does not contain a key ring.
-    #[error("{} does not hold a key ring; restore the file from a backup: the values that its keys \
-             encrypted cannot be decrypted without them", .0.display())]
+    #[error("{} does not hold a key ring; restore the file from a backup: without its keys, the values that \
+             they encrypted cannot be decrypted", .0.display())]
     MasterKeyFile(PathBuf),
     /// The file of the generated master key is missing, although its database exists.
     #[error(
@@ -37,8 +37,8 @@ pub(crate) enum WiringFailure {
     /// The database was sealed with another master key.
     #[error(
         "the master key does not fit {database}: {reason}; set CANDOR_MASTER_KEY to the key ring that encrypted \
-         its secrets, alone or behind a new key; if the old key is lost, `candor rekey --accept-loss` gives \
-         up the values that it encrypted"
+         the secrets of the database, which a new key may precede; if the old key is lost, run `candor rekey \
+         --accept-loss`, which drops the values that the old key encrypted"
     )]
     WrongMasterKey {
         /// The database, with secrets masked.

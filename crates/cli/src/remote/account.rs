@@ -28,7 +28,8 @@ pub(crate) struct AccountChoice {
     pub(crate) insecure: bool,
 }
 
-/// Source of both URL and key. They are never mixed, so that the key of a profile goes to no other URL.
+/// Source of both URL and key. They never come from different sources, so that the key of a profile goes to no
+/// other URL.
 #[derive(Debug, PartialEq, Eq)]
 enum Source {
     Environment(Profile),
@@ -81,7 +82,8 @@ impl Account {
         let Profile { url, key } = &self.profile;
         let client = set(Candor::builder().api_key(key.secret()).base_url(url).user_agent(name));
         let wrong = |error: ClientError| RemoteFailure::Usage(error.to_string().trim_end_matches('.').to_owned());
-        // First, because it refuses a URL with a password, which no message may show.
+        // The client is built before the next check, because it refuses a URL with a password, which no message
+        // may show.
         let client = client.build().map_err(wrong)?;
         if !self.may_be_insecure && is_plain_and_remote(url) {
             return Err(RemoteFailure::PlainHttp(url.clone()));

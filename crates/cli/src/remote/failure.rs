@@ -127,7 +127,8 @@ fn explain_failure(error: &ClientError) -> String {
         let remedy = if matches!(error, ClientError::Unreadable(_)) {
             "; check that the URL is that of a Candor service"
         } else if error.is_certificate_rejected() {
-            "; add the authority of its certificate to those of this machine, or name a file with it in SSL_CERT_FILE"
+            "; add the authority of the service's certificate to the authorities of this machine, or name a file with \
+             the authority in SSL_CERT_FILE"
         } else if error.is_transient() {
             "; check the URL, and that the service runs"
         } else {
@@ -137,7 +138,7 @@ fn explain_failure(error: &ClientError) -> String {
     };
     let remedy = match api.status {
         StatusCode::UNAUTHORIZED => {
-            "; check that the key is complete and not revoked, and that it is one of this service"
+            "; check that the key is complete and not revoked, and that it belongs to this service"
         }
         StatusCode::NOT_FOUND if api.request_id.is_none() => "; check that the URL is that of a Candor service",
         _ => "",

@@ -73,7 +73,7 @@ impl Profiles {
     /// Returns the path of the file: below `XDG_CONFIG_HOME`, or else below `.config` of the home folder.
     ///
     /// # Errors
-    /// [`RemoteFailure::NoConfigurationFolder`] if both are unknown.
+    /// [`RemoteFailure::NoConfigurationFolder`] if neither variable names a folder.
     pub(crate) fn path(variable: impl Fn(&str) -> Option<String>) -> Result<PathBuf, RemoteFailure> {
         let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
