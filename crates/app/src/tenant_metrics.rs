@@ -1,7 +1,7 @@
 //! Sizes of the largest organizations, as metrics.
 //!
-//! The metrics library would export the label of an organization forever, although it may no longer be one of the
-//! largest. This module therefore renders the metrics itself.
+//! The metrics library would export the label of an organization forever, although the organization may no longer
+//! be one of the largest. This module therefore renders the metrics itself.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -38,7 +38,7 @@ impl<T, D> Call<T, D> {
         Self { core: Arc::clone(core), spec, options: Options::default(), data: PhantomData }
     }
 
-    /// Sets the key under which the service remembers a POST. Default: a new one for each call.
+    /// Sets the key under which the service remembers a POST. Default: a new key for each call.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.options.idempotency_key = Some(key.into());
         self
@@ -57,7 +57,8 @@ impl<T, D> Call<T, D> {
         self
     }
 
-    /// Sets the ETag of a known version; the call fails with [`Error::NotModified`] while the resource has it.
+    /// Sets the ETag of a known version; the call fails with [`Error::NotModified`] if the resource still has this
+    /// version.
     pub fn if_none_match(mut self, etag: impl Into<String>) -> Self {
         self.options.if_none_match = Some(etag.into());
         self

@@ -17,11 +17,11 @@ use crate::tls;
 
 const KEY_VARIABLE: &str = "CANDOR_API_KEY";
 const URL_VARIABLE: &str = "CANDOR_URL";
-/// Time limit of one attempt.
+/// Default time limit of one attempt.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit for a new connection. It leaves time for a retry if an address does not respond.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Number of retries of one call.
+/// Default maximum number of retries of one call.
 const MAX_RETRIES: u32 = 3;
 
 /// A client of one Candor service with one API key. Clones share their connections.
@@ -34,7 +34,7 @@ impl Candor {
     /// Creates a client with the key of `CANDOR_API_KEY` and the URL of `CANDOR_URL`.
     ///
     /// # Errors
-    /// [`Error::Settings`] if one of them is missing or malformed.
+    /// [`Error::Settings`] if the key or the URL is missing or malformed.
     pub fn from_env() -> Result<Self, Error> {
         Self::builder().build()
     }

@@ -12,8 +12,8 @@ use crate::response::{header, now};
 
 /// Header in which the service advises for or against a retry.
 const ADVICE: &str = "candor-should-retry";
-/// End of messages that have details. The text of an [`ApiError`] leaves it out, because it contains the details
-/// themselves.
+/// End of messages that have details. The text of an [`ApiError`] has the details themselves in place of this
+/// hint.
 const POINTER: &str = " See `details`.";
 /// Statuses of failures that a later attempt may overcome: 408, 429, 502, 503 and 504.
 const TRANSIENT: [StatusCode; 5] = [
@@ -105,7 +105,8 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Erro
     std::iter::successors(Some(outer), |cause| cause.source())
 }
 
-/// Returns the TLS error that a cause is or wraps. `source` of an I/O error skips the error that it wraps.
+/// Returns the TLS error that `cause` is, or that it wraps. Looks into I/O errors, because the `source` of an I/O
+/// error skips the error that it wraps.
 fn tls_error<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
     cause.downcast_ref().or_else(|| tls_error(cause.downcast_ref::<std::io::Error>()?.get_ref()?))
 }
@@ -156,7 +157,7 @@ impl ApiError {
         }
     }
 
-    /// Returns the pause of the header `Retry-After`, in either of its forms.
+    /// Returns the pause of the header `Retry-After`, which is a number of seconds or a date.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         let text = header(&self.headers, RETRY_AFTER.as_str())?;
@@ -225,7 +226,7 @@ mod tests {
     use super::*;
     use reqwest::header::HeaderName;
 
-    /// Cases that the libraries for the other languages have too.
+    /// File of cases that the tests of the other client libraries use too.
     const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../clients/errors.json");
 
     #[test]

@@ -1,4 +1,4 @@
-//! The position in the feed of events, and the pauses between its requests.
+//! The position of a reader in the feed of events, and the pauses between the requests of the reader.
 
 use std::time::Duration;
 

@@ -56,7 +56,7 @@ impl<T> Pages<T> {
         self
     }
 
-    /// Sets the longest time from the first attempt of a page to the start of its last.
+    /// Sets the longest time from the first attempt of a page to the start of its last attempt.
     pub fn max_wait(mut self, wait: Duration) -> Self {
         self.options.max_wait = Some(wait);
         self
@@ -112,8 +112,8 @@ impl<T> fmt::Debug for Pages<T> {
     }
 }
 
-/// Entries of a list across its pages, as a [`Stream`] and by [`Entries::next`]. The next page is read when the
-/// present one is used up.
+/// Entries of a list across its pages, as a [`Stream`] and by [`Entries::next`]. The next page is read when all
+/// entries of the current page are taken.
 #[must_use = "pages are read as entries are taken"]
 pub struct Entries<T> {
     pages: BoxStream<'static, Result<Page<T>, Error>>,

@@ -54,7 +54,7 @@ impl RawRequest {
         self
     }
 
-    /// Sets the key under which the service remembers a POST. Default: a new one for each request.
+    /// Sets the key under which the service remembers a POST. Default: a new key for each request.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.options.idempotency_key = Some(key.into());
         self

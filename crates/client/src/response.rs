@@ -27,9 +27,9 @@ pub struct Response<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RateLimitState {
-    /// Requests in one window.
+    /// Maximum number of requests in one window.
     pub limit: u64,
-    /// Requests left in this window.
+    /// Number of requests that are left in this window.
     pub remaining: u64,
     /// Time at which the window is empty again, if no further request comes.
     pub reset: SystemTime,

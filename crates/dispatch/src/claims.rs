@@ -1,9 +1,8 @@
 //! State machine that decides the next claim from the results of earlier ones.
 //!
-//! Normally a claim takes the deliveries that have been due for the longest time. If there are more than one claim
-//! takes, or one queue is full, a walk along the queues takes some deliveries of each. So one long queue does not
-//! delay the rest. Parked deliveries are claimed from time to time, because their subscription may be active
-//! again.
+//! Normally a claim takes the deliveries that have been due for the longest time. If a claim is full, or a queue
+//! is full or has a rate, a walk along the queues takes some deliveries of each. So one long queue does not delay
+//! the rest. Parked deliveries are claimed from time to time, because their subscription may be active again.
 
 #[cfg(test)]
 mod tests;
@@ -17,11 +16,11 @@ use candor_port_storage::queue::{Claim, ClaimedJobs, QueueKey, QueueWalk};
 const LOOK: Duration = Duration::from_millis(250);
 /// Interval between claims of parked deliveries.
 const LOOK_FOR_PARKED: Duration = Duration::from_secs(3);
-/// Pause before the next claim after the store failed to answer one.
+/// Pause before the next claim after the store failed to answer a claim.
 const LEAVE_ALONE: Duration = Duration::from_secs(1);
 /// Minimum free capacity for a claim: many small claims would cost more than a few larger ones.
 pub(crate) const LEAST_ROOM: usize = 64;
-/// Maximum number of deliveries that a claim of the oldest ones takes.
+/// Maximum number of deliveries that a claim of the oldest deliveries takes.
 const MOST: usize = 128;
 /// Maximum number of queues that one claim walks past. Most of them may have nothing due.
 const QUEUES: u16 = 512;
@@ -31,7 +30,7 @@ const EACH: usize = 32;
 /// Assumed number of queues with due deliveries before a walk has counted them.
 const QUEUES_EXPECTED: usize = 32;
 
-/// Decides the next claim.
+/// State machine that decides the next claim.
 #[derive(Debug)]
 pub(crate) struct Claims {
     /// `true` for walks along the queues, `false` for claims of the oldest deliveries.
@@ -147,8 +146,9 @@ impl Claims {
         &self.recent
     }
 
-    /// Sets the maximum per queue for the next walk: `count` is the number of further deliveries that each queue
-    /// of [`Claims::recent`] can take. Taking fewer from a long queue would only cause more claims.
+    /// Sets the maximum per queue for the next walk. `count` is the number of further deliveries that each queue
+    /// of [`Claims::recent`] can take, `None` if there is no such queue. Taking fewer from a long queue would only
+    /// cause more claims.
     pub(crate) fn each_takes(&mut self, count: Option<usize>) {
         self.each = count.map_or(EACH, |count| count.max(EACH));
     }

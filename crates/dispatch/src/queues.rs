@@ -31,7 +31,7 @@ use ring::RoundRobin;
 use shares::Shares;
 use state::{HeldItem, State};
 
-/// Number of queues above which idle ones are dropped, with the concurrency that they had adapted.
+/// Number of known queues above which idle queues are dropped. They lose the concurrency that they had adapted.
 const REMEMBERED: usize = 4096;
 
 /// Capacity limits of one process.
@@ -378,8 +378,8 @@ impl<T> SubscriptionQueues<T> {
         !self.open && self.held() == 0 && self.reserved == 0
     }
 
-    /// Drops idle queues without a rate lease, with their adapted concurrency, if there are more than
-    /// [`REMEMBERED`] queues.
+    /// Drops idle queues without a rate lease if there are more than [`REMEMBERED`] queues. They lose the
+    /// concurrency that they had adapted.
     fn tidy(&mut self) {
         if self.queues.len() > REMEMBERED {
             self.queues.retain(|_, queue| !queue.is_idle() || queue.is_leased());

@@ -42,7 +42,8 @@ pub enum RecordRefusal {
 /// Outcome of a recorded batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordedBatch {
-    /// Results that were not recorded because another worker holds the lease.
+    /// Number of results that were not recorded, because another worker holds the lease or the delivery is
+    /// removed.
     pub lost: u64,
     /// Subscriptions to disable, each with the reason (§3.4, decision F3).
     pub to_disable: Vec<(QueueKey, DisableReason)>,
@@ -162,8 +163,8 @@ impl Outcomes {
         (count > 0).then_some(Batch { finished: batch_results, stage: BatchStage::New, lost: 0 })
     }
 
-    /// Handles the answer of the store. Returns the batch with its outcome if it is complete; otherwise
-    /// queues it for its next call.
+    /// Handles the answer of the store. Returns the batch with its outcome if all its calls are made; otherwise
+    /// queues the batch for its next call.
     pub(crate) fn handle_recorded(
         &mut self,
         mut batch: Batch,

@@ -11,8 +11,8 @@ local now = tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000)
 ";
 const WINDOW: &str = include_str!("window.lua");
 
-/// The result of the script: whether the request is admitted, the number of counted requests, the times of the
-/// oldest and newest one, and the current time.
+/// The result of the script: `true` if the request is admitted, the number of counted requests, the times of the
+/// oldest and the newest of these requests, and the current time.
 type ScriptResult = (bool, u32, i64, i64, i64);
 
 /// The script, which the server caches by its digest.

@@ -6,7 +6,7 @@ use url::Url;
 /// Default port of a Redis server.
 const PORT: u16 = 6379;
 
-/// A server from a URL such as `rediss://USER:PASSWORD@HOST:PORT/DATABASE`.
+/// A server for shared windows, from a URL such as `rediss://USER:PASSWORD@HOST:PORT/DATABASE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedisServer {
     /// Host name or address.
@@ -20,13 +20,13 @@ pub struct RedisServer {
 /// The reason why a text is no URL of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidRedisUrl {
-    /// The text is not a URL with one of the two schemes.
+    /// The text is not a URL with the scheme `redis` or `rediss`.
     #[error("must be redis://HOST, or rediss://HOST for TLS")]
     Scheme,
     /// The URL has no host.
     #[error("must name a host")]
     Host,
-    /// The path is not the number of a database.
+    /// The URL has a path that is not the number of a database, a query or a fragment.
     #[error("must end after the host, or with a database number such as /0")]
     Database,
     /// The user name or password is not UTF-8.

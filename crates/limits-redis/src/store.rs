@@ -1,4 +1,4 @@
-//! Windows on the server, over one connection that reconnects automatically.
+//! Shared windows on a Redis server, over one connection that reconnects automatically.
 
 use std::error::Error;
 use std::io;

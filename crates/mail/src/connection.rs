@@ -32,7 +32,7 @@ pub(crate) struct ConnectParameters {
 pub(crate) struct Connection(AsyncSmtpConnection);
 
 impl ConnectParameters {
-    /// Opens a connection.
+    /// Opens a connection and logs in.
     ///
     /// # Errors
     /// A failure of the server, which affects every email.

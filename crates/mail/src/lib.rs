@@ -2,7 +2,7 @@
 //!
 //! At most 16 connections are open at once, and none while there is nothing to send. Emails use TLS from the first
 //! byte (`smtps://`) or after STARTTLS (`smtp://`), unless the operator sets `tls=none` for a trusted relay. A
-//! failure states its cause: the server, which then fails for every email, or one email.
+//! failure states its cause: the server, which affects every email, or a single email.
 
 mod connection;
 mod message;

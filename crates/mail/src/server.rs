@@ -24,7 +24,7 @@ const LONGEST_TIMEOUT_SECONDS: u64 = 600;
 pub enum Security {
     /// TLS from the first byte.
     Tls,
-    /// STARTTLS; a server without it is not used.
+    /// STARTTLS; no email is sent to a server without STARTTLS.
     StartTls,
     /// No encryption, for a trusted relay.
     None,

@@ -73,7 +73,7 @@ impl SmtpTransport {
     }
 
     async fn hand_over(&self, mail: &PreparedMail) -> Result<(), MailFailure> {
-        // The semaphore is never closed.
+        // `acquire` fails only if the semaphore is closed, which never happens.
         let Ok(_place) = self.places.acquire().await else { return Err(MailFailure::Connect) };
         if let Some(mut connection) = self.take() {
             match connection.send(mail).await {

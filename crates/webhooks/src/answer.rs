@@ -12,7 +12,7 @@ use crate::wire::TooMuch;
 
 /// Maximum number of bytes of a body that are read to keep the connection (decision F1).
 const MAX_BODY_BYTES: usize = 4 * 1024;
-/// Longest wait for a body. The attempt has ended, so that only the reuse of the connection depends on it.
+/// Longest wait for a body. The attempt has ended, and only the reuse of the connection depends on the body.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Returns the reason for a missing response.

@@ -11,8 +11,8 @@ use std::str::FromStr;
 use candor_domain::id::OrganizationId;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
-/// IPv4 ranges that are not globally reachable, in the order of the registry. One public address is among them:
-/// that of a cloud's metadata.
+/// IPv4 ranges that are not globally reachable, in the order of the registry. One public address is refused too:
+/// the metadata endpoint of a cloud.
 const IPV4: &[(Ipv4Addr, u8)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8),        // "this network", RFC 791
     (Ipv4Addr::new(10, 0, 0, 0), 8),       // private use, RFC 1918

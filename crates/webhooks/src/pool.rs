@@ -146,7 +146,7 @@ impl Pool {
         }
     }
 
-    /// Drops the shared connections to a receiver after one did not respond.
+    /// Drops the shared connections to a receiver after one of them did not respond.
     pub(crate) fn forget_shared(&self, key: &Key) {
         let mut connections_by_target = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(connections) = connections_by_target.get_mut(key) {

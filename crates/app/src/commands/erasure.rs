@@ -18,7 +18,7 @@ use crate::{restored, store, wiring};
 use candor_cli::error::{CommandFailure, Error};
 use candor_cli::output::{Output, printable};
 
-/// Pause between two runs of the erasures. The search index is removed some seconds after its replacement.
+/// Pause between two runs of the erasures: the old search index is removed some seconds after its replacement.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Maximum number of runs without a completed erasure. The service continues the rest.
 const MAX_IDLE_RUNS: u32 = 60;
@@ -34,7 +34,7 @@ pub(crate) enum ErasureFailure {
         /// The line, and what is wrong.
         flaw: String,
     },
-    /// A line about a legal hold has no seal of this master key, so that its reason cannot be read.
+    /// A line about a legal hold has no seal of this master key, so that the reason of the hold cannot be read.
     #[error(
         "a line of the ledger about a legal hold on {0} has no seal of this master key, so nothing was repeated; use the \
          key ring with which the ledger was written"
@@ -193,7 +193,7 @@ async fn kept_by_holds<'a>(services: &Services, ledger: &'a Ledger) -> Result<Ve
     Ok(entries)
 }
 
-/// Rewrites the file of an embedded database. No service runs, so that this delays no request.
+/// Rewrites the file of an embedded database. This delays no request, because no service runs.
 async fn rewrite_file(config: &Config) -> Result<(), Error> {
     if matches!(config.database, DatabaseUrl::Sqlite(_)) {
         store::rewrite_erased(config, |_| ()).await?;

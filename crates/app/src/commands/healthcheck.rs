@@ -48,8 +48,8 @@ pub(super) fn reason(answer: &Value) -> String {
     answer["error"]["message"].as_str().unwrap_or("no reason given").to_owned()
 }
 
-/// Returns the address by which this machine reaches its own listener: the loopback address if it listens on
-/// all.
+/// Returns the address by which this machine reaches its own listener: the loopback address if the listener has
+/// all addresses of the machine.
 fn reachable_address(listening: SocketAddr) -> SocketAddr {
     let ip = match listening.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),

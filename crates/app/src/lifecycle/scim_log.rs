@@ -9,7 +9,8 @@ use tokio::sync::watch;
 
 use super::repeat_every;
 
-/// Interval in which SCIM requests are stored. An administrator who connects a provider waits for them.
+/// Interval at which the newest SCIM requests are stored. An administrator who connects a provider waits to see
+/// them.
 const INTERVAL: Duration = Duration::from_secs(2);
 
 /// Stores the collected requests regularly until the service stops.

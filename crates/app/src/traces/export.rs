@@ -80,9 +80,9 @@ pub(super) fn adopt(span: &Span, header: &dyn Fn(&str) -> Option<String>) {
     }
 }
 
-/// Returns the HTTP client of the exporter. It blocks, on the exporter's own thread. It trusts the authorities of
-/// the system, as webhooks, mails and PostgreSQL do. `SSL_CERT_FILE` and `SSL_CERT_DIR` replace them. Unreadable
-/// certificates are skipped.
+/// Returns the HTTP client of the exporter. Its calls block, on the exporter's own thread. It trusts the
+/// authorities of the system, as webhooks, mails and PostgreSQL do. The variables `SSL_CERT_FILE` and
+/// `SSL_CERT_DIR` replace these authorities. Unreadable certificates are skipped.
 fn client() -> Result<Client, Error> {
     let defect = |reason: String| Error::Defect { what: "export traces", reason };
     let mut roots = RootCertStore::empty();

@@ -13,7 +13,7 @@ use crate::remote::{AccountChoice, ProfileName};
 pub use export::{ExportCommand, ExportFormat};
 pub use field::Field;
 
-/// Commands that call a service. They need no installation: its settings may be absent, or those of another user.
+/// Commands that call a service with a key of the user. They read no settings of an installation.
 #[derive(Debug, Subcommand)]
 pub enum RemoteCommand {
     /// Check an API key and store it as a profile for `candor api`

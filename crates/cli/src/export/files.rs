@@ -39,8 +39,8 @@ struct OpenFile {
 }
 
 impl ExportFiles {
-    /// Opens the files of a manifest behind the bytes that it lists, and removes later bytes. `is_part` selects
-    /// the temporary names.
+    /// Opens the files of a manifest behind the bytes that the manifest lists, and removes later bytes. `is_part`
+    /// selects the temporary names.
     ///
     /// # Errors
     /// [`Error::Io`]; [`ExportFailure::DamagedFile`] if a file is shorter than listed.

@@ -27,7 +27,7 @@ pub(super) const PART: &str = ".part";
 /// Description of the files of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Manifest {
-    /// Beginning of the export.
+    /// Time when the export began.
     pub(super) started_at: String,
     /// Cursor of `GET /events`: the files, with every event from this cursor on, are the current data.
     pub(super) cursor: String,

@@ -14,9 +14,9 @@ use crate::{HashMap, RECORDED_WITHIN, WaitingDelivery};
 
 /// Maximum number of refused deliveries of one commit before its tenant counts as crowded.
 const FEW_REFUSED: usize = 8;
-/// Time for which the commits of a tenant hand no deliveries over, after more than [`FEW_REFUSED`] of one commit
-/// were refused. The deliveries stay in the store, and claims take them in turns with those of other tenants. Each
-/// refused delivery would occupy capacity until its result is recorded.
+/// Time for which the commits of a tenant hand no deliveries over, after more than [`FEW_REFUSED`] deliveries of
+/// one commit were refused. The deliveries stay in the store, and claims take them in turns with those of other
+/// tenants. Each refused delivery would occupy capacity until its result is recorded.
 const CROWDED: Duration = Duration::from_secs(1);
 /// Number of entries in `crowded` above which the expired ones are removed.
 const REMEMBERED_TENANTS: usize = 1_024;
@@ -74,8 +74,9 @@ impl<M> Dispatcher<M> {
         self.release(1);
     }
 
-    /// Reserves capacity for deliveries that a commit of a tenant is about to queue. Returns the end of their lease, or
-    /// `None` without capacity. [`Dispatcher::take_in`] or [`Dispatcher::release`] ends the reservation.
+    /// Reserves capacity for deliveries that a commit of a tenant is about to queue. Returns the end of their
+    /// lease, or `None` without capacity or while the tenant counts as crowded. [`Dispatcher::take_in`] or
+    /// [`Dispatcher::release`] ends the reservation.
     pub fn reserve(&mut self, tenant: Tenant, count: usize, now: Now) -> Option<LeaseDeadline> {
         if self.crowded.get(&tenant).is_some_and(|until| now.steady < *until) {
             return None;
@@ -140,8 +141,8 @@ impl<M> Dispatcher<M> {
         self.release_waiting(refusals, Some(ends), now);
     }
 
-    /// Gives back deliveries. Each keeps its due time, and with it the place in its queue, except that a resumed
-    /// delivery had no due time and becomes due now.
+    /// Gives back deliveries. A delivery keeps its due time, and with it the place in its queue. A resumed
+    /// delivery has no due time and becomes due now.
     pub(super) fn release_waiting(
         &mut self,
         deliveries: Vec<WaitingDelivery<M>>,

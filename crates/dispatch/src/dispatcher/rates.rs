@@ -84,7 +84,7 @@ impl<M> Dispatcher<M> {
                 self.queues.rate_leased(order.place, None);
                 self.release_waiting(waiting, None, now);
                 let remaining_millis = u64::try_from(until.millis() - now.wall.millis()).unwrap_or_default();
-                // Bounded, because the clocks may have been set back since.
+                // The pause is bounded, because `until` may be far away if a clock was set back.
                 let pause = Duration::from_millis(remaining_millis.max(1)).min(RATE_LEASE);
                 let is_left = self.queues.leave_alone(order.queue, now, now.plus(pause));
                 Some(if is_left { AttemptResult::Released } else { AttemptResult::Back(add(now.wall, pause)) })

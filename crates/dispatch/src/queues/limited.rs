@@ -69,8 +69,8 @@ impl<T> SubscriptionQueues<T> {
         Ok(())
     }
 
-    /// Returns the earliest steady time at which a rate lets a waiting delivery begin; `None` if only a rate keeps
-    /// no delivery waiting.
+    /// Returns the earliest steady time at which a rate lets a waiting delivery begin; `None` if no delivery waits
+    /// for a rate alone.
     pub(crate) fn rate_begins_at(&self, now: Now) -> Option<Duration> {
         let begins_at = |(queue, state): (&QueueKey, &State<T>)| {
             let rate =

@@ -13,7 +13,7 @@ const DEPTH: usize = 8;
 const DEPTH_IF_PROMPT: usize = 16;
 /// Maximum response time of a prompt receiver. Its waiting deliveries begin long before their leases expire.
 const PROMPT: Duration = Duration::from_millis(100);
-/// Maximum response time of a quick receiver. Slower ones could occupy the whole capacity with few
+/// Maximum response time of a quick receiver. Slower receivers could occupy the whole capacity with few
 /// deliveries.
 const QUICK: Duration = Duration::from_secs(1);
 

@@ -11,7 +11,7 @@ use crate::lease::{LeaseDeadline, Now};
 
 /// Length of the window in which a rate counts requests.
 const WINDOW: Duration = Duration::from_secs(1);
-/// Lease duration of a rate. Deliveries to the receiver wait for at most this time after a crash of the holder.
+/// Duration of a rate lease. Deliveries to the receiver wait for at most this time after a crash of the holder.
 pub(crate) const RATE_LEASE: Duration = Duration::from_secs(10);
 /// Remaining lease below which the rate lease is renewed. Until [`MARGIN`], there is time for several failed
 /// calls.

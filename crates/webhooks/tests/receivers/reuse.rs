@@ -21,7 +21,8 @@ use crate::support::{
 };
 use crate::tls::Authority;
 
-/// Makes `wanted` attempts over one connection. Waits after each until another task has returned it to the pool.
+/// Makes `wanted` attempts over one connection. Waits after each attempt until another task has returned the
+/// connection to the pool.
 async fn attempts_over_one_connection(receiver: &Receiver, wanted: usize) {
     let sender = sender();
     for _ in 0..wanted {

@@ -18,7 +18,7 @@ pub(super) enum CopyFailure {
     },
     /// The schema of the source is older than the program.
     #[error(
-        "the schema of {database} is older than this program: it lacks {}; run `candor migrate` there first",
+        "the schema of {database} is older than this program: the database lacks {}; run `candor migrate` on it first",
         crate::store::shorten(.pending)
     )]
     SourceOld {
@@ -55,7 +55,7 @@ pub(super) enum CopyFailure {
         from: String,
         /// The target, with secrets masked.
         to: String,
-        /// Names of the tables that differ.
+        /// Names of the tables that differ, each with its numbers of rows.
         tables: String,
     },
     /// A database failed during the copy.

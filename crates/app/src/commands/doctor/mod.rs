@@ -1,4 +1,4 @@
-//! `candor doctor`: checks an installation and names remedies. It changes nothing.
+//! `candor doctor`: checks an installation and names remedies. It changes no more than a start of the service.
 
 mod data;
 mod erasures;
