@@ -357,7 +357,7 @@ async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool)
             Ok(0) => tracing::trace!("no API key expires soon"),
             Ok(told) => tracing::info!(told, "notified org admins of API keys that expire soon"),
             Err(error) => {
-                tracing::warn!(%error, "cannot notify of API keys that expire soon; the next sweep retries")
+                tracing::warn!(%error, "cannot notify org admins of expiring API keys; the next sweep retries")
             }
         }
         operational::fire_due_events(services, &goes_on).await;

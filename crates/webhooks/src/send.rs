@@ -96,7 +96,8 @@ impl Sender {
                 tracing::warn!(
                     network = %trusted,
                     "webhooks of every organization may be sent to this network, even if private, and over plain \
-                     HTTP; to trust the network for one organization only, write org_…=NETWORK"
+                     HTTP; to trust the network for one organization only, write org_…=NETWORK in \
+                     CANDOR_WEBHOOKS_TRUSTED_TARGETS"
                 );
             }
         }

@@ -108,7 +108,7 @@ fn documents_name_commands_and_flags_that_exist() {
             faults.extend(fault(&root, &line).map(|fault| format!("{}: {line}: {fault}", file.display())));
         }
     }
-    assert!(count > 150, "the mentions are found: {count}");
+    assert!(count > 150, "too few mentions are found: {count}");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 

@@ -48,5 +48,5 @@ fn example_config_lists_every_setting_with_a_valid_value() {
         }
     }
     assert_eq!(config.config.data_dir, PathBuf::from("data"));
-    assert!(config.config.smtp.is_some(), "both of the settings of mail are there");
+    assert!(config.config.smtp.is_some(), "the example has both settings of mail");
 }

@@ -197,6 +197,6 @@ mod tests {
         for url in safe.into_iter().chain(["http://[::ffff:127.0.0.1]", "https://candor.example.com"]) {
             assert!(!is_refused(url, false), "{url}");
         }
-        assert!(is_refused("http://localhost.example.com", false), "another host with such a name");
+        assert!(is_refused("http://localhost.example.com", false), "this is another host than localhost");
     }
 }

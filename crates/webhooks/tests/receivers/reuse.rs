@@ -27,7 +27,7 @@ async fn attempts_over_one_connection(receiver: &Receiver, wanted: usize) {
     let sender = sender();
     for _ in 0..wanted {
         assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
-        wait_until("kept", || sender.kept_connections() == 1).await;
+        wait_until("the connection is kept", || sender.kept_connections() == 1).await;
     }
     assert_eq!(receiver.connections(), 1);
 }
@@ -46,7 +46,7 @@ async fn connection_is_closed_after_a_long_response() {
     let sender = sender();
     for _ in 0..3 {
         assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
-        wait_until("closed", || receiver.ended() == receiver.connections()).await;
+        wait_until("each connection is closed", || receiver.ended() == receiver.connections()).await;
     }
     assert_eq!(receiver.connections(), 3);
 }
@@ -66,7 +66,7 @@ async fn attempt_on_a_closed_idle_connection_succeeds() {
             sender.sweep();
             sender.kept_connections() == 0
         };
-        wait_until("noticed", is_pool_empty).await;
+        wait_until("the sender has noticed the closed connection", is_pool_empty).await;
     }
 }
 
@@ -91,7 +91,7 @@ async fn request_that_was_read_is_not_sent_again_in_an_attempt() {
     .await;
     let sender = sender();
     assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
-    wait_until("kept", || sender.kept_connections() == 1).await;
+    wait_until("the connection is kept", || sender.kept_connections() == 1).await;
     assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, failed(0, Closed));
     assert_eq!((receiver.connections(), read.load(Ordering::SeqCst)), (1, 2), "the request is not sent again");
     assert_eq!(
@@ -127,7 +127,7 @@ async fn concurrent_attempts_share_one_http2_connection() {
     let url = format!("https://{}/hook?x=1", receiver.address);
     let sender = authority.sender();
     assert_eq!(told(&sender, post(&url, AMPLE)).await, acknowledged(200));
-    wait_until("kept", || sender.kept_connections() == 1).await;
+    wait_until("the connection is kept", || sender.kept_connections() == 1).await;
     let attempts: Vec<_> = (0..20)
         .map(|_| {
             let (sender, request) = (sender.clone(), post(&url, AMPLE));
@@ -148,7 +148,7 @@ async fn unresponsive_shared_connection_is_not_reused() {
     let sender = authority.sender();
     let url = |path: &str| format!("https://{}{path}", receiver.address);
     assert_eq!(told(&sender, post(url("/"), AMPLE)).await, acknowledged(200));
-    wait_until("kept", || sender.kept_connections() == 1).await;
+    wait_until("the connection is kept", || sender.kept_connections() == 1).await;
     assert_eq!(told(&sender, post(url("/hang"), SHORT)).await, failed(0, Timeout));
     assert_eq!(told(&sender, post(url("/"), AMPLE)).await, acknowledged(200));
     assert_eq!(receiver.connections(), 2);

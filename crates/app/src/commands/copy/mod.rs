@@ -132,9 +132,9 @@ mod tests {
             let target = ends::target(&config.database).await.unwrap();
             target.begin(("source".to_owned(), "nowhere".to_owned())).await.unwrap();
         }
-        let Err(refused) = store::open(&config).await else { panic!("it was opened") };
+        let Err(refused) = store::open(&config).await else { panic!("the incomplete copy was opened") };
         assert!(refused.to_string().contains("is not complete; repeat the same `candor copy`"), "{refused}");
-        let Err(refused) = ends::source(&config.database).await else { panic!("it was read") };
+        let Err(refused) = ends::source(&config.database).await else { panic!("the incomplete copy was read") };
         assert!(refused.to_string().contains("is not complete"), "{refused}");
         candor_port_storage::copy::CopyTarget::accept(&SqliteCopy::target(path).unwrap()).await.unwrap();
         assert!(store::open(&config).await.is_ok());
