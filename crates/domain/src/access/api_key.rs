@@ -75,10 +75,10 @@ pub struct ApiKey {
     pub last_used_at: Option<Timestamp>,
     /// Time of revocation. Null if the key is not revoked.
     pub revoked_at: Option<Timestamp>,
-    /// Time until which the portal link of the key can be opened. The key authenticates no request before that.
-    /// Null for a key without a link, and after the link was opened.
+    /// Time until which the portal link of the key can be opened. Until the link is opened, the key authenticates
+    /// no request. Null for a key without a link, and after the link was opened.
     pub link_expires_at: Option<Timestamp>,
-    /// Time at which an admin enabled the key after its person had come back. Null if the key was never off.
+    /// Time at which an admin enabled the key after its person had come back. Null if no admin has enabled it.
     pub enabled_at: Option<Timestamp>,
     /// SHA-256 hash of the secret.
     #[serde(skip)]
@@ -99,8 +99,9 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Returns `true` if a response that began with this key and these networks may contain further lines: the key is
-    /// not revoked, has not expired, has no narrower networks, and still has admin level and one of these scopes.
+    /// Returns `true` if a response that began with this key, when it could be used from `networks`, may contain
+    /// further lines: the key is neither revoked nor expired, can still be used from all of `networks`, and still has
+    /// admin level and one of `scopes`.
     #[must_use]
     pub fn may_continue(&self, scopes: &[Permission], networks: &AllowedNetworks, at: Timestamp) -> bool {
         let has_scope = scopes.iter().any(|scope| self.scopes.has(*scope));
@@ -200,8 +201,8 @@ impl ApiKey {
     ///
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for access that the caller lacks.
-    /// [`DomainError::Unprocessable`] for a person or a connector that does not exist, or a connector of another
-    /// type.
+    /// [`DomainError::Unprocessable`] for a person or a connector that does not exist, or a connector that is not of
+    /// the type `scim`. [`DomainError::Invalid`] for the scope `scim` without a connector.
     pub fn create(
         id: KeyId,
         draft: Draft,
@@ -250,14 +251,13 @@ impl ApiKey {
         Ok(Decision::for_creation(state, "api_key.create", vec![]))
     }
 
-    /// Changes the name, the scopes, the networks or the end, or enables the key of a person who came back at `returned_at`.
-    /// Returns `None` if nothing changes.
+    /// Changes the name, the scopes, the networks or the end, or enables the key of a person who came back at
+    /// `returned_at`. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for scopes that the caller lacks, for wider networks
-    /// than the caller's, and for an end after the caller's own. [`CannotGrant`](super::PermissionDenied::CannotGrant) also for a later end of a key
-    /// that may do more than the caller, for enabling such a key, and for any change of another person's key by a
-    /// bound key.
+    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) in two cases. A bound key changes a key that is not its
+    /// person's. Or the update adds a scope or a network, sets a later end or enables the key, and the updated key
+    /// would have access, an end or networks beyond the caller's.
     /// [`DomainError::Conflict`] for a revoked key.
     pub fn update(
         &self,
@@ -297,8 +297,9 @@ impl ApiKey {
     /// opened becomes void.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key that may do more than the caller or lasts
-    /// longer, [`DomainError::Conflict`] for a revoked key.
+    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key with access, an end or networks beyond the
+    /// caller's, and for a bound key that rotates a key of somebody else or of the organization.
+    /// [`DomainError::Conflict`] for a revoked key.
     pub fn rotate(
         &self,
         secret: &Secret,
@@ -310,7 +311,7 @@ impl ApiKey {
         self.must_be_good("rotate")?;
         let has_secret = self.link_expires_at.is_none();
         let previous_end = (has_secret && overlap_seconds > 0).then(|| at.plus_seconds(overlap_seconds));
-        // A secret that outlasts the key ends with it.
+        // A previous secret that would outlast the key ends with the key, which has an event of its own.
         let announced_end = previous_end.filter(|end| !outlasts(Some(*end), self.expires_at));
         let state = Self {
             hash: hash(secret.reveal()),
@@ -344,7 +345,7 @@ impl ApiKey {
         Ok(Decision::for_change(self, state, "api_key.revoke", vec![]))
     }
 
-    /// Returns the access of the key, which its new secret gives.
+    /// Returns the access that a secret of this key gives.
     const fn grant(&self) -> Grant<'_> {
         Grant {
             scopes: self.scopes,

@@ -27,20 +27,20 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Returns `true` if a key with this reach can be used whenever and from wherever one with the other can.
+    /// Returns `true` if a key with this reach can be used at each time and from each address that `other` permits.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         !outlasts(other.end, self.end) && self.networks.cover(&other.networks)
     }
 }
 
-/// The rights of the key that first sent a request, at that time: a key may lose rights later, and what the stored
-/// answer holds does not.
+/// The rights that a key had when it first sent a request. They are stored with the answer, because the key may lose
+/// rights later, but the answer keeps its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asker {
     /// Scopes, levels and person of the key.
     pub authority: Authority,
-    /// The time until which, and the networks from which it can be used.
+    /// End and networks of the key.
     pub reach: Reach,
 }
 
@@ -53,8 +53,8 @@ impl Asker {
     }
 
     /// Returns `true` if a caller with these rights may get the stored answer to a request of `asker`: see
-    /// [`Authority::may_have_the_answer_to`]. The answer can hold a secret, so another key needs the reach of the
-    /// asker's too. If the asker was not stored, its reach counts as unlimited.
+    /// [`Authority::may_have_the_answer_to`]. The answer can contain a secret, so a key other than the asker's also
+    /// needs a reach that covers the asker's. If the asker was not stored, its reach counts as unlimited.
     #[must_use]
     pub fn may_have_the_answer_to(&self, asker: Option<&Self>) -> bool {
         let may_do_as_much = self.authority.may_have_the_answer_to(asker.map(|asker| &asker.authority));

@@ -83,7 +83,7 @@ impl fmt::Display for Authority {
     }
 }
 
-/// The error for a text that [`Authority`] cannot be read from.
+/// The error for a text that is no [`Authority`] and no [`Reach`](super::Reach).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an authority")]
 pub struct UnreadableAuthority;
@@ -268,7 +268,7 @@ mod tests {
             (authority(2, ALL, "admin", Some(7)), authority(1, FEW, "standard", None), false),
             (authority(2, ALL, "admin", Some(7)), authority(1, FEW, "standard", Some(8)), false),
         ];
-        // Each connector sees its own people, and its keys have the same scope.
+        // Each connector sees its own people alone, although the keys of all connectors have the same scope.
         let scim = Permissions::NONE.with(Permission::Scim);
         let of_connectors = [
             (authority(1, scim, "standard", None), authority(1, scim, "standard", None), true),

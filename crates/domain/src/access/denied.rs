@@ -57,8 +57,8 @@ pub enum PermissionDenied {
 
 const OWN_TEXT: &str = "This organization requires reviews, and the person that the API key acts for changed this \
     summary. Let another person submit it again, or use the API key of another reviewer.";
-const RIGHTS_LOST: &str = "The API key or its person lost rights while this request waited, and the rest of it was \
-    not done. Send it again to see what it needs.";
+const RIGHTS_LOST: &str = "The API key or its person lost rights while this request waited, and the rest of the \
+    request was not done. Send the request again to see which rights it needs.";
 const REMOVES_OTHERS: &str = "A conversation belongs to those in it. An API key that acts for a person may add people \
     and remove that person only: keep the others in participant_ids.";
 

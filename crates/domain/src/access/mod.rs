@@ -165,8 +165,8 @@ impl Permissions {
         other.0 & !self.0 == 0
     }
 
-    /// Returns `true` if the set names the scope of identity providers. The set of all scopes does not count: only
-    /// a key of a connector has that scope, and it has no other.
+    /// Returns `true` if the set names the scope `scim` of identity providers. The set of all scopes does not count:
+    /// only keys of connectors have `scim`, and they have no further scope.
     #[must_use]
     pub fn is_scim(self) -> bool {
         self != Self::ALL && self.has(Permission::Scim)
@@ -234,7 +234,7 @@ pub struct Caller {
     pub connector: Option<ConnectorId>,
     /// Expiry time of the key, or `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// Networks from which the key can be used. The keys that it grants have no others.
+    /// Networks from which the key can be used. The networks of each key that this key creates lie inside them.
     pub allowed_networks: AllowedNetworks,
     pub quotas: Quotas,
 }

@@ -68,8 +68,8 @@ impl AllowedNetworks {
         self.0.is_empty()
     }
 
-    /// Returns `true` if a client with this address is in one of the networks. `None` is an address that cannot be
-    /// read, which is in no network.
+    /// Returns `true` if there is no limit or the client's address is in one of the networks. `None` is an address
+    /// that cannot be read, which is in no network.
     #[must_use]
     pub fn admit(&self, client: Option<IpAddr>) -> bool {
         self.is_everywhere()

@@ -119,7 +119,8 @@ impl Access {
         matches!(self.key, Key::ReadsTypes)
     }
 
-    /// The scope that every request needs, if there is one.
+    /// Returns the scope that a request needs; `None` if no fixed scope is required. A key may have
+    /// [`Access::other_scope`] instead.
     #[must_use]
     pub const fn required_scope(&self) -> Option<Permission> {
         match self.key {
@@ -142,10 +143,10 @@ impl Access {
         self.admin_context
     }
 
-    /// Returns `true` if a write of this operation can give access that lasts. Rights of people and keys,
-    /// subscriptions and settings do, and so do places in conversations, assignments and reviews. The caller of
-    /// such a write is read from the store, so that a caller who has just lost rights cannot get them back by the
-    /// write (decision B4). Other writes change contents.
+    /// Returns `true` if a write of this operation can give access that lasts: it changes the rights of people or
+    /// keys, subscriptions or settings, or makes a person a participant of a conversation, an assignment or a review.
+    /// The caller of such a write is read from the store, so that a caller who has just lost rights cannot get them
+    /// back by the write (decision B4). All other writes change contents alone.
     #[must_use]
     pub const fn gives_access(&self) -> bool {
         let has_contents_only = matches!(
@@ -165,7 +166,7 @@ impl Access {
         self.gives_access() || caller.person.is_some_and(|person| person.is_org_admin)
     }
 
-    /// The only environment whose keys are admitted; `None` if both are.
+    /// Returns the only environment whose keys are admitted; `None` if keys of both are.
     #[must_use]
     pub const fn environment(&self) -> Option<Environment> {
         self.environment

@@ -57,7 +57,7 @@ impl StatusWord for Status {
 }
 
 content! {
-    /// The members that a creation sets one to one.
+    /// The members that a creation takes from the body as they are.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 

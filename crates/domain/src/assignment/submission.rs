@@ -113,7 +113,7 @@ impl SubmissionDraft {
         fields.finish(draft)
     }
 
-    /// Requires that the caller may submit this (decision B5).
+    /// Requires that the caller may submit as the reviewer of this draft (decision B5).
     ///
     /// # Errors
     /// [`PermissionDenied::OtherPerson`].

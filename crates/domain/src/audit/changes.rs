@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 
 use crate::json::{self, Object, Value};
 
-/// Length of the longest value that an entry keeps as it is, in bytes of its JSON.
+/// Length of the longest list or object that an entry keeps as it is, in bytes of its JSON.
 pub const VALUE_BYTES: usize = 4096;
-/// Length of the longest text that an entry keeps as it is, in bytes of its JSON: that of the body of a summary.
+/// Length of the longest text that an entry keeps as it is, in bytes of its JSON: enough for the body of a summary.
 pub const TEXT_BYTES: usize = 128 * 1024;
 
 /// The members of a resource that a change touched, by name.
@@ -20,12 +20,13 @@ pub type Changes = BTreeMap<String, Change>;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "FieldChange", description = "The values of one member before and after a change.")]
 pub struct Change {
-    /// Value before the change, of any type. Null if there was none. `{bytes, sha256}` for more than 4096 bytes of
-    /// JSON.
+    /// Value before the change, of any type. Null if there was none. `{bytes, sha256}` for a list or an object of
+    /// more than 4096 bytes of JSON, and for a text of more than 131,072.
     #[serde(deserialize_with = "read_exactly")]
     #[schemars(with = "serde_json::Value")]
     pub from: Value,
-    /// Value after the change, of any type. Null if there is none. `{bytes, sha256}` for more than 4096 bytes of JSON.
+    /// Value after the change, of any type. Null if there is none. `{bytes, sha256}` for a list or an object of more
+    /// than 4096 bytes of JSON, and for a text of more than 131,072.
     #[serde(deserialize_with = "read_exactly")]
     #[schemars(with = "serde_json::Value")]
     pub to: Value,
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn changed_decimals_are_exact_and_survive_a_round_trip() {
         let measure = |text: &str| BTreeMap::from([("current", vec![Decimal::parse(text).unwrap()])]);
-        // The two numbers are one in binary floating point.
+        // Both numbers have the same value in binary floating point.
         let changes = difference(&measure("-999999999999.9999"), &measure("-1000000000000"));
         let text = serde_json::to_string(&changes).unwrap();
         assert_eq!(text, r#"{"current":{"from":[-999999999999.9999],"to":[-1000000000000]}}"#);

@@ -18,8 +18,8 @@ impl AuditEntry {
         ids
     }
 
-    /// Removes the ids that are not shown: such a value becomes null, and such an entry of a list is omitted. A change
-    /// of which nothing is left is omitted too.
+    /// Removes the ids that are not shown: a value that is such an id becomes null, and a list loses the entries that
+    /// are such ids. A change whose two values become equal is omitted.
     pub fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
         self.changes.retain(|_, change| {
             let is_less = [&mut change.from, &mut change.to].map(|value| hide(value, is_shown)).contains(&true);

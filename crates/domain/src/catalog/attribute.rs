@@ -32,7 +32,7 @@ const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
 pub enum Tone {
     /// Feedback with the attribute is praise.
     Positive,
-    /// Feedback with the attribute can be either.
+    /// Feedback with the attribute is praise or names something to improve.
     #[default]
     Neutral,
     /// Feedback with the attribute names something to improve.

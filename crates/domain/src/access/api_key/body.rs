@@ -176,8 +176,9 @@ impl Draft {
             return self.connector.iter().map(|_| flaw()).collect();
         }
         let with_scim = |wanted: &str| ValueError::format(format!("{wanted} with the scope `scim`"));
+        let only_scim = || ValueError::format("`scim` alone, without further scopes");
         let conflicts = [
-            (self.scopes != SCIM_ALONE).then(|| ("scopes", with_scim("no further scope"))),
+            (self.scopes != SCIM_ALONE).then(|| ("scopes", only_scim())),
             (self.access_level != AccessLevel::Standard).then(|| ("access_level", with_scim("`standard`"))),
             self.employee.as_ref().map(|_| ("employee_id", with_scim("null"))),
             self.connector.is_none().then(|| ("connector_id", ValueError::required())),
@@ -227,8 +228,9 @@ impl Update<Patch> {
         let scopes = patch.scopes.unwrap_or(stored.scopes);
         let is_kept = if stored.connector_id.is_some() { scopes == SCIM_ALONE } else { !scopes.is_scim() };
         if !is_kept {
-            fields
-                .problem("scopes", ValueError::format("`scim` alone for the key of a connector, else without it"));
+            let wanted =
+                "`scim` alone for the key of a connector, and scopes other than `scim` for every other key";
+            fields.problem("scopes", ValueError::format(wanted));
         }
         fields.finish(Some(patch))
     }

@@ -20,7 +20,7 @@ use crate::rule::{self, Checked, Field, Flag, Rule, Shape, Text, Whole};
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
-/// Lifetime of the code, in seconds. It also ends with its key.
+/// Lifetime of the code, in seconds. The code ends sooner if its key does.
 pub const CODE_SECONDS: i64 = 1800;
 /// Maximum lifetime of the key of a link, in seconds: one day.
 pub const MAX_LINK_SECONDS: i64 = 86_400;
@@ -63,8 +63,9 @@ const START: Field<Checked<String>> = Field::with_about(
 const ALLOWED_NETWORKS: Field<Checked<AllowedNetworks>> = Field::with_about(
     "allowed_networks",
     NETWORKS,
-    "The link opens only there, too. Each has a prefix length and no bits behind it, such as `192.0.2.0/24`. If the \
-     calling key has networks, each one lies inside one of them. If absent, they are those of the calling key.",
+    "The link, too, can be opened only from them. Each has a prefix length and no bits behind it, such as \
+     `192.0.2.0/24`. If the calling key has networks, each one lies inside one of them. If absent, they are those of \
+     the calling key.",
 );
 const CODE: Field<Text> =
     Field::with_about("code", rule::text(1..=MAX_CODE_CHARS), "Code of the link, from the fragment of its URL.");
@@ -148,8 +149,8 @@ impl LinkDraft {
         Fields::parse_new(body, INHERITED, Self::read)
     }
 
-    /// Returns the draft of the link's key. It has the person and the environment of `granter`, and by default its
-    /// networks and no later end.
+    /// Returns the draft of the link's key. The key has the person and the environment of `granter`. By default, it
+    /// has the networks of `granter` and ends no later than the key of `granter`.
     #[must_use]
     pub fn for_granter(&self, granter: &Caller, at: Timestamp) -> Draft {
         let default = at.plus_seconds(DEFAULT_LINK_SECONDS);
@@ -213,12 +214,17 @@ impl ApiKey {
 }
 
 impl KeyRecord {
-    /// Opens the portal link of this key: `secret` replaces the code, which is used up. `client` is the address of the
-    /// request, or `None` if it cannot be read.
+    /// Opens the portal link of this key: `secret` replaces the code, which cannot be used again. `client` is the
+    /// address from which the request came, or `None` if the address cannot be read.
     ///
     /// # Errors
-    /// [`DomainError::NotFound`] if the code is not the key's, or was used, or if the link or the key has ended, or
-    /// for a client outside the key's networks, which does not use up the code.
+    /// [`DomainError::NotFound`]; the code remains valid for a later attempt:
+    ///
+    /// - if `code` does not belong to this key or was used before
+    /// - if the link or the key has ended, or the key is revoked
+    /// - if the person of the key is not stored, is deactivated, or came back after the creation of the key and no
+    ///   admin has enabled the key since
+    /// - if `client` is outside the key's networks
     pub fn open_link(
         &self,
         code: KeyHash,

@@ -101,7 +101,7 @@ mod tests {
             disabled_key.update(enable(), Some(returned_at), &poorer, returned_at),
             Err(DomainError::Denied(PermissionDenied::CannotGrant))
         ));
-        // A process whose clock is behind that of the return enables the key, too.
+        // The clock of the process that enables the key may be behind the clock that gave `returned_at`.
         let enabled_key = disabled_key.update(enable(), Some(returned_at), &granter, NOW).unwrap().unwrap().state;
         assert_eq!(enabled_key.enabled_at, Some(returned_at));
         assert!(!disabled_key.is_on(Some(returned_at)) && enabled_key.is_on(Some(returned_at)));

@@ -19,7 +19,8 @@ pub struct KeyRoom {
 }
 
 impl KeyRoom {
-    /// Returns the room for keys that act for a person, or for none; `of_organization` is the bound of the latter.
+    /// Returns the room for the keys that act for `holder`. `of_organization` is the maximum number of valid keys that
+    /// act for no person.
     #[must_use]
     pub const fn new(holder: Option<EmployeeId>, of_organization: u32) -> Self {
         let most = if holder.is_some() { MAX_OF_PERSON } else { of_organization };
@@ -36,7 +37,7 @@ impl KeyRoom {
             return Ok(());
         }
         let whose = if self.holder.is_some() { "for a person" } else { "without a person" };
-        let message = format!("must be at most {} valid ones {whose}; revoke one first", self.most);
+        let message = format!("must be at most {} valid keys {whose}; revoke one first", self.most);
         Err(DomainError::unprocessable("api_keys", ValueError::new(Code::LimitReached, message)))
     }
 }

@@ -292,7 +292,7 @@ fn previous_secret_is_valid_until_its_overlap_ends() {
         good(&second_rotation, 3, time_after(21)) && good(&second_rotation, 2, time_after(21)),
         "the newest and the one before it"
     );
-    assert!(!good(&second_rotation, 1, time_after(21)), "only one secret goes on");
+    assert!(!good(&second_rotation, 1, time_after(21)), "only one previous secret stays valid");
     let revoked_key = second_rotation.revoke(time_after(30)).unwrap().state;
     assert!(
         !good(&revoked_key, 3, time_after(30)) && !good(&revoked_key, 2, time_after(30)),
