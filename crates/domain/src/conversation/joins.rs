@@ -14,8 +14,8 @@ use crate::time::Timestamp;
 /// Maximum number of people who take part in a conversation over time.
 const MOST_PEOPLE: usize = 500;
 
-/// Times from which people see messages. People without one see all messages. People who left are in it too, so that
-/// their part in the conversation is known as long as it exists.
+/// Times from which people see messages, by person. People without a time see all messages. People who left have a
+/// time too, so that their part in the conversation is known as long as the conversation exists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Joins(BTreeMap<EmployeeId, Timestamp>);
 
@@ -46,7 +46,7 @@ impl Joins {
 
 impl Conversation {
     /// Sets the participants. A bound key may add people, who see messages from then on, and may remove only its
-    /// own person. A key of the organization, or of an org admin, adds people who see everything.
+    /// own person. People whom a key of the organization or of an org admin adds see all messages.
     ///
     /// # Errors
     /// [`PermissionDenied::RemovesOthers`]; `too_long` if over [`MOST_PEOPLE`] took part over time.
@@ -73,7 +73,10 @@ impl Conversation {
         self.joins.0.extend(leaving_people.into_iter().map(|person| (person, at)));
         self.participant_ids = people;
         if self.everyone().len() > MOST_PEOPLE {
-            let flaw = format!("must not bring the people who took part in the conversation above {MOST_PEOPLE}");
+            let flaw = format!(
+                "must not bring the number of people who took part in the conversation above {MOST_PEOPLE}; create \
+                 a new conversation"
+            );
             return Err(DomainError::unprocessable("participant_ids", ValueError::new(Code::TooLong, flaw)));
         }
         Ok(())
@@ -129,17 +132,17 @@ mod tests {
         }
         talk.set_participants(&member, vec![person(3), person(4)], later).unwrap();
         assert_eq!(talk.participant_ids, [person(3), person(4)]);
-        // The person who left does not bring back what was written before.
         talk.set_participants(&bound_caller(person(3), false), vec![person(2), person(3)], later).unwrap_err();
+        // A person who left and is added again sees messages from the return on.
         let return_time = later.plus_seconds(1);
         talk.set_participants(&bound_caller(person(3), false), vec![person(2), person(3), person(4)], return_time)
             .unwrap();
         assert_eq!([2, 3, 4].map(|number| bounds_seen(&talk, number)), [Some(return_time), None, Some(later)]);
-        // A key of the organization decides otherwise.
+        // A person whom a key of the organization adds sees all messages.
         let admin = unbound(AccessLevel::Standard);
         talk.set_participants(&admin, vec![person(3), person(5)], return_time).unwrap();
         assert_eq!([3, 5].map(|number| bounds_seen(&talk, number)), [None, None]);
-        assert_eq!(talk.everyone(), BTreeSet::from([2, 3, 4, 5].map(person)), "who left is known");
+        assert_eq!(talk.everyone(), BTreeSet::from([2, 3, 4, 5].map(person)), "people who left are known");
         assert_eq!(Joins::parse("emp_x=1"), None);
     }
 

@@ -67,7 +67,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// The id of the author, if it has a valid form.
+    /// Returns the id of the author, or `None` if its form is not valid.
     #[must_use]
     pub const fn author(&self) -> Option<EmployeeId> {
         self.author.id

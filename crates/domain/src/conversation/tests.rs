@@ -184,7 +184,7 @@ fn archived_conversation_refuses_every_change() {
     assert_eq!(
         Patch::parse(wrong.clone()).resolve_with(&archived_conversation),
         Ok(Patch::default()),
-        "what it says is not looked at"
+        "the content of the body is not checked"
     );
     assert!(Patch::parse(wrong).resolve_with(&active_conversation).is_err());
 }
@@ -223,7 +223,7 @@ fn title_and_participants_change_but_not_the_subject() {
     assert_eq!(about, [("about".to_owned(), Code::ReadOnly)]);
     assert!(
         patch(r#"{"about":{"id":"obj_00000000000000000000000009","type":"objective"}}"#).is_ok(),
-        "stored is the same"
+        "the stored subject is the same"
     );
 }
 

@@ -40,8 +40,8 @@ pub(super) const KNOWN: [Column; 9] = [
 ];
 /// Header of the column with the role of a person.
 pub(super) const ROLE: &str = "role";
-/// The word `E-Mail` as a header, by which many programs name the addresses. It is the column of the addresses if
-/// no other column is.
+/// Normalized form of the header `E-Mail`, which many programs write. Its column contains the addresses if the file
+/// has no column `email`.
 const GERMAN_EMAIL: &str = "e_mail";
 const CUSTOM: &str = "custom.";
 /// Maximum number of characters of a column's name in a message.
@@ -196,10 +196,10 @@ fn list_unknown(names: &[&str], columns: &[Column]) -> Vec<UnknownColumn> {
         .collect()
 }
 
-/// Removes these columns from the ignored ones.
+/// Removes the columns with these names from the unknown columns, so that they cause no warning.
 ///
 /// # Errors
-/// A name that is no ignored column of the file; a column that says who has left, if it is not named.
+/// A name that is no unknown column of the file, or an unknown column that says who has left and is not in `names`.
 pub(super) fn check_ignored(unknown: &mut Vec<UnknownColumn>, names: &[String]) -> Result<(), ValidationErrors> {
     let mut problems = ValidationErrors::none();
     for name in names {
@@ -207,7 +207,7 @@ pub(super) fn check_ignored(unknown: &mut Vec<UnknownColumn>, names: &[String]) 
         if unknown.iter().any(is_named) {
             unknown.retain(|column| !is_named(column));
         } else {
-            let flaw = format!("a column of the file that is not known; `{}` is none", truncate(name));
+            let flaw = format!("the name of an unknown column of the file; `{}` is not one", truncate(name));
             problems.add("ignore_columns", ValueError::format(flaw));
         }
     }

@@ -141,7 +141,7 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
 fn to_typed(before: Option<&Custom>, cell: &str) -> Value {
     match before {
         Some(Custom::Number(stored)) => serde_json::from_str(cell).ok().map(|number: Number| {
-            // `7.0` and `7` are one number: it is not written anew.
+            // `7.0` and `7` are the same number: the stored text stays.
             Value::Number(if is_same(stored, &number) { stored.clone() } else { number }.into())
         }),
         // Spreadsheets write booleans in capitals.
@@ -219,7 +219,7 @@ pub(super) struct RowContext<'a> {
 }
 
 impl RowContext<'_> {
-    /// Returns the decisions of a row, in order. None if the row changes nothing.
+    /// Returns the decisions of a row, in order. The list is empty if the row changes nothing.
     pub(super) fn decide(
         self,
         row: &CsvRow,
@@ -253,8 +253,8 @@ impl RowContext<'_> {
     }
 }
 
-/// Removes a person who stops being an active org admin from these admins. Refuses the row if the person is the
-/// last one.
+/// Removes the person of a row from `admins` if the row ends their time as an active org admin. Refuses the row if no
+/// other admin remains.
 pub(super) fn keep_an_admin(
     admins: &mut BTreeSet<EmployeeId>,
     stored: Option<&Employee>,

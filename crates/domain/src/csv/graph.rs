@@ -10,7 +10,7 @@ pub(super) type Lines = HashMap<EmployeeId, EmployeeId>;
 /// Returns the people who would be their own manager, directly or through others.
 pub(super) fn find_cycles(lines: &Lines, from: impl Iterator<Item = EmployeeId>) -> HashSet<EmployeeId> {
     let mut cycles = HashSet::new();
-    // The number of the walk that met each person first. Meeting the same walk again closes a cycle.
+    // The number of the last walk that met each person. A walk that meets a person twice has found a cycle.
     let mut walk_of_person: HashMap<EmployeeId, usize> = HashMap::with_capacity(lines.len());
     for (walk, start) in from.enumerate() {
         let mut person_on_walk = start;

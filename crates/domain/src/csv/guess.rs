@@ -109,7 +109,7 @@ const STATUSES: [&str; 33] = [
     "austritt",
     "austrittsdatum",
 ];
-/// Normalized cells of columns that say who has left. The first ones say who has not.
+/// Normalized cells of columns that say who has left. The first [`PRESENT_CELLS`] are for people who have not left.
 const STATUS_CELLS: [&str; 15] = [
     "active",
     "employed",
@@ -127,7 +127,7 @@ const STATUS_CELLS: [&str; 15] = [
     "deleted",
     "offboarded",
 ];
-/// Number of the words of [`STATUS_CELLS`] for people who have not left.
+/// Number of words at the beginning of [`STATUS_CELLS`] that are for people who have not left.
 const PRESENT_CELLS: usize = 3;
 
 /// Returns the name of the column that a header probably means, if one is likely.
@@ -155,7 +155,8 @@ fn is_among(bare: &str, names: &[&str]) -> bool {
     names.contains(&bare) || names.iter().any(|name| letters(name) == letters(bare))
 }
 
-/// Returns what a cell says about a status: `None` if nothing, otherwise whether the person has left.
+/// Returns `true` if a cell says that the person has left, `false` if it says that the person has not, and `None` if
+/// it is no status.
 pub(super) fn read_status(cell: &str) -> Option<bool> {
     let word = normalize_header(cell);
     STATUS_CELLS.iter().position(|known| *known == word).map(|at| at >= PRESENT_CELLS)

@@ -167,7 +167,7 @@ fn reject_taken_addresses(
         let Some(other) = row_of.get(&holder).copied() else { continue };
         if outcomes[other].is_none() && index.is_renamed(holder, &file.rows[other]) {
             let message =
-                format!("row {} wants the email that this row gives up; change one after the other", row.number);
+                format!("row {} wants the email that this row gives up; upload this row first, alone", row.number);
             outcomes[other] = Some(RowOutcome::Reject(RowRejection::taken_email(message)));
         }
     }

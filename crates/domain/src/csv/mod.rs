@@ -119,7 +119,7 @@ pub struct StoredRows {
     pub lines: HashMap<EmployeeId, EmployeeId>,
     /// The number of levels below each of these people, if any.
     pub heights: HashMap<EmployeeId, u32>,
-    /// Active org admins, as many as one page has; enough to know that one stays.
+    /// Active org admins, at most one page of them: enough to know if one remains after the upload.
     pub org_admins: BTreeSet<EmployeeId>,
     /// The custom keys that each connector of these people owns.
     pub managed: HashMap<ConnectorId, ManagedFields>,

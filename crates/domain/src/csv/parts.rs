@@ -31,7 +31,7 @@ impl FailedRows {
             if let Some(cause) = cause {
                 error["caused_by_row"] = json!(cause);
             }
-            // Managers come first in a part.
+            // Managers come before their reports, so the rows of the reports find this entry.
             self.0.insert(number, cause.unwrap_or(number));
         }
     }

@@ -42,8 +42,9 @@ pub struct PlanOptions<'a> {
 /// The planned changes of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// Changes to apply, managers before their reports. Applied in this order and in pieces, no piece refers to a
-    /// missing person, and none closes a cycle: every manager above already has the final reporting line.
+    /// Changes to apply, managers before their reports. They may be applied in pieces, in this order: no piece refers
+    /// to a missing person or closes a cycle, because all managers above a person already have their final reporting
+    /// lines.
     pub steps: Vec<PlannedStep>,
     /// One outcome per row of the file.
     pub outcomes: Vec<RowOutcome>,
@@ -119,7 +120,7 @@ struct Planner<'a> {
     given_up: HashSet<String>,
     /// Rows by the address of their manager.
     dependents: HashMap<String, Vec<usize>>,
-    /// Row that counts for each address of the file.
+    /// Last row of each address in the file, which replaces the earlier ones.
     rows_by_address: HashMap<&'a str, usize>,
 }
 

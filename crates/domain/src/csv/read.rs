@@ -107,11 +107,11 @@ impl File {
         Ok(file)
     }
 
-    /// Leaves these columns out of the warnings. They are ignored in any case.
+    /// Omits the warnings about the columns with these names. All unknown columns are ignored in any case.
     ///
     /// # Errors
-    /// A name that is no ignored column of the file; a column that says who has left, if it is not named: those
-    /// people would stay active.
+    /// A name that is no unknown column of the file, or an unknown column that says who has left and is not in
+    /// `names`: if it were ignored, the people who have left would stay active.
     pub fn ignore_columns(&mut self, names: &[String]) -> Result<(), ValidationErrors> {
         check_ignored(&mut self.unknown, names)
     }

@@ -49,8 +49,8 @@ fn has_column_names<'a>(cells: impl Iterator<Item = &'a str>) -> bool {
     names.len() > 1 && names.into_iter().any(names_addresses)
 }
 
-/// Returns the row that looks like the header, among the rows after another one, with what is to be done. Titles stand
-/// above the header in the reports of many programs.
+/// Searches the next [`HEADER_ROWS`] rows for the header, because many programs write titles above it. Returns a
+/// sentence that names its row and the remedy.
 fn find_header(scanner: &mut Scanner<'_>) -> Option<String> {
     for _ in 0..HEADER_ROWS {
         let record = scanner.next().ok()??;
@@ -69,7 +69,7 @@ fn find_header(scanner: &mut Scanner<'_>) -> Option<String> {
     None
 }
 
-/// Reads the header: the first row with content, but for a line that names the separator. Returns it with its text.
+/// Reads the header: the first row with content that is no line with the separator. Returns the header with its text.
 ///
 /// # Errors
 /// Those of [`Header::read`]. If a row below looks like the header, the error names it.

@@ -207,7 +207,8 @@ impl From<DomainError> for RowRejection {
     }
 }
 
-/// Returns the beginning of a value, with an ellipsis if it was truncated: an erasure finds a truncated address by it.
+/// Returns the beginning of a value, with an ellipsis if the value was truncated. An erasure recognizes a truncated
+/// address by the ellipsis.
 fn shorten(value: &str) -> String {
     match value.char_indices().nth(VALUE_CHARS) {
         Some((end, _)) => format!("{}…", &value[..end]),

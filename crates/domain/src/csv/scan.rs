@@ -177,7 +177,7 @@ impl<'a> Scanner<'a> {
 }
 
 impl CsvSyntaxError {
-    /// Creates the error of what follows this text.
+    /// Creates an error at the position that follows the text `before`.
     fn at_end_of(before: &str, reason: &'static str) -> Self {
         let line = before.matches('\n').count() + 1;
         let line_start = before.rsplit('\n').next().unwrap_or_default().trim_start_matches(BOM);
@@ -207,7 +207,7 @@ mod tests {
         let expected_rows = vec![vec!["a,b".to_owned(), "c\r\nd".to_owned(), "e\"f".to_owned(), String::new()]];
         assert_eq!(cells("\"a,b\",\"c\r\nd\",\"e\"\"f\",\"\"\r\n"), expected_rows);
         assert_eq!(cells("\u{feff}a,b"), [["a", "b"]]);
-        assert_eq!(cells("\u{feff}\u{feff}a,b"), [["a", "b"]], "programs that add one to a file that has one");
+        assert_eq!(cells("\u{feff}\u{feff}a,b"), [["a", "b"]], "a program added a mark to a file that had one");
         assert_eq!(cells("\"\"\"\""), [["\""]]);
     }
 

@@ -17,7 +17,8 @@ pub struct Part {
     pub bytes: Vec<u8>,
     /// Number of each row of the part in the whole file.
     pub numbers: Vec<u32>,
-    /// Number in the whole file of the row of each row's manager, if the file has one.
+    /// For each row of the part, the number of its manager's row in the whole file. `None` if the file has no row of
+    /// the manager.
     pub managers: Vec<Option<u32>>,
     /// `true` if the part is the whole file: messages about it then have the row numbers of the file.
     pub is_whole: bool,
@@ -33,7 +34,8 @@ impl Part {
         place(here).and_then(|at| self.numbers.get(at)).copied().unwrap_or(here)
     }
 
-    /// Returns the number in the whole file of the row of a row's manager, if the file has one and was divided.
+    /// Returns the number of the manager's row in the whole file, for the row `here` of this part. `None` if the file
+    /// has no row of the manager or was not divided.
     #[must_use]
     pub fn manager(&self, here: u32) -> Option<u32> {
         if self.is_whole { None } else { *self.managers.get(place(here)?)? }

@@ -4,7 +4,7 @@ use super::columns::UnknownColumn;
 use super::guess::read_status;
 use super::scan::Record;
 
-/// Look of the cells of the ignored columns, as far as a file is read.
+/// Findings about the cells of the ignored columns, from the rows that were read so far.
 pub(super) struct StatusCells(Vec<IgnoredColumn>);
 
 struct IgnoredColumn {

@@ -51,8 +51,8 @@ impl Planner<'_> {
         rejection
     }
 
-    /// Decides the change by the cells without a problem. Fails if an HR system owns a member that one of these
-    /// cells sets.
+    /// Decides the change by the cells without a problem. Fails with a further rejection, for example if an HR system
+    /// owns a member that one of these cells sets.
     fn decide_rest(
         &self,
         row: &CsvRow,

@@ -57,9 +57,9 @@ impl Planner<'_> {
         new_manager.or_else(|| stored_manager.map(|person| self.known.people[person].id))
     }
 
-    /// Rejects a row whose manager is missing: no person has the address, or the row of the manager is rejected.
-    /// In the second case the rejection names the row that caused the manager's rejection, or else the manager's
-    /// row.
+    /// Returns the rejection of a row whose manager is missing: no person has the address, or the row of the manager
+    /// is rejected. In the second case, the rejection names the row that caused the manager's rejection, or the
+    /// manager's row if that has a problem of its own.
     pub(super) fn missing_manager(&self, at: usize) -> RowRejection {
         let cell = self.file.cell(&self.file.rows[at], &Column::ManagerEmail).unwrap_or_default();
         let of_manager = self.rows_by_address.get(address_key(cell.trim()).as_str()).copied();
@@ -72,7 +72,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Rejects a row that would close a cycle of reporting lines.
+    /// Returns the rejection of a row that would close a cycle of reporting lines.
     pub(super) fn reporting_cycle(&self, at: usize) -> RowRejection {
         let is_own = self.person(at).is_some() && self.moves_to(at).flatten() == self.person(at);
         let message = if is_own {
@@ -84,7 +84,8 @@ impl Planner<'_> {
         RowRejection::from_problems(&ValidationErrors::one("manager_email", flaw))
     }
 
-    /// Rejects rows, and every row whose manager they would have created. Returns all rejected rows.
+    /// Rejects `rows`, and every row whose manager would have got the address from a rejected row. Returns all
+    /// rejected rows.
     pub(super) fn reject(&mut self, rows: Vec<(usize, RowRejection)>) -> Vec<usize> {
         let mut rejected_rows = Vec::new();
         let mut next = rows;
