@@ -1,4 +1,5 @@
-//! Creation, update, secret rotation and disabling of subscriptions (§3.4, §4.4, decisions F1 to F6).
+//! Creation, update and secret rotation of subscriptions, and the audit entry of a deletion (§3.4, §4.4, decisions F1
+//! to F6).
 
 use super::custom_headers::{self, HeaderPatch, SealedHeaderPatch};
 use super::filter::{FILTER, may_filter};
@@ -131,7 +132,8 @@ fn topics(value: &Value) -> Result<Topics, ValueError> {
     Ok(Topics::new(items.iter().map(topic).collect::<Result<Vec<_>, _>>()?))
 }
 
-/// Returns the form that the read scopes are for. A filter by content tells about the content, whatever is sent.
+/// Returns the payload form whose read scopes a caller needs. With a filter it is the full form: the filter tells
+/// about the content of events, even if they are sent in the thin form.
 const fn read_form(payload: PayloadForm, has_filter: bool) -> PayloadForm {
     if has_filter { PayloadForm::Full } else { payload }
 }
@@ -264,7 +266,8 @@ impl Subscription {
         Ok(decision)
     }
 
-    /// Returns what the subscription sends and where to. The audit log tells it also when the subscription is gone.
+    /// Returns the members that tell what the subscription sends and where, as changes. The audit log keeps them after
+    /// the subscription is gone.
     fn member_changes(&self, change: impl Fn(serde_json::Value) -> Change) -> Changes {
         let members = [
             ("url", json!(without_path(&self.url))),
@@ -276,8 +279,9 @@ impl Subscription {
         members.into_iter().map(|(name, value)| (name.to_owned(), change(value))).collect()
     }
 
-    /// Checks that this caller may read what is sent at present. Another one could redirect it before its owner restores the
-    /// types.
+    /// Checks that this caller may read the events that the subscription sends at present. Otherwise a caller could
+    /// narrow the event types to those that they may read and change the URL: after the owner restores the types, the
+    /// new URL would get events that the caller may not read.
     fn check_access(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         let present = read_form(self.payload, self.filter.is_some());
         let sends = |kind: &&EventType| self.effective_event_types.cover(**kind);
@@ -285,8 +289,8 @@ impl Subscription {
         may_filter(caller, self.filter.as_ref())
     }
 
-    /// Updates a subscription, or returns `None` if nothing changes. A caller who changes where events go, which
-    /// ones, or what is in them, must be allowed to read them.
+    /// Updates a subscription, or returns `None` if nothing changes. A caller who changes the URL, the event types,
+    /// the payload or the filter must be allowed to read the events before and after the change.
     ///
     /// `verdict` is the result of checking the URL of the patch, if it has one. `sealed` is the new secret in its
     /// stored form, if the patch asks for one. `headers` has those headers of the patch that change, with sealed

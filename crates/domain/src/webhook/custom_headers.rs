@@ -116,7 +116,7 @@ impl CustomHeaders {
         Self(self.0.iter().map(|(name, header)| (name.clone(), mask_header(header))).collect())
     }
 
-    /// Requires that a patch sets or removes each header. Their values are not sent to another destination.
+    /// Requires that a patch sets or removes each header: stored values must not be sent to a new destination.
     pub(super) fn require_anew(&self, patch: &HeaderPatch, fields: &mut Fields) {
         for name in self.0.keys() {
             if matches!(patch.get(name), None | Some(HeaderChange::Keep(_))) {
@@ -286,8 +286,8 @@ mod tests {
 
     #[test]
     fn every_reserved_header_is_refused() {
-        let reserved_names = RESERVED_PREFIXES.iter().map(|prefix| format!("{prefix}x"));
-        for name in RESERVED_NAMES.iter().map(|name| (*name).to_owned()).chain(reserved_names) {
+        let names_with_prefix = RESERVED_PREFIXES.iter().map(|prefix| format!("{prefix}x"));
+        for name in RESERVED_NAMES.iter().map(|name| (*name).to_owned()).chain(names_with_prefix) {
             assert_eq!(check_name(&name).unwrap_err().code, Code::ReadOnly, "{name}");
         }
         assert_eq!(check_name("authorization"), Ok(()));

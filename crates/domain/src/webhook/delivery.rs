@@ -25,7 +25,8 @@ pub enum FailureReason {
     Status,
     /// The response is a redirect, which is never followed (decision F1).
     Redirect,
-    /// The response is 410, which ends the subscription (decision F3).
+    /// The response is 410. It disables the subscription, except as the response to a test or from a URL that the
+    /// subscription no longer has (decision F3).
     Gone,
     /// The URL is not HTTPS, and its network is not trusted.
     NotHttps,

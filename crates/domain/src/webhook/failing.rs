@@ -20,8 +20,8 @@ impl Job {
     /// Returns the change of the subscription's health by the next attempt, if it has this result and ends at
     /// `at`.
     ///
-    /// A delivery of an event about a subscription does not make its receiver failing. Otherwise subscriptions
-    /// that reject only such events would cause them for each other without end.
+    /// A delivery of an event about a subscription does not make the receiving subscription failing. Otherwise two
+    /// subscriptions that reject only such events would cause further ones for each other without end.
     #[must_use]
     pub fn health(&self, outcome: AttemptOutcome, status: Status, at: Timestamp) -> HealthDelta {
         let counts = self.origin != DeliveryOrigin::Test;

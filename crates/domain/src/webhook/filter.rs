@@ -74,8 +74,8 @@ pub enum DepartmentFact {
     OfPerson(EmployeeId),
 }
 
-/// Checks that this caller may choose events by this filter: which ones meet a department tells the department of each person
-/// (decision F13).
+/// Checks that this caller may choose events by this filter. The events that a filter by department selects tell who
+/// belongs to the department (decision F13).
 ///
 /// # Errors
 /// The access that the caller lacks.
@@ -109,8 +109,8 @@ impl EventFilter {
         (self != Self::default()).then_some(self)
     }
 
-    /// Returns `true` if an event with these facts meets every condition. A department that is not known meets
-    /// none, see [`EventFacts::with_department`].
+    /// Returns `true` if an event with these facts meets every condition. A department that is still to be read meets
+    /// no condition, see [`EventFacts::with_department`].
     #[must_use]
     pub fn matches(&self, facts: &EventFacts) -> bool {
         fn meets<T: PartialEq>(wanted: Option<&[T]>, fact: Option<&T>) -> bool {
@@ -231,7 +231,7 @@ impl EventFacts {
     }
 }
 
-/// Data of events by the members that are facts.
+/// Kinds of event data, by the members that are facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
     Observation,

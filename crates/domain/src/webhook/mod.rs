@@ -98,7 +98,7 @@ impl Serialize for Status {
 pub struct SealedSecret {
     /// The secret, sealed by the key ring of the service.
     pub sealed: Vec<u8>,
-    /// Time from which the secret does not sign any more; null for the newest one.
+    /// Time from which the secret does not sign any more; `None` for the newest secret.
     pub ends_at: Option<Timestamp>,
 }
 
@@ -122,8 +122,8 @@ content! {
         pub url: String,
         /// Subscribed event types. `*` means all types, including future ones.
         pub event_types: Topics => set by required(TOPICS).about("Duplicates are removed."),
-        /// Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
-        /// `payload` or `url`.
+        /// Event types that are sent: those of `event_types` that the API key could read that last changed
+        /// `event_types`, `payload`, `filter` or `url`.
         pub effective_event_types: Topics,
         /// `true` if events are delivered. `false` pauses delivery.
         pub active: bool,
@@ -207,7 +207,7 @@ impl Subscription {
         SubscriptionWithSecret { subscription: self, secret: secret.reveal() }
     }
 
-    /// Returns `true` if events of this type are queued for the subscription, those that its filter permits (§6.1,
+    /// Returns `true` if events of this type are queued for the subscription, as far as its filter permits them (§6.1,
     /// decision F4).
     #[must_use]
     pub fn wants(&self, kind: EventType) -> bool {

@@ -18,8 +18,8 @@ pub enum RequestedPause {
 }
 
 impl RequestedPause {
-    /// Parses the values of all `Retry-After` headers of a response. Several headers are as meaningless as a value
-    /// that is neither a whole number of seconds nor an HTTP date, and are ignored.
+    /// Parses the values of all `Retry-After` headers of a response. Returns `None` for several headers, and for a
+    /// value that is neither a whole number of seconds nor an HTTP date.
     ///
     /// ```
     /// use candor_domain::webhook::RequestedPause;

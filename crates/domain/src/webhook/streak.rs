@@ -33,7 +33,7 @@ impl Streak {
         }
     }
 
-    /// Joins two streaks: adds their failures and keeps the earlier start. The whole is failing if a part is.
+    /// Joins two streaks: adds their failures and keeps the earlier start. The result is failing if one of them is.
     fn plus(self, other: Self) -> Self {
         let start = match (self.since, other.since) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -66,10 +66,10 @@ pub struct HealthDelta {
     pub ends_streak: bool,
     /// The failures after the newest success of the batch.
     pub streak: Streak,
-    /// Time of the first failure before any success of the batch that makes the subscription failing. It counts
-    /// only if the streak before the batch is not failing.
+    /// Time of the first failure that makes the subscription failing, among the attempts before the first success of
+    /// the batch. It counts only if the streak before the batch is not failing.
     pub fails_at: Option<Timestamp>,
-    /// Time of the first such failure after a success of the batch.
+    /// Time of the first failure that makes the subscription failing, among the attempts after a success of the batch.
     pub fails_again_at: Option<Timestamp>,
 }
 

@@ -4,7 +4,7 @@ use crate::event::EventType;
 use crate::problem::{Code, ValueError};
 use crate::refusal::DomainError;
 
-/// Default for the most subscriptions of a data set (decision F10).
+/// Default for the maximum number of subscriptions of a data set (decision F10).
 pub const MAX_SUBSCRIPTIONS: u32 = 100;
 
 /// The subscriptions of a data set, each as the bits of the event types that it gets now: see
@@ -40,7 +40,8 @@ impl Subscribers {
         events.into_iter().map(wanting).sum()
     }
 
-    /// Checks that one more subscription is allowed when there may be `most`. Existing ones above the limit stay.
+    /// Checks that one more subscription is allowed if there may be at most `most`. Existing subscriptions above the
+    /// limit stay.
     ///
     /// # Errors
     /// Returns [`DomainError::Unprocessable`] at the limit (decision F10).

@@ -89,8 +89,8 @@ impl Topics {
         })
     }
 
-    /// Returns the topics of which this caller may be sent events with this payload (decision F6). `*` means the
-    /// types that the caller may read; it stays `*`, and so includes later types, if these are all of them.
+    /// Returns the topics of which this caller may be sent events with this payload (decision F6). `*` stands for the
+    /// types that the caller may read. If the caller may read all types, it stays `*` and includes later types.
     ///
     /// # Errors
     /// The first reason against a type that is named.
@@ -214,7 +214,7 @@ mod tests {
         for body in [r#"{"active":false}"#, r#"{"description":"x"}"#, r#"{"rotate_secret":true}"#] {
             assert!(patch(&subscription_before, body).is_ok(), "{body}");
         }
-        // The owner of a subscription to all types would repair it, and send them to the other address.
+        // An accepted change of the URL would send events to the new URL after the owner restores the types.
         subscription_before.event_types = Topics::new([Topic::Every]);
         assert_eq!(patch(&subscription_before, other[0]).unwrap_err(), lacking);
         subscription_before.effective_event_types = every.effective_event_types.clone();

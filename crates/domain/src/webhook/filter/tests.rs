@@ -95,7 +95,7 @@ fn event_meets_each_condition_with_one_of_its_values() {
     for (good, bad) in filters(1).into_iter().zip(filters(2)) {
         assert!(good.matches(&full) && !bad.matches(&full), "{good:?}");
         assert!(!good.matches(&EventFacts::default()), "an event that lacks the fact: {good:?}");
-        // All conditions of the first kind hold; one of the second kind fails the whole filter.
+        // All conditions of `filters(1)` hold together; one condition of `filters(2)` fails the whole filter.
         let all = |one: EventFilter| {
             let [employees, departments, kind, scopes] = filters(1);
             EventFilter {
