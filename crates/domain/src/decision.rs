@@ -50,7 +50,7 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
         None
     }
 
-    /// Returns the keys of these custom fields.
+    /// Returns the keys of the custom fields in the JSON form.
     fn field_names(&self) -> Vec<&str> {
         vec![]
     }

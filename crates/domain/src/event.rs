@@ -26,7 +26,8 @@ pub struct Event {
     pub kind: EventType,
     /// Time of the change.
     pub created_at: Timestamp,
-    /// The resource after the change, as JSON text: the response of GET without expansion (decision F8).
+    /// JSON text of the member `data`: the resource after the change, as GET returns it without expansion (decision
+    /// F8), unless the [`EventData`] of the type says otherwise.
     pub data: String,
     /// Id of the request that caused the change; `None` for background work and old events. The commit sets it.
     pub request_id: Option<String>,

@@ -120,7 +120,7 @@ pub trait KeyedMap: Default {
         self.filters().into_iter().map(|filter| filter.digest).collect()
     }
 
-    /// Returns the filters that a map with all of these values passes.
+    /// Returns a filter for each entry. Maps that contain all of these entries pass all filters.
     #[must_use]
     fn filters(&self) -> Vec<ValueFilter> {
         let filter = |(key, value): (&String, &Self::Value)| ValueFilter {

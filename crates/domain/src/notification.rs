@@ -35,7 +35,7 @@ pub enum Type {
     /// A reviewer was asked for feedback.
     #[strum(to_string = "assignment.requested")]
     AssignmentRequested,
-    /// Every reviewer has submitted feedback.
+    /// The required number of reviewers have submitted feedback.
     #[strum(to_string = "assignment.completed")]
     AssignmentCompleted,
     /// A participant wrote a message in a conversation.
@@ -158,8 +158,8 @@ impl Notice {
 }
 
 impl Notification {
-    /// Returns `true` if the caller sees the notification: a bound key sees only those of its person, even of an
-    /// org admin (decision B5).
+    /// Returns `true` if the caller sees the notification: a bound key sees only notifications of its person, also if
+    /// the person is an org admin (decision B5).
     #[must_use]
     pub fn is_seen_by(&self, caller: &Caller) -> bool {
         caller.bound_to().is_none_or(|own| own == self.recipient_id)
@@ -214,8 +214,8 @@ impl Filter {
         params.finish(request)
     }
 
-    /// Narrows the filter to what the caller sees: a bound key sees only notifications of its person, even of an
-    /// org admin (decision B5). `None` if nothing remains.
+    /// Narrows the filter to what the caller sees: a bound key sees only notifications of its person, also if the
+    /// person is an org admin (decision B5). `None` if nothing remains.
     #[must_use]
     pub fn seen_by(self, caller: &Caller) -> Option<Self> {
         match (caller.bound_to(), self.recipient_id) {

@@ -6,8 +6,8 @@ use crate::text::{EMAIL_CHARS, domain_key, fold_case};
 
 /// Characters besides letters and digits that continue the local part of an address.
 const ATOM: &str = "._%+-";
-/// Number of characters from which the beginning of an address or a name tells of the person. Shorter ones begin many
-/// words.
+/// Minimum length of a truncated address or name that counts as a mention of the person, in characters. Many words
+/// have a shorter beginning in common.
 const TELLING_CHARS: usize = 4;
 /// Character that ends a truncated text.
 const ELLIPSIS: char = '…';
@@ -30,7 +30,7 @@ impl ComparedText {
         text.contains(['@', ELLIPSIS]) || text.contains(is_quote)
     }
 
-    /// Returns `true` if a quoted value of the text is this name, or a truncated value is its beginning.
+    /// Returns `true` if a quoted value of the text is `name`, or a truncated one is the beginning of `name`.
     pub(super) fn quotes(&self, name: &Self) -> bool {
         let is_whole = self.0.match_indices(name.0.as_str()).any(|(at, found)| {
             self.0[..at].ends_with(is_quote) && self.0[at + found.len()..].starts_with(is_quote)
@@ -54,7 +54,7 @@ pub(super) struct Mailbox {
 }
 
 impl Mailbox {
-    /// Returns the mailbox of an address; `None` if the text is none.
+    /// Returns the mailbox of an address; `None` if the text is no address.
     pub(super) fn new(address: &str) -> Option<Self> {
         let (local, domain) = address.rsplit_once('@')?;
         let is_address = !local.is_empty() && !domain.is_empty() && domain.len() <= 4 * EMAIL_CHARS;
@@ -73,7 +73,7 @@ impl Mailbox {
     /// Returns `true` if a text begins with the domain, in any spelling.
     fn begins_with_domain(&self, text: &str) -> bool {
         let letters = text.char_indices().map(|(at, letter)| (at, Some(letter))).chain([(text.len(), None)]);
-        // The encoding of a domain is not linear in its length.
+        // Bounded: the time to encode a domain grows faster than its length.
         for (at, letter) in letters.take(EMAIL_CHARS) {
             if letter.is_some_and(|letter| continues_domain(letter, &text[at..])) {
                 continue;
@@ -100,8 +100,8 @@ impl Mailbox {
     }
 }
 
-/// Returns `true` if the part before an ellipsis ends with the beginning of a word, which begins at a boundary. A text may be
-/// truncated between a letter and its accent, so both are decomposed.
+/// Returns `true` if a beginning of `word` stands at a boundary and before an ellipsis of the text. The text may be
+/// truncated between a letter and its accent, so text and word are decomposed.
 fn ends_with_beginning(text: &str, word: &str, is_boundary: impl Fn(&str) -> bool) -> bool {
     if !text.contains(ELLIPSIS) {
         return false;

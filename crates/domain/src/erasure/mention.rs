@@ -56,7 +56,7 @@ impl Mentions {
         Self { person, ids, kept: RemovedIds::default(), mailboxes, names: vec![], names_end_at: None }
     }
 
-    /// Adds names of the person in other systems, such as the user name at an identity provider. Those with an `@` are
+    /// Adds names of the person in other systems, such as the user name at an identity provider. Names with an `@` are
     /// compared as addresses, too.
     #[must_use]
     pub fn with_names(mut self, names: &[String]) -> Self {
@@ -69,14 +69,14 @@ impl Mentions {
         self
     }
 
-    /// Limits the addresses and names to rows until this time.
+    /// Sets the time of the newest rows in which addresses and names are compared; `None` for all rows.
     #[must_use]
     pub fn limit_names(self, names_end_at: Option<Timestamp>) -> Self {
         Self { names_end_at, ..self }
     }
 
-    /// Returns `true` if an address or a name in a row of this time is that of the person. Later, it may be that of another
-    /// person who got it since.
+    /// Returns `true` if an address or a name in a row of this time is that of the person. After the time of
+    /// [`Mentions::limit_names`], another person may have got the address or the name.
     #[must_use]
     pub fn own_names_at(&self, at: Timestamp) -> bool {
         self.names_end_at.is_none_or(|end| at <= end)
@@ -143,11 +143,11 @@ impl Mentions {
     }
 }
 
-/// Returns the data of an event of this time after the erasure. `None` if the data stays: it was erased before, or the event is
-/// not about the person or an erased resource.
+/// Returns the new data of an event after the erasure; `at` is the time of the event. `None` if the data stays: it was
+/// erased before, or the event is not about the person or an erased resource.
 ///
-/// A message of the person, a conversation about the person or an erased resource, and a connector keep their places, so their events
-/// lose only the texts. A copy that follows the feed then equals the stored data.
+/// The messages of the person, conversations about the person or an erased resource, and connectors stay stored, so
+/// their events lose only the texts. A copy that follows the feed then equals the stored data.
 #[must_use]
 pub fn erased_event_data(kind: EventType, data: &str, at: Timestamp, erased: &Mentions) -> Option<String> {
     let mut value: Value = serde_json::from_str(data).ok()?;

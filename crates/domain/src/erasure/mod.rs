@@ -69,13 +69,13 @@ pub struct Requester {
 }
 
 impl Requester {
-    /// The API key of a request.
+    /// Creates the requester for the API key of a request.
     #[must_use]
     pub fn key(id: KeyId) -> Self {
         Self { kind: "api_key".to_owned(), id: id.to_string() }
     }
 
-    /// A retention run.
+    /// Creates the requester for a retention run.
     #[must_use]
     pub fn run(id: RetentionRunId) -> Self {
         Self { kind: "retention_run".to_owned(), id: id.to_string() }
@@ -239,8 +239,8 @@ impl Erasure {
         Self { kept_by_hold: kept, resumes_at: Some(at.plus_seconds(HOLD_SECONDS)), ..self.clone() }
     }
 
-    /// Returns `true` if fewer rows are kept than before, so that a hold has ended and its rows were removed. Copies learn that
-    /// by one more `employee.erased`.
+    /// Returns `true` if fewer rows are kept than before, so that a hold has ended and its rows were removed. Copies
+    /// learn that by one more `employee.erased`.
     #[must_use]
     pub const fn has_removed_kept(&self, kept: u32) -> bool {
         kept < self.kept_by_hold
@@ -251,9 +251,9 @@ impl Erasure {
         Decision::for_change(self, self.wait_for_holds(kept, at), "erasure.continue", vec![])
     }
 
-    /// Returns the time of the newest rows whose addresses and names are those of the person. Complete scans have removed all
-    /// rows with them before the erasure waits for a hold; since then, another person may have got the address, the user
-    /// name or the external id. `None` before, for all rows.
+    /// Returns the time of the newest rows whose addresses and names certainly are those of the person; `None` if that
+    /// is so for all rows. An erasure that waits for a hold has removed all rows with them in complete scans. Since
+    /// then, another person may have got the address, the user name or the external id.
     #[must_use]
     pub fn names_end_at(&self) -> Option<Timestamp> {
         self.resumes_at.map(|_| self.requested_at)

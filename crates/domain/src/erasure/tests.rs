@@ -140,7 +140,7 @@ fn address_is_found_whole_and_behind_an_escape() {
     }
 }
 
-/// An address with a domain of other letters, in several spellings.
+/// An address whose domain has a letter outside of ASCII, in several spellings.
 const SPELLINGS: [&str; 6] = [
     "ada.love@müller.example",
     "Ada.Love@MÜLLER.example",

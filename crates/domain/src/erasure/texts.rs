@@ -49,7 +49,7 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("connectors", Wordless, &["type", "last_sync_status"]),
     ("conversations", Replaced, &["title"]),
     ("conversations", Wordless, &["about_type", "joins"]),
-    // The URL is a setting of the subscription, and the target of a redirect is one of its receiver.
+    // The URL is a setting of the subscription, and the target of a redirect is a setting of the receiver.
     ("deliveries", Wordless, &["event_type", "status", "failure", "request_id", "request_url", "failure_detail"]),
     ("delivery_jobs", Wordless, &["event_type", "origin"]),
     ("departments", Kept, &["name", "name_key"]),

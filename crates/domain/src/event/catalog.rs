@@ -93,7 +93,7 @@ events! {
     TestPing = "test.ping": TestMessage;
     /// A subscription was disabled, because its deliveries kept failing or its receiver is gone.
     WebhookDisabled = "webhook.disabled": Webhook, WebhooksRead;
-    /// A delivery to a subscription failed for the fifth time, the first such one since its newest success.
+    /// A delivery to a subscription failed for the fifth time, for the first time since a delivery to it succeeded.
     WebhookFailing = "webhook.failing": Webhook, WebhooksRead;
     /// An API key, or the secret that a rotation has replaced, expires soon.
     ApiKeyExpiring = "api_key.expiring": ApiKey, SettingsRead, Settings;

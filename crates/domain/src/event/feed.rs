@@ -15,7 +15,8 @@ pub struct FeedFilter {
 }
 
 impl FeedFilter {
-    /// Returns the given parameters that can make this piece slow to find: `filter[event]` and `since`.
+    /// Returns the parameters of the request that can make this piece slow to find: `filter[event]` and `since`, if
+    /// they are present.
     #[must_use]
     pub fn conditions(&self, start: &FeedStart) -> Vec<String> {
         let event = (!self.kinds.is_empty()).then_some("filter[event]");

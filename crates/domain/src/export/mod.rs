@@ -55,8 +55,8 @@ impl ExportedResource {
         }
     }
 
-    /// Returns the resources whose removal changes rows of this one. An erasure names the person only, so a copy of this
-    /// resource alone does not know which of its rows are about the person.
+    /// Returns the resources whose removal changes rows of this one. An erasure names only the person, so a copy
+    /// without these resources cannot tell which of its rows change.
     #[must_use]
     pub const fn depends_on(self) -> &'static [Self] {
         match self {
@@ -112,8 +112,8 @@ fn resources(text: &str) -> Result<Vec<ExportedResource>, ValueError> {
 }
 
 impl ExportRequest {
-    /// Declares and reads the parameters of `GET /exports`. `open` returns the cursor in a sealed one, or `None` if
-    /// the service did not seal it.
+    /// Declares and reads the parameters of `GET /exports`. `open` decrypts a sealed cursor, and returns `None` for a
+    /// text that the service did not seal.
     pub fn read(
         params: &mut Params,
         tenant: Tenant,

@@ -7,7 +7,7 @@ fn parse_text<M: KeyedMap>(text: &str) -> Result<KeyedPatch<M::Value>, Vec<(Stri
     })
 }
 
-/// Checks the bounds of keys and values, which both maps have in common.
+/// Checks the bounds of keys and values, for custom fields or for metadata.
 fn key_and_value_are_bounded<M: KeyedMap>() {
     let KeyedLimits { key_chars, value_chars, .. } = M::LIMITS;
     let (key, value, name) = ("k".repeat(key_chars), "é".repeat(value_chars), M::NAME);

@@ -197,9 +197,9 @@ impl ExternallyIdentified for Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored objective, as the caller sees it. If that is finished, returns only the
-    /// wanted status: [`Objective::update`] refuses every update of it and names that status (decision A8). A parent
-    /// that the caller sees as sent is left out: a hidden parent stays (decision C13).
+    /// Checks the update against the stored objective, as the caller sees it. For a finished objective, returns only
+    /// the wanted status, because [`Objective::update`] refuses the update and names this status (decision A8). A
+    /// parent that equals the one that the caller sees is left out, so that a hidden parent stays (decision C13).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field, and for a period that would end before it starts and
@@ -283,8 +283,9 @@ impl Objective {
     }
 
     /// Updates the objective. Returns `None` if nothing changes (decision A8). With `needs_approval`, a change of
-    /// title, description, period or key results after the approval is marked, and the first one is told to the manager of
-    /// the owner. So is each of them during a review, which the manager may have read (decision C10).
+    /// title, description, period or key results after the approval is marked, and the owner's manager gets a notice
+    /// of the first one. During a review, the manager gets a notice of each such change, because they may have read
+    /// the objective before the change (decision C10).
     ///
     /// # Errors
     /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, for a status that PATCH

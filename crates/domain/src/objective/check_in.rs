@@ -95,7 +95,8 @@ pub struct CheckIn {
     pub id: CheckInId,
     /// Objective of the check-in.
     pub objective_id: ObjectiveId,
-    /// Owner of the objective, who never changes. A copy removes the check-ins about an erased person by it.
+    /// Owner of the objective, who never changes. A copy of the data finds the check-ins about an erased person by
+    /// this id.
     pub owner_id: EmployeeId,
     /// Author of the check-in. Null if the request names no author.
     pub author_id: Option<EmployeeId>,
@@ -249,11 +250,11 @@ impl Measurement {
 
 impl Objective {
     /// Checks in: sets the figures of the objective. Returns the objective after the check-in, and the decision that
-    /// adds the check-in. `author_exists` says whether the author of the draft does.
+    /// adds the check-in. `author_exists` is `true` if the author of the draft exists.
     ///
     /// # Errors
     /// [`DomainError::Conflict`] unless the objective is approved or in progress; [`DomainError::Unprocessable`] for an
-    /// unknown author or key result, a value that its metric does not have, and a progress that follows from key
+    /// unknown author or key result, a value that the metric does not permit, and a progress for an objective with key
     /// results.
     pub fn check_in(
         &self,

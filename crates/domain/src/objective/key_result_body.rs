@@ -49,7 +49,7 @@ pub(super) struct Entry {
     progress: Option<i64>,
 }
 
-/// Reads the list of a creation. Without the member it is empty.
+/// Reads the list of a creation. Returns an empty list if the body has none, and `None` if an entry is wrong.
 pub(super) fn read_new(fields: &mut Fields) -> Option<Vec<Entry>> {
     let read = |entry: &mut Fields| {
         entry.refuse(&["id"]);
@@ -64,7 +64,8 @@ pub(super) fn read_new(fields: &mut Fields) -> Option<Vec<Entry>> {
     }
 }
 
-/// Reads the list of an update. `None` leaves the stored one unchanged.
+/// Reads the list of an update. Returns `None` if the body has no list, so that the stored list stays, or if an entry
+/// is wrong.
 pub(super) fn read_patch(fields: &mut Fields) -> Option<Vec<Entry>> {
     let read = |entry: &mut Fields| {
         let id = entry.present(&ID);
@@ -212,8 +213,8 @@ pub(super) fn count_new(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| entry.id.is_none()).count()
 }
 
-/// Checks a list with the stored one: read-only members have their stored value, and a way remains from each start to
-/// its target.
+/// Checks a list against the stored one: read-only members must have their stored value, and each start must differ
+/// from its target.
 pub(super) fn check_against(entries: &[Entry], stored: &[KeyResult], fields: &mut Fields) {
     for (at, entry) in entries.iter().enumerate() {
         let Some(stored_result) = entry.find_stored(stored) else { continue };

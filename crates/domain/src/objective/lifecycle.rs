@@ -85,7 +85,7 @@ pub(super) enum StatusChange {
 }
 
 /// Looks up the status after an action in the table of §3.1, under the organization's review setting (decision
-/// C10). `None` is a 409. An objective that was changed since its approval is approved again in its status.
+/// C10). `None` is a 409. An objective that was changed since its approval keeps its status when it is approved again.
 fn after_action(objective: &Objective, what: Verb, review: Review) -> Option<Status> {
     let (from, in_review) = (objective.status, objective.is_in_review());
     let (is_allowed, to) = match what {
@@ -158,7 +158,8 @@ impl Action {
     }
 }
 
-/// Creates the notice of an action: to the owner's manager for a submission, to the owner for a review.
+/// Creates the notice of an action: to the owner's manager for a submission, to the owner for an approval or a
+/// rejection.
 fn notice(action: &Action, state: &Objective) -> Option<Notice> {
     let (kind, to, title, body) = match action {
         Action::Submit => {

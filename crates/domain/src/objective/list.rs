@@ -149,7 +149,7 @@ const LAST_CHECK_IN_AT: Param<Timestamp> = params::datetime(
     "Only objectives whose last check-in is within the bounds. One without a check-in counts as the earliest time.",
 );
 
-/// Reads the confidences of a list, without duplicates. All of them are no condition.
+/// Reads the confidences of a list, without duplicates. A request for all of them has no condition.
 fn confidences(params: &mut Params) -> Vec<ConfidenceFilter> {
     let words = params.many(&CONFIDENCE);
     let confidences: Vec<_> = ConfidenceFilter::ALL.iter().copied().filter(|word| words.contains(word)).collect();
@@ -163,7 +163,7 @@ impl Filter {
         Self { owner_id: Some(owner), ..Self::with_statuses(family, Status::ALL) }
     }
 
-    /// The archived objectives of a family that were last changed until this time.
+    /// Creates the filter of the archived objectives of a family that were last changed at this time or before.
     #[must_use]
     pub fn archived_until(last: Timestamp, family: Family) -> Self {
         let updated_at = Bounds { gte: None, lte: Some(last) };
@@ -223,7 +223,7 @@ impl Filter {
             confidences: confidences(params),
             last_check_in_at: params.bounds(&LAST_CHECK_IN_AT),
             parent_id: params.one(&params::id("filter[parent_id]", "Only objectives that support this one.")),
-            // No objective has none of the statuses.
+            // An empty list of scopes accepts no objective, an empty list of statuses would accept all.
             scopes: if statuses.is_empty() { vec![] } else { scopes },
             owner_id,
             statuses,

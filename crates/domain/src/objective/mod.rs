@@ -105,11 +105,11 @@ pub struct ReviewedContent {
 }
 
 content! {
-    /// The members that a creation sets one to one.
+    /// The members that a creation takes from the body as they are.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 
-    /// The members that an update sets one to one. `None` leaves a member unchanged.
+    /// The members that an update takes from the body as they are. `None` leaves a member unchanged.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
@@ -234,8 +234,8 @@ impl Objective {
         matches!(self.status, Status::Completed | Status::Missed | Status::Archived)
     }
 
-    /// Returns the time by which objectives are ordered and filtered by their last check-in. None counts as the earliest
-    /// time.
+    /// Returns the time of the last check-in, by which objectives are ordered and filtered. Without a check-in, it is
+    /// the earliest time.
     #[must_use]
     pub fn checked_in_at(&self) -> Timestamp {
         self.last_check_in_at.unwrap_or(Timestamp::from_millis(0))

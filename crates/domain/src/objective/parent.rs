@@ -39,7 +39,7 @@ impl Scope {
     }
 }
 
-/// Returns `true` if a reader who sees this parent has sent it back.
+/// Returns `true` if a client that sees the parent `shown` has sent the same parent.
 pub(super) fn is_shown_as(shown: Option<ObjectiveId>, sent: Option<&Reference<ObjectiveKind>>) -> bool {
     match (shown, sent) {
         (None, None) => true,

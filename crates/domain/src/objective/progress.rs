@@ -94,7 +94,7 @@ impl Natural {
 
 /// Adds the carry to a value, and returns its lowest digit. The rest is the new carry.
 fn next_digit(value: u128, carry: &mut u64) -> u64 {
-    /// Bits of a digit.
+    /// Mask of the bits of a digit.
     const MASK: u128 = u64::MAX as u128;
     let value = value + u128::from(*carry);
     *carry = u64::try_from(value >> u64::BITS).unwrap_or(u64::MAX);

@@ -40,7 +40,8 @@ fn create(key_results: &str) -> Result<Objective, ValidationErrors> {
 
 const EMPLOYEE: &str = "emp_00000000000000000000000002";
 
-/// Result of an update: the problems of the body, those of the stored key results, or the new list as JSON.
+/// Updates the key results. Returns the new list as JSON, or the status and the problems: 400 for problems of the
+/// body, 422 for problems that only the stored key results show.
 fn patch(stored: &Objective, key_results: &str) -> Result<Json, (u16, Vec<(String, Code)>)> {
     let codes_of = |problems: &ValidationErrors| {
         codes(problems).into_iter().map(|(field, code)| (field.to_owned(), code)).collect::<Vec<_>>()
