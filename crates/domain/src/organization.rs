@@ -151,8 +151,8 @@ impl Update<Patch> {
 }
 
 impl Organization {
-    /// Creates an organization in which reviews of objectives and summaries are optional, nothing is removed, and
-    /// custom fields are shown to those above a person only.
+    /// Creates an organization in which reviews of objectives and summaries are optional, nothing is removed, and no
+    /// custom field is visible to every key.
     #[must_use]
     pub fn new(id: OrganizationId, name: String, at: Timestamp) -> Self {
         Self {

@@ -239,8 +239,8 @@ impl Employee {
     ///
     /// # Errors
     /// Returns [`DomainError::Unprocessable`] for invalid references, a reporting cycle or fields that an HR
-    /// system manages. Returns [`DomainError::Conflict`] for an e-mail address or external id that another person
-    /// has.
+    /// system manages. Returns [`DomainError::Conflict`] for an erased person, and for an e-mail address or external
+    /// id that another person has.
     pub fn update(
         &self,
         patch: &Patch,
@@ -317,7 +317,7 @@ fn manager(
     Ok(id)
 }
 
-/// Returns the problem of a manager with too many managers above them.
+/// Returns the problem of a manager who would put too many managers above a person.
 #[must_use]
 pub fn too_deep() -> ValueError {
     let message = format!(
@@ -334,7 +334,7 @@ fn department(wanted: &Reference<DepartmentKind>, found: &References) -> Result<
     }
 }
 
-/// Requires an address that only `own` may have.
+/// Requires that no person other than `own` has the address.
 fn must_have_free_email(email: &str, found: &References, own: Option<EmployeeId>) -> Result<(), DomainError> {
     match found.email_holder.filter(|holder| Some(*holder) != own) {
         Some(holder) => Err(DomainError::already_taken("email", fold_case(email), Some(holder))),

@@ -40,8 +40,8 @@ pub struct KnownHold {
 }
 
 impl KnownHold {
-    /// Returns the hold if it is in force as far as the other side knows: it has the same one, or knows of no release after
-    /// the beginning that this side does not know.
+    /// Returns the hold of this side if it is in force: the other side has a hold with the same beginning, or knows no
+    /// release after this beginning that is new to this side.
     fn in_force(&self, other: &Self) -> Option<&Hold> {
         let hold = self.hold.as_ref()?;
         let is_common = other.hold.as_ref().is_some_and(|known| known.held_at == hold.held_at);
@@ -50,8 +50,8 @@ impl KnownHold {
         (is_common || !(is_released_since && is_news)).then_some(hold)
     }
 
-    /// Returns the hold that is in force by a database and a ledger, whichever of them is the newer: the later one of
-    /// those whose end neither side knows.
+    /// Returns the hold that is in force according to a database (`self`) and a ledger, of which either may be newer.
+    /// If the holds of both are in force, returns the later one.
     fn merge(&self, ledger: &Self) -> Option<Hold> {
         let holds = [ledger.in_force(self), self.in_force(ledger)];
         holds.into_iter().flatten().max_by_key(|hold| hold.held_at).cloned()
@@ -113,8 +113,8 @@ impl Employee {
         Ok(Some(self.change_hold(Some(Hold { reason: draft.reason, held_at }), "employee.hold", at)))
     }
 
-    /// Sets or ends the hold as a ledger of a restored database tells. `released_at` is the last end of a hold on the
-    /// person in this database. `None` if the person is erased, or the right hold is there.
+    /// Sets or ends the hold in a restored database according to the ledger. `released_at` is the time at which a hold
+    /// on the person last ended in this database. `None` if the person is erased, or the right hold is there.
     #[must_use]
     pub fn hold_again(
         &self,
@@ -141,7 +141,8 @@ impl Employee {
         Ok(self.change_hold(None, RELEASE, at))
     }
 
-    /// The audit entry tells that there is a hold, not why: more people read the audit log than holds.
+    /// Replaces the hold. The audit entry tells that there is a hold, but not the reason: more people may read the
+    /// audit log than holds.
     fn change_hold(&self, hold: Option<Hold>, action: &'static str, at: Timestamp) -> Decision<Self> {
         let hold_before = self.hold.is_some().then_some("set");
         let hold_after = match (&self.hold, &hold) {
@@ -208,7 +209,7 @@ mod tests {
             ((30, 0), (0, 20), 30),
             ((30, 20), (0, 40), 0),
             ((0, 40), (30, 20), 0),
-            // A release at a clock that was ahead ends no later hold.
+            // A release whose clock was ahead does not end a later hold.
             ((10, 90), (10, 90), 10),
             ((0, 90), (10, 90), 10),
             ((10, 90), (0, 90), 10),

@@ -89,7 +89,7 @@ impl State {
     }
 }
 
-/// An invitation of a person. Only the hash of its token is stored.
+/// An invitation of a person. Its token is stored as a hash, and encrypted until the mail with it was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "members of the contract, decisions G")]
 pub struct Invitation {
@@ -147,8 +147,8 @@ pub fn token(random: [u8; 32], email: &str) -> Secret {
     Secret::new(URL_SAFE_NO_PAD.encode([&random[..], &mark_of(email)].concat()))
 }
 
-/// Returns `true` if a token was made for this address. It opens nothing after the address has changed, for the reader
-/// of the former mailbox. Tokens of earlier versions have no mark.
+/// Returns `true` if a token was made for this address: after the person gets another address, the reader of the
+/// former mailbox cannot use the token. Tokens of earlier versions have no mark and are for every address.
 #[must_use]
 pub fn is_for(token: &str, email: &str) -> bool {
     let bytes = URL_SAFE_NO_PAD.decode(token).unwrap_or_default();
@@ -161,7 +161,7 @@ fn mark_of(email: &str) -> [u8; MARK_BYTES] {
     mark
 }
 
-/// Returns the SHA-256 hash of a token, the only part of it that is stored.
+/// Returns the SHA-256 hash of a token, by which its invitation is found.
 #[must_use]
 pub fn hash(token: &str) -> [u8; 32] {
     let mut hash = [0; 32];

@@ -78,11 +78,11 @@ impl StringEnum for Status {
 }
 
 content! {
-    /// The members that a creation sets one to one.
+    /// The members that a creation takes from the body as they are.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 
-    /// The members that an update sets one to one. `None` leaves a member unchanged.
+    /// The members that an update takes from the body as they are. `None` leaves a member unchanged.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
@@ -91,7 +91,8 @@ content! {
     pub struct Employee {
         /// Id of the person, with the prefix `emp_`.
         pub id: EmployeeId,
-        /// E-mail address as given. Unique among all people of the organization, compared without case.
+        /// E-mail address as given. Unique among all people of the organization, compared without case. Spellings of
+        /// one domain, such as `müller.example` and `xn--mller-kva.example`, count as equal.
         pub email: String => set by required(rule::email()),
         /// Id of the person in another system. Unique in the organization. Null if there is none.
         pub external_id: Option<String> => set by optional(external_id::rule()),
@@ -137,8 +138,8 @@ content! {
         /// Time at which a pseudonym replaced the person. The erasure then removes the other data.
         #[serde(skip)]
         pub erased_at: Option<Timestamp>,
-        /// `true` if another person had the mailbox before addresses were compared by mailbox. The address is then
-        /// found by no key, until the person gets another one.
+        /// `true` if another person had the mailbox before addresses were compared by mailbox. The person is then
+        /// found by no key until they get another address.
         #[serde(skip)]
         pub is_twin: bool,
     }

@@ -14,7 +14,7 @@ impl Employee {
 
     /// Requires admin context for a change that gives or takes the rights of an org admin: a change of the role,
     /// or of the status, the address or the external id of an org admin. The invitation goes to the address, and
-    /// identity providers find people by both. `before` is `None` for a new person.
+    /// identity providers find people by address and external id. `before` is `None` for a new person.
     ///
     /// # Errors
     /// [`PermissionDenied::AdminRequired`].

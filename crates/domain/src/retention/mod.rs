@@ -25,15 +25,15 @@ use crate::rule::{Checked, Field};
 #[strum(serialize_all = "snake_case")]
 pub enum RetentionRule {
     // Summaries precede the resources that they include.
-    /// Summaries that were archived before the period.
+    /// Summaries that were archived longer ago than the period.
     ArchivedSummaries,
-    /// Observations that were archived before the period.
+    /// Observations that were archived longer ago than the period.
     ArchivedObservations,
-    /// Objectives that were archived before the period.
+    /// Objectives that were archived longer ago than the period.
     ArchivedObjectives,
-    /// Conversations that were archived before the period, with their messages.
+    /// Conversations that were archived longer ago than the period, with their messages.
     ArchivedConversations,
-    /// People who were deactivated before the period. They are erased.
+    /// People who were deactivated longer ago than the period. They are erased.
     DeactivatedPeople,
 }
 

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 /// Regular expression of the accepted periods.
 pub const PATTERN: &str = "^P([1-9][0-9]?Y([1-9][0-9]{0,2}M)?([1-9][0-9]{0,4}D)?|[1-9][0-9]{0,2}M([1-9][0-9]{0,4}D)?|\
                            ([3-9][0-9]|[1-9][0-9]{2,4})D|([5-9]|[1-9][0-9]{1,3})W)$";
-/// Shortest period in days. A month has at least this length.
+/// Shortest period of days or weeks alone, in days. Periods with a month or a year have no minimum.
 const MIN_DAYS: u32 = 30;
 const DAYS_PER_WEEK: u32 = 7;
 const MONTHS_PER_YEAR: u32 = 12;
@@ -95,7 +95,8 @@ impl Period {
     }
 }
 
-/// Reads a number without a leading zero and with at most `digits` digits before its unit, if it is there.
+/// Reads a number without a leading zero and with at most `digits` digits before its unit. Returns 0 if the text does
+/// not have the unit.
 fn take(text: &mut &str, unit: char, digits: usize) -> Result<u32, NotAPeriod> {
     let Some((number, rest)) = text.split_once(unit) else { return Ok(0) };
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');

@@ -21,9 +21,9 @@ pub struct RetentionPreview {
     /// Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at the
     /// earliest.
     pub applies_at: BTreeMap<String, Timestamp>,
-    /// Number of resources that this run would remove by the rule, and of people to erase. A run
-    /// removes at most 10,000 resources by a rule and erases 100 people; the next one follows an hour later.
-    /// A preview examines 50,000 resources by a rule at most.
+    /// Number of resources that the run of `applies_at` would remove, and of people that it would erase, by rule. A
+    /// run removes at most 10,000 resources by a rule and erases at most 100 people; if more are due, the next run
+    /// follows an hour later. A preview examines at most 50,000 resources by a rule.
     pub counts: BTreeMap<String, u64>,
 }
 

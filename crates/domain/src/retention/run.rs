@@ -49,7 +49,7 @@ pub struct RetentionRun {
     pub started_at: Timestamp,
     /// Time at which the last data was removed. Null while the run is running.
     pub completed_at: Option<Timestamp>,
-    /// Periods of the rules that applied at the beginning of the run. Null for the others.
+    /// Periods of the rules that applied at the beginning of the run. Null for all other rules.
     pub applied: Retention,
     /// Number of removed resources by rule; for `deactivated_people` the number of erasures that the run began.
     pub counts: BTreeMap<String, u64>,

@@ -131,7 +131,7 @@ fn archived_observation_refuses_every_update() {
     assert_eq!(
         Patch::parse(wrong.clone()).resolve_with(&archived_observation),
         Ok(Patch::default()),
-        "what it says is not looked at"
+        "the content of the body is not checked"
     );
     assert!(Patch::parse(wrong).resolve_with(&observation()).is_err());
 }

@@ -15,7 +15,7 @@ use crate::update::Update;
 
 /// Length of the longest SCIM path of a mapping, in characters.
 pub const PATH_CHARS: usize = 200;
-/// Largest number of deactivations below which a brake never acts.
+/// Largest `at_least` of a brake: the number of deactivations below which the brake never acts.
 const MAX_AT_LEAST: i64 = 1_000_000;
 
 const READ_ONLY: &[&str] = &[

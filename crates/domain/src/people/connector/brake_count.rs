@@ -18,7 +18,8 @@ pub struct BrakeCount {
     pub id: ConnectorId,
     /// Last resume of the connector when the count was saved. A later resume restarts the count.
     pub resumed_at: Option<Timestamp>,
-    /// Number of people by the minute, since 1970, of their last deactivation. At most 61 minutes.
+    /// Number of people whose last deactivation was in a minute, by minute. Minutes are counted from 1970. At most 61
+    /// entries.
     pub minutes: BTreeMap<i64, u32>,
     /// Largest known base of the percentage within the period. 0 before the first count of the linked people.
     pub people: u32,
@@ -48,7 +49,7 @@ impl BrakeCount {
         Self { id, resumed_at: None, minutes: BTreeMap::new(), people: 0, counted_at: None }
     }
 
-    /// Returns the count without deactivations before the period. A resume restarts it.
+    /// Returns the count without deactivations before the period. A resume restarts the count.
     fn within_period(&self, connector: &Connector, at: Timestamp) -> Self {
         if self.resumed_at != connector.resumed_at {
             return Self { resumed_at: connector.resumed_at, ..Self::new(self.id) };

@@ -23,7 +23,7 @@ const USED: &str = " It was confirmed, and the provider has repeated the request
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum IssueKind {
-    /// The manager of a person does not exist yet. It ends when the manager arrives.
+    /// The manager of a person does not exist yet. The issue ends when the manager arrives.
     ManagerPending,
     /// The manager reports to the person. The stored manager stays.
     ReportingCycle,
@@ -133,8 +133,8 @@ impl SyncIssue {
         self.resolved_at.is_none().then(|| Self { resolved_at: Some(at.max(self.occurred_at)), ..self.clone() })
     }
 
-    /// Returns `true` if an admin has resolved this very occurrence of the connector within the last days. The message
-    /// counts, because it names the address.
+    /// Returns `true` if an admin resolved this issue within the last 7 days, and `draft` is the same occurrence at
+    /// the same connector. The messages must be equal too, because they name the address.
     #[must_use]
     pub fn confirms(&self, connector: ConnectorId, draft: &IssueDraft, at: Timestamp) -> bool {
         let IssueDraft { kind, user_name, external_id, employee_id, message } = draft;
@@ -145,14 +145,15 @@ impl SyncIssue {
             && self.employee_id == *employee_id
     }
 
-    /// Returns `true` if the issue ends when its problem does not occur again. A confirmation is given by a person only.
+    /// Returns `true` if the issue ends when its problem does not occur again. Only a person ends an issue that waits
+    /// for a confirmation.
     #[must_use]
     pub fn ends_by_itself(&self) -> bool {
         self.kind != IssueKind::AdoptionUnconfirmed
     }
 
-    /// Returns the issue after its confirmation was used, or `None` if it confirms nothing. It does not confirm the next
-    /// request.
+    /// Returns the issue after its confirmation was used, or `None` if it confirms nothing. The returned issue does
+    /// not confirm a further request.
     #[must_use]
     pub fn consume_confirmation(&self) -> Option<Self> {
         let confirms = self.kind == IssueKind::AdoptionUnconfirmed && self.resolved_at.is_some();

@@ -44,7 +44,8 @@ impl ScimLink {
         format!("{connector}:{}", address_key(user_name))
     }
 
-    /// Returns the current [`user_name_key`](Self::user_name_key) of a link that was stored with another form of it.
+    /// Returns the current [`user_name_key`](Self::user_name_key) of a link that was stored with an older form of the
+    /// key.
     #[must_use]
     pub fn current_user_name_key(user_name: &str, stored_key: &str) -> String {
         let connector = stored_key.split_once(':').map_or("", |(connector, _)| connector);

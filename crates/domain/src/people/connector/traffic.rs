@@ -45,8 +45,8 @@ pub struct ScimRequest {
     pub occurred_at: Timestamp,
     /// Method of the request.
     pub method: String,
-    /// Path of the request, without the query. A segment after `Users/` that is no id is replaced by `…`, because
-    /// it may be the name of a person.
+    /// Path of the request, without the query. `…` replaces the first segment that is neither a word of SCIM nor the
+    /// id of a person, and all that follows, because it may be the name of a person.
     pub path: String,
     /// Status of the response.
     pub status: u16,
@@ -87,8 +87,8 @@ impl ScimRequest {
     }
 }
 
-/// Returns a path up to its first segment that is neither a word of SCIM nor the id of a person. The rest is replaced by `…`:
-/// providers that are set up wrongly send names of people in any place.
+/// Returns a path up to its first segment that is neither a word of SCIM nor the id of a person. `…` replaces the
+/// rest, because providers that are set up wrongly send names of people in any place.
 fn without_texts(path: &str) -> String {
     let is_known = |segment: &str| {
         segment.is_empty() || PATH_WORDS.contains(&segment) || segment.parse::<EmployeeId>().is_ok()

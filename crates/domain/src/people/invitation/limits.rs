@@ -17,7 +17,7 @@ pub const DOMAIN_MAILS_PER_DAY: u32 = 50;
 /// Maximum number of invitation mails to the mailboxes of one domain per day (UTC), over all organizations with
 /// the limit [`DOMAIN_MAILS_PER_DAY`]. No organization uses up more than a tenth of it.
 const DOMAIN_MAILS_IN_ALL: u32 = 10 * DOMAIN_MAILS_PER_DAY;
-/// Default of the most invitation mails of one organization per day (UTC).
+/// Default for the maximum number of invitation mails of one organization per day (UTC).
 pub const ORGANIZATION_MAILS_PER_DAY: u32 = 50;
 /// Number of accepted invitations after which an organization sends ten times as many mails.
 pub const ACCEPTED_TO_TRUST: u16 = 10;
@@ -83,12 +83,13 @@ pub fn organization_limit(id: OrganizationId, accepted: usize, most_at_first: u3
     let is_trusted = accepted >= ACCEPTED_TO_TRUST.into();
     let most = if is_trusted { most_at_first.saturating_mul(TRUSTED_FACTOR) } else { most_at_first };
     let (counter, failure) = (MailCounter::for_organization(id), MailFailure::OrganizationLimit);
-    let message = "The organization has sent its invitation mails of today. The mail is sent on a later day.";
+    let message = "The organization has sent all invitation mails that it may send today. The mail is sent on a later \
+                   day.";
     MailLimit { counter, most, failure, message }
 }
 
 /// Returns the limits of the recipient of a mail, in the order in which they are counted: a mail over the limit of
-/// its organization does not use up the limits that all organizations share. `is_known_domain` says that an
+/// its organization does not use up the limits that all organizations share. `is_known_domain` is `true` if an
 /// invitation of the organization to the domain was accepted.
 #[must_use]
 pub fn recipient_limits(id: OrganizationId, email: &str, is_known_domain: bool) -> Vec<MailLimit> {
@@ -120,7 +121,7 @@ pub fn recipient_limits(id: OrganizationId, email: &str, is_known_domain: bool) 
     vec![own, mailbox, all]
 }
 
-/// Checks whether another invitation mail may be sent now.
+/// Checks that another invitation mail may be sent now.
 ///
 /// `newest` is the person's newest invitation, `reached` a limit of the recipient that is reached today.
 ///

@@ -168,7 +168,7 @@ impl InvitationMail {
         }
     }
 
-    /// Postpones the mail to `due_at` without an attempt. It fails if the invitation expires first.
+    /// Postpones the mail to `due_at` without an attempt. The mail fails if the invitation expires first.
     #[must_use]
     pub(super) fn postpone(self, due_at: Timestamp, expires_at: Timestamp) -> Self {
         let late = Self { failure: Some(MailFailure::OrganizationLimit), ..self };

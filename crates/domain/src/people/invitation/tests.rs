@@ -23,7 +23,10 @@ fn invitation_is_accepted_once_and_within_14_days() {
     assert_eq!(invitation.accept(time.plus_seconds(VALID_SECONDS)), Err(DomainError::NotFound));
     assert_eq!(invitation.accept(last).unwrap().accept(last), Err(DomainError::NotFound));
     assert_eq!(invitation.revoke(time).accept(last), Err(DomainError::NotFound));
-    assert!(Invitation::new(invitation.id, &employee(1), &token, time).is_err(), "only who is pending is invited");
+    assert!(
+        Invitation::new(invitation.id, &employee(1), &token, time).is_err(),
+        "only pending people can be invited"
+    );
 }
 
 #[test]
