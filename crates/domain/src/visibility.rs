@@ -29,8 +29,8 @@ impl Viewer {
         }
     }
 
-    /// Returns `true` if the viewer is this person or a manager of them; `is_below` says whether this person
-    /// reports to the viewer at any depth.
+    /// Returns `true` if the viewer sees everything, is this person or is a manager of them; `is_below` is `true` if
+    /// this person reports to the viewer at any depth.
     #[must_use]
     pub fn reaches(self, person: EmployeeId, is_below: bool) -> bool {
         self.person().is_none_or(|viewer| viewer == person || is_below)
@@ -57,8 +57,8 @@ pub struct Readers {
 }
 
 impl Readers {
-    /// Returns `true` if the viewer is one of the readers; `is_below` says whether [`Readers::managers_of`]
-    /// reports to the viewer at any depth.
+    /// Returns `true` if the viewer sees everything or is one of the readers; `is_below` is `true` if
+    /// [`Readers::managers_of`] reports to the viewer at any depth.
     #[must_use]
     pub fn include(&self, viewer: Viewer, is_below: bool) -> bool {
         let Viewer::Person(person) = viewer else { return true };

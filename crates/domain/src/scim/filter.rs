@@ -43,7 +43,7 @@ impl Literal {
 pub struct Comparison {
     /// Path of the compared attribute.
     pub path: ScimPath,
-    /// The value that it must have.
+    /// The value that the attribute must have.
     pub value: Literal,
 }
 

@@ -11,7 +11,8 @@ use crate::json::{Object, Value};
 use crate::people::Employee;
 use crate::text::{self, address_key, check_length};
 
-/// Size of the largest remainder of a user, in bytes of JSON: attributes that Candor keeps and does not model.
+/// Maximum size of the attributes of a user that Candor keeps as sent, because it does not model them, in bytes of
+/// JSON.
 pub const MAX_EXTRA_BYTES: usize = 16 * 1024;
 /// Length of the longest user name, in characters.
 const USER_NAME_CHARS: usize = 254;
@@ -231,8 +232,9 @@ fn address(document: &UserDocument, user_name: &str, stored: Option<&Employee>) 
 /// Sign in place of a last name. Many people have one name only, and a record needs a last name.
 const NO_LAST_NAME: &str = "-";
 
-/// Returns first and last name. A missing one stays as stored. For a new person it is taken from the display name. A
-/// single name is the first one, and the last one is [`NO_LAST_NAME`]. Without any, both are from the user name.
+/// Returns first and last name. A missing name stays as stored; for a new person, it is taken from the display name. A
+/// single name becomes the first name, and the last name is [`NO_LAST_NAME`]. Without any name, both are the part of
+/// the user name before the `@`.
 fn names(
     document: &UserDocument,
     user_name: &str,

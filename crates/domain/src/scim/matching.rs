@@ -21,8 +21,8 @@ pub struct IdentifierHolders {
 }
 
 impl IdentifierHolders {
-    /// Returns the holder of the external id, unless the connector knows a person by it. Whether a creation refers
-    /// to the holder depends on their connector.
+    /// Returns the holder of the external id, unless the connector knows a person by it. A creation refers to the
+    /// holder only if no connector manages them.
     #[must_use]
     pub const fn unlinked_holder(&self) -> Option<EmployeeId> {
         match self.external_id_link {

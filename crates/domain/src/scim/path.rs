@@ -124,8 +124,8 @@ fn is_user_urn(urn: &str) -> bool {
     urn.rsplit_once(':').is_some_and(|(_, last)| last.eq_ignore_ascii_case("user"))
 }
 
-/// Returns `true` if the name of a member is the URN of an extension that Candor does not model. `is_object` tells
-/// whether its value is an object, `is_known` whether the document has an extension with a URN.
+/// Returns `true` if the name of a member is the URN of an extension that Candor does not model. `is_object` is `true`
+/// if the value of the member is an object; `is_known` returns `true` for the URN of an extension of the document.
 pub(super) fn is_extension(name: &str, is_object: bool, is_known: impl Fn(&str) -> bool) -> bool {
     let is_modeled = [CORE, ENTERPRISE]
         .iter()
@@ -184,7 +184,7 @@ const fn whole(schema: ScimSchema) -> ScimPath {
     ScimPath { schema, attribute: None, conditions: None, sub: None }
 }
 
-/// Parses `attribute` or `attribute.sub`. Without a schema, attributes of the enterprise extension belong to it.
+/// Parses `attribute` or `attribute.sub`. Without a schema, a name of the enterprise extension belongs to that schema.
 fn parse_attribute(schema: Option<ScimSchema>, text: &str) -> Option<ScimPath> {
     let (attribute, sub) = match text.split_once('.') {
         Some((attribute, sub)) => (attribute, Some(sub)),

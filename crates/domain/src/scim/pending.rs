@@ -17,7 +17,8 @@ pub struct ResolvedManager {
     pub decision: Option<Decision<Employee>>,
     /// The link without the pending reference.
     pub link: ScimLink,
-    /// The issue of a manager who reports to the person.
+    /// The issue of a manager who is not set, because they report to the person or would put too many managers above a
+    /// person.
     pub issue: Option<IssueDraft>,
 }
 

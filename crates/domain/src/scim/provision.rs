@@ -51,9 +51,10 @@ pub struct ProvisioningInput<'a> {
     pub user_name_link: Option<EmployeeId>,
     /// The person that the connector knows by the `externalId`.
     pub external_id_link: Option<EmployeeId>,
-    /// `true` if another active org admin exists. Read only for the deactivation of an org admin.
+    /// `true` if another active org admin exists. It is looked up only for the deactivation of an org admin.
     pub has_other_admin: bool,
-    /// Confirmed adoptions of the person. Read only for an org admin, and for a person without a connector.
+    /// Resolved issues by which admins confirmed adoptions of the person. They are looked up only for an org admin,
+    /// and for a person without a connector.
     pub issues: &'a [SyncIssue],
     pub at: Timestamp,
 }
@@ -342,8 +343,8 @@ impl ProvisioningInput<'_> {
         let is_left = decisions.last().is_some_and(|decision| decision.state.status == Status::Deactivated);
         let deactivated_at = (is_left && !was_left).then_some(*at);
         let link_before = self.own_link();
-        // The time stays while the connector manages the person, also over a removal: it tells whether the
-        // connector created the person.
+        // `linked_at` stays while the connector manages the person, also over a removal: [`Self::clears`] sees by it
+        // if the connector created the person.
         let is_managed = self.person.is_some_and(|person| person.connector_id == Some(self.connector.id));
         ScimLink {
             id: self.id,

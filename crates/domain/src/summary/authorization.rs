@@ -28,9 +28,10 @@ impl Summary {
         if is_only_shared { Err(PermissionDenied::OnlyShared) } else { Ok(()) }
     }
 
-    /// Checks that a caller who sees this summary may take this action. The person that it is about gives
-    /// feedback, and never approves, returns or shares. Where reviews are required, neither the author approves nor
-    /// who changed the summary, until another person submits it. The rules bind org admins too (decision B5).
+    /// Checks that a caller who sees this summary may take this action. Only the person that the summary is about
+    /// gives feedback, and this person never approves, returns or shares it. Where reviews are required, its author
+    /// never approves it, and a person who changed it may approve it only after another person has submitted it. The
+    /// rules bind org admins too (decision B5).
     ///
     /// # Errors
     /// Returns [`PermissionDenied::NotTheSubject`], [`PermissionDenied::AboutOneself`],
@@ -79,7 +80,7 @@ mod tests {
             (shared.employee_id, shared.author_id.unwrap(), EmployeeId::from_ulid(Ulid(77)));
         let of_oneself = Summary { author_id: Some(subject), ..shared.clone() };
         let table = [
-            // Refusals of the six actions and of an edit; of approve if reviews are required.
+            // Refusals of the six actions and of an edit, then the refusal of an approval where reviews are required.
             (&shared, unbound(Standard), [None; 7], None),
             (&shared, unbound(Admin), [None; 7], None),
             (

@@ -362,11 +362,11 @@ fn observations(
     found: &References,
     problems: &mut ValidationErrors,
 ) -> Vec<ObservationId> {
-    let state = |message: String| Err(ValueError::new(Code::InvalidState, message));
+    let invalid_state = |message: String| Err(ValueError::new(Code::InvalidState, message));
     let check = |id: ObservationId| {
         found.observations.get(&id).map(|observation| match observation {
-            _ if Some(observation.employee_id) != about => state(format!("{id} is about another person")),
-            _ if observation.is_archived => state(format!("{id} is archived")),
+            _ if Some(observation.employee_id) != about => invalid_state(format!("{id} is about another person")),
+            _ if observation.is_archived => invalid_state(format!("{id} is archived")),
             _ => Ok(()),
         })
     };

@@ -158,8 +158,8 @@ fn notice(action: &Action, state: &Summary) -> Option<Notice> {
 }
 
 impl Summary {
-    /// Applies an action of the lifecycle. `person` is the person of the key. A submission confirms what others
-    /// changed before.
+    /// Applies an action of the lifecycle. `person` is the person of the key. A submission confirms the earlier
+    /// changes by other people.
     ///
     /// # Errors
     /// Returns [`DomainError::Conflict`] with the attempted action and the current status, or the time of earlier

@@ -74,11 +74,11 @@ pub struct EmployeeFeedback {
 }
 
 content! {
-    /// The members that a creation sets one to one.
+    /// The members that a creation takes from the body as they are.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 
-    /// The members that an update sets one to one. `None` leaves a member unchanged.
+    /// The members that an update takes from the body as they are. `None` leaves a member unchanged.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 

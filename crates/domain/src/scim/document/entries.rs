@@ -63,7 +63,7 @@ fn entry(members: Object) -> Object {
     entry
 }
 
-/// Returns `true` if an entry states more than its kind.
+/// Returns `true` if an entry has a member other than `type`, `primary` and `display`.
 fn has_content(entry: &Object) -> bool {
     entry.iter().any(|(name, _)| name != "type" && name != "primary" && name != "display")
 }

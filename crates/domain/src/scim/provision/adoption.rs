@@ -48,11 +48,14 @@ impl ProvisioningInput<'_> {
             }
         };
         // The holder of the keys may be another human than the owner of the new address.
-        let keys =
-            if is_own { "" } else { " API keys that act for this person stay valid; revoke those of others." };
+        let keys = if is_own {
+            ""
+        } else {
+            " API keys that act for this person stay valid; revoke those that others use."
+        };
         let message = format!(
-            "{reason}.{keys} To let the identity provider do this, an administrator resolves this issue. The provider \
-             then repeats the request."
+            "{reason}.{keys} To accept this change by the identity provider, an administrator resolves this issue. \
+             The provider then repeats the request."
         );
         Some(self.identity().issue(IssueKind::AdoptionUnconfirmed, message))
     }

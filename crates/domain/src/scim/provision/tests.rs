@@ -379,7 +379,7 @@ fn adoption_of_an_admin_or_another_address_is_confirmed() {
     assert!(input(&hr, &user, Some(&managed_person)).decide().is_ok(), "not an adoption");
     let new_admin = Employee { role: Role::OrgAdmin, ..other.clone() };
     let message = |person| input(&hr, &user, Some(person)).decide().unwrap_err().issue.unwrap().message;
-    assert_ne!(message(&other), message(&new_admin), "the confirmation of a person is none of an org admin");
+    assert_ne!(message(&other), message(&new_admin), "confirming a person must not confirm an org admin");
     for person in [admin, other, person_without_id, new_admin] {
         for kind in [WriteKind::Create, WriteKind::Replace, WriteKind::Change] {
             let adoption_input = ProvisioningInput { kind, ..input(&hr, &user, Some(&person)) };
