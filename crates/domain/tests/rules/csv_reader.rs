@@ -1,5 +1,5 @@
-//! Property tests of the CSV reader: any bytes are read or refused, and well-formed files are read like by the
-//! `csv` crate.
+//! Property tests of the CSV reader: any bytes are read or refused, and the reader and the `csv` crate read the same
+//! cells in well-formed files.
 
 use candor_domain::csv::{self, File, MAX_BYTES, MAX_ROWS, UnreadableFile};
 use proptest::prelude::*;

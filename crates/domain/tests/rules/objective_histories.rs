@@ -44,7 +44,7 @@ struct Model {
     stated: Option<u8>,
 }
 
-/// A fraction in lowest terms with a positive denominator.
+/// Returns a fraction in lowest terms, with a positive denominator.
 fn reduce_fraction(part: i128, whole: i128) -> (i128, i128) {
     let (mut one, mut other) = (part.abs(), whole.abs());
     while other != 0 {
@@ -158,7 +158,7 @@ proptest! {
         for (number, step) in (1_u128..).zip(steps) {
             let count = model.measures.len();
             objective = match step {
-                // Four denominators of a model fit into its integers.
+                // The product of four denominators fits into the integers of the model.
                 Step::Add { start, way, weight } if count < 4 => {
                     let id = Id::from_ulid(Ulid(number));
                     model.measures.push(Measure { id, start, target: start + way, checked: None, weight });

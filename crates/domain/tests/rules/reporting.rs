@@ -91,17 +91,17 @@ proptest! {
         let mut people: Vec<_> = (0..PEOPLE).map(employee).collect();
         for (person, manager) in moves {
             let manager_id = manager.map(|number| people[number].id);
-            let mut reversed_people = people.clone();
-            reversed_people[person].manager_id = manager_id;
+            let mut people_with_move = people.clone();
+            people_with_move[person].manager_id = manager_id;
             match request_move(&people, person, manager) {
                 Ok(state) => {
-                    prop_assert!(!has_cycle(&reversed_people), "a cycle was accepted");
+                    prop_assert!(!has_cycle(&people_with_move), "a cycle was accepted");
                     prop_assert_eq!(state.is_some(), people[person].manager_id != manager_id);
                     people[person] = state.unwrap_or_else(|| people[person].clone());
                     prop_assert_eq!(people[person].manager_id, manager_id);
                 }
                 Err(refusal) => {
-                    prop_assert!(has_cycle(&reversed_people), "{:?} although there would be no cycle", refusal);
+                    prop_assert!(has_cycle(&people_with_move), "{:?} although there would be no cycle", refusal);
                     let DomainError::Unprocessable(problems) = refusal else { panic!("{refusal:?}") };
                     let codes: Vec<_> = problems.as_slice().iter().map(|problem| (problem.field.as_str(), problem.code)).collect();
                     prop_assert_eq!(codes, [("manager_id", Code::ReportingCycle)]);

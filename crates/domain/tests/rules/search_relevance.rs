@@ -32,5 +32,9 @@ fn find_all() -> String {
 fn results_equal_those_judged_by_hand() {
     assert_eq!(SENTENCES.lines().count(), 200);
     let results = find_all();
-    assert!(results == FOUND, "results differ from tests/search/found.txt; judge the new ones:\n{results}");
+    let file = "tests/rules/search_relevance/found.txt";
+    assert!(
+        results == FOUND,
+        "results differ from {file}; judge the new results and store them there:\n{results}"
+    );
 }

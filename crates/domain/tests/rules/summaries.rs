@@ -18,7 +18,7 @@ fn id<K: Kind>(number: u64) -> Id<K> {
     Id::from_ulid(Ulid(number.into()))
 }
 
-/// A generator of numbers that are the same on every run.
+/// A generator whose numbers depend on the seed alone.
 struct Random(u64);
 
 impl Random {

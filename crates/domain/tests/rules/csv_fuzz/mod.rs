@@ -48,7 +48,7 @@ const WORDS: [&[u8]; 24] = [
     b"A@EXAMPLE.COM",
 ];
 
-/// A generator of numbers that are the same on every run.
+/// A generator whose numbers depend on the seed alone.
 struct Random(SplitMix64);
 
 impl Random {
