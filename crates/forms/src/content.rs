@@ -1,15 +1,15 @@
-//! Content of a resource: the members that a request sets one to one, each declared once with its rule.
+//! Content of a resource: the members that a request sets to the value in its body, each declared once with its rule.
 
 use crate::fields::Fields;
 use crate::rule::{DefaultValue, Field, Rule};
 
-/// Declares a resource and, from the same list of members, the parts of its bodies that set them one to one.
+/// Declares a resource and, from the same list of members, the parts of request bodies that set these members.
 ///
 /// A member with a suffix belongs to the content. The suffix is a [`Source`]: the rule of the value, and the
 /// meaning of null and of absence.
 ///
 /// - `pub impact: Option<String> => set by optional(rule::text(0..=NOTE_CHARS)),` is set by creations and updates.
-/// - `pub kind: Type => set once by required(rule::word()).named("type"),` is set by creations only.
+/// - `pub kind: Type => set once by required(rule::word()).with_name("type"),` is set by creations only.
 /// - A member without a suffix is not content. The service sets it, or code beside the declaration reads it, such
 ///   as a reference, which must be resolved first.
 ///
@@ -22,7 +22,7 @@ use crate::rule::{DefaultValue, Field, Rule};
 ///
 ///     pub struct Observation {
 ///         pub id: ObservationId,
-///         pub kind: Type => set once by required(rule::word()).named("type"),
+///         pub kind: Type => set once by required(rule::word()).with_name("type"),
 ///         pub impact: Option<String> => set by optional(rule::text(0..=NOTE_CHARS)),
 ///     }
 /// }
@@ -37,7 +37,7 @@ use crate::rule::{DefaultValue, Field, Rule};
 ///
 /// impl Content {
 ///     pub fn read(fields: &mut Fields) -> Option<Self> {
-///         let kind = required(rule::word()).named("type").read_new("kind", fields);
+///         let kind = required(rule::word()).with_name("type").read_new("kind", fields);
 ///         let impact = optional(rule::text(0..=NOTE_CHARS)).read_new("impact", fields);
 ///         Some(Self { kind: kind?, impact: impact? })
 ///     }

@@ -7,7 +7,7 @@ use crate::fields::StringEnum;
 use crate::params::{self, Params, ValueForm};
 use crate::problem::{Code, ValueError};
 
-/// Maximum number of groups of an answer. If there are more, it has the largest ones.
+/// Maximum number of groups of an answer. If there are more, the answer has the largest groups.
 pub const MAX_GROUPS: usize = 1_000;
 /// Maximum number of members to group by.
 const MAX_MEMBERS: usize = 2;

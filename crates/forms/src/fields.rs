@@ -78,7 +78,7 @@ impl Fields {
         fields.finish(draft)
     }
 
-    /// Returns the fields that `read` declares. It runs on an empty body, and its result is dropped.
+    /// Returns the fields that `read` declares. Runs `read` on an empty body and drops its result.
     #[must_use]
     pub fn describe_fields<T>(read: impl FnOnce(&mut Self) -> T) -> Vec<FieldDescription> {
         let mut fields = Self { described: Some(Vec::new()), ..Self::new(Object::new()) };
@@ -207,7 +207,8 @@ impl Fields {
         self.problems.as_slice().iter().any(|problem| problem.field == name)
     }
 
-    /// Adds a problem that concerns several fields, or their relation.
+    /// Adds a problem to the field of this name, for a rule that a single value cannot show, such as the relation of
+    /// several fields.
     pub fn problem(&mut self, name: &str, flaw: ValueError) {
         self.problems.add(name, flaw);
     }

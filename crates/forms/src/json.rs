@@ -1,6 +1,6 @@
 //! A JSON value that keeps the order of its members and duplicate members.
 //!
-//! Both types implement `Serialize` and `Deserialize` for self-describing formats:
+//! [`Value`] and [`Object`] implement `Serialize` and `Deserialize` for self-describing formats:
 //!
 //! ```
 //! use candor_forms::json::{Object, Value};
@@ -30,7 +30,7 @@ pub enum Value {
     Bool(bool),
     /// A number, integer or decimal.
     Number(Number),
-    /// A string, without escapes.
+    /// A string, with its escapes decoded.
     Text(String),
     /// An array of values.
     List(Vec<Value>),

@@ -4,7 +4,7 @@
 //! request are collected in [`problem::ValidationErrors`]. The same rules describe the members for the API document
 //! ([`schema`]). Below them are the basic values: ids, times, texts, decimals, JSON with exact numbers, secrets.
 //!
-//! The crate knows no resource. `candor-domain` has these, and exports these modules again.
+//! The crate knows no resource. The resources are in `candor-domain`, which re-exports the modules of this crate.
 
 pub use ulid;
 

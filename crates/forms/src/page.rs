@@ -76,7 +76,7 @@ impl SortBy {
 pub struct Sort {
     /// The value to order by.
     pub by: SortBy,
-    /// Whether the largest value comes first.
+    /// `true` if the largest value comes first.
     pub descending: bool,
 }
 
@@ -132,12 +132,12 @@ impl PageRequest {
     pub const ALL: Self = Self { limit: MAX_LIMIT, after: None };
 }
 
-/// A page of entries, and whether another page follows.
+/// A page of entries, with a flag that tells if another page follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
     /// The entries in order.
     pub items: Vec<T>,
-    /// Whether another page follows.
+    /// `true` if another page follows.
     pub more: bool,
 }
 
@@ -155,7 +155,7 @@ impl<T> Page<T> {
 pub struct SortKey<T> {
     /// The value to order by.
     pub by: SortBy,
-    /// Returns this value of an entry.
+    /// Returns the value by which an entry is ordered.
     pub key: fn(&T) -> Key,
     /// The words of the `sort` parameter; one with a leading `-` means descending.
     pub words: &'static [&'static str],

@@ -71,7 +71,7 @@ pub enum Archived {
     #[default]
     #[strum(to_string = "false")]
     No,
-    /// Archived entries and no others.
+    /// Only archived entries.
     #[strum(to_string = "true")]
     Yes,
     /// Entries in use and archived ones.
@@ -207,8 +207,8 @@ impl Params {
         filters
     }
 
-    /// Returns whether a write is only a trial, by the parameter `dry_run`; `is_possible` says whether its
-    /// operation has trials (decision A18).
+    /// Returns `true` if the parameter `dry_run` makes a write a trial. `is_possible` is `true` if the operation
+    /// has trials (decision A18).
     ///
     /// # Errors
     /// The problem of the parameter: `invalid_format` if it is repeated, `invalid_enum` for a value other than

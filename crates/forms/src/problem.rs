@@ -133,8 +133,8 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// Maximum number of collected problems. A request of 256 KiB can have 100,000, and their list has twelve times its
-/// size.
+/// Maximum number of collected problems. A request of 256 KiB can have 100,000 problems, whose list would be twelve
+/// times as large as the request.
 pub const MAX_PROBLEMS: usize = 100;
 
 /// Problems in the order in which they were found. Those beyond [`MAX_PROBLEMS`] are counted only.

@@ -75,7 +75,7 @@ pub enum Shape {
     },
     /// A decimal number within the bounds of [`Decimal`](crate::decimal::Decimal).
     Decimal,
-    /// A decimal number within the same bounds, or a boolean.
+    /// A decimal number within the bounds of [`Decimal`](crate::decimal::Decimal), or a boolean.
     DecimalOrFlag,
     /// A calendar date, `YYYY-MM-DD`.
     Date,

@@ -86,19 +86,24 @@ pub const fn unix_seconds(at: Timestamp) -> i64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
     /// The secret is empty or has nothing behind its prefix, so that any sender could sign.
-    #[error("the signing secret is empty")]
+    #[error("the signing secret is empty: set the secret of the webhook subscription")]
     NoSecret,
     /// The header is not `t=<unix_seconds>,v1=<hex>[,v1=<hex>…]`.
-    #[error("the signature header is malformed")]
+    #[error("the value of `X-Service-Signature` is not `t=<unix_seconds>,v1=<hex>`: pass it as received")]
     Malformed,
     /// The signature is older than [`TOLERANCE_SECONDS`].
-    #[error("the signature is too old")]
+    #[error(
+        "the signature is more than 5 minutes old: the request is a replay, or the clock of the receiver is fast"
+    )]
     TooOld,
     /// The signature is dated more than [`TOLERANCE_SECONDS`] in the future.
-    #[error("the signature is from the future")]
+    #[error("the signature is dated more than 5 minutes in the future: check the clock of the receiver")]
     TooNew,
-    /// No signature matches this body and secret.
-    #[error("no signature matches the body")]
+    /// No signature matches: the body was changed, or the secret is not one of the subscription.
+    #[error(
+        "no signature matches the body: check that the secret is that of the webhook subscription, and that the body \
+         is verified as received, before it is parsed"
+    )]
     Forged,
 }
 

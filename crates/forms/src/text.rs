@@ -109,7 +109,7 @@ const fn is_forbidden_control(letter: char) -> bool {
 pub fn email(text: &str) -> Result<(), ValueError> {
     check_length(text, 1..=EMAIL_CHARS)?;
     if !text.validate_email() {
-        // The reader does not see it, so it has to be named.
+        // The user does not see the character, so the message names it.
         let hidden_letter = text.chars().find(|letter| *letter != ' ' && is_blank(*letter));
         return Err(hidden_letter.map_or_else(
             || ValueError::format("an e-mail address"),
@@ -201,7 +201,7 @@ pub fn address_key(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    // A text that no address can be: the encoding of a domain is not linear in its length.
+    // No address is this long, and the time to encode a domain grows faster than its length.
     let is_long = text.len() > 4 * EMAIL_CHARS;
     let Some((local, domain)) = text.rsplit_once('@').filter(|_| !is_long) else {
         return fold_case(text).nfc().collect();

@@ -8,7 +8,7 @@ pub const WINDOW_MILLIS: i64 = 60_000;
 pub const WINDOW_SECONDS: u32 = 60;
 
 /// The times of the counted requests, oldest first, in a ring buffer that grows on demand up to the limit. Windows of a
-/// process use its monotonic clock; a window by another clock survives that the clock is set back.
+/// process use its monotonic clock. A window that uses another clock still works after that clock is set back.
 ///
 /// ```
 /// use candor_forms::time::Timestamp;

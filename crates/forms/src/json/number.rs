@@ -11,7 +11,7 @@ use super::Value;
 const SAFE_DIGITS: usize = 15;
 
 /// A number of a JSON text. [`Number::text`] is exact where the number was read with [`parse`]. Two numbers are equal
-/// if they are so in binary floating point.
+/// if they have the same value in binary floating point.
 #[derive(Debug, Clone)]
 pub struct Number {
     value: serde_json::Number,

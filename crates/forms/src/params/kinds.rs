@@ -174,7 +174,7 @@ pub const fn id<K: Kind>(name: &'static str, about: &'static str) -> Param<Id<K>
 /// Reads an id to compare with. A malformed id becomes the zero id, which no resource has.
 ///
 /// # Errors
-/// None; the other parsers have the same signature.
+/// Returns no error. The `Result` gives it the signature of the other parsers.
 pub fn parse_id<K: Kind>(text: &str) -> Result<Id<K>, ValueError> {
     Ok(text.parse().unwrap_or(Id::from_bytes([0; 16])))
 }

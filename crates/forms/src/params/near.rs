@@ -20,8 +20,8 @@ const MISSPELLED_LETTERS: usize = 5;
 /// Maximum number of edits between a misspelled name and the right one.
 const MOST_EDITS: usize = 2;
 
-/// Returns the right form of a parameter that the request does not have, or `None` if the parameter is a foreign one.
-/// `known` are the names that the request reads.
+/// Returns the right form of a parameter that the request does not read, or `None` if the parameter resembles none
+/// of the service. `known` are the names that the request reads.
 pub(super) fn right_form(name: &str, known: &[String]) -> Option<String> {
     let plain = decode_once(name).trim().to_lowercase();
     if plain.starts_with(PAGE) {
@@ -30,7 +30,7 @@ pub(super) fn right_form(name: &str, known: &[String]) -> Option<String> {
     let Some((word, form)) = FORMS.iter().find(|(word, _)| plain.starts_with(word)) else {
         return misspelled_form(&plain, known);
     };
-    // A word without anything else is a parameter of other lists.
+    // A correctly spelled `since`, say, is a parameter of other lists, and ignored here like any unknown parameter.
     if name == *word && *word != "filter" {
         return None;
     }
@@ -59,7 +59,8 @@ fn misspelled_form(plain: &str, known: &[String]) -> Option<String> {
     known.iter().find(is_plain).map(|name| format!("{name}=…"))
 }
 
-/// Returns `true` if a name has the letters and digits of a parameter, whatever separates them, or all but one.
+/// Returns `true` if the letters and digits of a name are those of a parameter or, in a long enough name, one edit
+/// away from them. Separators and case do not count.
 fn is_same_or_misspelled(name: &str, parameter: &str) -> bool {
     let letters =
         |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();

@@ -116,7 +116,8 @@ pub const fn word<T: StringEnum>() -> OneOf<T> {
     one_of(T::NAME, T::ALL)
 }
 
-/// Creates the rule of one of some words of an enumeration. `name` is their name in the OpenAPI document.
+/// Creates the rule of one word out of `allowed`, which is a part of an enumeration. `name` is the name of this part
+/// in the OpenAPI document.
 #[must_use]
 pub const fn one_of<T: StringEnum>(name: &'static str, allowed: &'static [T]) -> OneOf<T> {
     OneOf { name, allowed, is_trimmed: false }
@@ -229,8 +230,8 @@ pub const fn datetime() -> Checked<Timestamp> {
     rule(instant, || Shape::Datetime)
 }
 
-/// Creates the rule of a datetime within the last days. The field itself checks the bound; `days` is only the
-/// documented shape.
+/// Creates the rule of a datetime of the last days. `days` returns the documented shape with their number. The rule
+/// does not check this bound; the reader of the field does.
 #[must_use]
 pub const fn recent(days: fn() -> Shape) -> Checked<Timestamp> {
     rule(instant, days)

@@ -12,7 +12,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 pub struct Nested<T, F = fn(&mut Fields) -> Option<T>>(F, std::marker::PhantomData<fn() -> T>);
 
 /// Creates the rule of an object whose members `read` takes like those of a body. The parsed value holds the
-/// problems of the members; [`Fields::nested`] moves them to the body's.
+/// problems of the members; [`Fields::nested`] adds them to the problems of the body.
 pub const fn nested<T>(read: fn(&mut Fields) -> Option<T>) -> Nested<T> {
     Nested(read, std::marker::PhantomData)
 }
