@@ -122,7 +122,7 @@ content! {
         pub url: String,
         /// Subscribed event types. `*` means all types, including future ones.
         pub event_types: Topics => set by required(TOPICS).about("Duplicates are removed."),
-        /// Event types that are sent: those of `event_types` that the API key could read that last changed
+        /// Event types that are sent: those of `event_types` that could be read by the API key that last changed
         /// `event_types`, `payload`, `filter` or `url`.
         pub effective_event_types: Topics,
         /// `true` if events are delivered. `false` pauses delivery.

@@ -90,7 +90,7 @@ impl Topics {
     }
 
     /// Returns the topics of which this caller may be sent events with this payload (decision F6). `*` stands for the
-    /// types that the caller may read. If the caller may read all types, it stays `*` and includes later types.
+    /// types that the caller may read. If these are all types, the result is `*`, which includes later types.
     ///
     /// # Errors
     /// The first reason against a type that is named.

@@ -20,8 +20,8 @@ const MISSPELLED_LETTERS: usize = 5;
 /// Maximum number of edits between a misspelled name and the right one.
 const MOST_EDITS: usize = 2;
 
-/// Returns the right form of a parameter that the request does not read, or `None` if the parameter resembles none
-/// of the service. `known` are the names that the request reads.
+/// Returns the right form of a parameter that the request does not read, or `None` if the parameter is to be ignored.
+/// `known` are the names that the request reads.
 pub(super) fn right_form(name: &str, known: &[String]) -> Option<String> {
     let plain = decode_once(name).trim().to_lowercase();
     if plain.starts_with(PAGE) {
@@ -30,7 +30,7 @@ pub(super) fn right_form(name: &str, known: &[String]) -> Option<String> {
     let Some((word, form)) = FORMS.iter().find(|(word, _)| plain.starts_with(word)) else {
         return misspelled_form(&plain, known);
     };
-    // A correctly spelled `since`, say, is a parameter of other lists, and ignored here like any unknown parameter.
+    // An exact word, such as `since`, is a parameter of other lists. It is ignored here.
     if name == *word && *word != "filter" {
         return None;
     }
