@@ -17,7 +17,7 @@ async fn with(slow_reads: SlowReads) -> TestApi {
 async fn slow_list_over_share_or_deadline_is_503_with_advice() {
     let usual = SlowReads::with_places(2);
     let table = [
-        (SlowReads { places: 0, ..usual }, "have used up their share"),
+        (SlowReads { places: 0, ..usual }, "other slow requests"),
         (SlowReads { deadline: Duration::ZERO, ..usual }, "took too long"),
     ];
     for (limits, why) in table {

@@ -2,12 +2,12 @@
 
 use candor_port_storage::ChangeSet;
 
-/// A change set under construction; empty until its first part, which has the first audit entry.
+/// A change set under construction. It is empty until the first part is added, whose audit entry becomes the first.
 #[derive(Default)]
 pub(crate) struct Batch(Option<ChangeSet>);
 
 impl Batch {
-    /// Adds a part, see [`ChangeSet::append`].
+    /// Adds the change set of one decision, see [`ChangeSet::append`].
     pub(crate) fn add(&mut self, part: ChangeSet) {
         match &mut self.0 {
             None => self.0 = Some(part),

@@ -10,7 +10,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// End of a commit that the store decided.
+/// Result of a commit, unless the store failed.
 enum Committed<T> {
     Saved(T),
     /// Another change was committed first, so that the decision is made again.
@@ -19,7 +19,7 @@ enum Committed<T> {
     Replayed,
 }
 
-/// Reads the result of a commit. This is the only place that does.
+/// Converts the result of a commit. No other function interprets a [`CommitError`].
 ///
 /// # Errors
 /// The store failed.
@@ -46,7 +46,7 @@ pub(crate) fn unless_overtaken<T>(committed: Result<T, CommitError>) -> Result<O
     })
 }
 
-/// End of the commit of a piece of a request.
+/// Result of the commit of a piece of a request.
 pub(crate) enum SavedPiece {
     /// The piece is saved.
     Saved,
@@ -60,8 +60,8 @@ pub(crate) enum SavedPiece {
 }
 
 impl SavedPiece {
-    /// Returns the reply of the request if this was its last piece: `reply`, or that of the earlier request.
-    /// `None` if another change was committed first.
+    /// Returns the reply of a request whose last piece this is: `reply` if the piece is saved, or the stored reply of
+    /// the earlier request. Returns `None` if another change was committed first.
     pub(crate) fn reply(self, reply: Reply) -> Option<Reply> {
         match self {
             Self::Saved => Some(reply),
@@ -72,7 +72,7 @@ impl SavedPiece {
 }
 
 impl Services {
-    /// Commits a piece of a request, if its caller still has its rights.
+    /// Commits a piece of a request, if the caller still has the rights with which the request began.
     ///
     /// # Errors
     /// Errors of the store, of [`Services::confirm_caller`] and of [`Services::stored_reply`].
@@ -91,7 +91,8 @@ impl Services {
         })
     }
 
-    /// Commits a change set that is planned again if another change was committed first; `false` says so.
+    /// Commits a change set that its caller plans again if it was not saved. Returns `false` if another change was
+    /// committed first, or the idempotency key has a stored reply.
     pub(super) async fn commit_unless_overtaken(&self, tenant: Tenant, change: ChangeSet) -> Result<bool, Error> {
         match self.commit(tenant, change).await? {
             Committed::Saved(()) => Ok(true),
@@ -99,11 +100,11 @@ impl Services {
         }
     }
 
-    /// Commits a change set of the service itself, which relies on nothing but the versions of its rows. Returns
-    /// `false` if another change was committed first.
+    /// Commits a change set of the service itself, whose only condition is that its rows still have their versions.
+    /// Returns `false` if another change was committed first.
     ///
     /// # Errors
-    /// [`Error::Unavailable`], [`Error::Bug`].
+    /// [`Error::Unavailable`], [`Error::Bug`], which any other conflict is too.
     pub(crate) async fn commit_unless_stale(&self, tenant: Tenant, change: ChangeSet) -> Result<bool, Error> {
         match self.commit(tenant, change).await? {
             Committed::Saved(()) => Ok(true),
@@ -121,7 +122,7 @@ impl Services {
         if self.commit_unless_stale(tenant, change).await? { Ok(()) } else { Err(Error::Contended) }
     }
 
-    /// Commits a change set and hands its queued deliveries to the engine of this process.
+    /// Commits a change set and hands its queued deliveries to the delivery engine of this process.
     async fn commit(&self, tenant: Tenant, mut change: ChangeSet) -> Result<Committed<()>, Error> {
         for event in &mut change.events {
             event.request_id.clone_from(&change.audit.request_id);

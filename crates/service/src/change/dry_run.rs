@@ -38,7 +38,7 @@ impl Services {
     /// first.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store; [`Error::Bug`] if the planned reply is not JSON.
     pub(crate) async fn preview(&self, tenant: Tenant, plan: ChangePlan) -> Result<Option<Reply>, Error> {
         let (change, reply) = match plan {
             ChangePlan::Unchanged(reply) => return effects(None, &reply).map(Some),
@@ -95,8 +95,8 @@ fn new_ids(change: &ChangeSet) -> BTreeSet<[u8; 16]> {
     rows.filter(|row| row.version_read().is_none()).map(|row| row.id()).collect()
 }
 
-/// Values that a change makes anew each time. A dry run shows null in their place, because the real change makes
-/// others.
+/// Values that each run of a change creates, such as ids and secrets. A dry run shows null in their place, because the
+/// real change would create different ones.
 struct MadeValues {
     /// Ids of new rows, and new ids within them.
     ids: BTreeSet<[u8; 16]>,

@@ -69,7 +69,7 @@ impl Services {
         Err(Error::Contended)
     }
 
-    /// Commits a plan and returns its reply, or the stored reply of an earlier request with the same key.
+    /// Commits a plan and returns its reply, or the stored reply of an earlier request with the same idempotency key.
     /// Returns `None` if another change was committed first. Not generic, so that it is compiled once.
     async fn commit_or_replay(
         &self,

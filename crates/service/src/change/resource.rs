@@ -29,7 +29,7 @@ use crate::context::services::{Services, or_not_found, render};
 use crate::context::visible::{self, NarrowedResource};
 
 /// Builder of a change: a decision about one resource and the rows saved with it.
-#[must_use = "nothing is saved until one of the verbs has it"]
+#[must_use = "a pending change is saved only if the closure of `create`, `update` or `act` returns it"]
 pub(crate) struct PendingChange<T> {
     decision: Decision<T>,
     requires: Vec<Require>,
@@ -284,7 +284,7 @@ impl Services {
         let visible_state = visible::narrow_resource(self, context, &decision.state, &fresh).await?;
         let (mut change, state) = self.change_set(context, decision, &json, at);
         if let Some(state_before) = before.filter(|_| context.dry_run) {
-            // The entry of a dry run is shown and not stored.
+            // The caller sees the audit entry of a dry run, which must not show hidden fields. It is not stored.
             let visible_before = visible::as_shown(self, context, state_before).await?;
             let state_after = visible_state.as_ref().map_or(&state, |visible_state| &visible_state.value);
             let side_before = Side { whole: &state_before.value, shown: &visible_before.value };

@@ -64,8 +64,8 @@ impl Authenticator {
         Self { store, clock, known, unknown, used: Mutex::default(), noted: Mutex::default() }
     }
 
-    /// Returns the caller that a key authenticates in this process, whatever the key's networks. Returns `None` if
-    /// the key is malformed, unknown, expired or revoked, or its person has left.
+    /// Returns the caller that a key authenticates in this process, without a check of the key's networks. Returns
+    /// `None` if the key is malformed, unknown, expired or revoked, or its person has left.
     ///
     /// # Errors
     /// [`StorageError`] if the store was needed and did not answer.
@@ -74,8 +74,8 @@ impl Authenticator {
         self.authenticate_hash(hash, |_| true).await
     }
 
-    /// Returns the caller that a key authenticates for a client with this address, `None` for an address that cannot be
-    /// read. Returns no caller for a client outside the key's networks (decision B12).
+    /// Returns the caller that a key authenticates for a client. `client` is the address of the client, or `None` if
+    /// it is unknown. Returns no caller for a client outside the key's networks (decision B12).
     ///
     /// # Errors
     /// [`StorageError`] if the store was needed and did not answer.
@@ -103,7 +103,7 @@ impl Authenticator {
         self.look_up(hash, now, is_admitted).await
     }
 
-    /// Returns the caller of a key if it is admitted, and notes the use of the key.
+    /// Returns the caller of a key if `is_admitted` accepts the caller, and notes the use of the key.
     fn admit(&self, key: CachedKey, now: Timestamp, is_admitted: impl Fn(&Caller) -> bool) -> Option<Arc<Caller>> {
         let caller = key.caller.filter(|caller| is_admitted(caller))?;
         self.note_use(&key.record, now);
@@ -127,8 +127,8 @@ impl Authenticator {
         Ok(self.admit(key, now, is_admitted))
     }
 
-    /// Returns the caller of a client's key as the store has it now. A cached caller could give back rights that
-    /// its person has just lost.
+    /// Returns the caller of a client's key with the rights that the store has now, without the cache. A cached caller
+    /// could still have rights that the person of the key has just lost.
     ///
     /// # Errors
     /// [`StorageError`] if the store did not answer.
@@ -141,8 +141,8 @@ impl Authenticator {
         self.look_up(hash, self.clock.now(), |caller| is_in_networks(caller, client)).await
     }
 
-    /// Returns `true` if a caller still has the rights with which its request began. `is_anew` reads them from the
-    /// store.
+    /// Returns `true` if a caller still has the rights with which the request began. With `is_anew`, the present rights
+    /// are read from the store instead of the cache.
     ///
     /// # Errors
     /// [`StorageError`] if the store was needed and did not answer.

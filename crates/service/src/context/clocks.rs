@@ -54,6 +54,7 @@ struct ObservedClocks {
     last: (Timestamp, Duration),
     /// Steady time since which both clocks have advanced at the same rate.
     evenly_since: Duration,
+    /// Steady time of the last warning about the clocks.
     said: Option<Duration>,
 }
 

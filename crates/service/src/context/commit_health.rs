@@ -1,15 +1,16 @@
-//! Outcome of the last commits, for readiness: a probe may still fit where the work does not.
+//! Outcome of the last commit, for the readiness check. If the store lacks room, the small row of a readiness probe may
+//! still be written while commits fail.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use candor_port_storage::{CommitError, StorageError};
 
-/// Time for which a commit that failed for want of room counts. Then a request may try again: without requests no
-/// commit would succeed.
+/// Time for which the instance is not ready after a commit failed for want of room. Then it takes requests again,
+/// because only the commit of a request shows that there is room.
 const COUNTS: Duration = Duration::from_secs(10);
 
-/// The newest commit that failed for want of room, if none has succeeded since.
+/// The newest commit that failed for want of room (disk space or memory), if no commit has succeeded since.
 #[derive(Default)]
 pub struct CommitHealth(Mutex<Option<(Duration, String)>>);
 
@@ -25,7 +26,7 @@ impl CommitHealth {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = failure;
     }
 
-    /// Returns the cause if the last commit failed for want of room.
+    /// Returns the cause if the last commit failed for want of room less than 10 seconds ago.
     pub fn lacks_room(&self, now: Duration) -> Option<String> {
         let last_failure = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, cause) = last_failure.as_ref()?;

@@ -1,4 +1,5 @@
-//! Beginning of an erasure, the encrypted names of the person in other systems, and the stored responses that name the person.
+//! Beginning of an erasure, the encrypted names of the person in other systems, and the stored responses that name
+//! the person.
 
 use std::collections::BTreeMap;
 
@@ -70,7 +71,7 @@ pub(crate) struct ErasureOrigin {
 }
 
 /// Returns a new erasure, and the writes of its beginning: the pseudonym in place of the person, the erasure, and
-/// the revoked keys. `person` is the stored person and the pseudonym.
+/// the revoked keys. `stored` is the person as stored, `erased` is the same person with a pseudonym.
 pub(crate) async fn begin(
     services: &Services,
     tenant: Tenant,
@@ -103,7 +104,7 @@ pub(crate) async fn begin(
     Ok((erasure, writes))
 }
 
-/// Lets an erasure that waits for the end of a hold look again at once.
+/// Makes an erasure that waits for the end of a legal hold due now, so that it checks for holds again.
 pub(crate) async fn resume(services: &Services, tenant: Tenant, erasure: ErasureId) -> Result<(), Error> {
     let set = vec![
         (Column::new("resumes_at", Type::Time), SqlValue::Null(Type::Time)),
@@ -136,7 +137,7 @@ async fn count_issues(services: &Services, tenant: Tenant, person: EmployeeId) -
     }
 }
 
-/// Counts the rows of each kind that are found by an index. The scans find further rows.
+/// Counts the rows about the person that an index finds, by kind. The scans of the erasure find further rows later.
 async fn counts(
     services: &Services,
     tenant: Tenant,

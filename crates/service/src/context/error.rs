@@ -79,13 +79,13 @@ impl From<StorageError> for Error {
 fn advice(slow: &TooSlow) -> String {
     let conditions = slow.conditions.join(" and ");
     let what = match slow.conditions.as_slice() {
-        [] => "What may be seen of this list is far apart".to_owned(),
+        [] => "The entries of this list that the key may see are far apart".to_owned(),
         [_] => format!("No index answers {conditions} in this order"),
         _ => format!("No index answers {conditions} together in this order"),
     };
     let cause = match slow.cause {
-        SlowCause::OutOfTime => "looking through the rest took too long",
-        SlowCause::NoPlace => "other requests of this kind have used up their share for the moment",
+        SlowCause::OutOfTime => "reading took too long",
+        SlowCause::NoPlace => "other slow requests of the organization are still running",
     };
     if let ["group_by" | "window"] = slow.conditions.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         return format!(
@@ -94,7 +94,7 @@ fn advice(slow: &TooSlow) -> String {
     }
     let narrow =
         if slow.conditions.is_empty() { "by a filter".to_owned() } else { format!("or leave out {conditions}") };
-    format!("{what}, and {cause}. Narrow {narrow}, or sort by what is filtered.")
+    format!("{what}, and {cause}. Narrow {narrow}, or sort by a filtered field.")
 }
 
 impl From<TooMuchWaits> for Error {

@@ -13,11 +13,11 @@ const MAX_IN_ALL: usize = 8;
 /// Gauge metric of the running exports.
 const RUNNING: &str = "candor_exports_running";
 
-/// Counts the running exports. Clones share the counts.
+/// Numbers of running exports by organization. Clones share the numbers.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ExportPermits(Arc<Mutex<HashMap<OrganizationId, usize>>>);
 
-/// Permit for one export; dropping it ends the count.
+/// Permit for one running export. When it is dropped, the export no longer counts as running.
 #[derive(Debug)]
 pub(crate) struct ExportPermit {
     permits: ExportPermits,

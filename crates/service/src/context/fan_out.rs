@@ -1,5 +1,6 @@
 //! Limits the deliveries that one commit queues. An event queues one delivery per subscription that wants it, in
-//! the same commit. So commits of many events are limited by both counts, and other writers do not wait long.
+//! the same commit. So a commit is limited by its number of events and its number of deliveries, and other writers do
+//! not wait long.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;

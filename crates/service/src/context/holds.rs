@@ -16,11 +16,11 @@ use crate::context::error::Error;
 use crate::context::person_data;
 use crate::context::services::Services;
 
-/// Resources of a page, and the people in them who are under a legal hold.
+/// The people under a legal hold, among the people of some resources.
 pub(crate) struct HeldPeople(BTreeSet<EmployeeId>);
 
 impl HeldPeople {
-    /// Finds the held people in some resources.
+    /// Reads which people of these resources are under a legal hold.
     pub(crate) async fn find<'a, T: Retained + 'a>(
         services: &Services,
         tenant: Tenant,
@@ -32,7 +32,7 @@ impl HeldPeople {
         Ok(Self(rows.into_iter().filter(|row| row.value.hold.is_some()).map(|row| row.value.id).collect()))
     }
 
-    /// Returns `true` if a resource stays because of a hold.
+    /// Returns `true` if a resource must stay, because one of its people is under a legal hold.
     pub(crate) fn keep(&self, resource: &impl Retained) -> bool {
         resource.people().iter().any(|person| self.0.contains(person))
     }
@@ -44,7 +44,7 @@ pub(crate) fn require_unheld<'a, T: Retained + 'a>(resources: impl IntoIterator<
     ErasureChange::RequireUnheld { people: people.into_iter().collect() }
 }
 
-/// Returns the authors of the check-ins of an objective, whose texts go with it.
+/// Returns the authors of the check-ins of an objective. The removal of the objective removes their texts too.
 pub(crate) async fn check_in_authors(
     services: &Services,
     tenant: Tenant,

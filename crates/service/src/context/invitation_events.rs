@@ -7,11 +7,11 @@ use candor_domain::time::Timestamp;
 use crate::context::error::Error;
 use crate::context::services::{Services, render};
 
-/// Creates the events of a change of an invitation; `before` is `None` for a new one. `person` is the status of
-/// its person after the change.
+/// Creates the events of a change of an invitation. `before` is `None` for a new invitation, and `person` is the
+/// status of the invited person after the change.
 ///
 /// # Errors
-/// [`Error::Bug`] if it cannot be rendered.
+/// [`Error::Bug`] if the invitation cannot be rendered.
 pub(crate) fn events(
     services: &Services,
     before: Option<&Invitation>,

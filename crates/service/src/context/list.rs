@@ -93,8 +93,8 @@ where
     page_by(services, context, request, page, |entry| entry.id().to_bytes(), show).await
 }
 
-/// Returns a page whose entries are written with the resources that `expand` inlines. They are read for `at_a_time`
-/// entries, so little more is read than fits into the page.
+/// Returns a page whose entries are written with the resources that `expand` inlines. These resources are read for
+/// `at_a_time` entries at once, so that little more is read than fits into the page.
 ///
 /// # Errors
 /// Errors of the store; [`Error::Bug`] if an entry cannot be rendered.
@@ -180,8 +180,9 @@ impl<'a> Pieces<'a> {
         self.turn = None;
     }
 
-    /// Yields to other tasks after each piece of a body of this length, holding a permit for large work. `held_bytes`
-    /// is about the size of the data that stays in memory until the permit comes.
+    /// Yields to other tasks if the body has grown by a piece since the last time, and takes a permit for large work
+    /// first. `length` is the present length of the body, and `held_bytes` about the size of the data that stays in
+    /// memory until the permit comes.
     pub(crate) async fn let_others_go_first(&mut self, length: usize, held_bytes: usize) -> Result<(), Error> {
         if length.saturating_sub(self.begins) >= PIECE_BYTES {
             self.begins = length;
@@ -229,8 +230,8 @@ impl<'a, T: Sortable> Envelope<'a, T> {
         Ok(())
     }
 
-    /// Yields to other tasks after each piece of the page. The entries that are not written yet count as large as the
-    /// mean of those that are.
+    /// Yields to other tasks after each piece of the page. Estimates the size of all entries by the mean size of the
+    /// written ones.
     async fn let_others_go_first(&mut self) -> Result<(), Error> {
         let length = self.body.len();
         let held_bytes = length / self.entries.max(1) * self.available;

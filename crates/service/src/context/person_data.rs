@@ -98,7 +98,7 @@ pub(crate) fn position<T: Sortable + Resource>(entry: &T) -> Option<Position> {
 }
 
 /// Returns a page of entries of the audit log, the oldest ones first, and the position behind it; `None` at the
-/// end. There is no other way to read the entries about a resource, because their number has no bound.
+/// end. All code reads the entries about a resource in such pages, because their number has no bound.
 pub(crate) async fn audit_page(
     services: &Services,
     tenant: Tenant,

@@ -21,7 +21,7 @@ use crate::context::error::Error;
 pub struct RequestContext {
     /// API key of the request, with its permissions.
     pub caller: Arc<Caller>,
-    /// The key of the request, by which the caller is looked up again; `None` for a caller without one.
+    /// The key of the request, by which the caller is looked up again; `None` if no key authenticated the caller.
     pub admission: Option<Admission>,
     /// Id of the request, for logs and the audit log.
     pub request: RequestId,

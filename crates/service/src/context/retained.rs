@@ -25,8 +25,8 @@ use crate::context::error::Error;
 use crate::context::holds::{HeldPeople, check_in_authors};
 use crate::context::services::Services;
 
-/// Order of the archived resources: the longest archived first. Archived resources never change, so this is the
-/// time of the archiving.
+/// Order of the archived resources: the longest archived first. Archived resources never change, so `updated_at` is
+/// the time of the archiving.
 const ORDER: Sort = Sort::ascending_by(SortBy::UpdatedAt);
 
 /// A kind of archived resources that a rule removes.
@@ -78,7 +78,7 @@ impl Source {
 #[derive(Debug)]
 pub(crate) struct ExpiredResource {
     pub(crate) id: [u8; 16],
-    /// The people whose legal hold would keep it.
+    /// The people whose legal hold would keep the resource.
     pub(crate) people: Vec<EmployeeId>,
     /// The id with its prefix.
     pub(crate) text: String,

@@ -8,7 +8,8 @@ use candor_domain::id::ConnectorId;
 use candor_domain::people::connector::{KEPT_REQUESTS, ScimRequest};
 use candor_port_storage::{Storage, StorageError};
 
-/// Requests that are not in the store yet, by data set and connector. Older ones than the store keeps are dropped.
+/// Requests that are not in the store yet, by data set and connector. If a connector has more than the store keeps, the
+/// oldest ones are dropped.
 #[derive(Debug, Default)]
 pub struct ScimLog {
     pending: Mutex<HashMap<(Tenant, ConnectorId), VecDeque<ScimRequest>>>,

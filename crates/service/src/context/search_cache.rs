@@ -14,7 +14,8 @@ use quick_cache::{DefaultHashBuilder, OptionsBuilder, Weighter};
 
 /// Maximum size of the cache in bytes.
 const MOST_BYTES: u64 = 40 * 1024 * 1024;
-/// Expected number of entries. Half as many evicted ones are remembered by their keys, and stay when they are read again.
+/// Expected number of entries. The cache also remembers the keys of half as many evicted entries: if such an entry is
+/// read again, it stays longer.
 const ENTRIES: usize = 8_192;
 /// Number of parts of the cache, each with a lock of its own.
 const SHARDS: usize = 4;
@@ -52,9 +53,9 @@ impl Weighter<EntryKey, Contents> for Bytes {
 
 /// Cache of blocks and keys, shared by all tenants.
 ///
-/// Entries that are read once leave first, then those that were not read for long. By frequency of use alone, the
-/// entries of a tenant who has searched much would keep out those of others, and by the last use alone, a walk
-/// over more entries than fit would find nothing.
+/// Evicts entries that were read only once, then the least recently read ones. Eviction by frequency of use alone would
+/// let a tenant who has searched much keep out the entries of other tenants. Eviction by last use alone would evict
+/// every entry of a repeated scan over more entries than fit.
 pub(crate) struct IndexCache(Cache<EntryKey, Contents, Bytes>);
 
 impl fmt::Debug for IndexCache {
@@ -240,7 +241,11 @@ mod tests {
         let first = cache.blocks((&store, tenant(1)), &blocks_of_first).await.unwrap();
         change(&store, IndexChange { replaced: vec![it.segment.id], ..IndexChange::created_at(AT) }).await;
         assert_eq!(store.remove_replaced(LATER, 10).await.unwrap(), 1);
-        assert_eq!(cache.blocks((&store, tenant(1)), &blocks_of_first).await.unwrap(), first, "it is kept");
+        assert_eq!(
+            cache.blocks((&store, tenant(1)), &blocks_of_first).await.unwrap(),
+            first,
+            "the cache keeps it"
+        );
     }
 
     #[tokio::test]

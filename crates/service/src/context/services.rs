@@ -44,8 +44,8 @@ pub(crate) const ATTEMPTS: usize = 8;
 /// Maximum age of a look-up of the caller at a commit. Together with the maximum age of a cached record, this is a
 /// second.
 const CONFIRMED: Duration = Duration::from_millis(100);
-/// Maximum age of the look-up of the caller at the commit of a write that gives access. Their caller is read from
-/// the store.
+/// Maximum age of the look-up of the caller at the commit of a write that gives access. For such a write, the caller is
+/// looked up in the store instead of the cache.
 const GRANT_CONFIRMED: Duration = Duration::from_millis(10);
 
 /// Operator settings that use cases need.
@@ -57,11 +57,12 @@ pub struct ServiceSettings {
     pub max_subscriptions: u32,
     /// Maximum number of valid keys of an organization that act for no person (decision B7).
     pub max_keys: u32,
-    /// Retention of unread notifications, the longest of all notifications.
+    /// Retention of unread notifications. Read notifications are not kept longer.
     pub notification_retention: Duration,
     /// `true` if a mail server for invitations is configured.
     pub sends_mail: bool,
-    /// Maximum number of invitation mails of an organization per day, before its invitations were accepted.
+    /// Maximum number of invitation mails per day of an organization without accepted invitations. The limit grows with
+    /// their number.
     pub mails_per_day: u32,
     /// Deadline of a search (decision A17).
     pub search_deadline: Duration,
@@ -108,7 +109,8 @@ impl ServiceSettings {
 
 /// Number of uploads of many people that run at the same time in a process. Each holds up to 32 MiB of stored people.
 const LARGE_UPLOADS: usize = 4;
-/// Number of them that one organization may have: uploads of the same people overtake each other for seconds.
+/// Number of uploads of many people that one organization may run at the same time in a process: uploads of the same
+/// people overtake each other for seconds.
 const UPLOADS_OF_AN_ORGANIZATION: usize = 2;
 
 /// The store, the clocks, the vault and the other parts that a use case needs in addition to its request.
@@ -125,15 +127,15 @@ pub struct Services {
     pub webhook_transport: Arc<dyn WebhookTransport>,
     /// Resolves API keys to callers; caches records for under a second.
     pub auth: Authenticator,
-    /// Numbers of answered requests.
+    /// Counters of answered requests that are not in the store yet.
     pub request_counters: RequestCounters,
-    /// Log of the newest SCIM requests.
+    /// SCIM requests that are not in the log of their connector yet.
     pub scim_log: ScimLog,
     /// Per-key and per-address rate limiter.
     pub limits: Limits,
-    /// Outcome of the last commits.
+    /// Outcome of the last commit.
     pub commit_health: CommitHealth,
-    /// Settings of the operator.
+    /// Operator settings that use cases need.
     pub settings: ServiceSettings,
     /// The engine that delivers webhooks, if this process has one.
     pub(crate) deliveries: Deliveries,
@@ -147,11 +149,12 @@ pub struct Services {
     pub tenant_sizes: TenantSizes,
     /// Limiter of concurrent work on large texts and responses, fair between tenants.
     pub large_work: LargeWork,
-    /// Turns of requests with large bodies. Their use cases may take turns of `large_work`, so these are others.
+    /// Turns of requests with large bodies. They are separate from those of `large_work`, because such a request keeps
+    /// its turn while its use case takes turns of `large_work`.
     pub large_bodies: LargeWork,
     /// Turns of uploads of many people, each of which holds the stored people of its file.
     pub uploads: LargeWork,
-    /// Counts of the running exports.
+    /// Permits of the running exports.
     pub(crate) export_permits: ExportPermits,
     move_locks: KeyedLocks,
     submission_locks: KeyedLocks,
@@ -207,21 +210,22 @@ impl Services {
         self.move_locks.lock(tenant.to_bytes()).await
     }
 
-    /// Waits for the lock on submissions to an assignment. Its version admits one submission at a time, and up to
-    /// fifty reviewers may submit at once.
+    /// Waits for the lock on submissions to an assignment. The version of the assignment admits one submission at a
+    /// time, and up to fifty reviewers may submit at once.
     pub(crate) async fn submission_lock(&self, assignment: AssignmentId) -> OwnedMutexGuard<()> {
         self.submission_locks.lock(assignment.to_bytes()).await
     }
 
-    /// Waits for the lock on check-ins of an objective. Its version admits one at a time, and a whole team may check in
-    /// at once.
+    /// Waits for the lock on check-ins of an objective. The version of the objective admits one check-in at a time, and
+    /// a whole team may check in at once.
     pub(crate) async fn check_in_lock(&self, objective: ObjectiveId) -> OwnedMutexGuard<()> {
         self.check_in_locks.lock(objective.to_bytes()).await
     }
 
-    /// Refuses a request whose caller lost rights after it began. Called after the waits of a request, for its body, its
-    /// turn or a lock, and before each commit: a revocation applies within a second (decision B4), also to requests
-    /// that had begun. A write that gives access could give the lost rights back, so the store is read for it.
+    /// Refuses a request whose caller lost rights after the request began. Called before each commit, and after each
+    /// wait of a request: for its body, its turn or a lock. So a revocation applies within a second (decision B4), also
+    /// to requests that had begun. A write that gives access could give lost rights back, so the rights for such a
+    /// write are read from the store.
     ///
     /// # Errors
     /// [`PermissionDenied::RightsLost`]; errors of the store.

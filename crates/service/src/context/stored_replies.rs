@@ -16,12 +16,12 @@ use crate::context::vault::SealContext;
 
 /// Purpose of the seal context of stored replies.
 const REPLAY: &str = "replay";
-/// First byte of a stored reply with the authority and the reach of the requesting key, and `etag_extra`.
+/// First byte of a stored reply that has the authority and the reach of the requesting key, and `etag_extra`.
 const WITH_REACH: u8 = 3;
-/// First byte of a stored reply without the reach.
+/// First byte of a stored reply that has the authority of the requesting key and `etag_extra`, but not the reach.
 const WITH_MARK: u8 = 2;
-/// First byte of a stored reply with the authority alone. Still older replies have no such byte: they begin with the
-/// version, whose first byte is zero.
+/// First byte of a stored reply that has the authority of the requesting key alone. Still older replies have no such
+/// byte: they begin with the version, whose first byte is zero.
 const WITH_ASKER: u8 = 1;
 
 /// Returns the seal context of the reply to a request.
@@ -144,7 +144,7 @@ impl Services {
             let body = Bytes::copy_from_slice(body);
             Some((asker, i64::from_be_bytes(*version), u64::from_be_bytes(*mark), id.to_owned(), body))
         };
-        let incomplete = || Error::Bug("a kept answer is incomplete".to_owned());
+        let incomplete = || Error::Bug("a stored reply is incomplete".to_owned());
         let (asker, version, mark, id, body) = parts().ok_or_else(incomplete)?;
         let version = (version > 0).then_some(Version(version));
         let outcome = Outcome::from_stored(kept.status, &id);

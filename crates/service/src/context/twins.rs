@@ -1,4 +1,4 @@
-//! Rows whose key another row has, from before keys were compared as they are now.
+//! Rows whose key another row has too. Both were stored before keys were computed as they are now.
 
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::catalog::{Attribute, Department};

@@ -76,6 +76,7 @@ pub struct InvalidKeyRing;
 #[error("no key of this ring decrypts the value")]
 pub struct UnsealError;
 
+/// Maximum length of a key id in bytes.
 const MAX_ID: usize = 16;
 /// First byte of a value bound to its place. Older values begin with the length of the key id, at most
 /// [`MAX_ID`].

@@ -114,7 +114,7 @@ struct Sight {
 /// The custom fields that the caller may see.
 struct FieldSight {
     organization: Organization,
-    /// People whose custom fields the caller sees all.
+    /// People of whom the caller sees all custom fields.
     in_reach: BTreeSet<EmployeeId>,
 }
 
@@ -131,8 +131,8 @@ impl Sight {
         Ok(Self { links, fields })
     }
 
-    /// Removes what the caller may not see. Ids in `fresh` are new resources of the same request, which it may see.
-    /// Returns `true` if something was removed.
+    /// Removes what the caller may not see. `fresh` has the ids of new resources of the same request, which the caller
+    /// may see. Returns `true` if something was removed.
     fn narrow<T: Resource>(&self, resource: &mut T, fresh: &[LinkedId]) -> bool {
         let mut is_less = false;
         if let Some(links) = &self.links {
@@ -152,7 +152,7 @@ impl Sight {
     }
 }
 
-/// Returns the linked ids of these resources that the caller may see; `None` if it may see all of them.
+/// Returns the linked ids of these resources that the caller may see; `None` if the caller may see all of them.
 async fn shown_links<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -180,7 +180,7 @@ async fn shown_links<T: Resource>(
     Ok((visible_ids.len() < all).then_some(visible_ids))
 }
 
-/// Returns the custom fields in these resources that the caller may see; `None` if it may see all of them.
+/// Returns the custom fields in these resources that the caller may see; `None` if the caller may see all of them.
 async fn shown_fields<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -237,8 +237,8 @@ pub(crate) struct NarrowedResource<T> {
     pub(crate) mark: u64,
 }
 
-/// Returns the resource without what the caller may not see; `None` if it may see all of it. Ids in `fresh` are new
-/// resources of the same request, which the caller may see.
+/// Returns the resource without what the caller may not see; `None` if the caller may see all of it. `fresh` has the
+/// ids of new resources of the same request, which the caller may see.
 pub(crate) async fn narrow_resource<T: Resource>(
     services: &Services,
     context: &RequestContext,

@@ -85,8 +85,8 @@ pub(crate) fn open_header(
     String::from_utf8(plain).map(Secret::new).map_err(|_| UnsealError)
 }
 
-/// Seals the values of a patch. Leaves out headers that the patch does not change: sealed anew, an equal value
-/// would look like another one.
+/// Seals the values of a patch. Leaves out headers that the patch does not change: an equal value that is sealed again
+/// would look like a change.
 ///
 /// # Errors
 /// [`NoRandomness`].
@@ -129,7 +129,8 @@ pub(crate) fn check(
     let mut headers = subscription.headers.0.iter();
     let opens = headers.all(|(name, header)| open_header(vault, owner, name, header).is_ok())
         && subscription.signing_secrets(at).any(|secret| open(vault, owner, &secret.sealed).is_ok());
-    let lost_key = || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens the secrets of {}", subscription.id));
+    let lost_key =
+        || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens a secret or header of {}", subscription.id));
     opens.then_some(()).ok_or_else(lost_key)
 }
 

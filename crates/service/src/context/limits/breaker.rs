@@ -62,8 +62,8 @@ impl Breaker {
         attempt == Attempt::Probe && self.is_down.swap(false, Ordering::AcqRel)
     }
 
-    /// Records an answer that came too late. Returns `true` if several answers in a row were late, which counts as
-    /// a failure. A single late answer may be a pause of this process.
+    /// Records an answer that came too late. Returns `true` if this counts as a failure: the second late answer in a
+    /// row, or the late answer to a probe. A single late answer may be due to a pause of this process.
     pub(super) fn is_slow(&self, attempt: Attempt) -> bool {
         self.late.fetch_add(1, Ordering::AcqRel) + 1 >= LATE_IN_A_ROW || attempt == Attempt::Probe
     }
@@ -103,16 +103,19 @@ mod tests {
     fn failed_store_rests_one_second_until_one_probe_succeeds() {
         let breaker = Breaker::new();
         assert_eq!(breaker.attempt(at(5_000)), Some(Attempt::Usual));
-        assert!(breaker.record_failure(at(5_000)) && !breaker.record_failure(at(5_010)), "one change, one line");
+        assert!(
+            breaker.record_failure(at(5_000)) && !breaker.record_failure(at(5_010)),
+            "only the first opens it"
+        );
         assert_eq!(breaker.attempt(at(6_009)), None);
         assert_eq!(breaker.attempt(at(6_010)), Some(Attempt::Probe));
-        assert_eq!(breaker.attempt(at(6_010)), None, "one tries for all");
+        assert_eq!(breaker.attempt(at(6_010)), None, "only one request probes the store");
         assert_eq!(
             breaker.attempt(at(7_010)),
             Some(Attempt::Probe),
-            "a try that says nothing does not close it for good"
+            "after a probe without a result, another request probes"
         );
-        assert!(!breaker.record_answer(Attempt::Usual), "the answer to an old question");
+        assert!(!breaker.record_answer(Attempt::Usual), "a request from before the failure");
         assert!(breaker.record_answer(Attempt::Probe) && !breaker.record_answer(Attempt::Probe));
         assert_eq!(breaker.attempt(at(7_011)), Some(Attempt::Usual));
     }
@@ -124,7 +127,7 @@ mod tests {
         breaker.record_answer(Attempt::Usual);
         assert!(!breaker.is_slow(Attempt::Usual) && breaker.is_slow(Attempt::Usual));
         breaker.record_answer(Attempt::Usual);
-        assert!(breaker.is_slow(Attempt::Probe), "a probe has no second try");
+        assert!(breaker.is_slow(Attempt::Probe), "a late probe is a failure");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub enum KeylessWrite {
 }
 
 impl KeylessWrite {
-    /// All kinds of such writes.
+    /// All kinds of writes without an API key.
     pub const ALL: [Self; 2] = [Self::InvitationAccept, Self::PortalExchange];
 
     /// Returns the name of the quota in error details and metrics.
@@ -114,7 +114,8 @@ impl Limits {
         if !of_key.admitted {
             return of_key;
         }
-        // Others may have taken the rest meanwhile. Refused requests of a key must not use up the quota of all.
+        // Counted now, and not before: a request that is refused for its key must not use up the quota of all keys.
+        // Meanwhile, other keys may have used up the rest of that quota.
         let of_all = count_in_organization(Window::admit);
         if of_all.admitted { of_key } else { of_all }
     }

@@ -48,8 +48,8 @@ impl SharedLimits {
         }
     }
 
-    /// Counts a request of a key in the store, or refuses it. `here` counts it locally if there is room, `record`
-    /// also if there is none.
+    /// Counts a request of a key in the store, or refuses it. `here` counts the request in the local window unless the
+    /// window is full; `record` counts it even in a full window.
     pub(super) async fn admit(
         &self,
         key: KeyId,
@@ -74,7 +74,8 @@ impl SharedLimits {
                 self.combine(shared, local_count, here, record)
             }
             (Err(RateLimitStoreError::TooSlow), local_count) if !self.breaker.is_slow(attempt) => {
-                // Counted alone, and the store stays in use: it may have counted this request, or not.
+                // Decides by the local window alone, because the store may or may not have counted this request. The
+                // store stays in use: one late answer is no failure.
                 metrics::counter!(FAILURES).increment(1);
                 self.breaker.decided_alone(self.clock.steady());
                 local_count.unwrap_or_else(here)

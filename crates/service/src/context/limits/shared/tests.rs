@@ -189,7 +189,7 @@ fn request_beside_a_full_local_window_counts_in_an_outage() {
     ask(&[0, 0, 0, 0], ComeBack);
     ask(&[0, 0, 1], Pass(59_990));
     ask(&[0, 1, 0, 0, 1], Pass(5_000));
-    // The store refuses the last of these, which the window of the instance has counted.
+    // The store refuses the last of these requests after the window of instance 0 has counted it.
     ask(&[0, 0, 0, 0], Pass(59_990));
     ask(&[0, 0], Pass(10));
     ask(&[2], GoDown);
@@ -203,17 +203,17 @@ async fn failing_store_is_asked_once_a_second_until_recovery() {
     assert_eq!(world.ask(0).await.remaining, 4);
     assert_eq!(world.ask(1).await.remaining, 3, "both count together");
     world.set_down(true);
-    assert_eq!(world.ask(0).await.remaining, 3, "the window of this instance, which has what it admitted before");
+    assert_eq!(world.ask(0).await.remaining, 3, "the local window has the two requests of this instance");
     for _ in 0..2 {
         world.ask(0).await;
     }
-    assert_eq!(world.store.asked.load(Ordering::Relaxed), 3, "nobody asks again at once");
+    assert_eq!(world.store.asked.load(Ordering::Relaxed), 3, "the store is not asked again at once");
     world.set_down(false);
     world.clock.advance_millis(1_000);
     let status = world.ask(0).await;
-    assert_eq!((status.admitted, status.remaining), (true, 0), "what was decided alone counts");
+    assert_eq!((status.admitted, status.remaining), (true, 0), "local decisions count");
     assert!(!world.ask(0).await.admitted);
-    assert_eq!(world.ask(1).await.remaining, 1, "the other one had noticed nothing");
+    assert_eq!(world.ask(1).await.remaining, 1, "this instance did not notice the outage");
 }
 
 #[tokio::test]
@@ -256,7 +256,7 @@ async fn hanging_store_costs_at_most_the_budget_per_request() {
         assert_eq!((status.admitted, status.remaining), (true, left));
     }
     assert!(!world.ask(0).await.admitted);
-    assert_eq!(world.store.asked.load(Ordering::Relaxed), 2, "two waited, the others were spared");
+    assert_eq!(world.store.asked.load(Ordering::Relaxed), 2, "only two requests waited");
 }
 
 #[tokio::test]
@@ -302,7 +302,7 @@ async fn store_recovery_is_noticed_while_the_quota_is_exhausted() {
     assert_eq!(
         world.store.window.lock().unwrap().look(world.clock.now(), LIMIT).remaining,
         LIMIT,
-        "not counted there"
+        "the store does not count the probe"
     );
 }
 
@@ -312,5 +312,5 @@ async fn start_without_the_store_counts_locally() {
     world.set_down(true);
     world.instances[0].limits.connect().await;
     assert_eq!(world.ask(0).await.remaining, LIMIT - 1);
-    assert_eq!(world.store.asked.load(Ordering::Relaxed), 0, "the start has asked already");
+    assert_eq!(world.store.asked.load(Ordering::Relaxed), 0, "`connect` found the store down");
 }
