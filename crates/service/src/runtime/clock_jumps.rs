@@ -1,5 +1,5 @@
-//! Corrections after the wall clock was ahead: what was stored as due or leased must not wait until the clock is
-//! there again.
+//! Corrections after the wall clock was ahead and was set back. Rows that were stored as due or leased meanwhile must
+//! not wait until the clock reaches their times.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -16,18 +16,18 @@ const STEP_MILLIS: i64 = 1_000;
 /// Detector of corrections of the wall clock to an earlier time.
 #[derive(Debug)]
 pub struct JumpDetector {
-    /// Wall time minus steady time at the last look, in milliseconds.
+    /// Wall time minus steady time at the last check, in milliseconds.
     ahead: AtomicI64,
 }
 
 impl JumpDetector {
-    /// Begins with the current difference of the clocks.
+    /// Creates a detector that compares with the present difference of the clocks.
     #[must_use]
     pub fn new(clock: &dyn Clock) -> Self {
         Self { ahead: AtomicI64::new(milliseconds_ahead(clock)) }
     }
 
-    /// Returns `true` if the wall clock was set back since the last look.
+    /// Returns `true` if the wall clock was set back since the last check.
     pub fn was_set_back(&self, clock: &dyn Clock) -> bool {
         let is_ahead = milliseconds_ahead(clock);
         self.ahead.swap(is_ahead, Ordering::AcqRel).saturating_sub(is_ahead) >= STEP_MILLIS
@@ -38,8 +38,8 @@ fn milliseconds_ahead(clock: &dyn Clock) -> i64 {
     clock.now().millis() - i64::try_from(clock.steady().as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Makes deliveries, mails and erasures due now if a clock that was ahead delayed them. Leases end after
-/// `longest`, the longest lease that a worker takes.
+/// Makes deliveries, mails and erasures due now if a clock that was ahead delayed them. Leases with a later end expire
+/// after `longest` from now, the longest duration for which a worker takes a lease.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; another call repeats it.

@@ -49,7 +49,8 @@ pub(super) fn blank_values() -> Vec<(Column, SqlValue)> {
     ]
 }
 
-/// Returns the changes that remove the rows in side tables of these rows, and the check-ins of objectives.
+/// Returns the changes that remove what belongs to the rows with these ids: their rows in the side tables of `table`,
+/// and the check-ins of objectives.
 pub(super) fn remove_parts(table: &Table, ids: &[SqlValue]) -> Vec<ErasureChange> {
     let members = table.members.iter().map(|members| (members.name, Column::new(members.owner, Type::Id)));
     let check_ins =
@@ -159,7 +160,8 @@ impl Removal<'_> {
     }
 }
 
-/// Removes the replaced segments that no search reads any more, and deleted rows from the files of the store.
+/// Removes the replaced segments of the search index that no search reads any more, and deleted rows from the files of
+/// the store.
 pub(super) async fn finish_files(services: &Services, now: Timestamp) -> Result<(), Error> {
     let oldest_read = now.plus_seconds(-INDEX_SECONDS);
     while services.store.remove_replaced(oldest_read, SEGMENTS).await? >= SEGMENTS.into() {}

@@ -47,6 +47,7 @@ struct Job<'a> {
     /// Time of the store, by which rules apply.
     now: Timestamp,
     goes_on: &'a (dyn Fn() -> bool + Sync),
+    /// Steady time at which the work on the organization began.
     since: Duration,
     has_removed: bool,
 }
@@ -226,7 +227,7 @@ impl Job<'_> {
     }
 
     /// Removes some resources with the values of their audit entries in one commit. Returns `false` if another
-    /// change was committed first.
+    /// change was committed first or the run was stopped.
     async fn remove_piece(
         &mut self,
         rule: RetentionRule,
@@ -349,8 +350,8 @@ impl Job<'_> {
         self.commit(run.state, change).await
     }
 
-    /// Removes notifications about removed resources, and their words from the search index. Returns `true` once
-    /// no search reads these any more.
+    /// Removes the notifications about removed resources, and the words of these resources from the search index.
+    /// Returns `true` once no search reads the words any more.
     async fn clean(&mut self) -> Result<bool, Error> {
         let ids: Vec<_> = self.removal().recorded_rows().await?.into_iter().map(|row| row.id).collect();
         if ids.is_empty() {

@@ -28,7 +28,7 @@ const PIECE: u16 = 2_000;
 const PIECE_BYTES: usize = 2 * 1024 * 1024;
 /// Number of rows read at once until a piece is full.
 const READ: usize = 100;
-/// Maximum number of bytes of terms in segments that are merged into one. Larger ones stay as they are.
+/// Maximum size of the terms of the segments that are merged into one, in bytes. Segments beyond it are not merged.
 const MERGED_BYTES: usize = 16 * 1024 * 1024;
 /// Number of segments removed in one commit.
 const REMOVED: u16 = 50;
@@ -81,7 +81,7 @@ pub async fn index_pending(services: &Services, goes_on: impl Fn() -> bool) -> R
             if !goes_on() {
                 return Ok(indexed_count);
             }
-            match what_waits(services, tenant, kind_of(&table)?).await {
+            match pending_piece(services, tenant, kind_of(&table)?).await {
                 Ok((rows, is_all)) => {
                     indexed_count += rows;
                     has_more |= !is_all && rows > 0;
@@ -125,7 +125,7 @@ async fn piece(services: &Services, unindexed_table: &UnindexedTable) -> Result<
     index(services, unindexed_table.tenant, kind, read, change).await
 }
 
-/// Returns the next older rows of a table up to the size of a piece, and whether none is left.
+/// Returns the next older rows of a table up to the size of a piece, and `true` if none is left after them.
 async fn rows_of<T: Searchable + Stored>(
     services: &Services,
     table: &UnindexedTable,
@@ -154,8 +154,8 @@ async fn documents<T: Searchable + Stored>(rows: Vec<Versioned<T>>) -> Result<Ve
     .await
 }
 
-/// Indexes pending rows of a table; returns their number, and whether they were all.
-async fn what_waits(services: &Services, tenant: Tenant, kind: Type) -> Result<(u64, bool), Error> {
+/// Indexes the next pending rows of a table. Returns their number, and `true` if none is left.
+async fn pending_piece(services: &Services, tenant: Tenant, kind: Type) -> Result<(u64, bool), Error> {
     let mut waiting = services.store.index_state(tenant, table(kind), PIECE).await?.pending;
     if waiting.is_empty() {
         return Ok((0, true));
@@ -213,7 +213,7 @@ async fn index(
     Ok(rows)
 }
 
-/// Merges segments of a table until there are few.
+/// Merges segments of a table while it has too many small ones.
 async fn merge(services: &Services, tenant: Tenant, kind: Type) -> Result<(), Error> {
     loop {
         let state = services.store.index_state(tenant, table(kind), 1).await?;

@@ -13,6 +13,7 @@ use crate::context::services::Services;
 
 /// Number of rows removed in one commit: few, so that other writers do not wait long.
 const BATCH: u32 = 500;
+/// Number of seconds of a day.
 const DAY_SECONDS: i64 = 86_400;
 /// Cutoff that removes nothing.
 const NEVER: Timestamp = Timestamp::from_millis(0);

@@ -37,7 +37,7 @@ impl Engine {
         match self.permit(begun, ready.receiver.max_per_second).await {
             Ok(SendPermit::Send) => Some(self.request(job, &ready).await),
             Ok(SendPermit::Late) => Some(AttemptEnd::Late),
-            // A lease that ended during the call for it is taken by the next attempt.
+            // `Lease`: the rate lease ended before the call that takes it returned. The next attempt takes it again.
             Ok(SendPermit::Wait | SendPermit::Lease(_)) => None,
             Err(result) => Some(self.finish_unsent(job, result).await),
         }
@@ -72,7 +72,7 @@ impl Engine {
             }
             Err(error) => {
                 self.with_dispatcher(|dispatcher, _| dispatcher.rate_lease_failed(order));
-                Err(self.not_found_out(&error))
+                Err(self.preparation_failed(&error))
             }
         }
     }
@@ -104,7 +104,7 @@ impl Engine {
     async fn prepare(&self, begun: &StartedAttempt<Waiting>) -> Result<PreparedAttempt, AttemptResult> {
         let (queue, now) = (begun.place.queue, self.now());
         let subscription = self.subscription_cache.get(&self.services, queue, now).await;
-        let receiver = subscription.map_err(|error| self.not_found_out(&error))?;
+        let receiver = subscription.map_err(|error| self.preparation_failed(&error))?;
         let Some(receiver) = receiver else {
             self.metrics.subscription_gone.increment(1);
             return Err(AttemptResult::Gone);
@@ -137,16 +137,17 @@ impl Engine {
             return Ok(Arc::new(message));
         }
         let events = self.services.store.events_by_id(&[(job.tenant, job.event_id)]).await;
-        let due_event = events.map_err(|error| self.not_found_out(&error))?.pop();
+        let due_event = events.map_err(|error| self.preparation_failed(&error))?.pop();
         due_event.map(|(tenant, event)| Arc::new(Message::new(tenant, event))).ok_or_else(|| {
-            tracing::debug!(webhook = %job.webhook_id, event = %job.event_id, "the event is not there any more");
+            tracing::debug!(webhook = %job.webhook_id, event = %job.event_id, "the event of a delivery was removed");
             self.metrics.event_gone.increment(1);
             AttemptResult::Gone
         })
     }
 
-    fn not_found_out(&self, error: &dyn std::fmt::Display) -> AttemptResult {
-        tracing::warn!(%error, "cannot read the data of a delivery; retrying soon");
+    /// Logs an error of the store before the request was sent, and returns the result that repeats the attempt soon.
+    fn preparation_failed(&self, error: &dyn std::fmt::Display) -> AttemptResult {
+        tracing::warn!(%error, "cannot prepare a delivery; retrying soon");
         store_failed(self.services.clock.now())
     }
 
@@ -185,8 +186,8 @@ impl Engine {
         }
     }
 
-    /// Creates the result of a delivery that was not sent. Logs it if the delivery was dropped for being too
-    /// late.
+    /// Creates the result of a delivery that was not sent. Logs the result if the delivery was dropped because it was
+    /// too late.
     async fn not_sent(&self, job: Job, result: AttemptResult) -> DeliveryResult {
         let mut result_without_request = unsent(job, result);
         if matches!(result_without_request.result, AttemptResult::Settled(_)) {
@@ -207,7 +208,7 @@ fn add_cause(finished: &mut DeliveryResult, message: &Message) {
     }
 }
 
-/// Adds what the transport found out about a failure to the log entry.
+/// Adds the detail of a failure, as the transport reports it, to the log entry.
 fn add_detail(finished: &mut DeliveryResult, detail: Option<String>) {
     if let AttemptResult::Settled(settled) = &mut finished.result {
         settled.entry.failure_detail = detail;

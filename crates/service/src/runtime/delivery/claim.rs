@@ -15,7 +15,7 @@ use super::engine::Engine;
 use super::message::Message;
 
 impl Engine {
-    /// Makes one claim if the dispatcher orders one; returns whether it did.
+    /// Makes one claim if the dispatcher orders one. Returns `true` if a claim was made.
     pub(super) async fn claim(self: &Arc<Self>) -> Read<bool> {
         let (order, forgotten) =
             self.with_dispatcher(|dispatcher, now| (dispatcher.next_claim(now), dispatcher.take_forgotten()));

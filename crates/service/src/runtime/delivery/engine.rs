@@ -100,8 +100,8 @@ impl Engine {
         self.with_dispatcher(|dispatcher, _| dispatcher.held_count())
     }
 
-    /// Delivers until `stop`. Then starts no more attempts, releases the waiting deliveries and gives attempts
-    /// in flight `grace` to finish. Cancels the rest, and returns when all results are recorded.
+    /// Delivers until `stop` resolves. Then starts no more attempts, releases the waiting deliveries and gives attempts
+    /// in flight `grace` to finish. Cancels the remaining attempts, and returns when all results are recorded.
     pub async fn run(self: Arc<Self>, stop: impl Future<Output = ()>, grace: Duration) {
         let _ = self.runtime.set(Handle::current());
         self.start_ready_attempts();
@@ -125,21 +125,22 @@ impl Engine {
     /// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
     pub async fn run_once(self: &Arc<Self>) -> Result<usize, Error> {
         self.with_dispatcher(|dispatcher, _| dispatcher.request_full_scan());
-        let mut is_active = 0;
+        let mut attempt_count = 0;
         loop {
             let has_claimed = self.claim().await?;
-            let has_attempted = self.work_off().await;
+            let attempted = self.work_off().await;
             let has_recorded = self.record().await?;
-            is_active += has_attempted;
-            if !has_claimed && !has_recorded && has_attempted == 0 {
+            attempt_count += attempted;
+            if !has_claimed && !has_recorded && attempted == 0 {
                 if self.failing.notified().now_or_never().is_some() {
                     operational_events::failing_webhooks(&self.services, || true).await?;
                 }
-                return Ok(is_active);
+                return Ok(attempt_count);
             }
         }
     }
 
+    /// Makes all attempts that are ready, and returns their number.
     async fn work_off(&self) -> usize {
         let (mut running, mut ended) = (FuturesUnordered::new(), 0);
         loop {
@@ -194,13 +195,13 @@ impl Engine {
         while let Some(attempt) = next {
             self.attempt_one(attempt).await;
             next = self.next_attempt();
-            // The result may have made room for more attempts than the next attempt of this task.
+            // The result may have made room for more attempts than the one that this task makes next.
             self.start_ready_attempts();
         }
     }
 
-    /// Makes one attempt and reports its end to the dispatcher. If the attempt panics, nothing is recorded and
-    /// its lease expires.
+    /// Makes one attempt and reports its end to the dispatcher. If the attempt panics, no result is recorded, and the
+    /// lease of the delivery expires.
     async fn attempt_one(&self, begun: StartedAttempt<Waiting>) {
         let attempt = AssertUnwindSafe(self.attempt(&begun)).catch_unwind();
         let ending = attempt.await.unwrap_or(Some(AttemptEnd::Abandoned));

@@ -115,21 +115,21 @@ impl HandOver for PreparedHandOver {
 
 impl PreparedHandOver {
     fn hand_over(&self, mut leased: ReservedRoom, committed: Option<&Committed>) {
-        let pairs = committed.map(|committed| committed.leased.as_slice()).unwrap_or_default();
+        let leased_ids = committed.map(|committed| committed.leased.as_slice()).unwrap_or_default();
         if !self.changed.is_empty() {
             self.engine.with_dispatcher(|engine, _| engine.request_full_scan());
         }
-        if pairs.is_empty() {
+        if leased_ids.is_empty() {
             return;
         }
         let events = std::mem::take(&mut leased.events).into_iter();
-        let is_of_pairs = |event: &Event| pairs.iter().any(|(_, id)| *id == event.id);
-        let messages: HashMap<EventId, Arc<Message>> = events
-            .filter(is_of_pairs)
-            .map(|event| (event.id, Arc::new(Message::new(self.tenant, event))))
+        let is_leased = |event: &Event| leased_ids.iter().any(|(_, id)| *id == event.id);
+        let messages: HashMap<EventId, Arc<Message>> =
+            events.filter(is_leased).map(|event| (event.id, Arc::new(Message::new(self.tenant, event)))).collect();
+        let waiting = leased_ids
+            .iter()
+            .filter_map(|(webhook, event)| self.find_waiting(*webhook, *event, &messages))
             .collect();
-        let waiting =
-            pairs.iter().filter_map(|(webhook, event)| self.find_waiting(*webhook, *event, &messages)).collect();
         let room = std::mem::take(&mut leased.room);
         self.engine.with_dispatcher(|engine, now| engine.take_in(waiting, leased.ends, room, now));
         self.engine.start_ready_attempts();

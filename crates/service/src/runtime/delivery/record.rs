@@ -9,7 +9,7 @@ use super::disable::disable;
 use super::engine::Engine;
 
 impl Engine {
-    /// Records a batch of results if there is one; returns whether there was.
+    /// Records a batch of results. Returns `false` if there is none.
     ///
     /// # Errors
     /// Errors of a store that does not answer; the batch is recorded again later.

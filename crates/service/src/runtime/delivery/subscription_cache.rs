@@ -28,7 +28,7 @@ pub(super) struct Receiver {
     pub(super) url: String,
     pub(super) active: bool,
     pub(super) payload: PayloadForm,
-    /// Event types that may leave.
+    /// Event types that may be delivered.
     types: Topics,
     /// Maximum number of requests in any second.
     pub(super) max_per_second: Option<u16>,
@@ -50,8 +50,8 @@ impl Receiver {
                 let (tenant, webhook) = queue;
                 tracing::error!(
                     organization = %tenant.organization, %webhook, %error,
-                    "cannot open the secret of a webhook: without an open secret its deliveries wait. Add the key that \
-                     encrypted the secret to CANDOR_MASTER_KEY"
+                    "cannot open a secret of a webhook; if no secret of the webhook can be opened, its deliveries \
+                     wait. Add the key that encrypted the secret to CANDOR_MASTER_KEY"
                 );
                 None
             }
@@ -64,13 +64,13 @@ impl Receiver {
             .collect();
         let secrets = match &headers {
             Ok(_) => subscription.secrets.iter().filter_map(open).collect(),
-            // Without its headers a delivery would fail at the receiver, so it waits as without a secret.
+            // The receiver would refuse a delivery without its headers, so the delivery waits, as without a secret.
             Err(error) => {
                 let (tenant, webhook) = queue;
                 tracing::error!(
                     organization = %tenant.organization, %webhook, %error,
-                    "cannot open a header of a webhook: its deliveries wait. Add the key that encrypted the header to \
-                     CANDOR_MASTER_KEY"
+                    "cannot open a header of a webhook: the deliveries of the webhook wait. Add the key that encrypted \
+                     the header to CANDOR_MASTER_KEY"
                 );
                 vec![]
             }
@@ -80,8 +80,8 @@ impl Receiver {
         Self { url, active, payload, types, max_per_second, headers: headers.unwrap_or_default(), secrets }
     }
 
-    /// Returns `true` if events of this type may leave (decision F6). A change of the subscription may have narrowed the
-    /// types, by a key that must not read the events that are queued.
+    /// Returns `true` if events of this type may be delivered (decision F6). Events of a type may be queued although a
+    /// later change of the subscription removed the type.
     pub(super) fn may_get(&self, kind: EventType) -> bool {
         kind == EventType::TestPing || self.types.cover(kind)
     }

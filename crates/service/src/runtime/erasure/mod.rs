@@ -167,7 +167,7 @@ impl Job<'_> {
         search_index::forget(self.services, self.tenant, &ids).await
     }
 
-    /// Ends this run: the next one looks whether the holds have ended.
+    /// Ends this run because legal holds keep `kept` resources; a later run checks whether the holds have ended.
     async fn wait_for_holds(&self, stored: &Versioned<Erasure>, kept: u32, at: Timestamp) -> Result<(), Error> {
         if self.erasure.has_removed_kept(kept) {
             let decision = self.erasure.continue_after_hold(kept, at);
@@ -186,7 +186,8 @@ impl Job<'_> {
         self.apply(&[ErasureChange::Overwrite { table: Erasure::TABLE.name, by: ID, values, set }]).await
     }
 
-    /// Returns `employee.erased` once more if this run removed rows that a hold had kept: every copy of them has to follow.
+    /// Returns `employee.erased` once more if this run removed rows that a hold had kept: receivers must remove their
+    /// copies of these rows too.
     async fn erased_again(&self, kept: u32, at: Timestamp) -> Result<Vec<Event>, Error> {
         if !self.erasure.has_removed_kept(kept) {
             return Ok(vec![]);

@@ -127,7 +127,7 @@ impl Job<'_> {
         Ok(candidates)
     }
 
-    /// Removes what refers to these objectives: their check-ins, and the parent of those that support one of them.
+    /// Removes the check-ins of these objectives, and the parent from the objectives that support one of them.
     async fn leave_objectives(&self, objectives: &[[u8; 16]]) -> Result<bool, Error> {
         let removal = self.removal();
         Ok(removal.leave_parents(ERASER, objectives).await? && removal.remove_check_ins(objectives).await?)
@@ -256,8 +256,8 @@ impl Job<'_> {
         self.removal().remove_all::<T>(kind, ids).await
     }
 
-    /// Removes notifications to others about the person, removed resources, and messages of the person. It
-    /// compares the texts of the messages, so it precedes [`Job::blank_messages`].
+    /// Removes the notifications of other people that are about the person, removed resources or messages of the
+    /// person. Compares the texts of the messages, so it must precede [`Job::blank_messages`].
     pub(super) async fn remove_notifications(&self, mentions: &Mentions) -> Result<bool, Error> {
         let quoted_messages = self.quoted_messages().await?;
         let keys = person_data::keys_of(self.services, self.tenant, self.person).await?;
@@ -275,7 +275,7 @@ impl Job<'_> {
 
     /// Returns a digest of the conversation and the excerpt of each message of the person.
     async fn quoted_messages(&self) -> Result<HashSet<[u8; 16]>, Error> {
-        let mut message_ids = HashSet::new();
+        let mut digests = HashSet::new();
         let mut page = PageRequest::ALL;
         loop {
             let rows = self
@@ -283,14 +283,14 @@ impl Job<'_> {
                 .store
                 .page(self.tenant, rows::conversations::messages_of(self.person, &page))
                 .await?;
-            message_ids.extend(
+            digests.extend(
                 rows.items
                     .iter()
                     .map(|row: &Message| quotation(&row.conversation_id.to_string(), &excerpt(&row.body))),
             );
             page.after = rows.items.last().and_then(person_data::position);
             if !rows.more || page.after.is_none() {
-                return Ok(message_ids);
+                return Ok(digests);
             }
         }
     }

@@ -217,7 +217,7 @@ impl Job<'_> {
     }
 
     /// Removes issues and results of connectors that contain the address of the person, or a name of theirs in another
-    /// system. Others who had the same name have such issues.
+    /// system. Issues from a time when another person had the name stay.
     async fn erase_syncs(&self, mentions: &Mentions, names: &[String]) -> Result<bool, Error> {
         let mut last_id = [0; 16];
         loop {
@@ -261,9 +261,9 @@ fn blank_origin() -> Vec<(Column, SqlValue)> {
     ["ip", "user_agent"].map(|name| (Column::new(name, Type::Text), SqlValue::Null(Type::Text))).to_vec()
 }
 
-/// Returns the beginning of the digest of a key.
-pub(super) fn digest(key: &str) -> [u8; 16] {
-    let digest = ring::digest::digest(&ring::digest::SHA256, key.as_bytes());
+/// Returns the first 16 bytes of the SHA-256 digest of a text.
+pub(super) fn digest(text: &str) -> [u8; 16] {
+    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
     let mut first = [0; 16];
     first.copy_from_slice(&digest.as_ref()[..16]);
     first

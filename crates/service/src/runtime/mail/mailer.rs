@@ -22,9 +22,9 @@ use crate::context::services::Services;
 
 /// Interval of the measurements of the queue length.
 const MEASURE: Duration = Duration::from_secs(10);
-/// Number of mails sent at once, each over its own connection. An organization gets half of the places that others
-/// leave, and at least one: a mail server that delays the mails of one organization must not delay the mails of
-/// the others.
+/// Number of mails sent at once, each over its own connection. An organization gets half of the places that other
+/// organizations leave, and at least one: a mail server that delays the mails of one organization must not delay the
+/// mails of all.
 const MAILS_AT_ONCE: usize = 16;
 /// Maximum number of mails per claim, small enough that its writes do not delay requests.
 const CLAIMED_AT_ONCE: usize = 4;
@@ -59,7 +59,7 @@ pub struct Mailer {
     parts: Arc<MailerShared>,
     /// Jobs that each send a claimed mail.
     jobs: JoinSet<JobEnd>,
-    /// Mails of the jobs by tenant.
+    /// Number of jobs by tenant.
     shares: HashMap<Tenant, usize>,
     /// Tenants whose mails the last claim left out.
     left_out: Vec<Tenant>,
@@ -109,8 +109,8 @@ impl Mailer {
         }
     }
 
-    /// Sends mails until `stop`. Then starts no more attempts, releases the waiting mails and gives the others
-    /// `grace` to finish. Cancels the rest, and returns when all results are recorded.
+    /// Sends mails until `stop` resolves. Then starts no more attempts, releases the waiting mails and gives attempts
+    /// in flight `grace` to finish. Cancels the remaining attempts, and returns when all results are recorded.
     pub async fn run(mut self, stop: impl Future<Output = ()>, grace: Duration) {
         let stop_sender = watch::Sender::new(false);
         let (parts, measured) = (Arc::clone(&self.parts), stop_sender.subscribe());
@@ -248,7 +248,7 @@ impl Mailer {
         }
     }
 
-    /// Begins to send a claimed mail, or releases it if its tenant has no place.
+    /// Begins to send a claimed mail, or releases the mail if its tenant has no place left.
     fn begin(&mut self, mail: MailKey, ends: LeaseDeadline) {
         let (tenant, _) = mail;
         let share = self.share(tenant);
@@ -349,7 +349,7 @@ async fn measure_until_over(parts: &MailerShared, mut over: watch::Receiver<bool
         let now = parts.services.clock.now();
         match parts.services.store.replica().mail_queue_state(now).await {
             Ok(state) => parts.metrics.queue(state, now),
-            Err(error) => tracing::debug!(%error, "could not measure the queue of mails"),
+            Err(error) => tracing::debug!(%error, "cannot measure the mail queue"),
         }
         if timeout(MEASURE, over.wait_for(|is_over| *is_over)).await.is_ok() {
             return;
