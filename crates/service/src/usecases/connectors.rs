@@ -153,8 +153,8 @@ pub async fn release(
     {
         earlier += count;
         previewed.append(&mut events);
-        // Released people no longer belong to the connector; a dry run releases none. Named people are read once:
-        // the connector can get more people meanwhile.
+        // Without names, the next read starts from the first id again: released people have left the connector, and
+        // new people can have any id. A dry run releases nobody, so it continues after the last person.
         after = last.filter(|_| context.dry_run || people_to_release.is_some());
     }
     let plan = async |at: Timestamp| {
@@ -177,7 +177,7 @@ struct Selection<'a> {
     chunk: usize,
 }
 
-/// Returns the next people to release, ordered by id, of those that the connector manages: at most a chunk.
+/// Returns the next people to release that the connector manages, in the order of their ids: at most a chunk.
 async fn people(
     services: &Services,
     context: &RequestContext,
@@ -204,7 +204,7 @@ async fn people(
     Ok(selected_people)
 }
 
-/// Returns the ids of the people that a release names, in their order; all of them must exist.
+/// Returns the ids of the people that a release names, in ascending order. All of these people must exist.
 async fn named_people(
     services: &Services,
     context: &RequestContext,

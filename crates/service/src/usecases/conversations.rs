@@ -64,7 +64,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// `PATCH /conversations/{id}`: updates title or participants of a conversation.
 ///
 /// # Errors
-/// Not found, invalid fields, archived, unknown people, a key of a person that removes another one; see [`Error`].
+/// Not found, invalid fields, archived, unknown people, a key of a person that removes another participant; see
+/// [`Error`].
 pub async fn update(
     services: &Services,
     context: &RequestContext,
@@ -98,8 +99,8 @@ pub async fn archive(services: &Services, context: &RequestContext, id: Conversa
     services.act(context, decide).await
 }
 
-/// `GET /conversations/{id}/messages`: lists messages, also those of an archived conversation. A person who was added
-/// later sees those from then on.
+/// `GET /conversations/{id}/messages`: lists messages, also those of an archived conversation. A key of a person who
+/// was added later sees the messages since then.
 ///
 /// # Errors
 /// Not found, invalid parameters; see [`Error`].
@@ -116,8 +117,8 @@ pub async fn messages(
     expand::plain_page(services, context, &request, listing).await
 }
 
-/// `GET /conversations/{id}/messages/{message_id}`. Checks the conversation only for keys of a person: other
-/// keys see every conversation, and each message belongs to an existing one.
+/// `GET /conversations/{id}/messages/{message_id}`: returns one message. Loads the conversation only for keys of a
+/// person: other keys see every conversation, and each message belongs to an existing one.
 ///
 /// # Errors
 /// Not found; see [`Error`].
@@ -155,7 +156,7 @@ pub async fn add(
         let conversation = visible::require::<Conversation>(services, context, id).await?;
         let draft = context.validate_update(conversation.version, || draft.clone())?;
         draft.may_be_written_by(&context.caller)?;
-        // The keys that act for an erased person are revoked.
+        // A key that acts for a person needs no check of its author: an erasure revokes the keys of the person.
         if let Some(author) = draft.author().filter(|_| context.caller.acts_for().is_none()) {
             let author = services.store.row::<Employee>(context.caller.tenant, author).await?;
             author.map_or(Ok(()), |author| author.value.must_exist("create"))?;

@@ -1,10 +1,10 @@
 //! The ledger of erasures, which repeats them in a database that was restored from an older backup (decision H4).
 //!
 //! A ledger is a file of JSON lines: `header`, a `release` for the last end of a hold on each person, a `hold` for each
-//! legal hold, an `erasure` for each erasure, and `end` with their number. It contains ids and times only. Each line
-//! between `header` and `end` carries a seal of the master key: an erasure that was written or altered by others is
-//! repeated only if the operator names it, and a ledger with such a hold is refused. Holds are set and ended first,
-//! since they keep data from the erasures.
+//! legal hold, an `erasure` for each erasure, and `end` with the number of these lines. It contains ids and times only.
+//! Each line between `header` and `end` carries a seal of the master key. An erasure without a valid seal is repeated
+//! only if the operator names it, and a ledger with a hold without a valid seal is refused. Holds are set and ended
+//! first, since they keep data from the erasures.
 
 mod apply;
 mod form;
@@ -188,7 +188,7 @@ pub async fn repeat(services: &Services, entry: &LedgerEntry, is_named: bool) ->
         if matches!(state, ErasureState::Present) {
             return Ok(Attempt::Done(RepeatedErasure::Present));
         }
-        // Also a line about an unknown person: an altered id hides the person of the erasure.
+        // Checked before the person is: in an altered line, an unknown id may stand for a person who must be erased.
         if !is_named && !entry.is_genuine(services) {
             return Ok(Attempt::Done(RepeatedErasure::NotSealed));
         }

@@ -16,7 +16,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found};
 
-/// Returns `true` if the caller may read the event: it needs the access that GET of the resource needs.
+/// Returns `true` if the caller may read the event, which needs the same access as GET of its resource.
 fn is_shown(context: &RequestContext, event: &Event) -> bool {
     context.caller.may_read_events_of(event.kind).is_ok()
 }
@@ -72,11 +72,11 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     Ok(Reply::ok(body.into(), None))
 }
 
-/// Returns the types of a filter that the caller may read. The store counts no others, so that neither positions nor
-/// `has_more` tell about them. Empty for all types.
+/// Returns the types of a filter that the caller may read; empty for all types. The store selects only these, so that
+/// neither positions nor `has_more` reveal events of other types.
 ///
 /// # Errors
-/// The access that the caller lacks, if the filter names such types only.
+/// The access that the caller lacks, if the caller may read none of the types.
 fn readable_types(context: &RequestContext, kinds: Vec<EventType>) -> Result<Vec<EventType>, Error> {
     let denial_of = |kind: &EventType| context.caller.may_read_events_of(*kind).err();
     let requested_kinds = if kinds.is_empty() { EventType::ALL.to_vec() } else { kinds.clone() };

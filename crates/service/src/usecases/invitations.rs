@@ -127,7 +127,7 @@ pub async fn get(services: &Services, context: &RequestContext, employee: Employ
 
 /// `POST /employees/{id}/invite`: sends a new invitation and revokes the previous one.
 ///
-/// A key of admin level gets the link to pass on where no email is sent.
+/// If no email is sent, a key of admin level gets the link and must pass it on.
 ///
 /// # Errors
 /// Not found, a caller without write access to people, not pending, over the limits of emails; see [`Error`].

@@ -83,8 +83,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     reply
 }
 
-/// Checks that one more key may be valid, for the person of this one or for none. Returns the condition that this is
-/// still so at commit time (decision B7).
+/// Checks that one more key may be valid: for the person of `key`, or among the keys without a person. Returns the
+/// condition that this still holds at commit time (decision B7).
 pub(super) async fn require_room(
     services: &Services,
     context: &RequestContext,

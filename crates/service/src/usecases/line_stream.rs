@@ -17,7 +17,8 @@ impl LineStream {
     /// Returns the next whole lines; `None` after the last line.
     ///
     /// # Errors
-    /// Errors of the store. The answer then ends without its last line.
+    /// [`Error::Refused`] if the key of the request lost its rights; errors of the store. In both cases the answer ends
+    /// without its last line.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         match self {
             Self::Export(export) => export.next().await,

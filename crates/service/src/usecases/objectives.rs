@@ -141,7 +141,7 @@ pub async fn counts(
     .await
 }
 
-/// Empties a filter by a parent that the caller does not see.
+/// Makes a filter match nothing if it names a parent that the caller does not see.
 async fn hide_unseen(services: &Services, context: &RequestContext, filter: &mut Filter) -> Result<(), Error> {
     if !visible::may_filter_by(services, context, filter.parent_id.map(LinkedId::Objective)).await? {
         filter.scopes.clear();
@@ -165,8 +165,7 @@ fn key_result_ids(services: &Services, count: usize, at: Timestamp) -> Vec<KeyRe
     (0..count).map(|_| services.id(at)).collect()
 }
 
-/// Returns the objective if it belongs to this family and the caller sees it; otherwise not found (decisions A2,
-/// B5).
+/// Returns the objective, which must belong to this family and be visible to the caller (decisions A2, B5).
 pub(super) async fn find_in_family(
     services: &Services,
     context: &RequestContext,
@@ -195,7 +194,7 @@ async fn reports_to(
 /// `GET /{resource}/{id}`: returns an objective of this family.
 ///
 /// # Errors
-/// Not found, also in the wrong resource; invalid parameters; see [`Error`].
+/// Not found, also for an objective of the other family; invalid parameters; see [`Error`].
 pub async fn get(
     services: &Services,
     context: &RequestContext,

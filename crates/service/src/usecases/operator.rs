@@ -99,7 +99,7 @@ pub async fn list_organizations(services: &Services) -> Result<Vec<Organization>
     }
 }
 
-/// Renames an organization in both of its environments; returns whether that changed anything.
+/// Renames an organization in both of its environments. Returns `false` if both already had the name.
 ///
 /// # Errors
 /// An unknown organization, an invalid name; see [`Error`].
@@ -236,8 +236,8 @@ pub async fn create_link(services: &Services, order: NewLinkRequest) -> Result<N
     Ok(link)
 }
 
-/// Returns the organization of a first link: the only one, if it has no key. Reads at most two organizations and
-/// one key.
+/// Returns the organization that needs a first portal link: the only organization of the database, if it has no key.
+/// Reads at most two organizations and one key.
 ///
 /// # Errors
 /// See [`Error`].

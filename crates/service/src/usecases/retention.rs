@@ -21,7 +21,7 @@ use crate::usecases::organization;
 
 /// Number of rows read at once.
 const PAGE: u16 = 500;
-/// Maximum number of pages that a preview reads by a rule, also if holds keep all their rows.
+/// Maximum number of pages that a preview reads for a rule. Bounds the work if legal holds keep all rows.
 const PAGES: usize = 100;
 
 /// `GET /retention/runs`: lists the runs with their receipts.

@@ -89,7 +89,7 @@ pub async fn count_deactivation(
             return Ok(Some(Write::put(&row)));
         }
         BrakeAnswer::Refused(others) => others,
-        BrakeAnswer::CountPeople => return Err(Error::Bug("the linked people were counted".to_owned())),
+        BrakeAnswer::CountPeople => return Err(Error::Bug("the brake asks for a count that it has".to_owned())),
     };
     metrics::counter!(BRAKE_REFUSALS).increment(1);
     if tenant.environment == Environment::Live {
@@ -108,7 +108,7 @@ async fn pause(
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
         let connector = or_not_found(services.store.row::<Connector>(tenant, id).await?)?;
-        // Another request may have paused it.
+        // Another request may have paused the connector.
         let Some(decision) = connector.value.pause(deactivated, at) else { return Ok(Attempt::Done(())) };
         let audit = context.audit_of_connector(&connector.value, services.id(at), decision.audit, at);
         let mut change = ChangeSet::new(audit);

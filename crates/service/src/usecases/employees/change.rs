@@ -172,8 +172,8 @@ pub async fn reactivate(services: &Services, context: &RequestContext, id: Emplo
     services.act(context, decide).await
 }
 
-/// Checks the rules about org admins (decision D12). Returns the condition that another active org admin stays as they
-/// are, if the change takes one away.
+/// Checks the rules about org admins (decision D12). If the change ends the role of an org admin, returns the condition
+/// that another active org admin stays as they are.
 async fn guard_admins(
     services: &Services,
     context: &RequestContext,
@@ -199,8 +199,8 @@ pub(crate) async fn org_admins(services: &Services, tenant: Tenant) -> Result<Ve
     Ok(active.map(|admin| (admin.value.id, admin.version)).collect())
 }
 
-/// Returns the condition that another active org admin than this person stays as they are. `None` if there is no
-/// other one.
+/// Returns the condition that an active org admin other than this person stays as they are. Returns `None` if there is
+/// no such admin.
 pub(crate) async fn other_admin(
     services: &Services,
     tenant: Tenant,
@@ -250,8 +250,8 @@ fn wanted_by<'a>(patch: &'a Patch, stored: &'a Employee) -> ReferencedRows<'a> {
     }
 }
 
-/// Returns the number of managers above a person under this manager, or above the deepest of those below the
-/// person. `None` is a new person.
+/// Returns the depth of the reporting tree once `person` reports to `manager`: the number of managers above the person,
+/// or above the person's deepest report. `person` is `None` for a new person, who has no reports.
 async fn depth_under(
     services: &Services,
     tenant: Tenant,

@@ -32,8 +32,8 @@ use load::LoadedRows;
 /// Number of rows saved in one commit: few, so that other writers do not wait long. `fan_out::DELIVERIES` may
 /// reduce the number if subscriptions want the events.
 pub const PIECE: usize = 150;
-/// Size of the people, as JSON, after which a commit takes no more rows. It writes each of them several times: as a
-/// row, in events and in the audit log.
+/// Size of the people, as bytes of JSON, after which a commit takes no more rows. A commit writes each person several
+/// times: as a row, in events and in the audit log.
 const COMMIT_BYTES: usize = 1024 * 1024;
 /// Number of rows up to which an upload does not wait for others.
 const SMALL_ROWS: usize = 100;
@@ -71,7 +71,8 @@ pub async fn upsert(
         file.ignore_columns(&ignored).map_err(UnreadableFile::Invalid)?;
         Ok(file)
     };
-    // The cells of a parsed file take some twenty times its bytes, and the stored people of its rows up to 32 MiB.
+    // A turn limits the memory: the cells of a parsed file take some twenty times the bytes of the file, and the stored
+    // people of its rows up to 32 MiB.
     let mut turn = None;
     if bytes > SMALL_BYTES {
         turn = Some(services.uploads.turn(context.caller.tenant).await?);
@@ -113,8 +114,8 @@ fn unreadable_file_error(file: UnreadableFile) -> Error {
     }
 }
 
-/// Converts the refusal of a row while it is applied to an error. Planning accepted the row with the same
-/// values, so this is a defect.
+/// Converts the refusal of a planned row to an error. Planning accepted the row with the same values, so the refusal is
+/// a defect.
 fn refused_later(rejection: &RowRejection) -> Error {
     Error::Bug(format!("a row that was planned is refused: {:?}, {}", rejection.code(), rejection.message()))
 }

@@ -16,7 +16,7 @@ use crate::context::services::{Services, or_not_found, render};
 /// `GET /employees/{id}/legal-hold`: returns the hold.
 ///
 /// # Errors
-/// Not found, without a hold too; see [`Error`].
+/// Not found, also if the person has no hold; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let employee = services.find_stored::<Employee>(context, id).await?;
     context.authorize()?;
@@ -49,7 +49,7 @@ pub async fn put(
 /// `DELETE /employees/{id}/legal-hold`: ends the hold.
 ///
 /// # Errors
-/// Not found, without a hold too; no admin-level key; see [`Error`].
+/// Not found, also if the person has no hold; no admin-level key; see [`Error`].
 pub async fn delete(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let employee = services.find_stored::<Employee>(context, id).await?;

@@ -34,7 +34,7 @@ use crate::context::person_data;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// Number of rows read at once. The largest ones have some 200 kB, so that 4 MB are held.
+/// Number of rows read at once. The largest rows have some 200 kB, so that at most 4 MB are in memory.
 const PAGE: u16 = 20;
 
 /// The data about one person. Lines are read as the client takes them.
@@ -46,11 +46,11 @@ pub struct PersonalData {
     /// Ids of the person and of the API keys that act for the person, as actors of the audit log.
     actors: Vec<String>,
     stage: Stage,
-    /// The last row of the stage that was read.
+    /// Position of the row of the stage that was read last.
     after: Option<Position>,
     /// Resources whose entries of the audit log are read before the next rows of the stage.
     targets: VecDeque<String>,
-    /// The last entry about the first of these that was read.
+    /// Position of the entry about the first of `targets` that was read last.
     after_entry: Option<Position>,
     count: u64,
     _permit: ExportPermit,
@@ -326,7 +326,8 @@ impl PersonalData {
         Ok(())
     }
 
-    /// Writes the next entries of the audit log by an actor, except for those about the person.
+    /// Writes the next entries of the audit log by an actor, except for those about the person. Returns `true` if they
+    /// are the last ones.
     async fn actions(&mut self, actor: String, out: &mut Vec<u8>) -> Result<bool, Error> {
         let filter = audit::Filter { actor_id: Some(actor), ..audit::Filter::default() };
         let last_entry = self.after.take();

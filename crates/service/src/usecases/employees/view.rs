@@ -91,8 +91,8 @@ impl Expandable for Employee {
     }
 }
 
-/// Returns the direct reports of the first of these people: of as many as a page has room for, and at least of one. 10
-/// people with 100 reports of up to 140 KB each have 140 MB, of which 8 MB are shown.
+/// Returns the direct reports of the first of these managers: of as many managers as a page has room for, and at least
+/// of one. 10 managers with 100 reports of up to 140 KB each have 140 MB of reports, and a page shows 8 MB.
 async fn reports(services: &Services, context: &RequestContext, managers: &[Employee]) -> Result<Reports, Error> {
     let tenant = context.caller.tenant;
     let ids: Vec<_> = managers.iter().map(|manager| manager.id).collect();

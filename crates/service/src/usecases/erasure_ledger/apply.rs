@@ -34,7 +34,7 @@ pub enum Refusal {
     NotSealed,
     /// The person is under a legal hold.
     Held,
-    /// The stored data does not allow it, see the log.
+    /// The stored data does not allow the erasure; the log has the reason.
     Failed,
 }
 
@@ -101,7 +101,7 @@ pub async fn apply(
             Ok(RepeatedErasure::UnknownPerson) => outcome.unknown_people.push(entry.employee_id),
             Ok(RepeatedErasure::NotSealed) => outcome.refused.push((entry.clone(), Refusal::NotSealed)),
             Ok(RepeatedErasure::Held) => outcome.refused.push((entry.clone(), Refusal::Held)),
-            // One erasure that cannot be repeated does not keep the others.
+            // One erasure that cannot be repeated must not keep the remaining ones from being repeated.
             Err(Error::Bug(reason)) => {
                 tracing::error!(erasure = %entry.id, reason, "cannot repeat an erasure");
                 outcome.refused.push((entry.clone(), Refusal::Failed));
@@ -130,7 +130,8 @@ pub async fn compare(services: &Services, ledger: &Ledger) -> Result<LedgerDiffe
     Ok(difference)
 }
 
-/// A ledger of another database proves nothing about this one.
+/// Checks that the database has an organization of the ledger. A ledger of another database proves nothing about this
+/// one.
 async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(), LedgerFailure> {
     let holds = ledger.holds.iter().chain(&ledger.releases).map(|entry| entry.organization_id);
     let mut organizations = holds.chain(ledger.erasures.iter().map(|entry| entry.organization_id)).peekable();
@@ -143,7 +144,7 @@ async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(),
     if is_of_database { Ok(()) } else { Err(LedgerFailure::OtherDatabase) }
 }
 
-/// Lets an erasure that waits for the end of a hold look again now.
+/// Makes an erasure that waits for the end of a legal hold due now, so that it checks for holds again.
 async fn resume(services: &Services, entry: &LedgerEntry) -> Result<(), Error> {
     let tenant = Tenant::live(entry.organization_id);
     let erasure_row = services.store.row::<Erasure>(tenant, entry.id).await?;

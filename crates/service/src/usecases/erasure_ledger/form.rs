@@ -10,7 +10,7 @@ use crate::context::error::Error;
 
 /// Version of the form of a ledger.
 const VERSION: u32 = 4;
-/// Earlier versions: without seals, without holds, and without ends of holds.
+/// Earlier versions that are still read: version 1 has no seals, 2 has no holds, and 3 has no ends of holds.
 const EARLIER: [u32; 3] = [1, 2, 3];
 /// A line of a ledger.
 #[derive(Debug, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ enum LedgerLine {
 pub struct LedgerFlaw {
     /// Number of the line, from 1.
     pub line: usize,
-    /// The reason why it is not valid.
+    /// Reason why the line is not valid.
     pub reason: String,
 }
 
@@ -94,7 +94,8 @@ fn invalid(member: &str) -> String {
     format!("`{member}` is not valid")
 }
 
-/// Reads the organization, the person, the time and the seal of a line about a hold. `time` is the name of the time.
+/// Reads the organization, the person, the time and the seal of a line about a hold. `time` is the name of the member
+/// with the time.
 fn parse_hold([organization_id, employee_id, at, seal]: [String; 4], time: &str) -> Result<HoldEntry, String> {
     Ok(HoldEntry {
         organization_id: organization_id.parse().map_err(|_| invalid("organization_id"))?,

@@ -104,8 +104,8 @@ pub(super) async fn held_people(services: &Services, tenant: Tenant) -> Result<V
     }
 }
 
-/// Adds the last end of a hold of each person, and then the legal holds: a hold that ends meanwhile is in neither list,
-/// which leaves it as it is in the restored database.
+/// Adds the last end of a hold of each person, and then the legal holds. A hold that ends in between is in neither
+/// list, so the application of the ledger does not touch the hold in the restored database.
 pub(super) async fn read(services: &Services, tenant: Tenant, ledger: &mut Ledger) -> Result<(), Error> {
     for (person, released_at) in last_releases(services, tenant).await? {
         let members = members_of_release(person, released_at);
@@ -154,7 +154,8 @@ pub(super) fn open(services: &Services, ledger: &Ledger) -> Result<KnownHolds, E
     Ok(known_holds)
 }
 
-/// Returns the change that gives a person the hold of the ledger, or ends one; `None` if nothing changes.
+/// Returns the change that gives a person the hold of the ledger, or ends the hold of the person; `None` if nothing
+/// changes.
 pub(super) async fn decide(
     services: &Services,
     (tenant, person): (Tenant, EmployeeId),

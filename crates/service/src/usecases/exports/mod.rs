@@ -63,7 +63,7 @@ enum Stage {
     Complete,
 }
 
-/// `GET /exports`: begins an export, or goes on with one.
+/// `GET /exports`: begins an export, or continues one from a checkpoint.
 ///
 /// # Errors
 /// Invalid parameters, no admin-level key of the organization, too many running exports; see [`Error`].
@@ -134,7 +134,7 @@ async fn first_cursor(
     resources: &[ExportedResource],
     at: Timestamp,
 ) -> Result<ExportCursor, Error> {
-    // From the primary, which the rows are read from as well. A standby could be behind the position.
+    // Read from the primary, as the rows are: a standby could be behind this position.
     let page = services.store.feed(tenant, &FeedFilter::default(), oldest_in_feed(at), &FeedStart::Now, 1).await?;
     let events = page.next.unwrap_or(events::START);
     let first = resources.first().copied().unwrap_or(ExportedResource::Employees);
@@ -202,7 +202,7 @@ impl Drop for Export {
         let outcome = if self.stage == Stage::Complete { "complete" } else { "cut" };
         counter!(ENDED, "outcome" => outcome).increment(1);
         let (rows, organization) = (self.counts.total(), self.tenant.organization);
-        tracing::info!(request_id = %self.request, organization_id = %organization, rows, outcome, "export");
+        tracing::info!(request_id = %self.request, organization_id = %organization, rows, outcome, "an export ended");
     }
 }
 

@@ -41,8 +41,8 @@ pub(super) struct RowPage {
 }
 
 impl RowPage {
-    /// Returns the number of rows of the next page, from the size of the rows of this one. `most` is the limit of
-    /// this page, and `planned` the limit that the size of the rows before it gave.
+    /// Returns the maximum number of rows of the next page, by the size of the rows of this page. `most` is the limit
+    /// by which this page was read, and `planned` the limit that the page before it gave.
     pub(super) fn next_page_rows(&self, most: u16, planned: u16) -> u16 {
         let Some(row_bytes) = u64::try_from(self.text.len()).unwrap_or(u64::MAX).checked_div(self.rows) else {
             return planned;

@@ -19,7 +19,7 @@ pub(super) fn seal(services: &Services, tenant: Tenant, cursor: &str) -> Result<
     sealed_cursor.map(|bytes| URL_SAFE_NO_PAD.encode(bytes)).map_err(Error::from)
 }
 
-/// Returns the cursor in a sealed one; `None` if it was not sealed for this data set with a key of the ring.
+/// Returns the cursor that a sealed text contains; `None` if no key of the ring sealed the text for this data set.
 pub(super) fn open(services: &Services, tenant: Tenant, sealed: &str) -> Option<String> {
     let sealed_bytes = URL_SAFE_NO_PAD.decode(sealed).ok()?;
     let cursor = services.vault.open(&place(tenant), &sealed_bytes).ok()?;

@@ -1,8 +1,8 @@
-//! Sets managers after the commit of a request: of people who waited and exceeded the limit of its transaction,
-//! and of people who were created at the same time as their manager.
+//! Sets managers after the commit of a request: of the waiting people who exceed the limit of its transaction, and of
+//! people who were created at the same time as their manager.
 //!
-//! Of two concurrent requests neither sees the other's person before its commit. Both therefore search again after
-//! their commits, and the later one finds the person of the earlier one.
+//! Of two concurrent requests, neither sees the person of the other one before that one commits. So both search again
+//! after their own commit, and the later search finds the person of the earlier request.
 
 use candor_domain::id::EmployeeId;
 use candor_domain::people::connector::ScimLink;

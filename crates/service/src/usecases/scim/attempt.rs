@@ -20,7 +20,7 @@ use crate::usecases::connectors::provider;
 pub(super) struct Attempt {
     /// The time of its changes.
     pub(super) at: Timestamp,
-    /// `true` if the identifiers of the user are assumed to be free. The commit then checks it.
+    /// `true` if the plan assumes that nobody has the identifiers of the user. The commit then checks this.
     pub(super) assumes_new: bool,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum WritePlan {
 
 impl ScimContext {
     /// Runs a write: plans, commits, and plans again if another change was committed first. With `assumes_new`, the
-    /// plan of the first attempt assumes a new person. If that attempt fails, the next one does not.
+    /// plan of the first attempt assumes a new person. If that attempt fails, later attempts look for the person.
     pub(super) async fn run<F, Fut>(
         &self,
         services: &Services,
@@ -66,7 +66,7 @@ impl ScimContext {
                 Err(ScimFailure::Refused(error)) => return self.refuse(services, connector, error.into()).await,
                 Err(failure) => return Err(failure),
             };
-            // Moves of one organization conflict: without a turn, new ones would overtake one that tries again.
+            // Moves of one organization conflict: without a turn, new moves would overtake a move that is tried again.
             if turn.is_none() && change.moves_people() {
                 turn = Some(services.move_lock(self.tenant()).await);
                 continue;

@@ -21,7 +21,7 @@ use crate::context::invitation_events;
 use crate::context::services::{Services, render};
 use crate::usecases::connectors::provider;
 
-/// Maximum number of people whose manager one transaction sets, by a reference. Further transactions follow.
+/// Maximum number of waiting people whose manager one transaction sets. Further transactions set the remaining ones.
 const MAX_WAITING: u16 = 100;
 
 /// A change set under construction. The connector is the actor of its audit entries.

@@ -11,7 +11,7 @@ use super::{ScimContext, ScimFailure};
 use crate::context::services::Services;
 use crate::usecases::connectors::provider::{self, IssueChange};
 
-/// Maximum number of open issues about a person that one request resolves. Further ones are resolved by later requests.
+/// Maximum number of open issues about a person that one request resolves. Later requests resolve the remaining issues.
 const MOST: u16 = 20;
 
 /// An issue that a request resolves.
@@ -72,7 +72,8 @@ impl ScimContext {
         Ok(services.store.entries(self.tenant(), list).await?)
     }
 
-    /// Returns the open issues about people which `recurs` does not name, resolved.
+    /// Returns the open issues about these people as resolved, except those for which `recurs` returns `true`. The
+    /// caller must write them.
     pub(super) async fn resolved_issues(
         &self,
         services: &Services,

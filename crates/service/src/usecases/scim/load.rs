@@ -203,7 +203,8 @@ impl ScimContext {
         Ok((DepartmentTarget::New(Box::new(creation)), Some(name.to_owned())))
     }
 
-    /// Returns the condition that another active org admin stays as they are. `None` if there is no other one.
+    /// Returns the condition that an active org admin other than `person` stays as they are. `None` if there is no such
+    /// admin, or if `person` is not an active org admin.
     pub(super) async fn other_admin(
         &self,
         services: &Services,

@@ -22,7 +22,7 @@ use crate::context::services::Services;
 
 /// Number of people that a page reads first, when their size is unknown: at most 150 KB each.
 const FIRST_AT_ONCE: usize = 25;
-/// Size of the people, as JSON, that a page reads at once after that.
+/// Size of the people that a page reads at once after the first ones, as bytes of JSON.
 const BYTES_AT_ONCE: usize = 1024 * 1024;
 
 /// People of a page, with the figures of the list.

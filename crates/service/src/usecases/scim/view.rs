@@ -41,7 +41,7 @@ impl LoadedUser {
     }
 }
 
-/// Returns the form of a person as stored.
+/// Returns the stored data of a person from which SCIM resources are built.
 pub(super) fn stored_user<'a>(
     context: &'a ScimContext,
     mappings: &'a [CustomMapping],

@@ -80,8 +80,9 @@ pub async fn create(
         let write = Write { kind: WriteKind::Create, user: &user, id, stored: loaded_user.as_ref(), holders };
         context.plan(services, &connector, &write, projection, at).await
     };
-    // A provider looks a person up before it creates them, so they are new. If an identifier is taken, the commit
-    // fails, and the next attempt looks for the holders. A name that is not the address has no unique key.
+    // A provider looks for a person before it creates them, so the first attempt assumes a new person. If an identifier
+    // is taken, the commit fails, and the next attempt looks for the holders. A `userName` other than the address may
+    // be the address of another person, which no unique key prevents.
     let assumes_new = user.user_name_key() == address_key(&user.email);
     let change = context.run(services, &connector.connector, assumes_new, plan).await?;
     Ok(context.settle(services, &connector.connector, change).await)
@@ -152,7 +153,7 @@ fn no_change() -> ScimFailure {
 
 pub(super) fn paused_error() -> ScimError {
     let detail = "The connector is paused, because many people were deactivated within an hour. An administrator must \
-                  check the assignments and resume it.";
+                  check the assignments and resume the connector.";
     ScimError { retry_after: Some(PAUSED_SECONDS), ..ScimError::with_status(503, detail) }
 }
 
@@ -166,7 +167,7 @@ struct Write<'a> {
 }
 
 impl ScimContext {
-    /// Loads the connector for a change.
+    /// Loads the connector for a change, unless it is paused.
     async fn load_for_change(&self, services: &Services) -> Result<LoadedConnector, ScimFailure> {
         let loaded_connector = self.load_connector(services).await?;
         let is_accepted = loaded_connector.connector.accepts_changes(self.tenant().environment);
@@ -263,7 +264,7 @@ impl ScimContext {
         change.require(other_admin.filter(|_| deactivates));
         change.use_confirmation(confirmed_issues.into_iter().find(|issue| Some(issue.value.id) == confirmation));
         let link = write.stored.and_then(|stored| stored.live_link(self.connector));
-        // Replacements of a whole cycle find people who still wait, so other changes of attributes need not search.
+        // A PATCH without a new reference need not search: the next creation or replacement finds people who wait.
         let may_be_awaited =
             write.kind != WriteKind::Change || !new_names(person_before, link, &provision).is_empty();
         if let Some(person) = provision.person(person_before).filter(|_| may_be_awaited) {

@@ -59,7 +59,7 @@ pub async fn search(services: &Services, context: &RequestContext, params: Param
 }
 
 fn too_slow() -> Error {
-    let message = "The search took too long. Ask for more words or longer ones, or narrow it by a filter.";
+    let message = "The search took too long. Ask for more words or longer ones, or narrow the search by a filter.";
     Error::TooSlow(message.to_owned())
 }
 
@@ -152,8 +152,8 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// Returns the documents that the caller may see; `None` if it may see all. A filter by one person restricts
-    /// them to documents about that person.
+    /// Returns the terms of the documents that the caller may see; `None` if the caller may see all documents. A filter
+    /// by one person restricts them to documents about that person.
     async fn visible_terms(&self) -> Result<Option<VisibleTerms>, Error> {
         let Some(person) = self.context.caller.viewer().person() else { return Ok(None) };
         if !self.request.types.iter().any(|kind| kind.is_narrowed()) {

@@ -83,8 +83,8 @@ pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) 
 /// `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`: delivers the event of an attempt again.
 ///
 /// # Errors
-/// Not found; a subscription that is not active, an event that the caller must not read, a test, an event that is no longer kept, an event about the
-/// subscription itself; see [`Error`].
+/// Not found; a subscription that is not active, an event that the caller must not read, a test, an event that is no
+/// longer kept, an event about the subscription itself; see [`Error`].
 pub async fn redeliver(
     services: &Services,
     context: &RequestContext,
@@ -289,8 +289,8 @@ impl ReplayProgress<'_> {
         Ok(self.services.store.to_deliver_again(tenant, self.subscription.id, &slice, place.last, most).await?)
     }
 
-    /// Leaves out the events about the subscription itself, and those that its filter does not permit. Attempted
-    /// events passed the filter when they happened, so a replay of failed ones does not evaluate it again.
+    /// Removes the events about the subscription itself, and those that its filter does not permit. Events with an
+    /// attempt passed the filter when they happened, so a replay of failed events does not evaluate the filter again.
     async fn remove_forbidden_events(&self, mut events: Slice) -> Result<Slice, Error> {
         let tenant = self.context.caller.tenant;
         let is_filtered = self.subscription.filter.is_some() && !self.which.only_failed;
@@ -335,7 +335,7 @@ impl ReplayProgress<'_> {
         members.into_iter().map(|(name, to)| (name.to_owned(), Change::from_null(&to))).collect()
     }
 
-    /// Brings queued events forward and queues the remaining ones.
+    /// Creates the change set that brings queued events forward and queues the remaining ones.
     fn change_set(&self, events: &[EventToRedeliver], at: Timestamp) -> ChangeSet {
         let (tenant, id) = (self.context.caller.tenant, self.subscription.id);
         let (queued, rest): (Vec<_>, Vec<_>) = events.iter().partition(|event| event.is_queued);

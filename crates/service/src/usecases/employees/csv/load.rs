@@ -17,8 +17,8 @@ use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::usecases::employees::org_admins;
 
-/// Maximum stored size of the people that a file names, by address and by external id. A file of 10,000 rows names
-/// people of 3 KB on average.
+/// Maximum stored size of the people that a file names, in bytes: for those by address, and again for those by external
+/// id. A file of 10,000 rows may name people of 3 KB on average.
 const MAX_STORED_BYTES: usize = 32 * 1024 * 1024;
 
 /// Stored rows that a file refers to, with their versions.
@@ -33,8 +33,8 @@ pub(super) struct LoadedRows {
     pub(super) invitations: HashMap<EmployeeId, Versioned<Invitation>>,
 }
 
-/// Reads these rows. People are read before their reporting lines: a line that changes in between makes the
-/// version of the tree or person stale.
+/// Reads the rows that a file refers to. People are read before their reporting lines: a line that changes in between
+/// makes the version of the tree or person stale.
 pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Result<LoadedRows, Error> {
     let store = &services.store;
     let (emails, external_ids, names) = (file.emails(), file.external_ids(), file.departments());
@@ -90,14 +90,14 @@ fn by_person(newest: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versione
     newest.into_iter().map(|invitation| (invitation.value.employee_id, invitation)).collect()
 }
 
-/// Returns the names of people's current managers and departments. Only a dry run needs them.
+/// Returns the addresses of people's current managers and the names of their departments, which only a dry run needs.
 pub(super) async fn names(services: &Services, tenant: Tenant, known: &StoredRows) -> Result<PersonNames, Error> {
     let managers: BTreeSet<_> = known.people.iter().filter_map(|person| person.manager_id).collect();
     let managers: Vec<_> = managers.into_iter().collect();
     let departments: Vec<_> = known.people.iter().filter_map(|person| person.department_id).collect();
     let departments = services.store.rows::<Department>(tenant, &departments).await?;
     let mut people = HashMap::with_capacity(managers.len());
-    // Only the addresses of so many people fit into memory.
+    // In parts, of which only the addresses are kept: so many whole people would not fit into memory.
     for part in managers.chunks(IDS_AT_A_TIME) {
         let part = services.store.rows::<Employee>(tenant, part).await?;
         people.extend(part.into_iter().map(|manager| (manager.value.id, manager.value.email)));

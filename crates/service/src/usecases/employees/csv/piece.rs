@@ -51,7 +51,7 @@ struct ChangeParts<'a> {
     subscribers: &'a Subscribers,
     /// Number of deliveries that the events so far queue.
     deliveries: usize,
-    /// Size of the states so far, as JSON.
+    /// Size of the states so far, as bytes of JSON.
     bytes: usize,
 }
 

@@ -77,8 +77,8 @@ pub(super) async fn record_refused(
     if let Err(error) = try_to_note(services, context, id, why).await {
         tracing::warn!(
             connector = %id, %error,
-            "cannot record at the connector that its file was rejected; the connector shows the sync before, and the \
-             client gets the reason"
+            "cannot record at the connector that its file was rejected; the connector still shows the previous sync, \
+             and the client gets the reason"
         );
     }
 }
