@@ -1,5 +1,5 @@
-//! Metrics of what is refused or held: quotas, connections, bytes. `pipeline::record` has those of
-//! requests.
+//! Metrics of refused requests and connections, and of the bytes in memory. `pipeline::record` has the metrics of
+//! answered requests.
 
 use candor_domain::access::QuotaClass;
 use candor_domain::fields::StringEnum;
@@ -21,7 +21,7 @@ const BODY_BYTES: &str = "candor_http_body_bytes_in_flight";
 pub(crate) enum CountedBytes {
     /// Unsent answers.
     Answers,
-    /// Bodies of requests that are not decided about.
+    /// Bodies of requests that are not answered yet.
     Bodies,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn forwarded_header_unreadable() {
     counter!(FORWARDED_UNREADABLE).increment(1);
 }
 
-/// Counts a request that was refused because of unsent answers or unfinished bodies.
+/// Counts a request that was refused because the budget of unsent answers or of bodies is used up.
 pub(crate) fn bytes_refused(of: CountedBytes) {
     let name = match of {
         CountedBytes::Answers => ANSWERS_REFUSED,

@@ -59,14 +59,15 @@ fn bits(address: IpAddr) -> u128 {
 /// Client that a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Client {
-    /// The client's address. If a trusted proxy names it illegibly, the proxy's own address.
+    /// Address of the client. If the entry of a trusted proxy cannot be read, the address of this proxy.
     pub(crate) address: IpAddr,
-    /// Whether a trusted proxy sent an `X-Forwarded-For` that cannot be read.
+    /// `true` if a trusted proxy sent an `X-Forwarded-For` that cannot be read.
     pub(crate) is_unreadable: bool,
 }
 
 impl Client {
-    /// Returns the address by which networks of keys are decided, or `None` if it cannot be read.
+    /// Returns the address that is compared with the networks of keys, or `None` if the address of the client is not
+    /// known.
     pub(crate) fn legible_address(self) -> Option<IpAddr> {
         (!self.is_unreadable && !self.address.is_unspecified()).then_some(self.address)
     }
@@ -208,7 +209,7 @@ mod tests {
             assert!(is_unreadable("10.0.0.1", line), "{line:?}");
             assert!(!is_unreadable("192.0.2.1", line), "{line:?}");
         }
-        assert!(!is_unreadable("10.0.0.1", b"nonsense, 203.0.113.5"), "a client wrote it, before its proxy");
+        assert!(!is_unreadable("10.0.0.1", b"nonsense, 203.0.113.5"), "the untrusted client wrote it");
         assert!(!is_unreadable("10.0.0.1", b""), "an empty header names no client");
     }
 

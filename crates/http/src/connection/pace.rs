@@ -1,5 +1,5 @@
 //! Minimum rate at which a client must take an answer of unknown size. Such an answer holds rows in memory, and
-//! one of the concurrent exports of its organization.
+//! occupies one of the concurrent exports of its organization.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ struct Interval {
 }
 
 impl Pace {
-    /// Counts a write. The interval ends when the client has taken enough, or all there is.
+    /// Counts a write. The interval ends when the client has taken [`PACE_BYTES`], or all bytes that were offered.
     pub(crate) fn note(&mut self, taken: usize, offered: usize) {
         let Some(interval) = &mut self.0 else { return };
         interval.taken += taken;

@@ -48,7 +48,7 @@ pub(crate) struct PacedStream {
     /// Timer of a blocked write.
     waiting: Option<Pin<Box<Sleep>>>,
     pace: Pace,
-    /// Whether a request arrived before the previous one was answered.
+    /// `true` if a request arrived before the previous one was answered.
     sent_ahead: bool,
     /// Timer for silence after pipelined requests.
     silent: Option<Pin<Box<Sleep>>>,
@@ -269,7 +269,7 @@ mod tests {
             let read = Pin::new(&mut server).poll_read(cx, &mut ReadBuf::new(&mut bytes));
             Poll::Ready(read.is_ready())
         });
-        assert!(!read.await, "it waits, though there is something to read");
+        assert!(!read.await, "the read waits, though there is input");
 
         let mut sink = vec![0; 65_536];
         let mut remaining_bytes = sum;
@@ -338,7 +338,7 @@ mod tests {
                 let read = Pin::new(&mut server).poll_read(cx, &mut ReadBuf::new(&mut bytes));
                 Poll::Ready(read.is_pending())
             });
-            assert!(next.await, "it waits for the next request");
+            assert!(next.await, "the read waits for the next request");
         }
     }
 

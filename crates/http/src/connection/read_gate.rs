@@ -37,7 +37,7 @@ pub(crate) enum Allowance {
 #[derive(Debug, Default)]
 struct State {
     phase: Cell<Phase>,
-    /// Whether bytes arrived since the last request.
+    /// `true` if bytes of the next request head arrived after the last request was answered.
     has_begun: Cell<bool>,
     /// Number of answers in progress whose size is unknown, such as exports.
     streaming: Cell<usize>,

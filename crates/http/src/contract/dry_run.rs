@@ -33,7 +33,7 @@ pub(crate) fn is_asked(route: &Route, query: &str) -> bool {
 /// Reads the parameter `dry_run`.
 ///
 /// # Errors
-/// 400 if the value is no boolean, the route has no dry runs, or a parameter is nearly `dry_run`.
+/// 400 if the value is no boolean, the route has no dry runs, or a parameter is a misspelled `dry_run`.
 pub(crate) fn read(route: &Route, params: &Params) -> Result<bool, ErrorResponse> {
     if route.dry_run != DryRun::Ignored {
         params

@@ -31,7 +31,7 @@ const MAX_PARAMETERS: usize = 500;
 const JSON: &str = "application/json";
 /// Media type of CSV uploads.
 const CSV: &str = "text/csv";
-/// Command that sends a file as it is. Forms and spreadsheets are no CSV files.
+/// Hint in errors about the media type of an upload: a command that sends a CSV file as it is, not as a form.
 const CSV_HINT: &str = ", such as by curl --data-binary @people.csv --header 'Content-Type: text/csv'";
 /// Header with the client's idempotency key.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -98,11 +98,11 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<IdempotencyK
         return Ok(Some(key));
     }
     Err(ErrorResponse::malformed_request(format!(
-        "The header Idempotency-Key must be one of 1 to {MAX_KEY_CHARS} visible characters."
+        "Send the header Idempotency-Key once, with 1 to {MAX_KEY_CHARS} visible ASCII characters."
     )))
 }
 
-/// Reads a JSON body of at most this many bytes to its end.
+/// Reads a JSON body of at most `most` bytes to its end.
 pub(crate) async fn body(
     request: &HttpRequest,
     payload: Payload,
@@ -169,7 +169,8 @@ fn content_length(request: &HttpRequest) -> Option<u64> {
     request.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Returns the size of the body that a request announces, or the largest one if it does not tell.
+/// Returns the size of the body that a request announces, at most `most`. A chunked body may have any size, so it
+/// counts as `most`.
 pub(crate) fn announced_bytes(request: &HttpRequest, most: usize) -> usize {
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
     let length =
@@ -214,7 +215,7 @@ fn too_large(most: usize) -> ErrorResponse {
     ErrorResponse::malformed_as(StatusCode::PAYLOAD_TOO_LARGE, message)
 }
 
-/// Requires the JSON media type if the request has a body.
+/// Requires the JSON media type. Called for requests with a body.
 pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {
     is_type(headers, &[JSON], "")
 }
@@ -252,7 +253,7 @@ const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
 /// Parses a body as JSON.
 pub(crate) fn json(body: &[u8]) -> Result<Value, ErrorResponse> {
-    // JSON begins with two ASCII characters, so a zero byte is half of one (RFC 4627 §3).
+    // JSON begins with two ASCII characters, so a zero byte is half of a UTF-16 character (RFC 4627 §3).
     let has_zero = body.iter().take(2).any(|byte| *byte == 0);
     if has_zero || UTF16_MARKS.iter().any(|mark| body.starts_with(mark)) {
         return Err(ErrorResponse::malformed_request("The body is UTF-16. Send it in UTF-8."));

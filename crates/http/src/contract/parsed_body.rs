@@ -1,4 +1,4 @@
-//! The parsed body of a request, with what else is computed from all of it.
+//! The parsed body of a request, with the values that are computed from the whole body.
 
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;

@@ -68,7 +68,7 @@ pub(crate) struct AuthenticatedRequest<'a> {
     pub(crate) body: Object,
     /// CSV body; empty for other requests.
     pub(crate) csv: Bytes,
-    /// `true` if the JSON body is decided about apart from the worker.
+    /// `true` if the JSON body is so large that the use case runs on blocking threads instead of the HTTP worker.
     pub(crate) is_large: bool,
 }
 

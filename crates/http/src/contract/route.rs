@@ -113,15 +113,16 @@ pub(crate) enum Handler {
 pub struct Route {
     /// HTTP method of the operation.
     pub method: Method,
-    /// Path below [`BASE`]. `{id}` is an identifier; the name of a second one tells its kind.
+    /// Path below [`BASE`]. `{id}` is an identifier. A second identifier is named after its resource, as in
+    /// `{message_id}`.
     pub path: &'static str,
     /// Scope, access level and environment that the key needs.
     pub access: Access,
-    /// Quota class of its requests.
+    /// Quota class of requests to the route.
     pub quota: QuotaClass,
     /// Body that the route accepts.
     pub body: Body,
-    /// Whether it can answer 422 without having a body, because of stored data.
+    /// `true` if the route can answer 422 although it accepts no body, because of stored data.
     pub checks_content: bool,
     /// Operation id, from which generated clients name their functions.
     pub operation: &'static str,

@@ -1,5 +1,5 @@
-//! The response to a dry run (decision A18). It is no response of the operations: clients that never ask for a dry run would have to
-//! tell both apart after each write. The parameter refers to it.
+//! The response to a dry run (decision A18). The parameter `dry_run` refers to it. The operations do not list it:
+//! clients that never ask for a dry run would have to tell two responses apart after each write.
 
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;

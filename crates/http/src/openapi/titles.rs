@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// Adds a title to every object inside the named schema: its own, or one built from its parent and member name.
+/// Adds a title to every object inside the named schema that has none: the title of its parent, followed by the name of
+/// the member.
 pub(super) fn complete(name: &str, schema: &mut Value) {
     visit_parts(name, schema);
 }

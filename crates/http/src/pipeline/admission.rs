@@ -17,8 +17,8 @@ use crate::pipeline::exchange::Exchange;
 use crate::response::error_response::ErrorResponse;
 
 impl Api {
-    /// Returns the caller of the API key, or `None` if the key is missing or invalid, or does not serve in the
-    /// network of the client.
+    /// Returns the caller of the API key, or `None` if the key is missing or invalid, or the network of the client is
+    /// not allowed for the key.
     pub(crate) async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
         let Some(key) = bearer(exchange.request) else { return Ok(None) };
         let caller = self.services.auth.authenticate_client(key, exchange.client.legible_address()).await;
@@ -50,8 +50,8 @@ impl Api {
         Ok(caller)
     }
 
-    /// Returns the caller of a request with this access: as it is stored now for writes that could give rights back
-    /// (decision B4).
+    /// Returns the caller of a request to a route with this access. For a write that could give lost rights back, looks
+    /// the caller up in the store instead of the cache (decision B4).
     pub(crate) async fn fresh_caller(
         &self,
         exchange: &mut Exchange<'_>,
@@ -67,6 +67,7 @@ impl Api {
         exchange.caller.clone().ok_or_else(ErrorResponse::no_good_key)
     }
 
+    /// Checks the quota of a request to a route without an API key.
     pub(crate) fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), ErrorResponse> {
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
@@ -84,8 +85,8 @@ impl Api {
         Err(ErrorResponse::too_many(write.word(), &rate_limit))
     }
 
-    /// Counts a request without a route against the quota of its key, without refusing it. Without a valid key
-    /// it counts as a failed authentication of the client's address, which may be refused with 429.
+    /// Counts a request without a route against the quota of its key, without refusing it. A request without a valid
+    /// key counts as a failed authentication of the client's address, which may be refused with 429.
     pub(crate) async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
         let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
@@ -93,6 +94,7 @@ impl Api {
         Ok(())
     }
 
+    /// Counts a failed authentication of the client's address, which may be refused with 429.
     pub(crate) fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let rate_limit = self.services.limits.admit_failure(address::bucket(exchange.client.address), exchange.at);
         exchange.rate_limit = Some(rate_limit);
@@ -104,8 +106,8 @@ impl Api {
     }
 }
 
-/// Returns the key of a request whose caller was looked up at this steady time or later. `access` is that of its
-/// operation.
+/// Returns the key of a request whose caller was looked up at this steady time or later. `access` is the access that
+/// the operation needs.
 pub(crate) fn admission(
     exchange: &Exchange<'_>,
     begun: Duration,

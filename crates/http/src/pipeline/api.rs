@@ -29,7 +29,7 @@ pub struct Api {
     pub(crate) read_turns: Arc<ReadTurns>,
     /// Prefix of `Location` headers.
     pub(crate) base_url: String,
-    /// Whether the warning about an unreadable `X-Forwarded-For` is already logged.
+    /// `true` if the warning about an unreadable `X-Forwarded-For` is already logged.
     warned_of_forwarded_header: AtomicBool,
 }
 

@@ -154,7 +154,7 @@ impl Api {
                 let _turn = self.read_turn(exchange, &caller, may_be_large).await?;
                 let (asked, _counted) =
                     self.read_request(exchange, route, captures, (caller, start), payload).await?;
-                // The client decides how long its body takes, and many requests wait for their turn.
+                // Rights may be lost while the client sends its body, or while the request waits for its turn.
                 self.services.confirm_caller(&asked.context).await?;
                 if asked.is_large {
                     self.run_large_body(route, handler, asked).await??
@@ -202,7 +202,7 @@ impl Api {
         large_body::run(&self.services.large_bodies, Some(tenant), reply).await
     }
 
-    /// Refuses a read if the caller has no room for the answer. Waits for the turn of one whose answer can be large.
+    /// Refuses a read if the caller has no room for the answer. A read whose answer may be large waits for its turn.
     pub(crate) async fn read_turn(
         &self,
         exchange: &Exchange<'_>,
@@ -302,7 +302,7 @@ impl Api {
         Ok(AnonymousRequest { request, origin, client, body })
     }
 
-    /// Reads the JSON body of at most this many bytes. It may be empty unless the route requires one.
+    /// Reads the JSON body of at most `most` bytes. It may be empty unless the route requires one.
     async fn body(
         &self,
         request: &HttpRequest,

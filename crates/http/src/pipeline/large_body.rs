@@ -30,10 +30,10 @@ pub(crate) async fn read<T: Send + 'static>(
     if is_large(bytes) { work.run(tenant, read).await.map_err(unavailable) } else { Ok(read()) }
 }
 
-/// Runs a use case with a large body. It is polled on blocking threads, and only during turns of its tenant: while
-/// it waits, it holds neither a thread nor a turn. However many use cases wait, threads remain for those that have
-/// a turn. It must not wait for turns of the same limiter. It ends when its caller is gone, as a use case on a
-/// worker does.
+/// Runs a use case with a large body. The use case is polled on blocking threads, and only during turns of its tenant:
+/// while it waits, it holds neither a thread nor a turn. So however many use cases wait, threads remain for those that
+/// have a turn. The use case must not wait for turns of the same limiter. Like a use case on a worker, it is dropped
+/// when the client is gone.
 pub(crate) async fn run<T: Send + 'static>(
     work: &LargeWork,
     tenant: Option<Tenant>,

@@ -44,11 +44,11 @@ impl Resource {
             return None;
         }
         let mut captures = Captures::default();
-        let mut segment_count = 0;
+        let mut capture_count = 0;
         for (wanted, given) in self.segments.iter().zip(path) {
             if wanted.starts_with('{') && !given.is_empty() {
-                captures.set(segment_count, given);
-                segment_count += 1;
+                captures.set(capture_count, given);
+                capture_count += 1;
             } else if wanted != given {
                 return None;
             }
@@ -92,8 +92,8 @@ impl Router {
         Self(resources)
     }
 
-    /// Returns the path of the table that another path probably means: with more slashes, another case or version, without
-    /// `/v1`, or with a misspelled first name.
+    /// Returns the path of the table that a wrong path probably means. The wrong path may have more slashes, another
+    /// case or version, no `/v1`, or a misspelled first name.
     pub(crate) fn suggest(&self, path: &str) -> Option<String> {
         if path.len() > MAX_SUGGESTED {
             return None;

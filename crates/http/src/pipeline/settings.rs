@@ -9,9 +9,9 @@ use tracing::Span;
 use crate::connection::address::Network;
 use crate::response::byte_budget::ByteLimits;
 
-/// Default time budget of a request; it ends with 504. Usual requests take milliseconds.
+/// Default time budget of a request. A request that exceeds it ends with 504; usual requests take milliseconds.
 const REQUEST_BUDGET: Duration = Duration::from_secs(30);
-/// Default timeout for receiving a body; it ends with 408.
+/// Default timeout for receiving a body. A request that exceeds it ends with 408.
 const BODY_TIME: Duration = Duration::from_secs(10);
 
 /// Renders the metrics of the process in the Prometheus text format.
@@ -33,7 +33,7 @@ pub struct HttpSettings {
     pub body_time: Duration,
     /// Memory limits of unsent answers.
     pub answer_limits: ByteLimits,
-    /// Memory limits of bodies, from their first byte until their requests are decided about.
+    /// Memory limits of bodies, from their first byte until their requests are answered.
     pub body_limits: ByteLimits,
     /// Serves `GET /metrics` to loopback peers; `None` if metrics have their own listener.
     pub metrics: Option<MetricsText>,

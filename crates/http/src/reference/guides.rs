@@ -29,12 +29,12 @@ const ANCHOR: &str = "#description/";
 const QUOTA: &str = "Counts as `";
 /// Heading of the section that explains quotas.
 const QUOTAS: &str = "Rate limits (429) and quotas";
-/// Model of the answer to a dry run, which the reference describes in a section of its own.
+/// Name of the model of the answer to a dry run in the description of a parameter. It becomes a link to [`DRY_RUNS`].
 const DRY_RUN: &str = "`DryRun`";
-/// Heading of that section.
+/// Heading of the section about dry runs.
 const DRY_RUNS: &str = "Dry runs";
 
-/// Appends the guides to the description of the document, and leads the operations to them.
+/// Appends the guides to the description of the document, and links the operations to the guides.
 pub(super) fn add(document: &mut Value) {
     let first = document["info"]["description"].as_str().unwrap_or_default().to_owned();
     let chapters = PAGES.iter().map(|(path, text)| chapter(path, text));
@@ -76,12 +76,13 @@ fn chapter(path: &str, text: &str) -> String {
     html + rest
 }
 
-/// Removes the bracket that opens the text of a link. `/docs` does not have the page that the link leads to.
+/// Removes the bracket that opens the text of a link, for a link to a page that `/docs` does not have.
 fn remove_link(before: &str) -> String {
     before.rsplit_once('[').map_or_else(|| before.to_owned(), |(first, text)| format!("{first}{text}"))
 }
 
-/// Returns the target of a link on the page at `path` within the reference, or `None` if it does not have it.
+/// Returns the target within the reference of a link on the page at `path`, or `None` if the reference does not have
+/// the linked page.
 fn link(path: &str, target: &str) -> Option<String> {
     if target.starts_with("https://") {
         return Some(target.to_owned());

@@ -15,6 +15,6 @@ Scalar.createApiReference("#reference", {
     .response-card .scalar-card-header-title { overflow: visible; white-space: normal; }`,
   agent: { disabled: true },
   mcp: { disabled: true },
-  // The samples of the document, in the languages that it has them in.
+  // Hides the samples that the renderer generates: the document has its own.
   hiddenClients: true,
 });

@@ -1,7 +1,7 @@
 //! Bounds the memory of unsent answers and of bodies.
 //!
 //! An answer stays in memory until its last byte is written, and a connection writes as fast as its client
-//! reads. A body stays in memory from its first byte until its request is decided about. Without a bound, clients that
+//! reads. A body stays in memory from its first byte until its request is answered. Without a bound, clients that
 //! request large pages and read nothing, or send all but the end of large bodies, exhaust the memory of the process.
 
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use crate::response::error_response::ErrorResponse;
 /// Limits for the memory of unsent answers, or of bodies, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ByteLimits {
-    /// Limit for all API keys together. The largest answer is a twelfth of it, the largest body less.
+    /// Limit for all API keys together. By default, the largest answer takes a twelfth of it, the largest body less.
     pub in_all: usize,
     /// Limit per API key. Four of the largest answers fit; a key with more has a client that does not read.
     pub per_key: usize,
@@ -32,9 +32,9 @@ impl Default for ByteLimits {
 
 /// Maximum size of uncounted answers and bodies. They fit into the buffers that each connection has anyway.
 const UNCOUNTED_BYTES: usize = PIECE_BYTES;
-/// Room that an organization without counted bytes has in any case, whatever others hold.
+/// Room that an organization without counted bytes always has, in bytes, however much other organizations hold.
 const FLOOR: usize = 2 * ROOM_TO_BEGIN;
-/// Minimum room for a read. With less, a large answer would not fit, so the read is refused before it runs.
+/// Minimum room for a read, in bytes. With less, a large answer would not fit, so the read is refused before it runs.
 const ROOM_TO_BEGIN: usize = 1024 * 1024;
 
 fn refusal(of: CountedBytes) -> ErrorResponse {

@@ -17,7 +17,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use strum::{IntoStaticStr, VariantArray};
 
-/// The stable codes (§7).
+/// The stable error codes (§7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub(crate) enum ErrorCode {
@@ -77,7 +77,8 @@ const INDEXING_SECONDS: i64 = 30;
 /// `Retry-After` while too many exports are running. An export of 100,000 rows takes some seconds.
 const EXPORTING_SECONDS: i64 = 5;
 
-/// Field of the last entry, which counts the omitted problems. No request has a field of this name.
+/// Field of the last entry of the details, which has the number of omitted problems. No request has a field of this
+/// name.
 const UNLISTED: &str = "details";
 
 impl ErrorResponse {
@@ -187,7 +188,7 @@ impl ErrorResponse {
         Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
     }
 
-    /// Creates the 503 for a large body while too many large bodies are incomplete or wait for their decision.
+    /// Creates the 503 for a large body while too many large bodies are incomplete or wait for their turn.
     pub(crate) fn unfinished_bodies() -> Self {
         let message = "Earlier requests with this API key, or of its organization, have large bodies that are not \
                        complete or wait for their turn. Finish them or close their connections, then retry.";
@@ -195,7 +196,7 @@ impl ErrorResponse {
         Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
     }
 
-    /// Creates the 503 for a large response beside others of the organization that wait to be written.
+    /// Creates the 503 for a large response while too many large responses of the organization wait to be written.
     fn too_many_large_reads() -> Self {
         let message = "Many large responses of this organization wait for their turn. Read fewer of them at once, or \
                        smaller pages, then retry.";
@@ -203,7 +204,7 @@ impl ErrorResponse {
         Self { retry_after_seconds: Some(UNREAD_SECONDS), ..error }
     }
 
-    /// Creates the 503 for an export beside as many as are permitted.
+    /// Creates the 503 for an export while as many as permitted are running.
     fn too_many_exports() -> Self {
         let message = "Too many exports are running. Retry later.";
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);

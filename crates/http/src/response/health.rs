@@ -34,7 +34,7 @@ struct State {
 
 /// Result of the latest probe of the store.
 struct ProbeResult {
-    /// Steady time of its end.
+    /// Steady time at which the probe ended.
     at: Duration,
     outcome: Result<(), String>,
 }
@@ -81,7 +81,7 @@ impl Readiness {
         }
     }
 
-    /// Fails if the last commits had no room. Otherwise writes a probe row, at most once per [`PROBE_SERVES`].
+    /// Fails if the last commit lacked room. Otherwise writes a probe row, at most once per [`PROBE_SERVES`].
     /// Concurrent callers share one probe.
     async fn probe(&self, services: &Services) -> Result<(), String> {
         let now = services.clock.steady();

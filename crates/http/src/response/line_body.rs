@@ -39,13 +39,14 @@ impl LineBody {
         Self { lines, encoder: None, text: Bytes::new(), is_complete: false }
     }
 
-    /// Compresses the lines, and returns `true` if they will be compressed.
+    /// Sets the encoding in which the lines are sent. Returns `false` if there is no memory for the compressor. Then
+    /// the lines are sent uncompressed.
     pub(crate) fn compress(&mut self, encoding: Encoding) -> bool {
         self.encoder = StreamEncoder::new(encoding);
         self.encoder.is_some()
     }
 
-    /// Returns the body of the response. It holds the guard of the connection until its end.
+    /// Returns the body of the response. The body holds the guard `streaming` until the response ends.
     pub(crate) fn into_body(self, readiness: Readiness, streaming: Option<StreamGuard>) -> BoxBody {
         let state = (self, readiness, streaming);
         let parts = stream::try_unfold(state, |(mut lines, readiness, streaming)| async move {
@@ -91,7 +92,10 @@ impl LineBody {
 
 /// Logs the cause of a failure. The response has begun, so the client only sees its end.
 fn log_failure(error: &dyn fmt::Display) -> LinesCut {
-    tracing::error!(cause = %error, "cannot continue an NDJSON response; it ends early, and the client may send the request again");
+    tracing::error!(
+        cause = %error,
+        "cannot continue an NDJSON response; the response ends early, and the client may send the request again"
+    );
     LinesCut::Failed
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) body: Bytes,
-    /// Whether the body is already in its final content encoding.
+    /// `true` if the body is already in its final content encoding.
     pub(crate) is_encoded: bool,
     /// Lines that follow instead of a body.
     pub(crate) lines: Option<LineBody>,

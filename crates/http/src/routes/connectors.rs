@@ -16,9 +16,11 @@ use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource, with};
 
-/// Access to what a connector knows about people, or does to them: not for keys of people who are no org admins.
+/// Access to the issues and SCIM requests of a connector, which contain data about people. Keys that act for people who
+/// are no org admins are refused.
 const PEOPLE_READER: Access = Access::settings_admin(Permission::SettingsRead).live_only().full_sight();
-/// Access to decisions about the people of a connector.
+/// Access to all writes of connectors, which decide about people. Keys that act for people who are no org admins are
+/// refused.
 const PEOPLE_ADMIN: Access = Access::settings_admin(Permission::SettingsWrite).live_only().full_sight();
 
 const ROUTES: &[Route] = &[

@@ -35,7 +35,7 @@ pub struct AdminState {
 
 impl fmt::Debug for AdminState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watched").field("readiness", &self.readiness).finish_non_exhaustive()
+        f.debug_struct("AdminState").field("readiness", &self.readiness).finish_non_exhaustive()
     }
 }
 

@@ -135,13 +135,13 @@ fn accept(
     Ok((ErrorBodyStream::new(stream, client, api, times, permit), Protocol::Http1, peer))
 }
 
-/// Bounds the kernel's buffer of unread answers. If the system refuses the size, its own stays.
+/// Bounds the kernel's buffer of unread answers. If the kernel refuses the size, its default size stays.
 fn bound_send_buffer(stream: &TcpStream) {
     let _ = SockRef::from(stream).set_send_buffer_size(SEND_BUFFER_BYTES);
 }
 
 /// Sets `TCP_USER_TIMEOUT` where supported: the kernel ends a connection whose client acknowledges nothing for
-/// `time`. Small answers fit into kernel buffers, so `write_time` never sees a blocked write.
+/// `time`. Small answers fit into kernel buffers, so their writes never block, and `write_time` does not apply.
 pub(crate) fn end_when_not_taken(stream: &TcpStream, time: Duration) {
     #[cfg(target_os = "linux")]
     let _ = SockRef::from(stream).set_tcp_user_timeout(Some(time));

@@ -15,9 +15,9 @@ pub(crate) struct RouteGroup {
     pub(crate) tag: &'static str,
     /// Description of the tag; empty if another group describes it.
     pub(crate) about: &'static str,
-    /// Prefix of the identifiers in their paths; empty if there are none.
+    /// Prefix of the identifiers in the paths of the routes; empty if the paths have none.
     pub(crate) id: &'static str,
-    /// Name and prefix of the second identifier in their paths.
+    /// Name and prefix of the second identifier in the paths of the routes.
     pub(crate) second_id: Option<(&'static str, &'static str)>,
     /// Enumerations that these routes use.
     pub(crate) words: fn() -> Vec<Member>,

@@ -6,7 +6,7 @@ use candor_domain::params::Params;
 #[derive(Clone, Copy)]
 pub struct Query {
     pub(crate) read: fn(&mut Params),
-    /// Whether the route answers a page of a list.
+    /// `true` if the route answers a page of a list.
     pub is_list: bool,
 }
 

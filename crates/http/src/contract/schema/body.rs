@@ -46,7 +46,7 @@ fn schema(shape: &Shape, stored: &Value) -> Value {
     }
 }
 
-/// Returns the schema of a decimal number, or of these types.
+/// Returns the schema of values of these JSON types, where numbers have the bounds of decimals.
 fn decimal(types: &Value) -> Value {
     json!({"type": types, "minimum": -LARGEST, "maximum": LARGEST})
 }
@@ -133,7 +133,7 @@ fn reference(prefix: &str) -> String {
 }
 
 /// Returns the description of a field: the description of the member that it sets, its bounds, and its own
-/// remarks. These are the whole description where it sets no member.
+/// remarks. If the field sets no member, its own remarks come first.
 fn sentences(field: &FieldDescription, member: Option<&str>) -> String {
     let reference = if let Shape::Reference { prefix } = field.shape { Some(reference(prefix)) } else { None };
     let bounds = bounds(&field.shape).filter(|_| !field.about.contains("{max}"));

@@ -41,7 +41,7 @@ pub struct Schema {
     form: Option<fn() -> Value>,
     example: Option<fn() -> Value>,
     outcome: &'static str,
-    /// Whether its values are resources with a version, from which the `ETag` is derived.
+    /// `true` if the values are resources with a version, from which the `ETag` is derived.
     pub is_versioned: bool,
     refers_to: &'static [&'static Schema],
 }

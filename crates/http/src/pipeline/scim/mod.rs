@@ -83,8 +83,7 @@ fn not_implemented(detail: &str) -> Answer {
 }
 
 fn no_such_path(base: &str) -> Answer {
-    let detail =
-        format!("SCIM has no such path. Users are at {base}/Users; names in paths are read with their case.");
+    let detail = format!("SCIM has no such path. Users are at {base}/Users; paths are case-sensitive.");
     to_answer(&ScimError::with_status(404, detail))
 }
 
@@ -279,7 +278,7 @@ impl Api {
     }
 }
 
-/// Parses a body; empty for requests without one.
+/// Parses a body. Returns no members and no fingerprint for a request without a body.
 fn members(body: &[u8], target: Option<&Target>) -> Result<(Object, Option<Fingerprint>), ErrorResponse> {
     if body.is_empty() {
         return Ok((Object::new(), None));
