@@ -151,7 +151,7 @@ impl Provider {
         }
     }
 
-    /// Creates a person, deactivates it as Entra ID does, reactivates it as Okta does, and removes it.
+    /// Creates a person, deactivates them as Entra ID does, reactivates them as Okta does, and removes them.
     async fn write(&self, name: &str, steps: &mut Vec<Step>) {
         let user = json!({
             "schemas": [USER], "userName": user_name(name), "externalId": name, "active": true,

@@ -1,5 +1,5 @@
-//! Commands of the program `candor` that call a service with the user's API key, and what all its commands have in common:
-//! their errors, their output, and files that only their owner can read.
+//! Commands of the program `candor` that call a service with the user's API key, and the parts that all commands of the
+//! program share: errors, output, and files that only their owner can read.
 //!
 //! The crate uses the client library only. It knows no store and no settings of a service.
 
@@ -21,7 +21,7 @@ use output::Output;
 /// Runs a command that calls a service.
 ///
 /// # Errors
-/// What the command could not do, with the cause and the remedy.
+/// The failure of the command, with its cause and the remedy.
 pub async fn run(command: RemoteCommand, output: Output) -> Result<(), Error> {
     match command {
         RemoteCommand::Login(login) => login::run(login, output).await,

@@ -1,4 +1,5 @@
-//! Files that only their owner can read: the generated master key, and the key of `candor dev`.
+//! Files and folders that only their owner can read, such as the generated master key, profiles with API keys and the
+//! folder of an export.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};

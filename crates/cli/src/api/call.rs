@@ -83,8 +83,8 @@ impl Call {
         Err(RemoteFailure::Usage("--paginate is for GET: only lists have pages".to_owned()))
     }
 
-    /// Creates the HTTP request. With `cursor` it reads that page of a list: `cursor` replaces the parameters
-    /// `cursor` and `since` of the command line.
+    /// Creates the HTTP request. With `cursor`, the request reads the page of a list that begins at the cursor, which
+    /// replaces the parameters `cursor` and `since` of the command line.
     pub(super) fn request(&self, candor: &Candor, cursor: Option<&str>) -> RawRequest {
         let mut request = candor.request(self.method.clone(), &self.path);
         for (name, value) in &self.query {
@@ -124,7 +124,7 @@ fn split_path(path: &str) -> Result<(String, Vec<(String, String)>), RemoteFailu
     Ok((place.to_owned(), form_urlencoded::parse(query.as_bytes()).into_owned().collect()))
 }
 
-/// Reads a body, and checks that it is JSON unless the path is that of a CSV file.
+/// Reads the body from a file or standard input. Checks that the body is JSON, unless the path ends with `/csv`.
 fn read(file: &Path, path: &str) -> Result<(&'static str, Vec<u8>), Error> {
     let bytes = if file.as_os_str() == STANDARD_INPUT {
         let mut bytes = Vec::new();

@@ -28,12 +28,13 @@ pub(super) fn object(fields: Vec<Field>) -> Result<Map<String, Value>, RemoteFai
     let mut object = Map::new();
     for Field { name, value } in fields {
         if let Some((outer, _)) = name.split_once('[') {
-            let message =
-                format!("{name} is no member of a body: an object is {outer}:={{…}}, a list {outer}:=[…]");
+            let message = format!(
+                "{name} is no member of a body; write an object as {outer}:={{…}}, a list as {outer}:=[…]"
+            );
             return Err(RemoteFailure::Usage(message));
         }
         if object.contains_key(&name) {
-            return Err(RemoteFailure::Usage(format!("{name} is there twice; a list is {name}:=[…]")));
+            return Err(RemoteFailure::Usage(format!("{name} is given twice; write a list as {name}:=[…]")));
         }
         object.insert(name, value);
     }

@@ -1,4 +1,4 @@
-//! `candor api`: sends a request with the user's key, as a signed-in curl.
+//! `candor api`: sends a request with the user's key, like a signed-in curl.
 
 mod call;
 mod field;

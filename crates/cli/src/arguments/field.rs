@@ -20,7 +20,8 @@ impl FromStr for Field {
         let (name, value) = match name.strip_suffix(':') {
             None => (name, Value::from(value)),
             Some(name) => {
-                let wrong = |error| format!("the value behind := is not JSON ({error}); a text is {name}=TEXT");
+                let wrong =
+                    |error| format!("the value behind := is not JSON ({error}); write a text as {name}=TEXT");
                 (name, serde_json::from_str(value).map_err(wrong)?)
             }
         };
