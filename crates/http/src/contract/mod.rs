@@ -1,4 +1,4 @@
-//! What the contract says of an operation: its route, parameters, headers, body and schemas.
+//! Operations as the contract describes them: routes, parameters, headers, bodies and schemas.
 
 pub(crate) mod dry_run;
 pub(crate) mod framing;

@@ -154,7 +154,7 @@ pub async fn release(
         earlier += count;
         previewed.append(&mut events);
         // Without names, the next read starts from the first id again: released people have left the connector, and
-        // new people can have any id. A dry run releases nobody, so it continues after the last person.
+        // new people can have any id. A dry run releases no people, so it continues after the last person.
         after = last.filter(|_| context.dry_run || people_to_release.is_some());
     }
     let plan = async |at: Timestamp| {

@@ -128,10 +128,10 @@ impl Engine {
         let mut attempt_count = 0;
         loop {
             let has_claimed = self.claim().await?;
-            let attempted = self.work_off().await;
+            let round_attempts = self.work_off().await;
             let has_recorded = self.record().await?;
-            attempt_count += attempted;
-            if !has_claimed && !has_recorded && attempted == 0 {
+            attempt_count += round_attempts;
+            if !has_claimed && !has_recorded && round_attempts == 0 {
                 if self.failing.notified().now_or_never().is_some() {
                     operational_events::failing_webhooks(&self.services, || true).await?;
                 }

@@ -20,7 +20,7 @@ use crate::usecases::connectors::provider;
 pub(super) struct Attempt {
     /// The time of its changes.
     pub(super) at: Timestamp,
-    /// `true` if the plan assumes that nobody has the identifiers of the user. The commit then checks this.
+    /// `true` if the plan assumes that no person has the identifiers of the user. The commit then checks this.
     pub(super) assumes_new: bool,
 }
 
