@@ -10,7 +10,7 @@ use crate::contract::schema::words::open;
 
 /// Name of the schema.
 const EFFECTS: &str = "DryRun";
-/// Extension of a parameter: the successful response to requests with it.
+/// Extension of a parameter: the successful response to requests with the parameter.
 const RESPONSE: &str = "x-candor-response";
 
 /// Returns the schemas of dry runs, by name.

@@ -98,7 +98,7 @@ impl ErrorResponse {
         Self { details: to_raw_value(&details).ok(), ..self }
     }
 
-    /// Adds the collected problems as details, and an entry with the number of the rest.
+    /// Adds the collected problems as details, and an entry with the number of problems that are not listed.
     fn with_problems(self, problems: &ValidationErrors) -> Self {
         let rest = problems.unlisted_count();
         if rest == 0 {
@@ -116,7 +116,7 @@ impl ErrorResponse {
         Self::new(StatusCode::NOT_FOUND, ErrorCode::NotFound, "Not found.")
     }
 
-    /// Creates the 404 for a path that is none of the API, with the path that it probably means.
+    /// Creates the 404 for a path that the API does not have, with the path that the client probably means.
     pub(crate) fn no_such_path(probably: Option<String>) -> Self {
         let hint = probably.map(|path| format!("; it is probably {path}")).unwrap_or_default();
         let message = format!(

@@ -17,8 +17,8 @@ use candor_port_storage::{Storage, StorageError};
 const FRESH_MILLIS: i64 = 900;
 /// Number of cached records above which stale ones are removed.
 const MAX_RECORDS: usize = 10_000;
-/// Number of unknown key hashes remembered, about a megabyte. Above it the map is cleared, so that a client that
-/// invents keys causes no eviction scans.
+/// Number of unknown key hashes remembered, about a megabyte. Above this number the map is cleared, so that a client
+/// that invents keys causes no eviction scans.
 const MAX_UNKNOWN: usize = 10_000;
 /// Precision of `last_used_at`: one minute.
 const MINUTE_MILLIS: i64 = 60_000;
@@ -34,8 +34,8 @@ fn is_fresh(read_at: Timestamp, now: Timestamp) -> bool {
     (0..FRESH_MILLIS).contains(&(now.millis() - read_at.millis()))
 }
 
-/// Returns `true` if the client may use the caller's key. A refusal is logged, because its response says nothing of
-/// networks.
+/// Returns `true` if the client may use the caller's key. A refusal is logged, because the response to the client does
+/// not mention networks.
 fn is_in_networks(caller: &Caller, client: Option<IpAddr>) -> bool {
     let is_inside = caller.allowed_networks.admit(client);
     if !is_inside {

@@ -33,7 +33,7 @@ pub enum Error {
     /// to narrow.
     #[error("too slow: {0}")]
     TooSlow(String),
-    /// Too much data of the organization waits to be written into responses; a retry succeeds when it is sent.
+    /// Too much data of the organization waits to be written into responses; a retry succeeds once this data is sent.
     #[error("too many large responses wait for their turn")]
     TooManyLargeReads,
     /// As many exports as permitted are running; a retry succeeds when one of them has ended.

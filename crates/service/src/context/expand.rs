@@ -120,7 +120,7 @@ pub(crate) async fn page<T: Expandable, F>(
 /// Returns one resource that has no references to inline.
 ///
 /// # Errors
-/// Errors of loading it; missing admin context.
+/// Missing admin context; errors of the store.
 pub(crate) async fn plain<T: Resource>(
     services: &Services,
     context: &RequestContext,
@@ -133,7 +133,7 @@ pub(crate) async fn plain<T: Resource>(
 /// Returns one resource, with the resources that `expand` inlines.
 ///
 /// # Errors
-/// Errors of loading it; invalid parameters; a path that the caller may not inline.
+/// Errors of loading the resource; invalid parameters; missing admin context; a path that the caller may not inline.
 pub(crate) async fn one<T: Expandable>(
     services: &Services,
     context: &RequestContext,

@@ -1,8 +1,8 @@
 //! Checks at startup that the master key ring of this process matches the store.
 //!
 //! A store records each key that was first in a ring since the last rekey: a fingerprint and a sealed value.
-//! A process whose ring cannot open all of these values must not start. Its peers could not open what it seals,
-//! and it could not sign deliveries that it claims.
+//! A process whose ring cannot open all of these values must not start. Other processes could not open the values that
+//! it seals, and it could not sign deliveries that it claims.
 
 use candor_domain::id::WebhookId;
 use candor_port_storage::upkeep::MasterKey;

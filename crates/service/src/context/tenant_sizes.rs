@@ -9,7 +9,7 @@ use candor_domain::id::OrganizationId;
 pub struct TenantSize {
     /// Organization that owns the rows.
     pub organization: OrganizationId,
-    /// Number of rows of its resources, events and audit entries.
+    /// Number of rows of the organization's resources, events and audit entries.
     pub rows: u64,
     /// Size of these rows in bytes, estimated from samples.
     pub bytes: u64,

@@ -41,7 +41,7 @@ pub(super) fn blank_entries(targets: Vec<SqlValue>) -> ErasureChange {
     }
 }
 
-/// Returns the columns of an audit entry with its values removed.
+/// Returns the columns and cells that remove the values of an audit entry.
 pub(super) fn blank_values() -> Vec<(Column, SqlValue)> {
     vec![
         (Column::new("changes", Type::Text), SqlValue::Text("{}".to_owned())),
@@ -90,7 +90,7 @@ impl Removal<'_> {
         self.apply(&[self.record(kind, ids), delete]).await
     }
 
-    /// Deletes and records the check-ins of objectives. Returns `false` if it was stopped.
+    /// Deletes and records the check-ins of objectives. Returns `false` if the removal was stopped.
     pub(super) async fn remove_check_ins(&self, objectives: &[[u8; 16]]) -> Result<bool, Error> {
         let page = PageRequest { limit: PAGE, after: None };
         for objective in objectives {
@@ -115,7 +115,7 @@ impl Removal<'_> {
     }
 
     /// Removes the parent from the objectives that support one of these objectives. `name` is the actor in the audit log.
-    /// Returns `false` if it was stopped.
+    /// Returns `false` if the removal was stopped.
     pub(super) async fn leave_parents(&self, name: &str, parents: &[[u8; 16]]) -> Result<bool, Error> {
         let services = self.services;
         for parent in parents {
@@ -139,7 +139,7 @@ impl Removal<'_> {
         Ok(true)
     }
 
-    /// Removes the selected notifications. Returns `false` if it was stopped.
+    /// Removes the selected notifications. Returns `false` if the removal was stopped.
     pub(super) async fn remove_notifications(
         &self,
         is_selected: impl Fn(&Notification) -> bool,

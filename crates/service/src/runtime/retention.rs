@@ -30,7 +30,7 @@ use crate::runtime::search_index;
 
 /// Maximum number of organizations whose run one call continues.
 const MOST: u16 = 100;
-/// Working time of a call for one organization, after which the runs of others come first.
+/// Working time of a call for one organization. After this time, the runs of other organizations come first.
 const SHARE: Duration = Duration::from_secs(5);
 /// Maximum number of resources of a piece: few, so that other writers do not wait long.
 const PIECE: u16 = 50;
@@ -52,11 +52,11 @@ struct Job<'a> {
     has_removed: bool,
 }
 
-/// Begins and continues all due runs while `goes_on` returns `true`. Returns the number of completed ones. Does
+/// Begins and continues all due runs while `goes_on` returns `true`. Returns the number of completed runs. Does
 /// nothing while the clocks are untrustworthy. After its working time an organization leaves the rest to the next call.
 ///
 /// Safe to run on several instances at once: each piece changes the run, so only one of two equal pieces is
-/// committed. A failing run does not stop the others.
+/// committed. A failing run does not stop the remaining ones.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call continues with the rest.
@@ -165,7 +165,7 @@ impl Job<'_> {
         self.run.value.index_clean_at.is_some()
     }
 
-    /// Applies all rules. Returns `false` if it was stopped.
+    /// Applies all rules. Returns `false` if the run was stopped.
     async fn apply_rules(&mut self, organization: &Organization) -> Result<bool, Error> {
         for rule in RetentionRule::ALL {
             for source in Source::removed_by(*rule) {
@@ -177,7 +177,7 @@ impl Job<'_> {
         self.erase_people(organization).await
     }
 
-    /// Returns the cutoff of a rule: data from before it is removed. `None` if the rule does not apply, or not any more.
+    /// Returns the cutoff of a rule: data from before the cutoff is removed. `None` if the rule does not apply now.
     async fn cutoff(&self, organization: &Organization, rule: RetentionRule) -> Result<Option<Timestamp>, Error> {
         let organization_row = self.services.store.row::<Organization>(self.tenant, organization.id).await?;
         let period = organization_row
@@ -185,7 +185,7 @@ impl Job<'_> {
         Ok(period.map(|period| period.subtract_from(self.now)))
     }
 
-    /// Removes the archived resources of one kind, piece by piece. Returns `false` if it was stopped.
+    /// Removes the archived resources of one kind, piece by piece. Returns `false` if the run was stopped.
     async fn remove(
         &mut self,
         organization: &Organization,
@@ -270,7 +270,7 @@ impl Job<'_> {
         Ok(is_committed)
     }
 
-    /// Deletes the messages of archived conversations, which get no new ones. Returns `false` if it was stopped.
+    /// Deletes the messages of archived conversations, which get no new ones. Returns `false` if the run was stopped.
     async fn remove_messages(&mut self, conversations: &[ExpiredResource]) -> Result<bool, Error> {
         for conversation in conversations {
             loop {
@@ -297,7 +297,7 @@ impl Job<'_> {
         Ok(true)
     }
 
-    /// Begins the erasure of people who left. Returns `false` if it was stopped.
+    /// Begins the erasure of people who left. Returns `false` if the run was stopped.
     async fn erase_people(&mut self, organization: &Organization) -> Result<bool, Error> {
         let rule = RetentionRule::DeactivatedPeople;
         let mut last_position = None;

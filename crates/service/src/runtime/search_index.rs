@@ -24,7 +24,7 @@ use crate::context::services::Services;
 /// Number of rows indexed in one commit: few, so that other writers do not wait long.
 const PIECE: u16 = 2_000;
 /// Size of the texts of one commit in bytes, after which no further row is added. In scripts without spaces nearly each
-/// pair of characters is a term, which takes some hundred times its bytes while a segment is built.
+/// pair of characters is a term, and a term takes some hundred times its bytes while a segment is built.
 const PIECE_BYTES: usize = 2 * 1024 * 1024;
 /// Number of rows read at once until a piece is full.
 const READ: usize = 100;
@@ -32,7 +32,7 @@ const READ: usize = 100;
 const MERGED_BYTES: usize = 16 * 1024 * 1024;
 /// Number of segments removed in one commit.
 const REMOVED: u16 = 50;
-/// Seconds after its replacement in which a search may still read a segment.
+/// Time in seconds for which a replaced segment is kept, because a search may still read it.
 const KEPT: i64 = 60;
 /// Number of pieces between two progress messages.
 const PIECES_BETWEEN_REPORTS: u64 = 100;

@@ -99,7 +99,7 @@ pub(crate) async fn with_employee(
     at: Timestamp,
 ) -> Result<Invitation, Error> {
     let (new, _) = create_invitation(services, tenant, person, (at, at))?;
-    // The mailer enforces the limit exactly; this check only reports it earlier. So its failure is ignored.
+    // The mailer enforces the limit exactly; this check only reports it earlier, so a failure of the check is ignored.
     let exceeded_limit = reached_limit(services, tenant, &person.email, at).await.unwrap_or_else(|error| {
         tracing::debug!(%error, "cannot read how many mails an address got");
         None

@@ -64,7 +64,7 @@ fn of_organization(context: &RequestContext) -> RequestContext {
     }
 }
 
-/// `POST /portal-links`: creates a link into the console, with an API key that its code is exchanged for.
+/// `POST /portal-links`: creates a link into the console, and the API key for which the code of the link is exchanged.
 ///
 /// # Errors
 /// Invalid fields, not an admin, more access than the caller has, no console, the maximum number of valid keys is

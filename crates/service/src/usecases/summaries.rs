@@ -210,7 +210,7 @@ fn find_added_references<K: Kind>(wanted: Option<&[Reference<K>]>, before: &[Id<
 }
 
 /// Returns the stored state of the resources that a body refers to, with one query per kind, and the summary with
-/// its external id.
+/// the external id of the body.
 async fn references(
     services: &Services,
     context: &RequestContext,

@@ -61,7 +61,7 @@ pub(crate) fn take_components(schema: &mut Value) -> Map<String, Value> {
 }
 
 /// Adapts a derived schema to the document. Descriptions keep the first paragraph of the docs, and nested choices
-/// become one choice. Integers lose the format of Rust: its upper bound would become part of the API.
+/// become one choice. Integers lose the format of their Rust type, whose upper bound would become part of the API.
 fn normalize(schema: &mut Value) {
     match schema {
         Value::Array(parts) => parts.iter_mut().for_each(normalize),

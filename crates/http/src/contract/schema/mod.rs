@@ -128,7 +128,7 @@ impl Success {
         }
     }
 
-    /// Returns the schemas that it uses, by name.
+    /// Returns the schemas that the answer uses, by name.
     pub(crate) fn schemas(self) -> Vec<(String, Value)> {
         match self {
             Self::Empty => vec![],

@@ -94,7 +94,7 @@ impl Endpoint {
         matches!(self, Self::Users | Self::User(_))
     }
 
-    /// Returns the methods of the endpoint if it does not have this one.
+    /// Returns the methods of the endpoint, for `Allow`, if the endpoint does not support this method.
     pub(super) fn refused_method(&self, method: &Method) -> Option<&'static str> {
         let is_read = method == Method::GET || method == Method::HEAD;
         let (allow, is_known) = match self {

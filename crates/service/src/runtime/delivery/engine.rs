@@ -189,7 +189,7 @@ impl Engine {
         }
     }
 
-    /// Makes one attempt, then further ones while there are any.
+    /// Makes one attempt, then further attempts while any are ready.
     async fn work(self: Arc<Self>, begun: StartedAttempt<Waiting>) {
         let mut next = Some(begun);
         while let Some(attempt) = next {
@@ -225,7 +225,7 @@ impl Engine {
                     tracing::warn!(%error, "cannot claim deliveries; retrying soon")
                 }
             }
-            // Starts attempts for which no ended attempt made room, such as those of the first claim.
+            // Starts ready attempts that no ended attempt has started, such as those of the first claim.
             self.start_ready_attempts();
             let pause = |dispatcher: &mut Machine, now: Now| dispatcher.look_again_at(now) - now.steady;
             let pause = self.with_dispatcher(pause);

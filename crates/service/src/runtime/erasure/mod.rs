@@ -29,7 +29,8 @@ use crate::runtime::search_index;
 
 /// Maximum number of erasures that one run continues.
 const MOST: u16 = 100;
-/// Working time of a run for the erasures of one organization, after which those of others come first.
+/// Working time of a run for the erasures of one organization. After this time, the erasures of other organizations
+/// come first.
 const SHARE: Duration = Duration::from_secs(5);
 /// Maximum number of rows of a piece: few, so that other writers do not wait long.
 const PIECE: u16 = 100;
@@ -45,8 +46,9 @@ struct Job<'a> {
     goes_on: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Continues the running erasures, the oldest first, while `goes_on` returns `true`. Returns the number of completed ones.
-/// An organization that has used its working time leaves the rest of its erasures to the next run, behind those of others.
+/// Continues the running erasures, the oldest first, while `goes_on` returns `true`. Returns the number of completed
+/// erasures. An organization that has used its working time leaves its remaining erasures to the next run, behind the
+/// erasures of other organizations.
 ///
 /// Safe to run on several instances at once: each piece has the same effect when it is repeated. A failing erasure
 /// does not stop the run.

@@ -48,7 +48,7 @@ impl<T> Retained for Candidate<T> {
 }
 
 impl Job<'_> {
-    /// Removes the resources about the person, piece by piece. Returns `None` if it was stopped.
+    /// Removes the resources about the person, piece by piece. Returns `None` if the erasure was stopped.
     pub(super) async fn remove_rows(&self) -> Result<Option<KeptIds>, Error> {
         let person = self.person;
         let mut kept_ids = KeptIds::default();

@@ -21,16 +21,16 @@ use crate::context::error::Error;
 use crate::context::person_data;
 use crate::runtime::removal::{PAGE, blank_values};
 
-/// Number of entries of the audit log that are read at once. The largest ones have some 200 kB.
+/// Number of entries of the audit log that are read at once. The largest entries have some 200 kB.
 const ENTRIES: u16 = 20;
-/// Action whose audit entry keeps its reason: the controller proves with it why the data was removed.
+/// Action whose audit entry keeps its reason, with which the controller proves why the data was removed.
 const KEPT_REASON: &str = "employee.erase";
 /// Actions of connectors whose audit entries repeat messages about people.
 const SYNC_ACTIONS: [&str; 4] =
     ["connector.open_issue", "connector.pause", "connector.resolve_issue", "connector.sync"];
 
 impl Job<'_> {
-    /// Runs all scans. Returns `false` if it was stopped.
+    /// Runs all scans. Returns `false` if the erasure was stopped.
     pub(super) async fn scan(&self, mentions: &Mentions, names: &[String], kept: &KeptIds) -> Result<bool, Error> {
         Ok(self.remove_notifications(mentions).await?
             && self.blank_messages(kept).await?
@@ -142,7 +142,8 @@ impl Job<'_> {
         self.overwrite_selected(&filter, names_person, &blank_values()).await
     }
 
-    /// Overwrites columns of the selected entries among those of a filter. Returns `false` if it was stopped.
+    /// Overwrites columns of the selected entries among the entries of a filter. Returns `false` if the erasure was
+    /// stopped.
     async fn overwrite_selected(
         &self,
         filter: &audit::Filter,

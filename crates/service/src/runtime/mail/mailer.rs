@@ -26,7 +26,7 @@ const MEASURE: Duration = Duration::from_secs(10);
 /// organizations leave, and at least one: a mail server that delays the mails of one organization must not delay the
 /// mails of all.
 const MAILS_AT_ONCE: usize = 16;
-/// Maximum number of mails per claim, small enough that its writes do not delay requests.
+/// Maximum number of mails per claim, small enough that the writes of a claim do not delay requests.
 const CLAIMED_AT_ONCE: usize = 4;
 /// Maximum number of results in one record.
 const RECORDED_AT_ONCE: usize = 64;
@@ -305,7 +305,7 @@ impl MailerShared {
         self.deadline + RECORDED_WITHIN
     }
 
-    /// Returns the lease duration of a mail. On a busy machine, its job may begin half the deadline late.
+    /// Returns the lease duration of a mail. On a busy machine, the job of the mail may begin half the deadline late.
     fn lease(&self) -> Duration {
         self.min_remaining_lease() + self.deadline / 2
     }

@@ -13,7 +13,7 @@ use crate::context::error::Error;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 
-/// Returns the id of the resource with this name, compared by its key.
+/// Returns the id of the resource with this name, compared by the key of the name.
 async fn holder<T: Stored>(
     services: &Services,
     context: &RequestContext,

@@ -39,8 +39,8 @@ pub async fn connector(services: &Services, context: &RequestContext) -> Result<
     }
 }
 
-/// Returns the write that a change of a person in the test data set needs before it refers to the connector: a
-/// copy of the connector's row. `None` in the live data set, and if the copy exists.
+/// Returns the write that must precede a reference to the connector in the test data set: a copy of the connector's
+/// row. `None` in the live data set, and if the copy exists.
 ///
 /// # Errors
 /// See [`Error`].

@@ -23,7 +23,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: EmployeeId) 
     hold_reply(employee.value.legal_hold())
 }
 
-/// `PUT /employees/{id}/legal-hold`: sets a hold, or gives it another reason.
+/// `PUT /employees/{id}/legal-hold`: sets a hold, or changes the reason of the hold.
 ///
 /// # Errors
 /// Not found, invalid fields, no admin-level key; see [`Error`].

@@ -97,7 +97,7 @@ async fn reports(services: &Services, context: &RequestContext, managers: &[Empl
     let tenant = context.caller.tenant;
     let ids: Vec<_> = managers.iter().map(|manager| manager.id).collect();
     let pairs = services.store.direct_reports(tenant, &ids, MAX_DIRECT_REPORTS).await?;
-    // In the order of the page, so that what is left out belongs to its last people.
+    // In the order of the page, so that reports that do not fit belong to the last people of the page.
     let ordered_pairs = || ids.iter().flat_map(|manager| pairs.iter().filter(move |pair| pair.0 == *manager));
     let reports: Vec<_> = ordered_pairs().map(|(_, report)| *report).collect();
     let (rows, read) = services.store.rows_within::<Employee>(tenant, &reports, MAX_PAGE_BYTES).await?;

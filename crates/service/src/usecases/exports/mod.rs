@@ -37,7 +37,7 @@ const ROWS: &str = "candor_export_rows_total";
 /// Counter metric of the ended exports.
 const ENDED: &str = "candor_exports_total";
 
-/// A running export. Its lines are read as its client takes them.
+/// A running export. Its lines are read as the client takes them.
 pub struct Export {
     services: Arc<Services>,
     tenant: Tenant,

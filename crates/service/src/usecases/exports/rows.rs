@@ -79,7 +79,7 @@ pub(super) async fn read(
     }
 }
 
-/// Reads rows of a table and renders those that are wanted. Like a large page of a list, the rendering waits for
+/// Reads rows of a table and renders the wanted ones. Like the rendering of a large page of a list, it waits for
 /// the tenant's turn, and other requests of the thread run between its pieces.
 async fn page<T: Resource + Stored>(
     services: &Services,

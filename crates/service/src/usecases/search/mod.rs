@@ -198,7 +198,8 @@ impl Search<'_> {
         })
     }
 
-    /// Returns the hits of one score: all unindexed ones, and of the indexed ones at least a page and one more.
+    /// Returns the hits of one score: all hits among unindexed rows, and of the hits among indexed rows at least a page
+    /// and one more, if there are that many.
     async fn read_tier(
         &self,
         part: &mut Part,
