@@ -93,8 +93,8 @@ impl<'a> ScimChange<'a> {
         let new_department =
             department.filter(|id| stored_person.and_then(|person| person.department_id) != Some(*id));
         if let Some(decision) = &provisioned.department {
-            let creation_result = self.add(decision.clone())?;
-            self.writes.push(Write::put(&Row::new(creation_result)));
+            let department_state = self.add(decision.clone())?;
+            self.writes.push(Write::put(&Row::new(department_state)));
         } else {
             self.requires.extend(new_department.map(Require::open::<Department>));
         }
@@ -131,9 +131,9 @@ impl<'a> ScimChange<'a> {
     pub(super) async fn count_deactivation(&mut self, link: Option<&ScimLink>) -> Result<(), ScimFailure> {
         let earlier = link.and_then(|link| link.deactivated_at);
         let request = &self.context.request;
-        let count_result =
+        let count_write =
             provider::count_deactivation(self.services, request, self.connector, earlier, self.at).await?;
-        self.writes.push(count_result.ok_or_else(paused_error)?);
+        self.writes.push(count_write.ok_or_else(paused_error)?);
         Ok(())
     }
 
@@ -300,9 +300,9 @@ impl<'a> ScimChange<'a> {
     ) -> Result<Option<ChangeSet>, ScimFailure> {
         let Self { services, context, connector, at, batch, mut writes, requires } = self;
         let Some(mut change) = batch.finish() else { return Ok(None) };
-        let linked_people = known.as_slice();
+        let known_people = known.as_slice();
         let ended_issues =
-            context.resolved_issues(services, linked_people, |issue| recurs(issue, &issues), at).await?;
+            context.resolved_issues(services, known_people, |issue| recurs(issue, &issues), at).await?;
         writes.append(&mut change.writes);
         writes.extend(ended_issues.iter().map(EndedIssue::write));
         change.writes = writes;
