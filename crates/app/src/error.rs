@@ -1,10 +1,10 @@
 //! Errors of use cases as errors of commands.
 
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_domain::refusal::DomainError;
 
 /// Converts an error of a use case into one for the command line. `what` is the operation, as a verb and its object.
-pub(crate) fn to_command_error(what: impl Into<String>) -> impl FnOnce(candor_service::Error) -> Error {
+pub(crate) fn to_command_error(what: impl Into<String>) -> impl FnOnce(candor_service::Error) -> CommandError {
     use candor_service::Error as Service;
     let what = what.into();
     move |error| {
@@ -20,7 +20,7 @@ pub(crate) fn to_command_error(what: impl Into<String>) -> impl FnOnce(candor_se
             | Service::PreconditionFailed
             | Service::KeyReused(_)) => (other.to_string(), "this is a defect, please report it"),
         };
-        Error::Refused { what, reason, remedy }
+        CommandError::Refused { what, reason, remedy }
     }
 }
 

@@ -18,7 +18,7 @@ mod wiring;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_cli::output::{self, Output, printable};
 use cli::{Cli, Command, ConnectorCommand, ErasureCommand, KeyCommand, OrgCommand};
 use config::{Config, ConfigurationFailure, LoadedConfig, Setting};
@@ -44,7 +44,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
+fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), CommandError> {
     let output = Output { json: cli.json };
     // These commands describe the program itself and read no settings.
     if let Command::Completions { shell } = cli.command {
@@ -79,7 +79,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
         tracing::warn!("{warning}");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads()).enable_all().build();
-    let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
+    let runtime = runtime.map_err(CommandError::io("start", "the runtime"))?;
     let run_result = runtime.block_on(run(cli.command, &config, output));
     runtime.shutdown_timeout(RUNTIME_GRACE);
     if let Some(export) = export {
@@ -89,9 +89,9 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), Error> {
 }
 
 /// Runs a command that sends a few requests, one after another.
-fn wait_for(command: impl Future<Output = Result<(), Error>>) -> Result<(), Error> {
+fn wait_for(command: impl Future<Output = Result<(), CommandError>>) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(Error::io("start", "the runtime"))?.block_on(command)
+    runtime.map_err(CommandError::io("start", "the runtime"))?.block_on(command)
 }
 
 /// Returns the number of runtime threads. Requests have their own threads. Commits and background work run here,
@@ -100,7 +100,7 @@ fn threads() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
 }
 
-async fn run(command: Command, config: &Config, output: Output) -> Result<(), Error> {
+async fn run(command: Command, config: &Config, output: Output) -> Result<(), CommandError> {
     match command {
         Command::Dev => commands::dev::run(config, output).await,
         Command::Serve { role } => commands::serve::run(config, role, output).await,

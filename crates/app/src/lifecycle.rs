@@ -31,7 +31,7 @@ use crate::cli::Role;
 use crate::config::{Config, Setting};
 use crate::serving_lock::ServingLock;
 use crate::{store, telemetry, tenant_metrics, traces, wiring};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use listen::bind;
 use signals::Signals;
 
@@ -65,8 +65,7 @@ pub(crate) struct RunningServer {
     pub(crate) services: Arc<Services>,
     readiness: Readiness,
     drain_delay: Duration,
-    /// A second handle of the API's listener, to refuse new connections while the server still answers existing
-    /// ones.
+    /// A second handle of the API's listener, to refuse new connections while open ones are still served.
     listener: Option<TcpListener>,
     /// Lock that is held while this process serves an embedded database.
     _serving: Option<ServingLock>,
@@ -82,13 +81,13 @@ impl RunningServer {
     ///
     /// # Errors
     /// A taken address, an old schema, a missing or wrong master key, a database that is down or in use.
-    pub(crate) async fn start(config: &Config, role: Role) -> Result<Self, Error> {
+    pub(crate) async fn start(config: &Config, role: Role) -> Result<Self, CommandError> {
         let metrics = telemetry::start_metrics()?;
         let api = if role == Role::Worker { None } else { Some(bind(config.listen, Setting::Listen)?) };
         let admin =
             config.admin_listen.map(|admin_listen| bind(admin_listen, Setting::AdminListen)).transpose()?;
         let listener = api.as_ref().map(|(listener, _)| listener.try_clone()).transpose();
-        let listener = listener.map_err(Error::io("use", "the listener"))?;
+        let listener = listener.map_err(CommandError::io("use", "the listener"))?;
         let listening = api.as_ref().map_or(config.listen, |(_, address)| *address);
         let mut serving = ServingLock::take(&config.database)?;
         wiring::require_master_key(config)?;
@@ -143,7 +142,7 @@ impl RunningServer {
         config: &Config,
         listener: TcpListener,
         metrics: Option<MetricsText>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), CommandError> {
         let settings = HttpSettings {
             cors_origins: config.cors_origins.clone(),
             trusted_proxies: config.trusted_proxies.clone(),
@@ -158,16 +157,17 @@ impl RunningServer {
             connections_per_client: config.connections_per_client,
             ..ServerOptions::default()
         };
-        let server = server(&api, vec![listener], options).map_err(Error::io("serve", "the API"))?;
+        let server = server(&api, vec![listener], options).map_err(CommandError::io("serve", "the API"))?;
         let handle = server.handle();
         self.servers.spawn(until_stopped(server, async move { handle.stop(true).await }, self.stop.subscribe()));
         Ok(())
     }
 
-    fn serve_admin(&mut self, listener: TcpListener, metrics: MetricsText) -> Result<(), Error> {
+    fn serve_admin(&mut self, listener: TcpListener, metrics: MetricsText) -> Result<(), CommandError> {
         let admin_state =
             AdminState { services: Arc::clone(&self.services), readiness: self.readiness.clone(), metrics };
-        let server = admin_server(admin_state, listener).map_err(Error::io("serve", "metrics and health"))?;
+        let server =
+            admin_server(admin_state, listener).map_err(CommandError::io("serve", "metrics and health"))?;
         let handle = server.handle();
         // Stopped without waiting: scrapers keep their connections open, and an aborted scrape is harmless.
         self.servers.spawn(until_stopped(server, async move { handle.stop(false).await }, self.stop.subscribe()));
@@ -237,8 +237,8 @@ impl RunningServer {
     /// Runs until a signal arrives, then lets requests finish and stops.
     ///
     /// # Errors
-    /// [`Error::Io`] if a server ended without being stopped.
-    pub(crate) async fn until_told_to_stop(mut self) -> Result<(), Error> {
+    /// [`CommandError::Io`] if a server ended without being stopped.
+    pub(crate) async fn until_told_to_stop(mut self) -> Result<(), CommandError> {
         let ended_early = tokio::select! {
             name = self.signals.next() => {
                 tracing::info!(signal = name, "stopping: requests and deliveries in progress finish first");
@@ -307,13 +307,13 @@ impl RunningServer {
     }
 }
 
-fn to_error(ended: Result<ServerEnd, JoinError>) -> Error {
+fn to_error(ended: Result<ServerEnd, JoinError>) -> CommandError {
     let source = match ended {
         Ok(Err(error)) => error,
         Ok(Ok(())) => io::Error::other("the HTTP server ended without an error"),
         Err(error) => io::Error::other(error),
     };
-    Error::io("keep", "serving")(source)
+    CommandError::io("keep", "serving")(source)
 }
 
 /// Runs a server until it ends by itself or is stopped.

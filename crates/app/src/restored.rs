@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use crate::config::{Config, DatabaseUrl};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_cli::private_file;
 
 const TEXT: &str = "This database was restored. `candor erasure apply` repeats the erasures since the backup, and removes \
@@ -14,10 +14,10 @@ const TEXT: &str = "This database was restored. `candor erasure apply` repeats t
 /// Marks a database that was restored.
 ///
 /// # Errors
-/// [`Error::Io`] if the file beside the database cannot be written.
-pub(crate) fn mark(database: &Path) -> Result<(), Error> {
+/// [`CommandError::Io`] if the file beside the database cannot be written.
+pub(crate) fn mark(database: &Path) -> Result<(), CommandError> {
     let file = file_of(database);
-    fs::write(&file, TEXT).map_err(Error::io("write", file))
+    fs::write(&file, TEXT).map_err(CommandError::io("write", file))
 }
 
 /// Returns the mark of a database, if it has one.
@@ -31,11 +31,11 @@ pub(crate) fn find(config: &Config) -> Option<PathBuf> {
 /// Removes the mark of a database, once the erasures of a ledger are in it.
 ///
 /// # Errors
-/// [`Error::Io`] if the mark cannot be removed.
-pub(crate) fn remove(config: &Config) -> Result<(), Error> {
+/// [`CommandError::Io`] if the mark cannot be removed.
+pub(crate) fn remove(config: &Config) -> Result<(), CommandError> {
     let Some(file) = find(config) else { return Ok(()) };
     match fs::remove_file(&file) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", file)(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(CommandError::io("remove", file)(error)),
         _ => Ok(()),
     }
 }

@@ -11,7 +11,7 @@ use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore};
 use tokio::time::sleep;
 
 use crate::config::{Config, DatabaseUrl};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 
 mod failure;
 
@@ -30,7 +30,7 @@ const TELL_AGAIN: Duration = Duration::from_secs(5);
 /// # Errors
 /// [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database does not answer;
 /// [`StoreFailure::UnfinishedCopy`].
-pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
+pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, CommandError> {
     expect_known_schema(config).await?;
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -57,7 +57,7 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, Error> {
 ///
 /// # Errors
 /// [`StoreFailure::SchemaNew`], [`StoreFailure::Unusable`].
-pub(crate) async fn expect_known_schema(config: &Config) -> Result<(), Error> {
+pub(crate) async fn expect_known_schema(config: &Config) -> Result<(), CommandError> {
     let unknown = match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
@@ -78,7 +78,7 @@ pub(crate) async fn expect_known_schema(config: &Config) -> Result<(), Error> {
 }
 
 /// Refuses a database that holds an incomplete copy.
-async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
+async fn expect_no_unfinished_copy(config: &Config) -> Result<(), CommandError> {
     let is_unfinished = match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
@@ -98,7 +98,7 @@ async fn expect_no_unfinished_copy(config: &Config) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`].
-pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Error> {
+pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
@@ -116,7 +116,7 @@ pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Error
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`].
-pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Error> {
+pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, CommandError> {
     let place = place(path);
     let empty = run_blocking(move || candor_store_sqlite::is_empty(&place)).await?;
     empty.map_err(|error| unusable(config, &error))
@@ -127,7 +127,7 @@ pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Error
 ///
 /// # Errors
 /// [`StoreFailure::NoDatabase`] with the path of the embedded database.
-pub(crate) fn expect_database(config: &Config) -> Result<(), Error> {
+pub(crate) fn expect_database(config: &Config) -> Result<(), CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) if !path.exists() => {
             Err(StoreFailure::NoDatabase(std::path::absolute(path).unwrap_or_else(|_| path.clone())).into())
@@ -141,7 +141,7 @@ pub(crate) fn expect_database(config: &Config) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`] with the last reason.
-pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> {
+pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), CommandError> {
     if matches!(config.database, DatabaseUrl::Sqlite(_)) {
         return Ok(());
     }
@@ -170,7 +170,7 @@ pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Error> 
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`].
-pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, Error> {
+pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
@@ -188,7 +188,7 @@ pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, Error> {
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`], also for an embedded database.
-pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<String>, Error> {
+pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<String>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(_) => Err(unusable(config, &"an embedded database cannot be distributed")),
         DatabaseUrl::Postgres(_) => {
@@ -206,7 +206,7 @@ pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<Strin
 pub(crate) async fn rewrite_erased(
     config: &Config,
     begin: impl Fn(&str),
-) -> Result<Option<Vec<&'static str>>, Error> {
+) -> Result<Option<Vec<&'static str>>, CommandError> {
     if let DatabaseUrl::Sqlite(path) = config.database.clone() {
         let rewrite_result = run_blocking(move || candor_store_sqlite::rewrite(&path)).await?;
         return rewrite_result.map(|()| None).map_err(|error| unusable(config, &error));
@@ -219,7 +219,7 @@ pub(crate) async fn rewrite_erased(
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`].
-pub(crate) async fn pending(config: &Config) -> Result<Vec<String>, Error> {
+pub(crate) async fn pending(config: &Config) -> Result<Vec<String>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
             let place = place(path);
@@ -252,7 +252,7 @@ fn postgres(config: &Config) -> PostgresOptions {
 ///
 /// # Errors
 /// [`StoreFailure::Unusable`] if the primary does not answer.
-pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(), String>>, Error> {
+pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(), String>>, CommandError> {
     if config.database_replica.is_none() {
         return Ok(None);
     }
@@ -266,12 +266,12 @@ pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(),
 /// Runs blocking work, such as opening SQLite, on a thread outside the async runtime.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Error> {
+) -> Result<T, CommandError> {
     let task_result = tokio::task::spawn_blocking(work).await;
-    task_result.map_err(|error| Error::Defect { what: "open the database", reason: error.to_string() })
+    task_result.map_err(|error| CommandError::Defect { what: "open the database", reason: error.to_string() })
 }
 
-fn unusable(config: &Config, error: &dyn std::fmt::Display) -> Error {
+fn unusable(config: &Config, error: &dyn std::fmt::Display) -> CommandError {
     let (database, reason) = (config.database.mask_password(), error.to_string());
     if is_damage(&reason) {
         return StoreFailure::Damaged { database, reason }.into();
@@ -291,7 +291,7 @@ pub(crate) fn is_damage(reason: &str) -> bool {
 ///
 /// # Errors
 /// [`StoreFailure::Damaged`]; [`StoreFailure::Unusable`].
-pub(crate) async fn expect_undamaged(config: &Config) -> Result<(), Error> {
+pub(crate) async fn expect_undamaged(config: &Config) -> Result<(), CommandError> {
     let DatabaseUrl::Sqlite(path) = &config.database else { return Ok(()) };
     let path = path.clone();
     let check_result = run_blocking(move || candor_store_sqlite::check_database(&path)).await?;

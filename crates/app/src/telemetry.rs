@@ -15,7 +15,7 @@ use crate::config::{Config, LogFormat};
 use crate::log_queue::{self, LastLines, LogQueue};
 use crate::traces::{self, Export};
 use crate::{process_metrics, tenant_metrics};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 
 /// Histogram buckets of durations, in seconds: from a cached read to a client's usual timeout.
 const SECONDS: [f64; 14] =
@@ -211,14 +211,14 @@ const QUIET: &str =
 /// logged too, because the standard hook waits for the reader of standard error.
 ///
 /// # Errors
-/// [`Error::Defect`] if the filter is invalid, if logging was started before, or if traces cannot be exported as
-/// configured; [`Error::Io`] if the thread of the log cannot be started.
-pub(crate) fn start_logs(config: &Config) -> Result<(Option<Export>, LastLines), Error> {
-    let defect = |reason: String| Error::Defect { what: "start the log", reason };
+/// [`CommandError::Defect`] if the filter is invalid, if logging was started before, or if traces cannot be exported as
+/// configured; [`CommandError::Io`] if the thread of the log cannot be started.
+pub(crate) fn start_logs(config: &Config) -> Result<(Option<Export>, LastLines), CommandError> {
+    let defect = |reason: String| CommandError::Defect { what: "start the log", reason };
     let filter = format!("{QUIET},{}=off,{}", traces::TARGET, config.log);
     let filter: Targets = filter.parse().map_err(|error: ParseError| defect(error.to_string()))?;
     let export = traces::export()?;
-    let (queue, last) = log_queue::start().map_err(Error::io("start", "the log"))?;
+    let (queue, last) = log_queue::start().map_err(CommandError::io("start", "the log"))?;
     let start_result = match &export {
         None => tracing_subscriber::registry().with(lines(config, queue).with_filter(filter)).try_init(),
         Some(export) => with_traces(filter, lines(config, queue), export),
@@ -253,9 +253,9 @@ fn lines(config: &Config, queue: LogQueue) -> Lines {
 /// Starts collecting metrics and returns the handle that renders them.
 ///
 /// # Errors
-/// [`Error::Defect`] if collecting was started before.
-pub(crate) fn start_metrics() -> Result<PrometheusHandle, Error> {
-    let defect = |reason: String| Error::Defect { what: "start the metrics", reason };
+/// [`CommandError::Defect`] if collecting was started before.
+pub(crate) fn start_metrics() -> Result<PrometheusHandle, CommandError> {
+    let defect = |reason: String| CommandError::Defect { what: "start the metrics", reason };
     let seconds = Matcher::Suffix("_seconds".to_owned());
     let deliveries = Matcher::Prefix("candor_webhook_".to_owned());
     let mails = Matcher::Prefix("candor_mail_".to_owned());

@@ -5,7 +5,7 @@
 
 use candor_http::AdoptTrace;
 
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 
 #[cfg(feature = "otlp")]
 mod export;
@@ -38,10 +38,10 @@ impl Export {
     /// Refuses to start if the environment configures an export.
     ///
     /// # Errors
-    /// [`Error::Defect`] always.
-    fn new() -> Result<Self, Error> {
+    /// [`CommandError::Defect`] always.
+    fn new() -> Result<Self, CommandError> {
         let reason = "this build has no exporter; build it with --features otlp, or unset OTEL_EXPORTER_OTLP_*";
-        Err(Error::Defect { what: "export traces", reason: reason.to_owned() })
+        Err(CommandError::Defect { what: "export traces", reason: reason.to_owned() })
     }
 
     /// Does nothing, because no spans are buffered.
@@ -51,8 +51,8 @@ impl Export {
 /// Starts the export if the environment names an endpoint.
 ///
 /// # Errors
-/// [`Error::Defect`] if the export cannot be started as configured.
-pub(crate) fn export() -> Result<Option<Export>, Error> {
+/// [`CommandError::Defect`] if the export cannot be started as configured.
+pub(crate) fn export() -> Result<Option<Export>, CommandError> {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_disabled = std::env::var(DISABLED).is_ok_and(|value| value.eq_ignore_ascii_case("true"));
     if is_disabled || !ENDPOINTS.into_iter().any(is_set) { Ok(None) } else { Export::new().map(Some) }

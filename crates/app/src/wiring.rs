@@ -22,8 +22,7 @@ use candor_webhooks::Sender;
 
 use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};
 use crate::store;
-use candor_cli::error::Error;
-use candor_cli::private_file;
+use candor_cli::{error::CommandError, private_file};
 use failure::WiringFailure;
 use no_webhooks::NoWebhooks;
 
@@ -35,7 +34,7 @@ const MASTER_KEY_FILE: &str = "master.key";
 /// # Errors
 /// A database that does not exist, does not answer or has an old schema; a master key that is missing,
 /// unreadable, or not the one that the database was sealed with.
-pub(crate) async fn services(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
+pub(crate) async fn services(config: &Config, public_url: String) -> Result<Arc<Services>, CommandError> {
     store::expect_database(config)?;
     let parts = Dependencies::new(config).await?;
     parts.confirm_master_key(config, public_url, Arc::new(NoWebhooks)).await
@@ -45,7 +44,10 @@ pub(crate) async fn services(config: &Config, public_url: String) -> Result<Arc<
 ///
 /// # Errors
 /// Those of [`services`], except for a wrong master key.
-pub(crate) async fn services_with_any_key(config: &Config, public_url: String) -> Result<Arc<Services>, Error> {
+pub(crate) async fn services_with_any_key(
+    config: &Config,
+    public_url: String,
+) -> Result<Arc<Services>, CommandError> {
     store::expect_database(config)?;
     Dependencies::new(config).await?.services(config, public_url, Arc::new(NoWebhooks)).await
 }
@@ -57,7 +59,7 @@ pub(crate) async fn services_with_any_key(config: &Config, public_url: String) -
 pub(crate) async fn services_and_sender(
     config: &Config,
     public_url: String,
-) -> Result<(Arc<Services>, Sender), Error> {
+) -> Result<(Arc<Services>, Sender), CommandError> {
     let trusted_targets = config.webhooks_trusted_targets.clone();
     let sender = Sender::new(candor_webhooks::SenderSettings {
         trusted: trusted_targets,
@@ -81,13 +83,15 @@ pub(crate) async fn services_and_sender(
 /// Creates the rate limits, local or on a server.
 ///
 /// # Errors
-/// [`Error::Defect`] outside of a runtime.
-fn limits(config: &Config) -> Result<Limits, Error> {
+/// [`CommandError::Defect`] outside of a runtime.
+fn limits(config: &Config) -> Result<Limits, CommandError> {
     let limits = match &config.rate_limiter {
         RateLimiter::Local => Limits::of_process(Arc::new(SystemClock)),
         RateLimiter::Redis(server) => {
-            let defect =
-                |error: RateLimitStoreError| Error::Defect { what: "count quotas", reason: error.to_string() };
+            let defect = |error: RateLimitStoreError| CommandError::Defect {
+                what: "count quotas",
+                reason: error.to_string(),
+            };
             Limits::shared_on(Arc::new(rate_limit_store(server).map_err(defect)?), Arc::new(SystemClock))
         }
     };
@@ -106,7 +110,7 @@ pub(crate) fn rate_limit_store(server: &RedisServer) -> Result<RedisRateLimits, 
 ///
 /// # Errors
 /// [`WiringFailure::Mail`] if TLS cannot be set up.
-pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, Error> {
+pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, CommandError> {
     let settings =
         |smtp: &Smtp| SmtpSettings { server: smtp.server.clone(), from: smtp.from.clone(), authorities: vec![] };
     let transport = config.smtp.as_ref().map(|smtp| SmtpTransport::new(settings(smtp)));
@@ -159,7 +163,7 @@ pub(crate) fn open_files(config: &Config) -> Vec<OpenFile> {
 ///
 /// # Errors
 /// [`WiringFailure::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
-pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
+pub(crate) async fn compare_master_key(config: &Config) -> Result<(), CommandError> {
     if has_no_master_key(config) {
         Ok(())
     } else {
@@ -172,7 +176,7 @@ pub(crate) async fn compare_master_key(config: &Config) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`WiringFailure::NoMasterKey`]; [`WiringFailure::MasterKeyGone`]; those of [`compare_master_key`].
-pub(crate) async fn examine_master_key(config: &Config) -> Result<bool, Error> {
+pub(crate) async fn examine_master_key(config: &Config) -> Result<bool, CommandError> {
     match (configured_vault(config)?, &config.database) {
         (Some(vault), _) => check_master_key(config, &vault).await.map(|()| true),
         (None, DatabaseUrl::Postgres(_)) => Err(WiringFailure::NoMasterKey.into()),
@@ -187,12 +191,12 @@ pub(crate) async fn examine_master_key(config: &Config) -> Result<bool, Error> {
 
 /// Returns the configured key ring, or the one in the data folder; `None` if there is neither. Generates
 /// nothing.
-fn configured_vault(config: &Config) -> Result<Option<Vault>, Error> {
+fn configured_vault(config: &Config) -> Result<Option<Vault>, CommandError> {
     let path = master_key_file(config);
     let text = match (&config.master_key, &config.database) {
         (Some(ring), _) => Some(ring.reveal().to_owned()),
         (None, DatabaseUrl::Postgres(_)) => None,
-        (None, DatabaseUrl::Sqlite(_)) => private_file::read(&path).map_err(Error::io("read", &path))?,
+        (None, DatabaseUrl::Sqlite(_)) => private_file::read(&path).map_err(CommandError::io("read", &path))?,
     };
     let vault = text.map(|text| Vault::parse(text.trim_end()));
     Ok(vault.transpose().map_err(|_| WiringFailure::MasterKeyFile(path))?)
@@ -211,8 +215,8 @@ pub(crate) enum SealingKeys {
 /// Compares the keys that sealed a backup with the configured ring.
 ///
 /// # Errors
-/// [`WiringFailure::MasterKeyFile`]; [`Error::Io`] if the file cannot be read.
-pub(crate) fn examine_sealing_keys(config: &Config, sealed_by: &[MasterKey]) -> Result<SealingKeys, Error> {
+/// [`WiringFailure::MasterKeyFile`]; [`CommandError::Io`] if the file cannot be read.
+pub(crate) fn examine_sealing_keys(config: &Config, sealed_by: &[MasterKey]) -> Result<SealingKeys, CommandError> {
     let Some(vault) = configured_vault(config)? else {
         return Ok(if sealed_by.is_empty() { SealingKeys::Fit } else { SealingKeys::None });
     };
@@ -232,7 +236,7 @@ pub(crate) fn master_key_file(config: &Config) -> PathBuf {
 ///
 /// # Errors
 /// Those of [`compare_master_key`].
-pub(crate) async fn record_master_key(config: &Config) -> Result<(), Error> {
+pub(crate) async fn record_master_key(config: &Config) -> Result<(), CommandError> {
     if has_no_master_key(config) {
         Ok(())
     } else {
@@ -244,7 +248,7 @@ const fn has_no_master_key(config: &Config) -> bool {
     matches!(config.database, DatabaseUrl::Postgres(_)) && config.master_key.is_none()
 }
 
-async fn check_master_key(config: &Config, vault: &Vault) -> Result<(), Error> {
+async fn check_master_key(config: &Config, vault: &Vault) -> Result<(), CommandError> {
     master_key::examine(vault, &store::master_keys(config).await?).map_err(WiringFailure::wrong_master_key(config))
 }
 
@@ -256,7 +260,7 @@ struct Dependencies {
 }
 
 impl Dependencies {
-    async fn new(config: &Config) -> Result<Self, Error> {
+    async fn new(config: &Config) -> Result<Self, CommandError> {
         let ids = Arc::new(SystemIds::default());
         let ring = ring(config, &*ids).await?;
         let vault = Vault::parse(ring.reveal())
@@ -270,7 +274,7 @@ impl Dependencies {
         config: &Config,
         public_url: String,
         receivers: Arc<dyn WebhookTransport>,
-    ) -> Result<Arc<Services>, Error> {
+    ) -> Result<Arc<Services>, CommandError> {
         if matches!(config.database, DatabaseUrl::Sqlite(_)) {
             // Opening the store migrates the schema, which must not happen with a wrong master key.
             check_master_key(config, &self.vault).await?;
@@ -285,7 +289,7 @@ impl Dependencies {
         config: &Config,
         public_url: String,
         receivers: Arc<dyn WebhookTransport>,
-    ) -> Result<Arc<Services>, Error> {
+    ) -> Result<Arc<Services>, CommandError> {
         let Self { ids, vault, limits } = self;
         let store = store::open(config).await?;
         let settings = ServiceSettings {
@@ -328,14 +332,15 @@ pub(crate) const fn require_master_key(config: &Config) -> Result<(), WiringFail
 
 /// Returns the configured key ring. A new embedded database gets a generated ring; for an existing database, a
 /// generated key would be wrong.
-async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
+async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, CommandError> {
     if let Some(ring) = &config.master_key {
         return Ok(ring.clone());
     }
     let DatabaseUrl::Sqlite(database) = &config.database else { return Err(WiringFailure::NoMasterKey.into()) };
-    private_file::create_folder(&config.data_dir).map_err(Error::io("create the folder", &config.data_dir))?;
+    private_file::create_folder(&config.data_dir)
+        .map_err(CommandError::io("create the folder", &config.data_dir))?;
     let path = config.data_dir.join(MASTER_KEY_FILE);
-    let read_key = || private_file::read(&path).map_err(Error::io("read", &path));
+    let read_key = || private_file::read(&path).map_err(CommandError::io("read", &path));
     let mut text = read_key()?;
     if text.is_none() && !store::is_empty(config, database).await? {
         // Another process that started at the same time may have created the database and the key by now.
@@ -347,9 +352,11 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, Error> {
     let text = match text {
         Some(text) => text,
         None => {
-            let new_key = vault::generate(ids)
-                .map_err(|error| Error::Defect { what: "create a master key", reason: error.to_string() })?;
-            private_file::create(&path, &format!("{new_key}\n")).map_err(Error::io("write", &path))?
+            let new_key = vault::generate(ids).map_err(|error| CommandError::Defect {
+                what: "create a master key",
+                reason: error.to_string(),
+            })?;
+            private_file::create(&path, &format!("{new_key}\n")).map_err(CommandError::io("write", &path))?
         }
     };
     Ok(Secret::new(text.trim_end().to_owned()))

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use candor_client::{Candor, ClientBuilder, Error as ClientError, Method};
+use candor_client::{Candor, ClientBuilder, CommandError as ClientError, Method};
 use candor_port_clock::{SystemIds, random32};
 use serde_json::{Value, json};
 
 use crate::arguments::ConnectorCheck;
-use crate::error::{CommandFailure, Error};
+use crate::error::{CommandError, CommandFailure};
 use crate::output::{Output, table};
 use crate::remote::{API_KEY, Account};
 
@@ -54,7 +54,7 @@ struct Step {
 ///
 /// # Errors
 /// [`CheckFailure`] for wrong responses, and with `--write` for a token of the live data set; see [`Account::find`].
-pub async fn run(check: ConnectorCheck, output: Output) -> Result<(), Error> {
+pub async fn run(check: ConnectorCheck, output: Output) -> Result<(), CommandError> {
     let mut choice = check.account;
     choice.url = choice.url.map(|url| url.trim_end_matches('/').trim_end_matches("/scim/v2").to_owned());
     let account = Account::find(choice)?;
@@ -62,7 +62,7 @@ pub async fn run(check: ConnectorCheck, output: Output) -> Result<(), Error> {
         return Err(CheckFailure::LiveToken.into());
     }
     let random = random32(&SystemIds::default())
-        .map_err(|error| Error::Defect { what: "create a name", reason: error.to_string() })?;
+        .map_err(|error| CommandError::Defect { what: "create a name", reason: error.to_string() })?;
     let unknown: String = random.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let provider = Provider::new(&account)?;
     let mut steps = vec![
@@ -98,7 +98,7 @@ struct Provider {
 }
 
 impl Provider {
-    fn new(account: &Account) -> Result<Self, Error> {
+    fn new(account: &Account) -> Result<Self, CommandError> {
         let set = |builder: ClientBuilder| builder.timeout(PATIENCE).max_retries(0);
         Ok(Self { candor: account.client_with("candor-connector-check", set)? })
     }

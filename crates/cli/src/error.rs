@@ -31,7 +31,7 @@ pub trait CommandFailure: error::Error + Send + Sync + 'static {
 
 /// Failure of a command.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum CommandError {
     /// A file or socket operation failed.
     #[error(transparent)]
     Io(#[from] IoFailure),
@@ -74,7 +74,7 @@ pub enum Error {
 pub struct IoFailure {
     /// The operation, as a verb and its object.
     what: String,
-    /// Error of the operating system.
+    /// CommandError of the operating system.
     source: io::Error,
 }
 
@@ -115,13 +115,13 @@ fn remedy(kind: ErrorKind) -> &'static str {
     REMEDIES.iter().find(|(known, _)| *known == kind).map_or(OTHER_REMEDY, |(_, remedy)| remedy)
 }
 
-impl<F: CommandFailure> From<F> for Error {
+impl<F: CommandFailure> From<F> for CommandError {
     fn from(failure: F) -> Self {
         Self::Specific(Box::new(failure))
     }
 }
 
-impl Error {
+impl CommandError {
     /// Converts an I/O error into one that names the operation: `verb`, then `path`.
     pub fn io(verb: &str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let failure = IoFailure::naming_operation(verb, path);
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn remedy_of_an_io_failure_fits_its_kind() {
-        let text = |kind: ErrorKind| Error::io("read", "/data/master.key")(kind.into()).lines().concat();
+        let text = |kind: ErrorKind| CommandError::io("read", "/data/master.key")(kind.into()).lines().concat();
         assert!(text(ErrorKind::NotFound).ends_with("; check that the path exists"));
         assert!(text(ErrorKind::PermissionDenied).ends_with("; check that this user may use it"));
         for kind in [ErrorKind::StorageFull, ErrorKind::InvalidData, ErrorKind::AddrInUse, ErrorKind::Other] {
@@ -173,10 +173,10 @@ mod tests {
 
     #[test]
     fn reader_that_closes_standard_output_ends_the_command_silently() {
-        let broken_pipe = Error::io("write", STANDARD_OUTPUT)(ErrorKind::BrokenPipe.into());
+        let broken_pipe = CommandError::io("write", STANDARD_OUTPUT)(ErrorKind::BrokenPipe.into());
         assert_eq!((broken_pipe.lines(), broken_pipe.exit_code()), (vec![], ExitCode::SUCCESS));
         for (place, kind) in [(STANDARD_OUTPUT, ErrorKind::StorageFull), ("a socket", ErrorKind::BrokenPipe)] {
-            let other_error = Error::io("write", place)(kind.into());
+            let other_error = CommandError::io("write", place)(kind.into());
             assert_eq!(
                 (other_error.lines().len(), other_error.exit_code()),
                 (1, ExitCode::from(FAILURE)),

@@ -15,14 +15,14 @@ pub mod private_file;
 mod remote;
 
 use arguments::RemoteCommand;
-use error::Error;
+use error::CommandError;
 use output::Output;
 
 /// Runs a command that calls a service.
 ///
 /// # Errors
 /// The failure of the command, with its cause and the remedy.
-pub async fn run(command: RemoteCommand, output: Output) -> Result<(), Error> {
+pub async fn run(command: RemoteCommand, output: Output) -> Result<(), CommandError> {
     match command {
         RemoteCommand::Login(login) => login::run(login, output).await,
         RemoteCommand::Logout { profile } => login::log_out(&profile, output),

@@ -7,7 +7,7 @@ use candor_client::types::Me;
 use serde_json::json;
 
 use crate::arguments::Login;
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::output::{Output, printable, table};
 use crate::remote::{Account, ApiKey, Profile, ProfileName, Profiles, RemoteFailure, variable};
 
@@ -18,9 +18,9 @@ const PROMPT: &str = "API key: ";
 /// Reads a key, asks the service for its owner, and stores it. Nothing is stored if the service refuses the key.
 ///
 /// # Errors
-/// [`RemoteFailure`] if the key is malformed or the service does not accept it; [`Error::Io`] if the key cannot
+/// [`RemoteFailure`] if the key is malformed or the service does not accept it; [`CommandError::Io`] if the key cannot
 /// be read or the profiles cannot be written.
-pub(crate) async fn run(login: Login, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError> {
     let path = Profiles::path(variable)?;
     let mut profiles = Profiles::read(&path)?;
     let url = login.url.trim_end_matches('/');
@@ -47,8 +47,8 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), Error> {
 /// Removes a profile.
 ///
 /// # Errors
-/// [`RemoteFailure::UnknownProfile`]; [`Error::Io`] if the profiles cannot be read or written.
-pub(crate) fn log_out(name: &ProfileName, output: Output) -> Result<(), Error> {
+/// [`RemoteFailure::UnknownProfile`]; [`CommandError::Io`] if the profiles cannot be read or written.
+pub(crate) fn log_out(name: &ProfileName, output: Output) -> Result<(), CommandError> {
     let path = Profiles::path(variable)?;
     let mut profiles = Profiles::read(&path)?;
     let profile = profiles.remove(name)?;
@@ -60,8 +60,8 @@ pub(crate) fn log_out(name: &ProfileName, output: Output) -> Result<(), Error> {
 /// Prints the names and URLs of the profiles.
 ///
 /// # Errors
-/// [`Error::Io`] if the profiles cannot be read.
-pub(crate) fn list(output: Output) -> Result<(), Error> {
+/// [`CommandError::Io`] if the profiles cannot be read.
+pub(crate) fn list(output: Output) -> Result<(), CommandError> {
     let profiles = Profiles::read(&Profiles::path(variable)?)?;
     let rows: Vec<_> = profiles.iter().map(|(name, profile)| vec![name.to_owned(), profile.url.clone()]).collect();
     let objects: Vec<_> =
@@ -70,13 +70,13 @@ pub(crate) fn list(output: Output) -> Result<(), Error> {
 }
 
 /// Reads the key without echo from a terminal, or else from standard input.
-fn read_key() -> Result<String, Error> {
+fn read_key() -> Result<String, CommandError> {
     let read = if io::stdin().is_terminal() {
         rpassword::prompt_password(PROMPT)
     } else {
         io::read_to_string(io::stdin().lock())
     };
-    read.map_err(Error::io("read", "the API key"))
+    read.map_err(CommandError::io("read", "the API key"))
 }
 
 fn describe_key(me: &Me) -> String {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::error::Error;
+use crate::error::CommandError;
 
 /// Output format of a command.
 #[derive(Debug, Clone, Copy)]
@@ -21,12 +21,12 @@ impl Output {
     /// Prints the command's only answer: `object` with `--json`, `human_text` otherwise.
     ///
     /// # Errors
-    /// [`Error::Io`] if standard output is closed or cannot be written.
-    pub fn say(self, object: &Value, human_text: &str) -> Result<(), Error> {
+    /// [`CommandError::Io`] if standard output is closed or cannot be written.
+    pub fn say(self, object: &Value, human_text: &str) -> Result<(), CommandError> {
         let mut stdout = std::io::stdout().lock();
         let write_result =
             if self.json { writeln!(stdout, "{object}") } else { writeln!(stdout, "{}", human_text.trim_end()) };
-        write_result.and_then(|()| stdout.flush()).map_err(Error::io("write", "to standard output"))
+        write_result.and_then(|()| stdout.flush()).map_err(CommandError::io("write", "to standard output"))
     }
 }
 

@@ -25,8 +25,8 @@ pub(crate) struct PreparedMail {
 pub(crate) struct Content(String);
 
 impl Content {
-    /// Creates the content from the text of an email: doubles the dot at the beginning of a line (RFC 5321
-    /// §4.5.2), and appends the final line.
+    /// Creates the content from the text of an email: doubles the dot at the beginning of a line (section
+    /// 4.5.2 of RFC 5321), and appends the final line.
     fn parse(message: &str) -> Self {
         let begin = if message.starts_with('.') { "." } else { "" };
         Self(format!("{begin}{}\r\n.\r\n", message.replace("\r\n.", "\r\n..")))

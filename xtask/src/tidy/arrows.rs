@@ -41,11 +41,11 @@ impl Rule {
 const DOMAIN: &[&str] = &["candor-domain"];
 
 fn table() -> Vec<Rule> {
-    service().into_iter().chain(outside_crates()).chain(tools()).collect()
+    pure_crates().into_iter().chain(service()).chain(outside_crates()).chain(tools()).collect()
 }
 
-/// Crates of the service, and of its tests.
-fn service() -> Vec<Rule> {
+/// Crates of rules and values, which reach nothing outside of the process.
+fn pure_crates() -> [Rule; 2] {
     let never: &[&str] = &["tokio", "diesel", "actix-web", "hyper", "tracing"];
     let forms = Rule {
         only: Some(&[
@@ -89,11 +89,14 @@ fn service() -> Vec<Rule> {
         ]),
         ..Rule::new("candor-domain", &[&["candor-forms"]], never)
     };
+    [forms, domain]
+}
+
+/// Crates of the service, and of its tests.
+fn service() -> Vec<Rule> {
     let databases: &[&str] = &["diesel", "tokio-postgres", "libsqlite3-sys"];
     let store: &[&str] = &["actix-web", "hyper"];
     vec![
-        forms,
-        domain,
         Rule::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
         // Pure libraries: they compute, and depend on few crates of the workspace.
         Rule { only: Some(&[]), ..Rule::new("candor-search-index", &[DOMAIN], &["tokio"]) },

@@ -5,14 +5,14 @@ use std::io::Write;
 use serde_json::{Map, Value, json};
 
 use crate::config::{ConfigurationFailure, LoadedConfig};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_cli::output::{Output, table};
 
 /// Prints the configuration with secrets masked, even if it has problems; these are reported as the error.
 ///
 /// # Errors
-/// [`ConfigurationFailure`] with all problems; [`Error::Io`] if the output cannot be written.
-pub(crate) fn run(loaded: LoadedConfig, output: Output) -> Result<(), Error> {
+/// [`ConfigurationFailure`] with all problems; [`CommandError::Io`] if the output cannot be written.
+pub(crate) fn run(loaded: LoadedConfig, output: Output) -> Result<(), CommandError> {
     let LoadedConfig { config, problems, warnings } = loaded;
     let object: Map<String, Value> = config
         .shown

@@ -9,7 +9,7 @@ use crate::cli::{Kind, NewConnector};
 use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_cli::output::Output;
 
 /// Path of the SCIM endpoints below the public URL.
@@ -19,7 +19,7 @@ const SCIM_PATH: &str = "/scim/v2";
 ///
 /// # Errors
 /// An unknown organization, a source that is no slug, or a database that does not answer.
-pub(crate) async fn create(config: &Config, new: NewConnector, output: Output) -> Result<(), Error> {
+pub(crate) async fn create(config: &Config, new: NewConnector, output: Output) -> Result<(), CommandError> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let kind = match new.kind {
         Kind::Scim => Type::Scim,

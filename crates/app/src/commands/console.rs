@@ -12,7 +12,7 @@ use crate::cli::NewLinkArguments;
 use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
-use candor_cli::error::{CommandFailure, Error};
+use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
 
 /// Name of the keys of links that an operator creates.
@@ -33,7 +33,7 @@ impl CommandFailure for UnknownOrganization {}
 ///
 /// # Errors
 /// An unknown scope or organization, no organization to choose, or a database that does not answer.
-pub(crate) async fn run(config: &Config, new: NewLinkArguments, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(config: &Config, new: NewLinkArguments, output: Output) -> Result<(), CommandError> {
     let scopes = key::scopes(&new.scopes)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let organization = match new.org {
@@ -50,7 +50,7 @@ pub(crate) async fn run(config: &Config, new: NewLinkArguments, output: Output) 
         .say(&json!({"url": link.url.reveal(), "key_id": link.key_id, "expires_at": link.expires_at}), &human_text)
 }
 
-async fn only_organization(services: &Services) -> Result<OrganizationId, Error> {
+async fn only_organization(services: &Services) -> Result<OrganizationId, CommandError> {
     let organizations = services.store.organizations(None, 2).await;
     let organizations = organizations.map_err(|error| to_command_error("list the organizations")(error.into()))?;
     match organizations.as_slice() {
@@ -69,7 +69,7 @@ pub(crate) async fn create(
     organization: OrganizationId,
     name: &str,
     (scopes, environment, allowed_networks): (Permissions, Environment, AllowedNetworks),
-) -> Result<NewLink, Error> {
+) -> Result<NewLink, CommandError> {
     let order = NewLinkRequest {
         organization,
         name: name.to_owned(),
@@ -90,7 +90,7 @@ pub(crate) async fn first_link(services: &Services) -> Option<NewLink> {
     let link = async {
         let organization_id = operator::organization_without_key(services).await;
         match organization_id.map_err(to_command_error("look for API keys"))? {
-            None => Ok::<_, Error>(None),
+            None => Ok::<_, CommandError>(None),
             Some(organization) => {
                 let name = "First start";
                 let access = (Permissions::ALL, Environment::Live, AllowedNetworks::EVERYWHERE);

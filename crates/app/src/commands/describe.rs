@@ -8,14 +8,14 @@ use clap_mangen::Man;
 use serde_json::json;
 
 use crate::cli;
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_cli::output::Output;
 
 /// Prints the completion script of a shell.
 ///
 /// # Errors
-/// [`Error::Io`] if the output cannot be written.
-pub(crate) fn completions(shell: Shell, output: Output) -> Result<(), Error> {
+/// [`CommandError::Io`] if the output cannot be written.
+pub(crate) fn completions(shell: Shell, output: Output) -> Result<(), CommandError> {
     let script = script(shell);
     output.say(&json!({"shell": shell.to_string(), "script": script}), &script)
 }
@@ -23,9 +23,9 @@ pub(crate) fn completions(shell: Shell, output: Output) -> Result<(), Error> {
 /// Prints the manual page of all commands.
 ///
 /// # Errors
-/// [`Error::Io`] if the output cannot be written.
-pub(crate) fn manual(output: Output) -> Result<(), Error> {
-    let page = page().map_err(Error::io("write", "the manual page"))?;
+/// [`CommandError::Io`] if the output cannot be written.
+pub(crate) fn manual(output: Output) -> Result<(), CommandError> {
+    let page = page().map_err(CommandError::io("write", "the manual page"))?;
     output.say(&json!({"manual": page}), &page)
 }
 

@@ -22,7 +22,7 @@ use crate::cli::Role;
 use crate::config::{Config, DatabaseUrl, LogFormat, Origin, Setting, ShownSetting};
 use crate::error::to_command_error;
 use crate::lifecycle::RunningServer;
-use candor_cli::error::{CommandFailure, Error};
+use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
 use candor_cli::private_file;
 
@@ -51,7 +51,7 @@ impl CommandFailure for DevOnServer {}
 ///
 /// # Errors
 /// [`DevOnServer`] with PostgreSQL, and every error that prevents a service from starting.
-pub(crate) async fn run(config: &Config, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(config: &Config, output: Output) -> Result<(), CommandError> {
     if matches!(config.database, DatabaseUrl::Postgres(_)) {
         return Err(DevOnServer(config.database.mask_password()).into());
     }
@@ -97,9 +97,9 @@ fn for_a_newcomer(config: &Config) -> Config {
 
 /// Returns the organization and its key: the stored key, or a new one if no key is stored or the stored key is no
 /// longer valid.
-async fn key(config: &Config, services: &Services) -> Result<(OrganizationId, Secret), Error> {
+async fn key(config: &Config, services: &Services) -> Result<(OrganizationId, Secret), CommandError> {
     let path = config.data_dir.join(KEY_FILE);
-    let file_text = private_file::read(&path).map_err(Error::io("read", &path))?;
+    let file_text = private_file::read(&path).map_err(CommandError::io("read", &path))?;
     let file_text: Option<KeyFile> = file_text.and_then(|text| serde_json::from_str(&text).ok());
     if let Some(key_file) = &file_text {
         let caller = services.auth.authenticate(&key_file.key).await;
@@ -118,7 +118,7 @@ async fn key(config: &Config, services: &Services) -> Result<(OrganizationId, Se
     Ok((organization, key))
 }
 
-async fn exists(services: &Services, organization: OrganizationId) -> Result<bool, Error> {
+async fn exists(services: &Services, organization: OrganizationId) -> Result<bool, CommandError> {
     let organization_row = services
         .store
         .row::<Organization>(
@@ -131,7 +131,7 @@ async fn exists(services: &Services, organization: OrganizationId) -> Result<boo
         .map_err(|error| to_command_error("read the organization")(error.into()))
 }
 
-async fn first_start(services: &Services) -> Result<(OrganizationId, Secret), Error> {
+async fn first_start(services: &Services) -> Result<(OrganizationId, Secret), CommandError> {
     let creation = operator::create_organization(services, ORGANIZATION).await;
     let organization = creation.map_err(to_command_error("create the organization"))?;
     let key = make_key(services, organization).await?;
@@ -139,7 +139,7 @@ async fn first_start(services: &Services) -> Result<(OrganizationId, Secret), Er
     Ok((organization, key))
 }
 
-async fn make_key(services: &Services, organization: OrganizationId) -> Result<Secret, Error> {
+async fn make_key(services: &Services, organization: OrganizationId) -> Result<Secret, CommandError> {
     let order = NewKeyRequest {
         organization,
         name: "candor dev".to_owned(),
@@ -158,10 +158,10 @@ async fn make_key(services: &Services, organization: OrganizationId) -> Result<S
     Ok(creation.map_err(to_command_error("create the key"))?.1)
 }
 
-fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<(), Error> {
+fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<(), CommandError> {
     let key_file = KeyFile { organization_id: organization.to_string(), key: key.reveal().to_owned() };
     let text = serde_json::to_string(&key_file).unwrap_or_default();
-    private_file::replace(path, &format!("{text}\n")).map_err(Error::io("write", path))
+    private_file::replace(path, &format!("{text}\n")).map_err(CommandError::io("write", path))
 }
 
 /// Headers of every printed `curl` command; the first lines set the shell variables.

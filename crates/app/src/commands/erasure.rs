@@ -15,7 +15,7 @@ use crate::config::{Config, DatabaseUrl};
 use crate::error::to_command_error;
 use crate::serving_lock::ServingLock;
 use crate::{restored, store, wiring};
-use candor_cli::error::{CommandFailure, Error};
+use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::{Output, printable};
 
 /// Pause between two runs of the erasures: the old search index is removed some seconds after its replacement.
@@ -58,7 +58,7 @@ impl CommandFailure for ErasureFailure {}
 
 /// Converts a failure of the ledger into an error for the operator. `action` is the failed operation, such as
 /// `apply the ledger`.
-pub(super) fn explain(action: &str, failure: LedgerFailure) -> Error {
+pub(super) fn explain(action: &str, failure: LedgerFailure) -> CommandError {
     match failure {
         LedgerFailure::OtherDatabase => ErasureFailure::OtherDatabase.into(),
         LedgerFailure::UnsealedHold(person) => ErasureFailure::UnsealedHold(person).into(),
@@ -70,8 +70,8 @@ pub(super) fn explain(action: &str, failure: LedgerFailure) -> Error {
 ///
 /// # Errors
 /// A file that cannot be read; [`ErasureFailure::Ledger`].
-pub(super) fn read(file: &Path) -> Result<Ledger, Error> {
-    let text = std::fs::read_to_string(file).map_err(Error::io("read", file))?;
+pub(super) fn read(file: &Path) -> Result<Ledger, CommandError> {
+    let text = std::fs::read_to_string(file).map_err(CommandError::io("read", file))?;
     erasure_ledger::parse(&text).map_err(|flaw| {
         let file = printable(&file.display().to_string()).into_owned();
         ErasureFailure::Ledger { file, flaw: flaw.to_string() }.into()
@@ -82,7 +82,7 @@ pub(super) fn read(file: &Path) -> Result<Ledger, Error> {
 ///
 /// # Errors
 /// A database that does not exist or does not answer; a closed standard output.
-pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
+pub(crate) async fn ledger(config: &Config) -> Result<(), CommandError> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let ledger = erasure_ledger::read(&services).await.map_err(to_command_error("read the erasures"))?;
     let text = erasure_ledger::to_text(&ledger).map_err(to_command_error("write the ledger"))?;
@@ -90,7 +90,7 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
     stdout
         .write_all(text.as_bytes())
         .and_then(|()| stdout.flush())
-        .map_err(Error::io("write", "to standard output"))
+        .map_err(CommandError::io("write", "to standard output"))
 }
 
 /// Sets and ends legal holds as the ledger tells, and repeats the erasures that the database does not have. Then
@@ -98,7 +98,12 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), Error> {
 ///
 /// # Errors
 /// An invalid ledger, a service that uses the embedded database; see [`ErasureFailure`].
-pub(crate) async fn apply(config: &Config, file: &Path, named: &[ErasureId], output: Output) -> Result<(), Error> {
+pub(crate) async fn apply(
+    config: &Config,
+    file: &Path,
+    named: &[ErasureId],
+    output: Output,
+) -> Result<(), CommandError> {
     let ledger = read(file)?;
     let _lock = ServingLock::take(&config.database)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
@@ -183,7 +188,10 @@ fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
 
 /// Returns the erasures of the ledger of which legal holds keep data, each with the number of kept resources and
 /// conversations.
-async fn kept_by_holds<'a>(services: &Services, ledger: &'a Ledger) -> Result<Vec<(&'a LedgerEntry, u32)>, Error> {
+async fn kept_by_holds<'a>(
+    services: &Services,
+    ledger: &'a Ledger,
+) -> Result<Vec<(&'a LedgerEntry, u32)>, CommandError> {
     let mut entries = vec![];
     for entry in &ledger.erasures {
         let count = erasure_ledger::kept_by_hold(services, entry).await;
@@ -194,7 +202,7 @@ async fn kept_by_holds<'a>(services: &Services, ledger: &'a Ledger) -> Result<Ve
 }
 
 /// Rewrites the file of an embedded database. This delays no request, because no service runs.
-async fn rewrite_file(config: &Config) -> Result<(), Error> {
+async fn rewrite_file(config: &Config) -> Result<(), CommandError> {
     if matches!(config.database, DatabaseUrl::Sqlite(_)) {
         store::rewrite_erased(config, |_| ()).await?;
     }
@@ -202,7 +210,7 @@ async fn rewrite_file(config: &Config) -> Result<(), Error> {
 }
 
 /// Runs the erasures until all are completed. Returns `false` if some cannot be completed.
-async fn complete(services: &Services) -> Result<bool, Error> {
+async fn complete(services: &Services) -> Result<bool, CommandError> {
     let mut idle = 0;
     while erasure::is_running(services).await.map_err(to_command_error("read the erasures"))? {
         if idle == MAX_IDLE_RUNS {
@@ -220,7 +228,7 @@ async fn complete(services: &Services) -> Result<bool, Error> {
 ///
 /// # Errors
 /// A database that does not answer; a table that stays locked.
-pub(crate) async fn scrub(config: &Config, output: Output) -> Result<(), Error> {
+pub(crate) async fn scrub(config: &Config, output: Output) -> Result<(), CommandError> {
     let begin = |table: &str| tracing::info!(table, "rewriting a table, which is locked meanwhile");
     let Some(tables) = store::rewrite_erased(config, begin).await? else {
         let human_text = "The database file was rewritten. Backups may still contain the rows.";

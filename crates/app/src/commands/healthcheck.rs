@@ -6,7 +6,7 @@ use candor_client::{Probe, probe};
 use serde_json::{Value, json};
 
 use crate::config::Config;
-use candor_cli::error::{CommandFailure, Error};
+use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
 
 /// Failure of a service that does not answer or is not ready.
@@ -15,7 +15,7 @@ use candor_cli::output::Output;
 struct HealthFailure {
     /// Address of the called service.
     address: SocketAddr,
-    /// Error or answer of the service.
+    /// CommandError or answer of the service.
     reason: String,
 }
 
@@ -26,10 +26,10 @@ impl CommandFailure for HealthFailure {}
 ///
 /// # Errors
 /// [`HealthFailure`] if the service does not answer, or answers that it is not ready.
-pub(crate) async fn run(config: &Config, live: bool, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(config: &Config, live: bool, output: Output) -> Result<(), CommandError> {
     let address = config.admin_listen.unwrap_or(config.listen);
     let (probe, wanted) = if live { (Probe::Live, "alive") } else { (Probe::Ready, "ready") };
-    let unhealthy = |reason: String| Error::from(HealthFailure { address, reason });
+    let unhealthy = |reason: String| CommandError::from(HealthFailure { address, reason });
     let answer = ask(address, probe).await;
     let answer = answer.ok_or_else(|| unhealthy("no Candor service responds at this address".to_owned()))?;
     if answer["status"] != wanted {

@@ -13,14 +13,14 @@ use crate::cli::NewKey;
 use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_cli::output::{Output, table};
 
 /// Creates a key and shows it once.
 ///
 /// # Errors
 /// An unknown scope, organization or person, or a database that does not answer.
-pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Result<(), Error> {
+pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Result<(), CommandError> {
     let scopes = scopes(&new.scopes)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let order = NewKeyRequest {
@@ -51,7 +51,7 @@ pub(crate) async fn list(
     config: &Config,
     organization: Option<OrganizationId>,
     output: Output,
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let keys_result = operator::list_keys(&services, organization).await;
     let what = organization.map_or("list the keys".to_owned(), |id| format!("list the keys of {id}"));
@@ -74,7 +74,7 @@ pub(crate) async fn list(
 ///
 /// # Errors
 /// An unknown key, one that was revoked before, or a database that does not answer.
-pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Result<(), Error> {
+pub(crate) async fn revoke(config: &Config, key: KeyId, output: Output) -> Result<(), CommandError> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let revocation = operator::revoke_key(&services, key).await;
     revocation.map_err(to_command_error(format!("revoke {key}")))?;
@@ -108,14 +108,14 @@ fn row(key: &ApiKey, now: Timestamp) -> Vec<String> {
 /// Parses a comma-separated list of scopes.
 ///
 /// # Errors
-/// [`Error::Argument`] for an unknown scope or an empty list.
-pub(crate) fn scopes(text: &str) -> Result<Permissions, Error> {
+/// [`CommandError::Argument`] for an unknown scope or an empty list.
+pub(crate) fn scopes(text: &str) -> Result<Permissions, CommandError> {
     let words = text.split(',').map(str::trim).filter(|text| !text.is_empty());
     let scope_form = || {
         let names = Permission::words();
         format!("expected * or some of {}", names.join(", "))
     };
-    let wrong = || Error::Argument { argument: "--scopes", value: text.to_owned(), wanted: scope_form() };
+    let wrong = || CommandError::Argument { argument: "--scopes", value: text.to_owned(), wanted: scope_form() };
     Permissions::from_words(words).filter(|permissions| *permissions != Permissions::NONE).ok_or_else(wrong)
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::config::Config;
 use crate::{store, wiring};
-use candor_cli::error::{CommandFailure, Error};
+use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
 
 /// Exit status of `candor migrate --check` when migrations are pending.
@@ -33,7 +33,7 @@ impl CommandFailure for PendingMigrations {
 ///
 /// # Errors
 /// A database that does not answer, or has a newer schema; [`PendingMigrations`] if a migration is pending.
-pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> {
+pub(crate) async fn check(config: &Config, output: Output) -> Result<(), CommandError> {
     let database = config.database.mask_password();
     store::expect_known_schema(config).await?;
     let pending = store::pending(config).await?;
@@ -48,8 +48,8 @@ pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Error> 
 /// Prints the SQL statements that configure a role for a pooler in transaction mode.
 ///
 /// # Errors
-/// [`Error::Io`] if the output cannot be written.
-pub(crate) fn role_settings(output: Output) -> Result<(), Error> {
+/// [`CommandError::Io`] if the output cannot be written.
+pub(crate) fn role_settings(output: Output) -> Result<(), CommandError> {
     let statements = candor_store_postgres::role_settings();
     output.say(&json!({"statements": statements}), &statements.join("\n"))
 }
@@ -58,7 +58,7 @@ pub(crate) fn role_settings(output: Output) -> Result<(), Error> {
 ///
 /// # Errors
 /// A database that does not answer, or has a newer schema; a migration that fails, a wrong master key.
-pub(crate) async fn run(config: &Config, shards: Option<u16>, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(config: &Config, shards: Option<u16>, output: Output) -> Result<(), CommandError> {
     let database = config.database.mask_password();
     store::expect_known_schema(config).await?;
     wiring::compare_master_key(config).await?;

@@ -7,14 +7,14 @@ use serde_json::json;
 use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_cli::output::{Output, table};
 
 /// Creates an organization.
 ///
 /// # Errors
 /// An invalid name, or a database that does not exist or does not answer.
-pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Result<(), Error> {
+pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Result<(), CommandError> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let creation = operator::create_organization(&services, name).await;
     let id = creation.map_err(to_command_error("create the organization"))?;
@@ -27,7 +27,7 @@ pub(crate) async fn create(config: &Config, name: &str, output: Output) -> Resul
 ///
 /// # Errors
 /// A database that does not exist or does not answer.
-pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
+pub(crate) async fn list(config: &Config, output: Output) -> Result<(), CommandError> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let organization_list = operator::list_organizations(&services).await;
     let organizations = organization_list.map_err(to_command_error("list the organizations"))?;
@@ -42,7 +42,12 @@ pub(crate) async fn list(config: &Config, output: Output) -> Result<(), Error> {
 ///
 /// # Errors
 /// An unknown organization, an invalid name, or a database that does not exist or does not answer.
-pub(crate) async fn rename(config: &Config, id: OrganizationId, name: &str, output: Output) -> Result<(), Error> {
+pub(crate) async fn rename(
+    config: &Config,
+    id: OrganizationId,
+    name: &str,
+    output: Output,
+) -> Result<(), CommandError> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let rename_result = operator::rename_organization(&services, id, name).await;
     let is_changed = rename_result.map_err(to_command_error(format!("rename {id}")))?;

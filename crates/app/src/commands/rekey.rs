@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
-use candor_cli::error::{CommandFailure, Error};
+use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
 
 /// Failure to open the secrets of a webhook: they were sealed with a key that is not in the ring.
@@ -26,7 +26,7 @@ impl CommandFailure for NoKeyFor {}
 /// # Errors
 /// A wrong master key; [`NoKeyFor`] if no key of the ring opens the secrets of a webhook; a database that does not
 /// answer.
-pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> Result<(), CommandError> {
     let base = wiring::link_base(config, config.listen);
     let rekey_result = if accept_loss {
         webhooks::rekey_accepting_loss(&*wiring::services_with_any_key(config, base).await?).await

@@ -17,7 +17,7 @@ use candor_service::usecases::{assignments, conversations, employees, objectives
 use candor_service::{Reply, RequestContext, Services};
 use serde_json::{Value, json};
 
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 
 use crate::error::to_command_error;
 
@@ -159,8 +159,8 @@ const MESSAGES: [(usize, &str); 3] = [
 /// Creates the sample data as the holder of the key.
 ///
 /// # Errors
-/// [`Error::Refused`] or [`Error::Defect`], with the failed operation.
-pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> {
+/// [`CommandError::Refused`] or [`CommandError::Defect`], with the failed operation.
+pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), CommandError> {
     let context = request_context(services, key).await?;
     integrations::create_webhook(services, &context).await?;
     let people = people(services, &context).await?;
@@ -189,7 +189,7 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Error> 
     integrations::create_connector(services, &context).await
 }
 
-async fn people(services: &Services, context: &RequestContext) -> Result<Vec<String>, Error> {
+async fn people(services: &Services, context: &RequestContext) -> Result<Vec<String>, CommandError> {
     let mut department_ids = Vec::new();
     for name in DEPARTMENTS {
         let creation = departments::create(services, context, object(json!({"name": name}))).await;
@@ -217,7 +217,7 @@ async fn create_observations(
     services: &Services,
     context: &RequestContext,
     people: &[String],
-) -> Result<Vec<(usize, String)>, Error> {
+) -> Result<Vec<(usize, String)>, CommandError> {
     let attributes = attribute_ids(services, context).await?;
     let mut observation_ids = Vec::new();
     for (at, (person, author, kind, text, impact, action, tags)) in OBSERVATIONS.into_iter().enumerate() {
@@ -242,7 +242,7 @@ async fn create_objectives(
     services: &Services,
     context: &RequestContext,
     people: &[String],
-) -> Result<Vec<(usize, String)>, Error> {
+) -> Result<Vec<(usize, String)>, CommandError> {
     let today = services.clock.now().date().to_string();
     let this_year: i32 = today.get(..4).and_then(|year| year.parse().ok()).unwrap_or(2026);
     let mut set = Vec::new();
@@ -283,7 +283,7 @@ async fn create_summary(
     people: &[String],
     seen: &[(usize, String)],
     goals: &[(usize, String)],
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let ids_about = |all: &[(usize, String)], person| {
         all.iter().filter(|(about, _)| *about == person).map(|(_, id)| id.clone()).collect::<Vec<_>>()
     };
@@ -312,7 +312,7 @@ async fn create_conversation(
     services: &Services,
     context: &RequestContext,
     people: &[String],
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let conversation_body = json!({"title": "One to one", "participant_ids": [people.get(1), people.get(3)]});
     let conversation = body_of(
         conversations::create(services, context, object(conversation_body)).await,
@@ -328,23 +328,23 @@ async fn create_conversation(
     Ok(())
 }
 
-fn expect_reply(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Reply, Error> {
+fn expect_reply(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Reply, CommandError> {
     outcome.map_err(to_command_error(what))
 }
 
-fn body_of(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Value, Error> {
+fn body_of(outcome: Result<Reply, candor_service::Error>, what: &'static str) -> Result<Value, CommandError> {
     body(&expect_reply(outcome, what)?)
 }
 
-fn parse_id<K: Kind>(made: &Value) -> Result<Id<K>, Error> {
+fn parse_id<K: Kind>(made: &Value) -> Result<Id<K>, CommandError> {
     text_id(made)?.parse().map_err(|_| defect("an answer has no good id"))
 }
 
-fn text_id(made: &Value) -> Result<String, Error> {
+fn text_id(made: &Value) -> Result<String, CommandError> {
     made["id"].as_str().map(str::to_owned).ok_or_else(|| defect("an answer has no id"))
 }
 
-async fn request_context(services: &Services, key: &Secret) -> Result<RequestContext, Error> {
+async fn request_context(services: &Services, key: &Secret) -> Result<RequestContext, CommandError> {
     let caller = services.auth.authenticate(key.reveal()).await;
     let caller = caller.map_err(|error| to_command_error("read the new key")(error.into()))?;
     let caller = caller.ok_or_else(|| defect("the new key is not good"))?;
@@ -362,18 +362,18 @@ async fn request_context(services: &Services, key: &Secret) -> Result<RequestCon
     })
 }
 
-async fn attribute_ids(services: &Services, context: &RequestContext) -> Result<Vec<String>, Error> {
+async fn attribute_ids(services: &Services, context: &RequestContext) -> Result<Vec<String>, CommandError> {
     let list_result = attributes::list(services, context, Params::new(Vec::new())).await;
     let attribute_page = body(&list_result.map_err(to_command_error("list the attributes"))?)?;
     let items = attribute_page["data"].as_array().into_iter().flatten();
     Ok(items.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect())
 }
 
-fn id(reply: &Reply) -> Result<String, Error> {
+fn id(reply: &Reply) -> Result<String, CommandError> {
     text_id(&body(reply)?)
 }
 
-fn body(reply: &Reply) -> Result<Value, Error> {
+fn body(reply: &Reply) -> Result<Value, CommandError> {
     serde_json::from_slice(&reply.body).map_err(|error| defect(&error.to_string()))
 }
 
@@ -381,6 +381,6 @@ fn object(value: Value) -> Object {
     serde_json::from_value(value).unwrap_or_default()
 }
 
-fn defect(reason: &str) -> Error {
-    Error::Defect { what: "put the sample data in", reason: reason.to_owned() }
+fn defect(reason: &str) -> CommandError {
+    CommandError::Defect { what: "put the sample data in", reason: reason.to_owned() }
 }

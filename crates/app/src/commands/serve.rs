@@ -10,14 +10,14 @@ use super::console;
 use crate::cli::Role;
 use crate::config::{Config, LogFormat};
 use crate::lifecycle::RunningServer;
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_cli::output::Output;
 
 /// Serves until a stop signal.
 ///
 /// # Errors
 /// An error that prevents the start: a taken address, an old schema, a database that does not answer.
-pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(config: &Config, role: Role, output: Output) -> Result<(), CommandError> {
     let running = RunningServer::start(config, role).await?;
     let url = running.url.clone();
     let metrics = running.metrics_url.clone();

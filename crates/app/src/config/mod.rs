@@ -20,7 +20,7 @@ use candor_http::Network;
 use candor_service::context::vault::Vault;
 use candor_webhooks::policy::TrustedNetwork;
 
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use gather::RawSettings;
 use masked::printable;
 use parse::Parsed;
@@ -274,9 +274,9 @@ impl Reader {
 /// Parses a database URL that is an argument, not a setting.
 ///
 /// # Errors
-/// [`Error::Argument`], with the password masked.
-pub(crate) fn database_url(argument: &'static str, text: &str) -> Result<DatabaseUrl, Error> {
-    parse::database_url(text).map_err(|wanted| Error::Argument {
+/// [`CommandError::Argument`], with the password masked.
+pub(crate) fn database_url(argument: &'static str, text: &str) -> Result<DatabaseUrl, CommandError> {
+    parse::database_url(text).map_err(|wanted| CommandError::Argument {
         argument,
         value: url::mask_password(text),
         wanted,

@@ -2,7 +2,7 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 
 /// Signals that stop the process.
 pub(super) struct Signals {
@@ -14,9 +14,9 @@ impl Signals {
     /// Starts to listen for SIGTERM and SIGINT.
     ///
     /// # Errors
-    /// [`Error::Io`] if the system allows no listener.
-    pub(super) fn listen() -> Result<Self, Error> {
-        let stream = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
+    /// [`CommandError::Io`] if the system allows no listener.
+    pub(super) fn listen() -> Result<Self, CommandError> {
+        let stream = |kind| signal(kind).map_err(CommandError::io("listen", "for signals"));
         Ok(Self { terminate: stream(SignalKind::terminate())?, interrupt: stream(SignalKind::interrupt())? })
     }
 

@@ -21,7 +21,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
 
 use super::TARGET;
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 
 /// Service name of the spans unless `OTEL_SERVICE_NAME` is set.
 const SERVICE: &str = "candor";
@@ -36,8 +36,8 @@ pub(crate) struct Export(SdkTracerProvider);
 impl Export {
     /// Creates an exporter configured by the standard variables: `OTEL_EXPORTER_OTLP_*`, `OTEL_TRACES_SAMPLER`,
     /// `OTEL_BSP_*`, `OTEL_RESOURCE_ATTRIBUTES`.
-    pub(super) fn new() -> Result<Self, Error> {
-        let defect = |reason: String| Error::Defect { what: "export traces", reason };
+    pub(super) fn new() -> Result<Self, CommandError> {
+        let defect = |reason: String| CommandError::Defect { what: "export traces", reason };
         let exporter = SpanExporter::builder().with_http().with_http_client(client()?).build();
         let exporter = exporter.map_err(|error| defect(error.to_string()))?;
         // `OTEL_RESOURCE_ATTRIBUTES` is merged later and overrides these attributes.
@@ -83,8 +83,8 @@ pub(super) fn adopt(span: &Span, header: &dyn Fn(&str) -> Option<String>) {
 /// Returns the HTTP client of the exporter. Its calls block, on the exporter's own thread. It trusts the
 /// authorities of the system, as webhooks, mails and PostgreSQL do. The variables `SSL_CERT_FILE` and
 /// `SSL_CERT_DIR` replace these authorities. Unreadable certificates are skipped.
-fn client() -> Result<Client, Error> {
-    let defect = |reason: String| Error::Defect { what: "export traces", reason };
+fn client() -> Result<Client, CommandError> {
+    let defect = |reason: String| CommandError::Defect { what: "export traces", reason };
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));

@@ -6,7 +6,7 @@ use candor_service::context::master_key::WrongKey;
 
 use crate::config::Config;
 use crate::error::to_command_error;
-use candor_cli::error::{CommandFailure, Error};
+use candor_cli::error::{CommandError, CommandFailure};
 
 /// Failure to connect the parts of the service.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +56,7 @@ pub(crate) enum WiringFailure {
 
 impl WiringFailure {
     /// Converts a master key mismatch into an error that names the database.
-    pub(super) fn wrong_master_key(config: &Config) -> impl FnOnce(WrongKey) -> Error {
+    pub(super) fn wrong_master_key(config: &Config) -> impl FnOnce(WrongKey) -> CommandError {
         let database = config.database.mask_password();
         move |error| match error {
             WrongKey::Lacking { .. } | WrongKey::NothingOpens { .. } => {

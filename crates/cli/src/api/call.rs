@@ -11,7 +11,7 @@ use url::form_urlencoded;
 
 use super::field;
 use crate::arguments::{ApiMethod, ApiRequest};
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::remote::RemoteFailure;
 
 const JSON: &str = "application/json";
@@ -35,8 +35,8 @@ impl Call {
     /// Checks the arguments, and reads the body.
     ///
     /// # Errors
-    /// [`RemoteFailure::Usage`] if arguments conflict or are invalid; [`Error::Io`] if the body cannot be read.
-    pub(super) fn new(request: ApiRequest) -> Result<Self, Error> {
+    /// [`RemoteFailure::Usage`] if arguments conflict or are invalid; [`CommandError::Io`] if the body cannot be read.
+    pub(super) fn new(request: ApiRequest) -> Result<Self, CommandError> {
         let ApiRequest { method, path, query, fields, input, dry_run, idempotency_key } = request;
         let has_body = matches!(method, ApiMethod::Post | ApiMethod::Put | ApiMethod::Patch);
         let usage = |message: &str| Err(RemoteFailure::Usage(message.to_owned()).into());
@@ -125,13 +125,13 @@ fn split_path(path: &str) -> Result<(String, Vec<(String, String)>), RemoteFailu
 }
 
 /// Reads the body from a file or standard input. Checks that the body is JSON, unless the path ends with `/csv`.
-fn read(file: &Path, path: &str) -> Result<(&'static str, Vec<u8>), Error> {
+fn read(file: &Path, path: &str) -> Result<(&'static str, Vec<u8>), CommandError> {
     let bytes = if file.as_os_str() == STANDARD_INPUT {
         let mut bytes = Vec::new();
         let all = io::stdin().lock().read_to_end(&mut bytes);
-        all.map_err(Error::io("read", "standard input")).map(|_| bytes)?
+        all.map_err(CommandError::io("read", "standard input")).map(|_| bytes)?
     } else {
-        std::fs::read(file).map_err(Error::io("read", file))?
+        std::fs::read(file).map_err(CommandError::io("read", file))?
     };
     if path.ends_with("/csv") {
         return Ok((CSV, bytes));

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use crate::arguments::Field;
+use crate::arguments::FieldArgument;
 use crate::remote::RemoteFailure;
 
 /// Returns the fields as parameters of a query.
 ///
 /// # Errors
 /// [`RemoteFailure::Usage`] if a value is no text, number or boolean.
-pub(super) fn parameters(fields: Vec<Field>) -> Result<Vec<(String, String)>, RemoteFailure> {
-    let parameter = |Field { name, value }| match value {
+pub(super) fn parameters(fields: Vec<FieldArgument>) -> Result<Vec<(String, String)>, RemoteFailure> {
+    let parameter = |FieldArgument { name, value }| match value {
         Value::String(text) => Ok((name, text)),
         Value::Bool(_) | Value::Number(_) => Ok((name, value.to_string())),
         Value::Null | Value::Array(_) | Value::Object(_) => Err(RemoteFailure::Usage(format!(
@@ -24,9 +24,9 @@ pub(super) fn parameters(fields: Vec<Field>) -> Result<Vec<(String, String)>, Re
 ///
 /// # Errors
 /// [`RemoteFailure::Usage`] if a name occurs twice, or has brackets as the parameter `filter[status]` has.
-pub(super) fn object(fields: Vec<Field>) -> Result<Map<String, Value>, RemoteFailure> {
+pub(super) fn object(fields: Vec<FieldArgument>) -> Result<Map<String, Value>, RemoteFailure> {
     let mut object = Map::new();
-    for Field { name, value } in fields {
+    for FieldArgument { name, value } in fields {
         if let Some((outer, _)) = name.split_once('[') {
             let message = format!(
                 "{name} is no member of a body; write an object as {outer}:={{…}}, a list as {outer}:=[…]"
@@ -47,7 +47,7 @@ mod tests {
 
     use super::*;
 
-    fn fields(texts: &[&str]) -> Vec<Field> {
+    fn fields(texts: &[&str]) -> Vec<FieldArgument> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 

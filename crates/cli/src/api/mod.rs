@@ -8,8 +8,8 @@ mod print;
 
 use candor_client::Candor;
 
-use crate::arguments::Api;
-use crate::error::Error;
+use crate::arguments::ApiArguments;
+use crate::error::CommandError;
 use crate::output::Output;
 use crate::remote::{Account, RemoteFailure};
 use call::Call;
@@ -21,9 +21,9 @@ const AGENT: &str = "candor-api";
 /// Sends the request and prints the response. The body of an error response is printed, too.
 ///
 /// # Errors
-/// [`RemoteFailure`], whose exit status states the class of the failure; [`Error::Io`] if the output cannot be
+/// [`RemoteFailure`], whose exit status states the class of the failure; [`CommandError::Io`] if the output cannot be
 /// written.
-pub(crate) async fn run(api: Api, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(api: ApiArguments, output: Output) -> Result<(), CommandError> {
     let printer = Printer::new(api.include, output);
     let (account, paginate) = (api.account, api.paginate);
     let call = Call::new(api.request)?;

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use candor_client::{ApiError, HeaderMap, StatusCode};
 
 use super::indent::indent_json;
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::output::{Output, is_steering};
 
 /// A response to print.
@@ -33,8 +33,8 @@ impl Printer {
     /// Prints a response, with status and headers if they are wanted.
     ///
     /// # Errors
-    /// [`Error::Io`] if the output cannot be written.
-    pub(super) fn print_response(&self, received: &PrintedResponse) -> Result<(), Error> {
+    /// [`CommandError::Io`] if the output cannot be written.
+    pub(super) fn print_response(&self, received: &PrintedResponse) -> Result<(), CommandError> {
         if let Some((status, headers)) = &received.head {
             self.head(*status, headers)?;
         }
@@ -44,13 +44,13 @@ impl Printer {
     /// Prints an error response.
     ///
     /// # Errors
-    /// [`Error::Io`] if the output cannot be written.
-    pub(super) fn refusal(&self, error: &ApiError) -> Result<(), Error> {
+    /// [`CommandError::Io`] if the output cannot be written.
+    pub(super) fn refusal(&self, error: &ApiError) -> Result<(), CommandError> {
         self.head(error.status, &error.headers)?;
         self.print(&self.format_body(&error.body))
     }
 
-    fn head(&self, status: StatusCode, headers: &HeaderMap) -> Result<(), Error> {
+    fn head(&self, status: StatusCode, headers: &HeaderMap) -> Result<(), CommandError> {
         if !self.include {
             return Ok(());
         }
@@ -69,7 +69,7 @@ impl Printer {
     }
 
     /// Prints a text and the end of its line; nothing if it is empty.
-    fn print(&self, text: &[u8]) -> Result<(), Error> {
+    fn print(&self, text: &[u8]) -> Result<(), CommandError> {
         if text.is_empty() {
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl Printer {
         let end: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
         let write_result =
             stdout.write_all(&text).and_then(|()| stdout.write_all(end)).and_then(|()| stdout.flush());
-        write_result.map_err(Error::io("write", "to standard output"))
+        write_result.map_err(CommandError::io("write", "to standard output"))
     }
 }
 

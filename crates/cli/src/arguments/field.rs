@@ -6,12 +6,12 @@ use serde_json::Value;
 
 /// A named value: `name=text`, or `name:=JSON`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Field {
+pub struct FieldArgument {
     pub(crate) name: String,
     pub(crate) value: Value,
 }
 
-impl FromStr for Field {
+impl FromStr for FieldArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn field_is_a_text_or_json() {
         let texts = ["a=1", "b:=1", "c=x=y", "d=", "e:=\"1\"", "f:={\"x\": [null]}", "g[h]=i"];
-        let fields = texts.iter().map(|text| text.parse::<Field>().unwrap());
+        let fields = texts.iter().map(|text| text.parse::<FieldArgument>().unwrap());
         let read: Vec<_> = fields.map(|field| (field.name, field.value)).collect();
         let cases = [
             ("a", json!("1")),
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn malformed_field_is_refused_with_the_right_form() {
         for (text, says) in [("a", "NAME=TEXT"), ("=x", "NAME=TEXT"), (":=1", "NAME=TEXT"), ("a:=x", "a=TEXT")] {
-            let error = text.parse::<Field>().unwrap_err();
+            let error = text.parse::<FieldArgument>().unwrap_err();
             assert!(error.contains(says), "{text}: {error}");
         }
     }

@@ -11,7 +11,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::remote::{AccountChoice, ProfileName};
 
 pub use export::{ExportCommand, ExportFormat};
-pub use field::Field;
+pub use field::FieldArgument;
 
 /// Commands that call a service with a key of the user. They read no settings of an installation.
 #[derive(Debug, Subcommand)]
@@ -33,7 +33,7 @@ Example:
     #[command(after_help = "Example:\n  candor profiles --json")]
     Profiles,
     /// Send a request with the key of a profile, like a signed-in curl
-    Api(Box<Api>),
+    Api(Box<ApiArguments>),
     /// Write all resources of an organization to files, through a running service
     Export(ExportCommand),
     /// Create and update people from a CSV file through a running service
@@ -91,7 +91,7 @@ Examples:
   candor api POST employees -f email=ada@example.com -f first_name=Ada -f last_name=Moreau --dry-run
   candor api PATCH employees/EMPLOYEE_ID -f 'custom_fields:={\"city\": \"Paris\"}'
   candor api POST employees/csv --input people.csv")]
-pub struct Api {
+pub struct ApiArguments {
     #[command(flatten)]
     pub(crate) request: ApiRequest,
     /// Follow the cursors of a list, and print all its pages as one
@@ -115,11 +115,11 @@ pub(crate) struct ApiRequest {
     pub(crate) path: String,
     /// Parameter of the query; may be repeated
     #[arg(long, short, value_name = "NAME=VALUE")]
-    pub(crate) query: Vec<Field>,
+    pub(crate) query: Vec<FieldArgument>,
     /// Member of the JSON body, or parameter of a GET or DELETE; NAME=VALUE is a text, NAME:=JSON any JSON value;
     /// may be repeated
     #[arg(long = "field", short, value_name = "NAME=VALUE")]
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<FieldArgument>,
     /// File with the body, or - for standard input: JSON, or CSV for a path that ends in /csv
     #[arg(long, value_name = "FILE", conflicts_with = "fields")]
     pub(crate) input: Option<PathBuf>,

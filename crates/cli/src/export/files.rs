@@ -15,7 +15,7 @@ use super::cell;
 use super::failure::ExportFailure;
 use super::manifest::{FileEntry, Manifest, PART};
 use crate::arguments::ExportFormat;
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::private_file::OWNER_ONLY;
 
 /// Name of the file with the removed ids. The file is created when something is removed for the first time.
@@ -43,8 +43,8 @@ impl ExportFiles {
     /// selects the temporary names.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`ExportFailure::DamagedFile`] if a file is shorter than listed.
-    pub(super) fn open(folder: &Path, manifest: &Manifest, is_part: bool) -> Result<Self, Error> {
+    /// [`CommandError::Io`]; [`ExportFailure::DamagedFile`] if a file is shorter than listed.
+    pub(super) fn open(folder: &Path, manifest: &Manifest, is_part: bool) -> Result<Self, CommandError> {
         let mut by_type = BTreeMap::new();
         let resources = manifest.resources().map(|resource| (resource.word(), resource.line_type()));
         for (word, line_type) in resources.chain([(REMOVED, REMOVED)]) {
@@ -58,8 +58,8 @@ impl ExportFiles {
     /// Appends a row of this type. Rows of other types are ignored.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`ExportFailure::Unreadable`] if the row is no object.
-    pub(super) fn append(&mut self, kind: &str, row: &RawValue) -> Result<(), Error> {
+    /// [`CommandError::Io`]; [`ExportFailure::Unreadable`] if the row is no object.
+    pub(super) fn append(&mut self, kind: &str, row: &RawValue) -> Result<(), CommandError> {
         let Some(file) = self.by_type.get_mut(kind) else { return Ok(()) };
         let text = match self.format {
             ExportFormat::Ndjson => format!("{}\n", row.get()),
@@ -71,19 +71,19 @@ impl ExportFiles {
     /// Appends the line of a row as it is.
     ///
     /// # Errors
-    /// [`Error::Io`].
-    pub(super) fn append_line(&mut self, kind: &str, line: &str) -> Result<(), Error> {
+    /// [`CommandError::Io`].
+    pub(super) fn append_line(&mut self, kind: &str, line: &str) -> Result<(), CommandError> {
         self.by_type.get_mut(kind).map_or(Ok(()), |file| file.append(line))
     }
 
     /// Writes all rows to the files, and their sizes and digests to the manifest.
     ///
     /// # Errors
-    /// [`Error::Io`].
-    pub(super) fn save(&mut self, manifest: &mut Manifest) -> Result<(), Error> {
+    /// [`CommandError::Io`].
+    pub(super) fn save(&mut self, manifest: &mut Manifest) -> Result<(), CommandError> {
         for file in self.by_type.values_mut() {
             let save_result = file.writer.flush().and_then(|()| file.writer.get_ref().sync_data());
-            save_result.map_err(Error::io("write", &file.path))?;
+            save_result.map_err(CommandError::io("write", &file.path))?;
             let digest = file.digest.clone().finish();
             file.entry.sha256 = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
             manifest.files.insert(file.word.to_owned(), file.entry.clone());
@@ -93,7 +93,7 @@ impl ExportFiles {
 }
 
 impl OpenFile {
-    fn open(word: &'static str, path: PathBuf, entry: FileEntry) -> Result<Self, Error> {
+    fn open(word: &'static str, path: PathBuf, entry: FileEntry) -> Result<Self, CommandError> {
         let mut options = OpenOptions::new();
         let file = options
             .read(true)
@@ -103,21 +103,21 @@ impl OpenFile {
             .mode(OWNER_ONLY)
             .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
             .open(&path);
-        let file = file.map_err(Error::io("open", &path))?;
-        let size = file.metadata().map_err(Error::io("read", &path))?.len();
+        let file = file.map_err(CommandError::io("open", &path))?;
+        let size = file.metadata().map_err(CommandError::io("read", &path))?.len();
         if size < entry.bytes {
             let reason = format!("it has {size} bytes instead of {}", entry.bytes);
             return Err(ExportFailure::DamagedFile { path, reason }.into());
         }
-        file.set_len(entry.bytes).map_err(Error::io("write", &path))?;
-        let digest = digest_of(&file).map_err(Error::io("read", &path))?;
+        file.set_len(entry.bytes).map_err(CommandError::io("write", &path))?;
+        let digest = digest_of(&file).map_err(CommandError::io("read", &path))?;
         let mut writer = BufWriter::new(file);
-        writer.seek(SeekFrom::End(0)).map_err(Error::io("read", &path))?;
+        writer.seek(SeekFrom::End(0)).map_err(CommandError::io("read", &path))?;
         Ok(Self { word, path, writer, digest, entry })
     }
 
     /// Appends a row. The first row of a CSV file follows the names of the columns.
-    fn append(&mut self, text: &str) -> Result<(), Error> {
+    fn append(&mut self, text: &str) -> Result<(), CommandError> {
         if self.entry.bytes == 0 && !self.entry.columns.is_empty() {
             let names = cell::names(&self.entry.columns);
             self.append_text(&names)?;
@@ -126,10 +126,10 @@ impl OpenFile {
         self.append_text(text)
     }
 
-    fn append_text(&mut self, text: &str) -> Result<(), Error> {
+    fn append_text(&mut self, text: &str) -> Result<(), CommandError> {
         self.digest.update(text.as_bytes());
         self.entry.bytes += text.len() as u64;
-        self.writer.write_all(text.as_bytes()).map_err(Error::io("write", &self.path))
+        self.writer.write_all(text.as_bytes()).map_err(CommandError::io("write", &self.path))
     }
 }
 

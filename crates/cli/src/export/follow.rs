@@ -8,7 +8,7 @@ use candor_client::{Candor, ChangesOptions};
 use super::files::ExportFiles;
 use super::manifest::Manifest;
 use super::removal;
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::remote::RemoteFailure;
 
 /// Follows the feed from the cursor of the manifest, without an end. `folds` keeps one line of each id in the files
@@ -16,7 +16,12 @@ use crate::remote::RemoteFailure;
 ///
 /// # Errors
 /// A refusal of the service, such as of a cursor that is older than the feed; files that cannot be written.
-pub(super) async fn run(candor: &Candor, folder: &Path, mut manifest: Manifest, folds: bool) -> Result<(), Error> {
+pub(super) async fn run(
+    candor: &Candor,
+    folder: &Path,
+    mut manifest: Manifest,
+    folds: bool,
+) -> Result<(), CommandError> {
     let mut files = ExportFiles::open(folder, &manifest, false)?;
     let mut changes = candor.changes(ChangesOptions::new().cursor(manifest.cursor.clone()));
     loop {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::failure::ExportFailure;
 use super::files::REMOVED;
 use crate::arguments::ExportFormat;
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::private_file::OWNER_ONLY;
 
 /// File that describes a complete export.
@@ -56,15 +56,15 @@ impl Manifest {
     /// Reads the manifest of a complete export, if there is one.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`ExportFailure::DamagedFile`].
-    pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
+    /// [`CommandError::Io`]; [`ExportFailure::DamagedFile`].
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, CommandError> {
         let path = folder.join(MANIFEST);
         read::<Self>(&path)?.map(|manifest| manifest.check_names(&path)).transpose()
     }
 
     /// Returns the manifest if its files have the names that this command gives them, so that the command writes
     /// to no other file.
-    fn check_names(self, path: &Path) -> Result<Self, Error> {
+    fn check_names(self, path: &Path) -> Result<Self, CommandError> {
         let is_own = |(word, entry): (&String, &FileEntry)| {
             let format = if word == REMOVED { ExportFormat::Ndjson } else { self.format };
             let is_known = word == REMOVED || ExportedResource::from_word(word).is_ok();
@@ -82,8 +82,8 @@ impl Manifest {
     /// Replaces the manifest of a complete export.
     ///
     /// # Errors
-    /// [`Error::Io`].
-    pub(super) fn write(&self, folder: &Path) -> Result<(), Error> {
+    /// [`CommandError::Io`].
+    pub(super) fn write(&self, folder: &Path) -> Result<(), CommandError> {
         write(self, &folder.join(MANIFEST))
     }
 
@@ -143,8 +143,8 @@ impl UnfinishedExport {
     /// Reads the state of an unfinished export, if there is one.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`ExportFailure::DamagedFile`].
-    pub(super) fn read(folder: &Path) -> Result<Option<Self>, Error> {
+    /// [`CommandError::Io`]; [`ExportFailure::DamagedFile`].
+    pub(super) fn read(folder: &Path) -> Result<Option<Self>, CommandError> {
         let path = folder.join(UNFINISHED);
         let Some(partial_export) = read::<Self>(&path)? else { return Ok(None) };
         Ok(Some(Self { manifest: partial_export.manifest.check_names(&path)?, ..partial_export }))
@@ -153,35 +153,35 @@ impl UnfinishedExport {
     /// Replaces the stored state.
     ///
     /// # Errors
-    /// [`Error::Io`].
-    pub(super) fn write(&self, folder: &Path) -> Result<(), Error> {
+    /// [`CommandError::Io`].
+    pub(super) fn write(&self, folder: &Path) -> Result<(), CommandError> {
         write(self, &folder.join(UNFINISHED))
     }
 
     /// Gives the files of a complete export their final names. An earlier call may have been interrupted.
     ///
     /// # Errors
-    /// [`Error::Io`].
-    pub(super) fn finish(&self, folder: &Path) -> Result<(), Error> {
+    /// [`CommandError::Io`].
+    pub(super) fn finish(&self, folder: &Path) -> Result<(), CommandError> {
         for entry in self.manifest.files.values() {
             let (part, path) = (folder.join(format!("{}{PART}", entry.file)), folder.join(&entry.file));
             match fs::rename(&part, &path) {
                 Err(error) if error.kind() != ErrorKind::NotFound || !path.exists() => {
-                    return Err(Error::io("rename", &part)(error));
+                    return Err(CommandError::io("rename", &part)(error));
                 }
                 _ => {}
             }
         }
         self.manifest.write(folder)?;
         let state = folder.join(UNFINISHED);
-        fs::remove_file(&state).map_err(Error::io("remove", &state))
+        fs::remove_file(&state).map_err(CommandError::io("remove", &state))
     }
 }
 
-fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, CommandError> {
     let text = match fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        read => read.map_err(Error::io("read", path))?,
+        read => read.map_err(CommandError::io("read", path))?,
     };
     let to_error =
         |error: serde_json::Error| ExportFailure::DamagedFile { path: path.to_owned(), reason: error.to_string() };
@@ -189,12 +189,12 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Error> {
 }
 
 /// Writes a file under another name and renames it, so that a crash leaves the old or the new content.
-fn write(value: &impl Serialize, path: &Path) -> Result<(), Error> {
+fn write(value: &impl Serialize, path: &Path) -> Result<(), CommandError> {
     let new = path.with_extension("new");
     let text = serde_json::to_vec_pretty(value)
-        .map_err(|error| Error::Defect { what: "describe the export", reason: error.to_string() })?;
+        .map_err(|error| CommandError::Defect { what: "describe the export", reason: error.to_string() })?;
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(true).mode(OWNER_ONLY).open(&new);
     let write_result = file.and_then(|mut file| file.write_all(&text).and_then(|()| file.sync_all()));
-    write_result.and_then(|()| fs::rename(&new, path)).map_err(Error::io("write", path))
+    write_result.and_then(|()| fs::rename(&new, path)).map_err(CommandError::io("write", path))
 }

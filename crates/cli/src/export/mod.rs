@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::arguments::{ExportCommand, ExportFormat};
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::output::{Output, table};
 use crate::private_file;
 use crate::remote::{Account, RemoteFailure};
@@ -53,8 +53,8 @@ struct Line<'a> {
 /// # Errors
 /// A service that does not answer or refuses; a folder with another export; [`ExportFailure::Interrupted`] by a
 /// signal.
-pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), Error> {
-    let listen = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
+pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), CommandError> {
+    let listen = |kind| signal(kind).map_err(CommandError::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     let (follows, folder) = (command.follow, command.out.clone());
     let mut work = pin!(carry_out(command, output));
@@ -70,10 +70,10 @@ pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), Er
     }
 }
 
-async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Error> {
+async fn carry_out(command: ExportCommand, output: Output) -> Result<(), CommandError> {
     let candor = Account::find(command.account)?.client(USER_AGENT)?;
     let folder = &*command.out;
-    private_file::create_folder(folder).map_err(Error::io("create", folder))?;
+    private_file::create_folder(folder).map_err(CommandError::io("create", folder))?;
     if private_file::open_to_others(folder) & WRITABLE_BY_OTHERS != 0 {
         return Err(ExportFailure::OpenFolder(folder.to_owned()).into());
     }
@@ -128,12 +128,12 @@ fn require_all_for_removals(resources: &[ExportedResource]) -> Result<(), Export
 }
 
 /// Locks a folder until the lock is dropped. Two processes would otherwise append to the same files.
-fn lock(folder: &Path) -> Result<File, Error> {
-    let folder_file = File::open(folder).map_err(Error::io("open", folder))?;
+fn lock(folder: &Path) -> Result<File, CommandError> {
+    let folder_file = File::open(folder).map_err(CommandError::io("open", folder))?;
     match folder_file.try_lock() {
         Ok(()) => Ok(folder_file),
         Err(TryLockError::WouldBlock) => Err(ExportFailure::InUse(folder.to_owned()).into()),
-        Err(TryLockError::Error(error)) => Err(Error::io("lock", folder)(error)),
+        Err(TryLockError::Error(error)) => Err(CommandError::io("lock", folder)(error)),
     }
 }
 
@@ -143,7 +143,7 @@ async fn export(
     folder: &Path,
     mut unfinished: UnfinishedExport,
     output: Output,
-) -> Result<Manifest, Error> {
+) -> Result<Manifest, CommandError> {
     let progress = if output.json { ProgressBar::hidden() } else { ProgressBar::no_length() };
     if let Ok(style) = ProgressStyle::with_template(PROGRESS) {
         progress.set_style(style);
@@ -180,7 +180,7 @@ async fn export(
     Ok(unfinished.manifest)
 }
 
-fn report(manifest: &Manifest, output: Output) -> Result<(), Error> {
+fn report(manifest: &Manifest, output: Output) -> Result<(), CommandError> {
     let rows: Vec<_> = manifest
         .files
         .iter()

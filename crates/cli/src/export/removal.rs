@@ -15,7 +15,7 @@ use super::failure::ExportFailure;
 use super::files::{ExportFiles, REMOVED};
 use super::manifest::{FileEntry, Manifest, UnfinishedExport};
 use super::{ExportFormat, cell};
-use crate::error::Error;
+use crate::error::CommandError;
 
 /// Writes all files anew, without the removed rows, and lists the removed ids in the file `removed.ndjson`. With
 /// `folds`, the files keep only the last state of each id. An interruption leaves the old files or the new ones.
@@ -27,7 +27,7 @@ pub(super) fn rewrite(
     manifest: &mut Manifest,
     removals: &[Removal],
     folds: bool,
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let mut partial_export = UnfinishedExport::begin_rewrite(manifest);
     let mut files = ExportFiles::open(folder, &partial_export.manifest, true)?;
     let mut removed_rows = RemovedRowIds::read(folder, manifest)?;
@@ -60,13 +60,13 @@ struct RemovedRowIds<'a> {
 }
 
 impl<'a> RemovedRowIds<'a> {
-    fn read(folder: &Path, manifest: &Manifest) -> Result<Self, Error> {
+    fn read(folder: &Path, manifest: &Manifest) -> Result<Self, CommandError> {
         let mut lines = vec![];
         if let Some(entry) = manifest.files.get(REMOVED) {
             let path = folder.join(&entry.file);
-            let file = File::open(&path).map_err(Error::io("read", &path))?;
+            let file = File::open(&path).map_err(CommandError::io("read", &path))?;
             for line in BufReader::new(file).lines() {
-                lines.push(line.map_err(Error::io("read", &path))?);
+                lines.push(line.map_err(CommandError::io("read", &path))?);
             }
         }
         Ok(Self { lines, ids: BTreeMap::new() })
@@ -81,7 +81,7 @@ impl<'a> RemovedRowIds<'a> {
         }
     }
 
-    fn append_to(self, files: &mut ExportFiles) -> Result<(), Error> {
+    fn append_to(self, files: &mut ExportFiles) -> Result<(), CommandError> {
         self.lines.iter().try_for_each(|line| files.append_line(REMOVED, &format!("{line}\n")))
     }
 }
@@ -102,7 +102,7 @@ impl OldFile<'_> {
         removed: &mut RemovedRowIds<'a>,
         removals: &'a [Removal],
         folds: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<(), CommandError> {
         // Of an erased person, only the last row stays: the pseudonym, which was appended before the removal.
         let is_erased = |id: &str| removals.iter().any(|removal| is_about(removal, id));
         let has_person = resource == ExportedResource::Employees && !removals.is_empty();
@@ -130,7 +130,7 @@ impl OldFile<'_> {
     }
 
     /// Returns the row number of the last state of each id.
-    fn last_states(&self) -> Result<HashMap<String, u64>, Error> {
+    fn last_states(&self) -> Result<HashMap<String, u64>, CommandError> {
         let mut last_states = HashMap::new();
         self.for_each_row(|number, row| {
             last_states.insert(row.id().to_owned(), number);
@@ -139,14 +139,17 @@ impl OldFile<'_> {
         Ok(last_states)
     }
 
-    fn for_each_row(&self, mut take: impl FnMut(u64, OldRow) -> Result<(), Error>) -> Result<(), Error> {
-        let file = File::open(self.path).map_err(Error::io("read", self.path))?;
+    fn for_each_row(
+        &self,
+        mut take: impl FnMut(u64, OldRow) -> Result<(), CommandError>,
+    ) -> Result<(), CommandError> {
+        let file = File::open(self.path).map_err(CommandError::io("read", self.path))?;
         let to_error =
-            |reason: String| Error::from(ExportFailure::DamagedFile { path: self.path.to_owned(), reason });
+            |reason: String| CommandError::from(ExportFailure::DamagedFile { path: self.path.to_owned(), reason });
         match self.format {
             ExportFormat::Ndjson => {
                 for (number, line) in (0..).zip(BufReader::new(file).lines()) {
-                    let line = line.map_err(Error::io("read", self.path))?;
+                    let line = line.map_err(CommandError::io("read", self.path))?;
                     let value = serde_json::from_str(&line).map_err(|error| to_error(error.to_string()))?;
                     take(number, OldRow { value, line: format!("{line}\n") })?;
                 }
@@ -163,7 +166,7 @@ impl OldFile<'_> {
         Ok(())
     }
 
-    fn line(&self, value: &Value) -> Result<String, Error> {
+    fn line(&self, value: &Value) -> Result<String, CommandError> {
         match self.format {
             ExportFormat::Ndjson => Ok(format!("{value}\n")),
             ExportFormat::Csv => {

@@ -19,7 +19,7 @@ use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::arguments::Import;
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::output::Output;
 use crate::remote::Account;
 use failure::ImportFailure;
@@ -36,7 +36,7 @@ const WATCH: Duration = Duration::from_millis(250);
 /// # Errors
 /// A file that cannot be read, a service that does not answer or refuses; [`ImportFailure::RowsFailed`] if rows
 /// failed; [`ImportFailure::Interrupted`] by a signal.
-pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
+pub(crate) async fn run(import: Import, output: Output) -> Result<(), CommandError> {
     let dry_run = import.dry_run;
     let progress = Progress::new(dry_run, output);
     let import_result = import_until_signal(import, &progress).await;
@@ -48,8 +48,8 @@ pub(crate) async fn run(import: Import, output: Output) -> Result<(), Error> {
 }
 
 /// Imports the file until it is done or a signal comes, and returns the number of failed rows.
-async fn import_until_signal(import: Import, progress: &Progress) -> Result<usize, Error> {
-    let listen = |kind| signal(kind).map_err(Error::io("listen", "for signals"));
+async fn import_until_signal(import: Import, progress: &Progress) -> Result<usize, CommandError> {
+    let listen = |kind| signal(kind).map_err(CommandError::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     let interruption = |signal, status| ImportFailure::Interrupted { signal, status, outcome: progress.outcome() };
     let mut work = pin!(carry_out(import, progress));
@@ -65,7 +65,7 @@ async fn import_until_signal(import: Import, progress: &Progress) -> Result<usiz
     }
 }
 
-async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> {
+async fn carry_out(import: Import, progress: &Progress) -> Result<usize, CommandError> {
     let account = Account::find(import.account.clone())?;
     let connection = Connection::new(&import, &account)?;
     let (Split { parts, duplicates, .. }, separators) = read_parts(import.file, import.ignore_columns).await?;
@@ -87,23 +87,23 @@ async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Error> 
 
 /// Reads and divides the file on a thread of its own: standard input may be slow, and a signal must be seen
 /// meanwhile. Also returns the name of the former separators if they were not commas.
-async fn read_parts(file: PathBuf, ignored: Vec<String>) -> Result<(Split, Option<&'static str>), Error> {
+async fn read_parts(file: PathBuf, ignored: Vec<String>) -> Result<(Split, Option<&'static str>), CommandError> {
     let work = spawn_blocking(move || {
         let (bytes, separators) = separator::with_commas(read(&file)?);
         let mut parts = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&file, error))?;
         parts.ignore_columns(&ignored).map_err(|problems| unreadable(&file, UnreadableFile::Invalid(problems)))?;
         Ok((parts, separators))
     });
-    let defect = |error: JoinError| Error::Defect { what: "read the file", reason: error.to_string() };
+    let defect = |error: JoinError| CommandError::Defect { what: "read the file", reason: error.to_string() };
     work.await.map_err(defect)?
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, Error> {
+fn read(file: &Path) -> Result<Vec<u8>, CommandError> {
     if file.as_os_str() != STANDARD_INPUT {
-        return std::fs::read(file).map_err(Error::io("read", file));
+        return std::fs::read(file).map_err(CommandError::io("read", file));
     }
     let mut bytes = Vec::new();
-    io::stdin().lock().read_to_end(&mut bytes).map_err(Error::io("read", "standard input"))?;
+    io::stdin().lock().read_to_end(&mut bytes).map_err(CommandError::io("read", "standard input"))?;
     Ok(bytes)
 }
 

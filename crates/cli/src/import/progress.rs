@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::outcome::ImportOutcome;
 use super::tally::{PartState, Tally};
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::output::{Output, printable};
 
 /// Time without an answer after which the operator sees a notice.
@@ -116,8 +116,12 @@ impl Progress {
     /// Prints the command's answer. Text output is empty if no part was prepared.
     ///
     /// # Errors
-    /// [`Error::Io`] if the output cannot be written.
-    pub(super) fn say_what_was_done(&self, output: Output, error: Option<&Error>) -> Result<(), Error> {
+    /// [`CommandError::Io`] if the output cannot be written.
+    pub(super) fn say_what_was_done(
+        &self,
+        output: Output,
+        error: Option<&CommandError>,
+    ) -> Result<(), CommandError> {
         let state = self.state();
         state.bar.finish_and_clear();
         let early = error.map(ToString::to_string);

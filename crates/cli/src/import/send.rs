@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use candor_client::{ApiError, Candor, Error as ClientError, Method, RawRequest, StatusCode};
+use candor_client::{ApiError, Candor, CommandError as ClientError, Method, RawRequest, StatusCode};
 use candor_domain::csv::Part;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Value, json};
 
 use super::progress::Progress;
 use crate::arguments::Import;
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::remote::Account;
 
 /// Time limit for one request.
@@ -61,11 +61,13 @@ impl Connection {
     ///
     /// # Errors
     /// See [`Account::client`].
-    pub(super) fn new(import: &Import, account: &Account) -> Result<Self, Error> {
+    pub(super) fn new(import: &Import, account: &Account) -> Result<Self, CommandError> {
         let mut random = [0; 12];
         let fill_result = SystemRandom::new().fill(&mut random);
-        fill_result
-            .map_err(|error| Error::Defect { what: "create an idempotency key", reason: error.to_string() })?;
+        fill_result.map_err(|error| CommandError::Defect {
+            what: "create an idempotency key",
+            reason: error.to_string(),
+        })?;
         let candor = account.client_with("candor-import", |builder| builder.timeout(PATIENCE).max_retries(0))?;
         let mut query = Vec::new();
         if import.dry_run {

@@ -1,11 +1,11 @@
 //! Choice of the service and the key: the environment, or a profile.
 
-use candor_client::{Candor, ClientBuilder, Error as ClientError};
+use candor_client::{Candor, ClientBuilder, CommandError as ClientError};
 use clap::Args;
 use url::{Host, Url};
 
 use super::{ApiKey, Profile, ProfileName, Profiles, RemoteFailure};
-use crate::error::Error;
+use crate::error::CommandError;
 
 /// Environment variable with the API key, because command lines are visible to all users of the machine.
 pub(crate) const API_KEY: &str = "CANDOR_API_KEY";
@@ -47,8 +47,8 @@ impl Account {
     /// Finds the account: the flags come first, then `CANDOR_API_KEY` with `CANDOR_URL`, then the profile.
     ///
     /// # Errors
-    /// [`RemoteFailure`] if there is none, or only a URL or a key; [`Error::Io`] if the profiles cannot be read.
-    pub(crate) fn find(choice: AccountChoice) -> Result<Self, Error> {
+    /// [`RemoteFailure`] if there is none, or only a URL or a key; [`CommandError::Io`] if the profiles cannot be read.
+    pub(crate) fn find(choice: AccountChoice) -> Result<Self, CommandError> {
         let may_be_insecure = choice.insecure;
         let profile = match choice.source(variable)? {
             Source::Environment(profile) => profile,

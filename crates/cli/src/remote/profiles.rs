@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{ApiKey, RemoteFailure};
-use crate::error::Error;
+use crate::error::CommandError;
 use crate::private_file;
 
 /// File of the profiles, in the folder `candor` of the configuration folder.
@@ -84,9 +84,9 @@ impl Profiles {
     ///
     /// # Errors
     /// [`RemoteFailure::OpenToOthers`], [`RemoteFailure::FolderOpenToOthers`] and
-    /// [`RemoteFailure::MalformedProfiles`]; [`Error::Io`].
-    pub(crate) fn read(path: &Path) -> Result<Self, Error> {
-        let Some(text) = private_file::read(path).map_err(Error::io("read", path))? else {
+    /// [`RemoteFailure::MalformedProfiles`]; [`CommandError::Io`].
+    pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
+        let Some(text) = private_file::read(path).map_err(CommandError::io("read", path))? else {
             return Ok(Self::default());
         };
         if private_file::grants(path, OTHERS) {
@@ -104,15 +104,17 @@ impl Profiles {
     /// Writes the file, which only its owner can read.
     ///
     /// # Errors
-    /// [`Error::Io`] if the file or its folder cannot be written.
-    pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
-        let defect =
-            |error: toml::ser::Error| Error::Defect { what: "write the profiles", reason: error.to_string() };
+    /// [`CommandError::Io`] if the file or its folder cannot be written.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), CommandError> {
+        let defect = |error: toml::ser::Error| CommandError::Defect {
+            what: "write the profiles",
+            reason: error.to_string(),
+        };
         let text = toml::to_string(self).map_err(defect)?;
         if let Some(folder) = path.parent() {
-            private_file::create_folder(folder).map_err(Error::io("create", folder))?;
+            private_file::create_folder(folder).map_err(CommandError::io("create", folder))?;
         }
-        private_file::replace(path, &text).map_err(Error::io("write", path))
+        private_file::replace(path, &text).map_err(CommandError::io("write", path))
     }
 
     /// Adds a profile, or replaces the one with this name.

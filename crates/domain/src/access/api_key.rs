@@ -293,12 +293,12 @@ impl ApiKey {
         Ok(Some(Decision::for_change(self, state, "api_key.update", vec![])))
     }
 
-    /// Replaces the secret. The previous secret stays valid for `overlap_seconds`. A portal link that was not
-    /// opened becomes void.
+    /// Replaces the secret. The previous secret stays valid for `overlap_seconds`. An unopened portal link
+    /// becomes void.
     ///
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key with access, an end or networks beyond the
-    /// caller's, and for a bound key that rotates a key of somebody else or of the organization.
+    /// caller's, and for a bound key that rotates a key of another person or of the organization.
     /// [`DomainError::Conflict`] for a revoked key.
     pub fn rotate(
         &self,

@@ -46,7 +46,7 @@ impl Joins {
 
 impl Conversation {
     /// Sets the participants. A bound key may add people, who see messages from then on, and may remove only its
-    /// own person. People whom a key of the organization or of an org admin adds see all messages.
+    /// own person. People added by a key of the organization or of an org admin see all messages.
     ///
     /// # Errors
     /// [`PermissionDenied::RemovesOthers`]; `too_long` if over [`MOST_PEOPLE`] took part over time.
@@ -138,7 +138,7 @@ mod tests {
         talk.set_participants(&bound_caller(person(3), false), vec![person(2), person(3), person(4)], return_time)
             .unwrap();
         assert_eq!([2, 3, 4].map(|number| bounds_seen(&talk, number)), [Some(return_time), None, Some(later)]);
-        // A person whom a key of the organization adds sees all messages.
+        // A person added by a key of the organization sees all messages.
         let admin = unbound(AccessLevel::Standard);
         talk.set_participants(&admin, vec![person(3), person(5)], return_time).unwrap();
         assert_eq!([3, 5].map(|number| bounds_seen(&talk, number)), [None, None]);

@@ -64,7 +64,7 @@ pub struct KeyResult {
     pub checked: Option<Decimal>,
 }
 
-/// What the reviewer of an objective reads of a key result: all members but those that follow from check-ins.
+/// A key result as the reviewer of an objective reads it: all members but those that follow from check-ins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "members of `KeyResult`")]
 pub struct ReviewedKeyResult {

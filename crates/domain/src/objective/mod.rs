@@ -89,7 +89,7 @@ impl StatusWord for Status {
     const FILTER_NAME: &'static str = "ObjectiveStatusFilter";
 }
 
-/// What the reviewer of an objective reads, as of its last submission or approval.
+/// Content of an objective for its reviewer, as of its last submission or approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "fields of the contract, §2.2")]
 pub struct ReviewedContent {

@@ -13,8 +13,7 @@ use std::time::{Duration, Instant};
 use candor_domain::access::Tenant;
 use candor_domain::id::{EventId, WebhookId};
 use candor_domain::idempotency::IdempotencyRecord;
-use candor_port_storage::StorageError;
-use candor_port_storage::{ChangeSet, CommitError, Committed, Require, Write};
+use candor_port_storage::{ChangeSet, CommitError, Committed, Require, StorageError, Write};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -98,11 +97,8 @@ impl Batcher {
         let (answer, answered) = oneshot::channel();
         self.queue().waiting.push_back(PendingCommit { tenant, change, since: Instant::now(), answer });
         self.open_slot();
-        let stopping = |_| {
-            CommitError::Storage(StorageError::Unavailable(
-                "the service stops, or a defect ended the batch of commits".to_owned(),
-            ))
-        };
+        let cause = || "the service stops, or a defect ended the batch".to_owned();
+        let stopping = |_| CommitError::Storage(StorageError::Unavailable(cause()));
         answered.await.map_err(stopping)?
     }
 
@@ -393,10 +389,7 @@ mod tests {
         let mut with_id = make.observation(person.id);
         assert!(may_share(&make.change(vec![Write::put(&Row::new(with_id.clone()))])));
         with_id.external_id = Some("crm-1".to_owned());
-        assert!(
-            !may_share(&make.change(vec![Write::put(&Row::new(with_id))])),
-            "another row may have the external id"
-        );
+        assert!(!may_share(&make.change(vec![Write::put(&Row::new(with_id))])));
         let relying = ChangeSet {
             requires: vec![Require::EmployeeUnchanged(person.id, at)],
             events: vec![make.event(EventType::ObservationCreated)],

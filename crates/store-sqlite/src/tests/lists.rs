@@ -33,7 +33,7 @@ struct Team {
     tags: Vec<AttributeId>,
 }
 
-/// Creates thirty people, each of whom manages up to three later ones, and twenty observations about each person,
+/// Creates thirty people, each with up to three later people as reports, and twenty observations about each person,
 /// on five days in total.
 fn team() -> Team {
     let (mut db, make) = (database(), Fixtures::new(7));

@@ -11,7 +11,7 @@ use candor_store_sqlite::{check_backup, write_backup};
 use crate::config::{Config, DatabaseUrl};
 use crate::serving_lock::ServingLock;
 use crate::{restored, store, wiring};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_cli::output::Output;
 use candor_cli::private_file;
 use failure::BackupFailure;
@@ -25,7 +25,7 @@ const PENDING_CHANGES: [&str; 2] = ["-wal", "-journal"];
 ///
 /// # Errors
 /// [`BackupFailure`]; a missing database.
-pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> Result<(), Error> {
+pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> Result<(), CommandError> {
     let DatabaseUrl::Sqlite(database) = &config.database else {
         return Err(BackupFailure::BackupOnServer(config.database.mask_password()).into());
     };
@@ -50,7 +50,7 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
 ///
 /// # Errors
 /// [`BackupFailure`]; a database in use.
-pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> Result<(), Error> {
+pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> Result<(), CommandError> {
     let DatabaseUrl::Sqlite(database) = &config.database else {
         return Err(BackupFailure::RestoreOnServer(config.database.mask_password()).into());
     };

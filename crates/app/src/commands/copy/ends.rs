@@ -10,7 +10,7 @@ use super::failure::CopyFailure;
 use crate::config::DatabaseUrl;
 use crate::serving_lock::{LockFailure, ServingLock};
 use crate::store::{self, StoreFailure};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 
 /// Pool size of a database that is opened for the copy. Migrations use a single connection.
 const CONNECTIONS: usize = 4;
@@ -28,7 +28,7 @@ impl Locks {
     ///
     /// # Errors
     /// [`CopyFailure::Same`], [`CopyFailure::InUse`]; [`StoreFailure::NoDatabase`] if the source does not exist.
-    pub(super) fn take(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Self, Error> {
+    pub(super) fn take(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Self, CommandError> {
         if identity(from) == identity(to) {
             return Err(CopyFailure::Same(from.mask_password()).into());
         }
@@ -48,7 +48,7 @@ impl Locks {
                     let reason = format!("{process} serves or copies the database");
                     CopyFailure::InUse { database, reason }.into()
                 }
-                other @ (LockFailure::Linked { .. } | LockFailure::Io(_)) => Error::from(other),
+                other @ (LockFailure::Linked { .. } | LockFailure::Io(_)) => CommandError::from(other),
             })
         };
         Ok(Self { _both: [take(from)?, take(to)?] })
@@ -59,7 +59,7 @@ impl Locks {
 ///
 /// # Errors
 /// [`CopyFailure`] if it cannot be read, has an old schema, is incomplete itself, or is used by a service.
-pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, Error> {
+pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, CommandError> {
     let (source, pending): (Box<dyn CopyTarget>, _) = match database {
         DatabaseUrl::Sqlite(path) => {
             let path = path.clone();
@@ -89,7 +89,7 @@ pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
 ///
 /// # Errors
 /// [`CopyFailure`] if it cannot be used, or a service or another copy uses it.
-pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, Error> {
+pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, CommandError> {
     match database {
         DatabaseUrl::Sqlite(path) => {
             let path = path.clone();
@@ -120,12 +120,12 @@ fn options(url: &str) -> PostgresOptions {
     PostgresOptions { application_name: NAME.to_owned(), ..PostgresOptions::new(url, CONNECTIONS) }
 }
 
-fn unusable<E: std::fmt::Display>(database: &DatabaseUrl) -> impl Fn(E) -> Error {
+fn unusable<E: std::fmt::Display>(database: &DatabaseUrl) -> impl Fn(E) -> CommandError {
     let database = database.mask_password();
     move |reason| CopyFailure::Stopped { database: database.clone(), reason: reason.to_string() }.into()
 }
 
-fn to_error(database: &DatabaseUrl, refusal: &CopyRefusal) -> Error {
+fn to_error(database: &DatabaseUrl, refusal: &CopyRefusal) -> CommandError {
     let (database, reason) = (database.mask_password(), refusal.to_string());
     match refusal {
         CopyRefusal::InUse(_) | CopyRefusal::Locked => CopyFailure::InUse { database, reason }.into(),

@@ -8,7 +8,7 @@ use candor_service::usecases::copy::{CopyError, CopyResult, copy};
 use serde_json::{Value, json};
 
 use crate::config::{self, Config, DatabaseUrl};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 use candor_cli::output::{Output, table};
 use ends::Locks;
 use progress::Progress;
@@ -27,7 +27,7 @@ pub(crate) async fn run(
     from: Option<String>,
     to: Option<String>,
     output: Output,
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let database = |name, text: Option<String>| match text {
         Some(text) => config::database_url(name, &text),
         None => Ok(config.database.clone()),
@@ -43,7 +43,7 @@ pub(crate) async fn run(
     output.say(&object(&report, &from, &to), &text(&report, &from, &to))
 }
 
-fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> Error {
+fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> CommandError {
     let (from, to) = (from.mask_password(), to.mask_password());
     let failure = match error {
         CopyError::NotEmpty(table) => CopyFailure::NotEmpty { database: to, table },

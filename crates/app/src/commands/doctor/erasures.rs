@@ -8,7 +8,7 @@ use super::finding::Finding;
 use crate::commands::erasure;
 use crate::config::Config;
 use crate::{restored, wiring};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 
 const CHECK: &str = "erasures";
 
@@ -49,7 +49,7 @@ pub(super) fn look_for_restore(config: &Config) -> Option<Finding> {
 }
 
 /// Returns what the database lacks of a ledger, and the number of all erasures of the ledger.
-async fn compare_with(config: &Config, ledger: &Path) -> Result<(LedgerDifference, usize), Error> {
+async fn compare_with(config: &Config, ledger: &Path) -> Result<(LedgerDifference, usize), CommandError> {
     let ledger = erasure::read(ledger)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let difference = compare(&services, &ledger).await;

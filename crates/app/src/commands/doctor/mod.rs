@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::config::{Config, Setting, SettingError};
 use crate::wiring::{self, OpenFile};
-use candor_cli::error::{CommandFailure, Error};
+use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::{Output, count_noun, table};
 use finding::{Finding, State};
 
@@ -29,8 +29,8 @@ impl CommandFailure for ProblemsFound {}
 /// Runs all checks.
 ///
 /// # Errors
-/// [`ProblemsFound`] if a check is broken; [`Error::Io`] if the output cannot be written.
-pub(crate) async fn run(config: &Config, ledger: Option<&Path>, output: Output) -> Result<(), Error> {
+/// [`ProblemsFound`] if a check is broken; [`CommandError::Io`] if the output cannot be written.
+pub(crate) async fn run(config: &Config, ledger: Option<&Path>, output: Output) -> Result<(), CommandError> {
     let mut findings = vec![Finding::good("settings", "all settings are valid; `candor config` shows them")];
     findings.extend(open_files(config));
     data::look(config, &mut findings).await;
@@ -59,14 +59,14 @@ fn open_files(config: &Config) -> impl Iterator<Item = Finding> {
 ///
 /// # Errors
 /// Those of [`run`].
-pub(crate) fn without_settings(problems: &[SettingError], output: Output) -> Result<(), Error> {
+pub(crate) fn without_settings(problems: &[SettingError], output: Output) -> Result<(), CommandError> {
     let mut findings: Vec<Finding> =
         problems.iter().map(|problem| Finding::from_error("settings", problem)).collect();
     findings.push(Finding::skip("everything else", "the settings must be correct first"));
     report(&findings, output)
 }
 
-fn report(findings: &[Finding], output: Output) -> Result<(), Error> {
+fn report(findings: &[Finding], output: Output) -> Result<(), CommandError> {
     let count = |state| findings.iter().filter(|finding| finding.state == state).count();
     let (broken, warnings) = (count(State::Broken), count(State::Warning));
     let rows: Vec<Vec<String>> = findings.iter().flat_map(Finding::lines).collect();

@@ -7,7 +7,7 @@ use candor_service::{RequestContext, Services};
 use serde_json::json;
 
 use super::{body_of, expect_reply, object, text_id};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 
 /// A port of this machine on which usually no program listens, so that deliveries fail and show their reason.
 const RECEIVER: &str = "http://127.0.0.1:9/hooks/candor";
@@ -20,14 +20,14 @@ const UPLOAD: &str = "email,first_name,last_name,job_title,custom.cost_center\n\
                       lena,Lena,Vogel,Accountant,4100\n";
 
 /// Creates the webhook. Events that follow are delivered to it.
-pub(super) async fn create_webhook(services: &Services, context: &RequestContext) -> Result<(), Error> {
+pub(super) async fn create_webhook(services: &Services, context: &RequestContext) -> Result<(), CommandError> {
     let body =
         json!({"url": RECEIVER, "event_types": EVENT_TYPES, "description": "Sample: no receiver listens here"});
     expect_reply(webhooks::create(services, context, object(body)).await, "create a sample webhook").map(drop)
 }
 
 /// Creates the connector and uploads a file for it.
-pub(super) async fn create_connector(services: &Services, context: &RequestContext) -> Result<(), Error> {
+pub(super) async fn create_connector(services: &Services, context: &RequestContext) -> Result<(), CommandError> {
     let body = json!({"type": "csv_feed", "hris_source": "payroll", "mapped_custom_field_keys": ["cost_center"]});
     let connector =
         body_of(connectors::create(services, context, object(body)).await, "create a sample connector")?;

@@ -6,7 +6,7 @@ use candor_service::{RequestContext, Services};
 use serde_json::{Value, json};
 
 use super::{GOALS, body_of, defect, expect_reply, object};
-use candor_cli::error::Error;
+use candor_cli::error::CommandError;
 
 /// Title of the sample objective with key results.
 const MEASURED: &str = "A case is answered within an hour";
@@ -21,7 +21,7 @@ pub(super) async fn add_progress(
     context: &RequestContext,
     people: &[String],
     goals: &[(usize, String)],
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let parts = json!({
         "parent_id": id_of(goals, WIDER)?,
         "key_results": [
@@ -62,7 +62,7 @@ pub(super) async fn add_progress(
     check_in(services, context, &id_of(goals, STATED)?, progress).await
 }
 
-fn id_of(goals: &[(usize, String)], title: &str) -> Result<String, Error> {
+fn id_of(goals: &[(usize, String)], title: &str) -> Result<String, CommandError> {
     let place = GOALS.iter().position(|goal| goal.1 == title);
     let goal_id = place.and_then(|place| goals.get(place)).map(|(_, id)| id.clone());
     goal_id.ok_or_else(|| defect("a sample objective is missing"))
@@ -73,7 +73,7 @@ async fn check_in(
     context: &RequestContext,
     objective: &str,
     body: Value,
-) -> Result<(), Error> {
+) -> Result<(), CommandError> {
     let id = objective.parse().map_err(|_| defect("an answer has no good id"))?;
     let reply = check_ins::create(services, context, Family::Employees, id, object(body)).await;
     expect_reply(reply, "check in on a sample objective").map(drop)

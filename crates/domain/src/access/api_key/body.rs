@@ -228,9 +228,9 @@ impl Update<Patch> {
         let scopes = patch.scopes.unwrap_or(stored.scopes);
         let is_kept = if stored.connector_id.is_some() { scopes == SCIM_ALONE } else { !scopes.is_scim() };
         if !is_kept {
-            let wanted =
+            let allowed_scopes =
                 "`scim` alone for the key of a connector, and scopes other than `scim` for every other key";
-            fields.problem("scopes", ValueError::format(wanted));
+            fields.problem("scopes", ValueError::format(allowed_scopes));
         }
         fields.finish(Some(patch))
     }
