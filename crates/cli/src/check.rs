@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use candor_client::{Candor, ClientBuilder, CommandError as ClientError, Method};
+use candor_client::{Candor, ClientBuilder, Error as ClientError, Method};
 use candor_port_clock::{SystemIds, random32};
 use serde_json::{Value, json};
 

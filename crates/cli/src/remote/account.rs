@@ -1,6 +1,6 @@
 //! Choice of the service and the key: the environment, or a profile.
 
-use candor_client::{Candor, ClientBuilder, CommandError as ClientError};
+use candor_client::{Candor, ClientBuilder, Error as ClientError};
 use clap::Args;
 use url::{Host, Url};
 
