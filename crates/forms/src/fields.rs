@@ -136,17 +136,10 @@ impl Fields {
         }
     }
 
-    /// Reads a field of a new resource; null means the same as absent.
+    /// Reads a nullable field without a default: null means the same as absent. A field with a default is read by
+    /// [`Fields::present`] or [`Fields::present_or`], because the client that sends null expects no value (decision A8).
     pub fn optional<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
         self.nullable(field).flatten()
-    }
-
-    /// Reads a field for which absent and null mean `default`.
-    pub fn optional_or<R: Rule<Value: DefaultValue>>(&mut self, field: &Field<R>, default: R::Value) -> R::Value {
-        let default_value = default.to_document_text();
-        let value =
-            self.take_or_describe(field, |entry| (entry.is_nullable, entry.default) = (true, Some(default_value)));
-        self.parse_nullable(field, value).flatten().unwrap_or(default)
     }
 
     /// Reads a field that may be absent but must not be null (decision A8).

@@ -82,7 +82,8 @@ impl ValueError {
     /// Creates the error of a null in a field that may be absent but not null.
     #[must_use]
     pub fn not_null() -> Self {
-        let text = "must not be null; omit the field: a create then sets the default, a PATCH changes nothing";
+        let text =
+            "must not be null; omit the field: a PATCH then keeps its value, other requests take the default";
         Self::new(Code::Required, text)
     }
 

@@ -90,7 +90,7 @@ impl Draft {
         let content = Content::read(fields);
         let attributes = fields.present(&ATTRIBUTES);
         let metadata = keyed::read_new(fields);
-        let observation_date = fields.optional(&OBSERVATION_DATE.and(|date| not_after(date, now)));
+        let observation_date = fields.present(&OBSERVATION_DATE.and(|date| not_after(date, now)));
         Some(Self {
             employee: employee?,
             author,

@@ -83,9 +83,9 @@ impl ReplayOrder {
                 Err(out_of_range(format!("must be within the last {LOG_DAYS} days")))
             }
         }));
-        let end = fields.optional(&UNTIL);
-        let event_types = fields.optional(&EVENT_TYPES);
-        let only = fields.optional_or(&ONLY, ReplaySelection::Failed);
+        let end = fields.present(&UNTIL);
+        let event_types = fields.present(&EVENT_TYPES);
+        let only = fields.present_or(&ONLY, ReplaySelection::Failed);
         match (start, end) {
             (Some(start), Some(end)) if end < start => {
                 fields.problem("until", out_of_range("must not be before since"));
@@ -204,8 +204,7 @@ mod tests {
         let expected_order =
             ReplayOrder { since: start, until: NOON, event_types: None, only: ReplaySelection::Failed };
         assert_eq!(parse(r#"{"since":"2026-03-01T11:00:00Z"}"#), Ok(expected_order.clone()));
-        let nulls = r#"{"since":"2026-03-01T13:00:00+02:00","until":null,"event_types":null,"only":null}"#;
-        assert_eq!(parse(nulls), Ok(expected_order));
+        assert_eq!(parse(r#"{"since":"2026-03-01T13:00:00+02:00"}"#), Ok(expected_order));
         let all = parse(r#"{"since":"2026-03-01T11:00:00Z","until":"2026-03-01T11:00:00Z","event_types":["employee.created","employee.created"],"only":"all"}"#).unwrap();
         let topics = Topics::from_words(["employee.created"]).unwrap();
         assert_eq!(
@@ -233,6 +232,10 @@ mod tests {
             (r#"{"since":"2026-03-01T11:00:00Z","event_types":"*"}"#, &[("event_types", Code::InvalidFormat)]),
             (r#"{"since":"2026-03-01T11:00:00Z","only":"success"}"#, &[("only", Code::InvalidEnum)]),
             (r#"{"since":"2026-03-01T11:00:00Z","limit":1}"#, &[("limit", Code::UnknownField)]),
+            (
+                r#"{"since":"2026-03-01T11:00:00Z","until":null,"event_types":null,"only":null}"#,
+                &[("until", Code::Required), ("event_types", Code::Required), ("only", Code::Required)],
+            ),
             (r#"{"since":"x","only":"x"}"#, &[("since", Code::InvalidFormat), ("only", Code::InvalidEnum)]),
         ];
         for (body, wanted) in table {

@@ -41,6 +41,7 @@ mod limits;
 mod metadata;
 mod methods;
 mod notices;
+mod nulls;
 mod objectives;
 mod observations;
 mod org_admins;

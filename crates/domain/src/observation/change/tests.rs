@@ -54,6 +54,7 @@ fn texts_are_limited_in_characters() {
             r#","observation":"x","observation_date":"2023-11-16""#.to_owned(),
             Some(("observation_date", Code::OutOfRange)),
         ),
+        (r#","observation":"x","observation_date":null"#.to_owned(), Some(("observation_date", Code::Required))),
         (r#","observation":"x","archived_at":null"#.to_owned(), Some(("archived_at", Code::ReadOnly))),
     ] {
         let expected_codes = code.map(|(field, code)| vec![(field.to_owned(), code)]);
