@@ -15,11 +15,8 @@ pub(super) fn changes(plan: &[Value]) -> String {
     }
     let mut rows = vec![["ROW", "EMAIL", "ACTION", "CHANGES"].map(str::to_owned).to_vec()];
     rows.extend(of_interest.iter().take(SHOWN).map(|row| {
-        // Leaves out the address and the source of a new person: the column EMAIL shows the address, and the
-        // source is not in the file.
-        let is_news = |(column, cell): &(&String, &Value)| {
-            !matches!(column.as_str(), "email" | "hris_source") || !cell["from"].is_null()
-        };
+        // The column EMAIL already shows the address of a new person.
+        let is_news = |(column, cell): &(&String, &Value)| *column != "email" || !cell["from"].is_null();
         let columns = row["changes"].as_object().into_iter().flatten().filter(is_news);
         let changes: Vec<String> =
             columns.map(|(column, cell)| change(column, &cell["from"], &cell["to"])).collect();
@@ -57,14 +54,13 @@ mod tests {
 
     #[test]
     fn plan_row_lists_only_changed_cells() {
-        let new = json!({"email": {"from": null, "to": "a@x"}, "first_name": {"from": null, "to": "Ada"}, "last_name": {"from": null, "to": "M"},
-            "hris_source": {"from": null, "to": "manual"}});
-        let other =
-            json!({"manager_email": {"from": "b@x", "to": null}, "role": {"from": "employee", "to": "manager"}});
+        let new = json!({"email": {"from": null, "to": "a@x"}, "first_name": {"from": null, "to": "Ada"}, "last_name": {"from": null, "to": "M"}});
+        let other = json!({"manager_email": {"from": "b@x", "to": null}, "role": {"from": "employee", "to": "manager"},
+            "hris_source": {"from": "manual", "to": "acme"}});
         let plan = [row(2, "create", &new), row(3, "skip", &json!({})), row(4, "update", &other)];
         let expected_table = "\nROW  EMAIL  ACTION  CHANGES\n\
                       2    a@x    create  first_name: Ada; last_name: M\n\
-                      4    a@x    update  manager_email: b@x → (none); role: employee → manager\n";
+                      4    a@x    update  hris_source: manual → acme; manager_email: b@x → (none); role: employee → manager\n";
         assert_eq!(changes(&plan), expected_table);
         assert_eq!(changes(&plan[1..2]), "");
     }

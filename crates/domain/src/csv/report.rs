@@ -192,7 +192,7 @@ pub struct PlannedRow {
     #[serde(serialize_with = "crate::fields::as_word")]
     #[schemars(with = "OpenWord<Action>")]
     pub action: Action,
-    /// Columns that would change, by name.
+    /// Columns that would change, by name. `hris_source` is among them if the source of a stored person would change.
     pub changes: BTreeMap<String, PlannedChange>,
 }
 
@@ -253,8 +253,11 @@ impl Report {
     }
 }
 
-/// Returns the columns in which a person differs, as a file would write them. Stored values are included if
-/// `shows_stored`.
+/// Name of the source of a person in a plan. It is no column of a file.
+const SOURCE: &str = "hris_source";
+
+/// Returns the columns in which a person differs, as a file would write them, and the source of a stored person if it
+/// changes. Stored values are included if `shows_stored`.
 pub(super) fn changes(
     before: Option<&Employee>,
     after: &Employee,
@@ -264,7 +267,8 @@ pub(super) fn changes(
     let cells_before = before.map(|person| cells(person, names)).unwrap_or_default();
     let cells_after = cells(after, names);
     let null = || serde_json::Value::Null;
-    let both = cells_before.keys().chain(cells_after.keys());
+    let is_new = before.is_none();
+    let both = cells_before.keys().chain(cells_after.keys()).filter(|column| !(is_new && *column == SOURCE));
     let differing = both.filter(|column| cells_before.get(*column) != cells_after.get(*column)).map(|column| {
         let from = shows_stored.then(|| cells_before.get(column).cloned().unwrap_or_else(null));
         let to = cells_after.get(column).cloned().unwrap_or_else(null);
@@ -288,7 +292,7 @@ fn cells(person: &Employee, names: &PersonNames) -> BTreeMap<String, serde_json:
         ("manager_email", manager.as_deref().map(text)),
         ("department_name", department.as_deref().map(text)),
         ("status", Some(text(person.status.word()))),
-        ("hris_source", Some(text(&person.hris_source))),
+        (SOURCE, Some(text(&person.hris_source))),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name.to_owned(), value?)))

@@ -307,6 +307,25 @@ async fn csv_dry_run_writes_nothing_and_plans_the_real_result() {
 }
 
 #[tokio::test]
+async fn plan_names_the_source_of_stored_people_whose_source_changes() {
+    let world = TestServices::new().await;
+    world.hire("a", None).await;
+    let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
+    let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let file = "email,first_name,last_name\na@example.com,a,Example\nb@example.com,B,Example\n";
+    let query = [("dry_run", "true"), ("connector_id", &*member(&connector, "id"))];
+    let source_of = |report: &serde_json::Value, row: usize| report["plan"][row]["changes"]["hris_source"].clone();
+    let report = upload_with(&world, &query, file).await;
+    assert_eq!(source_of(&report, 0), serde_json::json!({"from": "manual", "to": "acme"}));
+    assert_eq!(source_of(&report, 1), serde_json::Value::Null, "a new person gets the source of the file");
+    let manual_report = upload_with(&world, &query[..1], file).await;
+    assert_eq!(
+        (0..2).map(|row| source_of(&manual_report, row)).collect::<Vec<_>>(),
+        [(); 2].map(|()| serde_json::Value::Null)
+    );
+}
+
+#[tokio::test]
 async fn unreadable_csv_or_parameter_is_refused_entirely() {
     let world = TestServices::new().await;
     let good = "email,first_name,last_name\na@example.com,A,Example\n";
