@@ -131,6 +131,25 @@ async fn keys_of_an_organization_share_a_tenfold_quota() {
 }
 
 #[tokio::test]
+async fn dry_run_of_a_file_counts_as_an_upload() {
+    let world = TestApi::new().await;
+    let key = world.ordinary_key().await;
+    let file = "email,first_name,last_name\nada@example.com,Ada,Example\n";
+    let upload = |query: &str| {
+        let path = format!("/v1/employees/csv{query}");
+        let request = world.bare("POST", &path).key(&key).header("content-type", "text/csv").body(file);
+        async move { request.send().await }
+    };
+    for count in 1..=6 {
+        let response = upload("?dry_run=true").await;
+        assert_eq!((response.status, quota_headers(&response)), (200, (6, 6 - count, 60)));
+    }
+    for query in ["", "?dry_run=true"] {
+        assert_refused(&upload(query).await, "csv", 6, "60");
+    }
+}
+
+#[tokio::test]
 async fn raised_quota_of_a_key_raises_that_of_its_organization() {
     let world = TestApi::new().await;
     let key = world.ordinary_key().await;
