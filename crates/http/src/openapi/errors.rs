@@ -31,7 +31,13 @@ const REFUSALS: &[(&str, u16, &str, &str, &str)] = &[
     ("RequestTimeout", 408, "timeout", "The request did not arrive in time.", ""),
     ("Conflict", 409, "conflict", "The current state of the resource does not allow the request.", "conflict"),
     ("PreconditionFailed", 412, "conflict", "The resource does not have a version that If-Match lists.", ""),
-    ("TooLarge", 413, "bad_request", "The body is larger than 256 KiB.", ""),
+    (
+        "TooLarge",
+        413,
+        "bad_request",
+        "The body is larger than 256 KiB, or than 8 KiB for an operation without an API key.",
+        "",
+    ),
     ("UnsupportedMediaType", 415, "bad_request", "The operation does not accept the media type of the body.", ""),
     (
         "Unprocessable",
@@ -160,4 +166,18 @@ pub(super) fn headers() -> Vec<Member> {
             ),
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::REFUSALS;
+    use crate::framing::{MAX_ANONYMOUS_BODY_BYTES, MAX_BODY_BYTES};
+
+    #[test]
+    fn text_of_a_413_has_the_limits_of_bodies() {
+        let (.., text, _) = REFUSALS.iter().find(|(_, status, ..)| *status == 413).unwrap();
+        for bytes in [MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES] {
+            assert!(text.contains(&format!("{} KiB", bytes / 1024)), "{text}");
+        }
+    }
 }
