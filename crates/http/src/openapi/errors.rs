@@ -156,7 +156,13 @@ pub(super) fn headers() -> Vec<Member> {
         ("RetryAfter", header_schema(json!({"type": "integer", "minimum": 1}), "Seconds to wait before a retry.")),
         ("ShouldRetry", header_schema(json!({"type": "string", "pattern": "^(true|false)$"}), SHOULD_RETRY)),
         ("Authenticate", header_schema(json!({"type": "string", "const": "Bearer"}), "Authentication scheme.")),
-        ("ETag", optional("Version of the resource, for If-Match and If-None-Match. Absent with `expand`.")),
+        (
+            "ETag",
+            optional(
+                "Version of the resource at this path, for If-Match and If-None-Match. Another resource may have the \
+                 same. Absent with `expand`.",
+            ),
+        ),
         ("DryRun", optional("`true` on every response to a request with `dry_run=true`, errors included.")),
         ("Location", header_schema(text(), "URL of the new resource.")),
         (

@@ -158,7 +158,8 @@ pub(super) fn shared_parameters() -> Vec<Member> {
             header(
                 "If-Match",
                 tags(),
-                "ETags of the accepted versions. The request fails with 412 if the resource has another version.",
+                "ETags of the accepted versions of the resource behind the first id of the path. The request fails with 412 if \
+                 the resource has another version.",
             ),
         ),
         (

@@ -1,6 +1,6 @@
 //! `ETag`, `If-None-Match` and `If-Match` (decision A14).
 
-use candor_http::table::{Method, ROUTES};
+use candor_http::table::{Method, ROUTES, Route};
 use serde_json::json;
 
 use crate::resources::{Resources, method};
@@ -77,6 +77,30 @@ async fn stale_if_match_is_412_and_changes_nothing() {
         let wildcard_response = ask("*").await;
         assert_ne!(wildcard_response.status, 412, "{}", route.operation);
     }
+}
+
+#[tokio::test]
+async fn if_match_takes_the_tag_of_the_first_id_in_the_path() {
+    let mut untagged = Vec::new();
+    // An issue of a connector has a version of its own, which no response shows.
+    let is_issue = |route: &&Route| route.path.contains("{issue_id}");
+    for route in
+        ROUTES.iter().filter(|route| route.is_conditional() && route.path.contains("{id}") && !is_issue(route))
+    {
+        let world = TestApi::new().await;
+        let resources = Resources::make(&world, &world.admin).await;
+        resources.begin(&world, route).await;
+        let path = resources.path(route);
+        let resource = path.split('/').take(4).collect::<Vec<_>>().join("/");
+        let Some(tag) = world.get(&resource).await.header("etag").map(str::to_owned) else {
+            untagged.push(route.operation);
+            continue;
+        };
+        let request = world.ask(method(route), &path).header("if-match", &tag);
+        let response = resources.filled(request, route).send().await;
+        assert!(response.status < 300, "{}: {}", route.operation, response.text());
+    }
+    assert_eq!(untagged, ["readNotification"], "resources that a client reads only in lists");
 }
 
 #[tokio::test]
