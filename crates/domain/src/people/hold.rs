@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Employee;
+use crate::access::{Access, Permission};
 use crate::audit::Change;
 use crate::decision::Decision;
 use crate::event::EventType;
@@ -74,6 +75,11 @@ pub struct LegalHold {
     pub reason: String,
     /// Time at which the hold began. A new reason does not change it.
     pub held_at: Timestamp,
+}
+
+impl LegalHold {
+    /// The callers that read, set and release holds (decision H3).
+    pub const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase);
 }
 
 impl HoldDraft {

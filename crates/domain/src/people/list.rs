@@ -2,7 +2,8 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{CustomFields, Employee, Role, Status};
+use super::{CustomFields, Employee, LegalHold, Role, Status};
+use crate::access::Access;
 use crate::external_id;
 use crate::fields::StringEnum;
 use crate::id::{DepartmentId, EmployeeId};
@@ -108,10 +109,24 @@ pub enum Expand {
     Department,
     /// The people who report to the person directly.
     DirectReports,
+    /// The legal hold on the data of the person, for the callers of [`LegalHold::ACCESS`].
+    LegalHold,
 }
 
 impl StringEnum for Expand {
     const NAME: &'static str = "EmployeeExpand";
+}
+
+impl Expand {
+    /// Returns the access that a path needs beside that to the person. Departments are read with the scopes of
+    /// employees (decision B3).
+    #[must_use]
+    pub const fn access(self) -> Option<Access> {
+        match self {
+            Self::Manager | Self::Department | Self::DirectReports => None,
+            Self::LegalHold => Some(LegalHold::ACCESS),
+        }
+    }
 }
 
 impl Filter {

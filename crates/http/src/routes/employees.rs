@@ -202,6 +202,11 @@ fn expandable_members() -> Vec<Member> {
             "The department. Present with `expand=department`.",
         ),
         field("direct_reports", reports, &about),
+        field(
+            "legal_hold",
+            nullable(reference_to("LegalHold")),
+            "The legal hold on the data of the person. Present with `expand=legal_hold`, for keys that may read it.",
+        ),
     ]
 }
 

@@ -1,6 +1,6 @@
 //! Legal holds on the data of people (decision H3).
 
-use candor_domain::access::{Access, Permission};
+use candor_domain::access::Access;
 use candor_domain::id::{EmployeeKind, Kind};
 use candor_domain::people::{HoldDraft, LegalHold};
 use candor_service::Services;
@@ -11,7 +11,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{Route, RouteGroup, Work};
 use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of};
 
-const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase);
+const ACCESS: Access = LegalHold::ACCESS;
 
 const ROUTES: &[Route] = &[
     Route::get("/employees/{id}/legal-hold", ACCESS, get)

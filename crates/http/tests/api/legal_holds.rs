@@ -43,6 +43,37 @@ async fn hold_is_set_replaced_and_released_with_events() {
 }
 
 #[tokio::test]
+async fn hold_is_expanded_for_keys_that_may_read_it() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let employee = person(world, "joe", "employee", None).await;
+        let path = format!("/v1/employees/{employee}/legal-hold");
+        let expanded =
+            [format!("/v1/employees/{employee}?expand=legal_hold"), "/v1/employees?expand=legal_hold".into()];
+        let holds = async || {
+            let [one, page] = [world.get(&expanded[0]).await.json(), world.get(&expanded[1]).await.json()];
+            let page = page["data"].as_array().unwrap().iter().find(|row| row["id"] == one["id"]).unwrap().clone();
+            [one["legal_hold"].clone(), page["legal_hold"].clone()]
+        };
+        assert_eq!(holds().await, [json!(null), json!(null)], "{}", shared.name);
+        world.ask("PUT", &path).json(&json!({"reason": "Lawsuit"})).send().await;
+        let hold = world.get(&path).await.json();
+        assert_eq!(holds().await, [hold.clone(), hold], "{}", shared.name);
+        assert!(world.get(&format!("/v1/employees/{employee}")).await.json().get("legal_hold").is_none());
+        let reader = Permissions::NONE.with(Permission::EmployeesRead);
+        for (scopes, level) in
+            [(reader, AccessLevel::Admin), (reader.with(Permission::EmployeesErase), AccessLevel::Standard)]
+        {
+            let key = world.key(scopes, level, Environment::Live).await;
+            for path in &expanded {
+                let response = world.bare("GET", path).key(&key).send().await;
+                assert_eq!(response.refusal(), (403, "permission_denied".to_owned()), "{} {path}", shared.name);
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn hold_survives_other_changes_of_the_person() {
     for shared in every_store().await {
         let world = &shared.world;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 
-use candor_domain::access::Permission;
+use candor_domain::access::Access;
 use candor_domain::decision::Resource;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
@@ -30,8 +30,8 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
     /// Referenced resources that were read for a page.
     type Included;
 
-    /// Returns the additional permission that a path needs: that of the family of the inlined resource.
-    fn permission(path: Self::Path) -> Option<Permission>;
+    /// Returns the additional access that a path needs: that of the family of the inlined resource.
+    fn access(path: Self::Path) -> Option<Access>;
 
     /// Number of resources whose references are read together. Smaller where the references may be large.
     fn at_a_time(_: &[Self::Path]) -> usize {
@@ -108,7 +108,7 @@ pub(crate) async fn page<T: Expandable, F>(
     listing: TypedListing<T>,
 ) -> Result<Reply, Error> {
     context.authorize()?;
-    check_permissions::<T>(context, &request.expand)?;
+    check_access::<T>(context, &request.expand)?;
     let mut page = services.store.page(context.caller.tenant, listing).await?;
     visible::narrow(services, context, &mut page.items).await?;
     if request.expand.is_empty() {
@@ -147,7 +147,7 @@ pub(crate) async fn one<T: Expandable>(
     if paths.is_empty() {
         return visible::reply(services, context, &row).await;
     }
-    check_permissions::<T>(context, &paths)?;
+    check_access::<T>(context, &paths)?;
     let visible_row = visible::as_shown(services, context, &row).await?;
     let inlined_resources = T::find(services, context, &paths, std::slice::from_ref(&visible_row.value)).await?;
     let mut body = vec![];
@@ -163,8 +163,11 @@ pub(crate) fn show<T: Expandable>(found: &T::Included, resource: &T, out: &mut V
     Ok(())
 }
 
-/// Checks the permission to read the families of resources that the paths inline.
-fn check_permissions<T: Expandable>(context: &RequestContext, paths: &[T::Path]) -> Result<(), Error> {
-    let mut missing_permissions = paths.iter().filter_map(|path| T::permission(*path));
-    missing_permissions.try_for_each(|permission| context.caller.require(permission)).map_err(Error::from)
+/// Checks the access to the families of resources that the paths inline.
+fn check_access<T: Expandable>(context: &RequestContext, paths: &[T::Path]) -> Result<(), Error> {
+    for access in paths.iter().filter_map(|path| T::access(*path)) {
+        access.admit(&context.caller)?;
+        access.admin_context().map_or(Ok(()), |admin_context| context.caller.require_admin(admin_context))?;
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Objectives (§4.2, decisions C).
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::audit;
 use candor_domain::counts::CountRequest;
 use candor_domain::fields::Reference;
@@ -54,10 +54,10 @@ impl Expandable for Objective {
     type Path = Expand;
     type Included = Included;
 
-    fn permission(path: Expand) -> Option<Permission> {
+    fn access(path: Expand) -> Option<Access> {
         match path {
-            Expand::Owner => Some(Permission::EmployeesRead),
-            Expand::LinkedSummaries => Some(Permission::SummariesRead),
+            Expand::Owner => Some(Access::scope(Permission::EmployeesRead)),
+            Expand::LinkedSummaries => Some(Access::scope(Permission::SummariesRead)),
             Expand::Parent => None,
         }
     }

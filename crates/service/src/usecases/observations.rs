@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::catalog::Attribute;
 use candor_domain::counts::CountRequest;
 use candor_domain::decision::Decision;
@@ -42,9 +42,9 @@ impl Expandable for Observation {
     type Path = Expand;
     type Included = Included;
 
-    fn permission(path: Expand) -> Option<Permission> {
+    fn access(path: Expand) -> Option<Access> {
         match path {
-            Expand::Employee => Some(Permission::EmployeesRead),
+            Expand::Employee => Some(Access::scope(Permission::EmployeesRead)),
             Expand::Attributes => None,
         }
     }

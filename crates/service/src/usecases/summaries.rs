@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use candor_domain::access::Permission;
+use candor_domain::access::{Access, Permission};
 use candor_domain::external_id::ExternallyIdentified;
 use candor_domain::fields::Reference;
 use candor_domain::id::{EmployeeId, Id, Kind, ObjectiveKind, ObservationId, ObservationKind, SummaryId};
@@ -45,12 +45,12 @@ impl Expandable for Summary {
     type Path = Expand;
     type Included = Included;
 
-    fn permission(path: Expand) -> Option<Permission> {
-        Some(match path {
+    fn access(path: Expand) -> Option<Access> {
+        Some(Access::scope(match path {
             Expand::Employee | Expand::Author => Permission::EmployeesRead,
             Expand::IncludedObjectives => Permission::ObjectivesRead,
             Expand::IncludedObservations => Permission::ObservationsRead,
-        })
+        }))
     }
 
     fn at_a_time(paths: &[Expand]) -> usize {

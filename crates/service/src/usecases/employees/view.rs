@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use candor_domain::access::Permission;
+use candor_domain::access::Access;
 use candor_domain::catalog::Department;
 use candor_domain::id::EmployeeId;
 use candor_domain::params::Params;
@@ -31,6 +31,7 @@ pub(crate) struct Included {
     managers: Inlined<Employee>,
     departments: Inlined<Department>,
     reports: Option<Reports>,
+    has_holds: bool,
 }
 
 /// Direct reports of the first people of a page, by manager.
@@ -44,9 +45,8 @@ impl Expandable for Employee {
     type Path = Expand;
     type Included = Included;
 
-    /// Departments are read with the scopes of employees (decision B3).
-    fn permission(_: Expand) -> Option<Permission> {
-        None
+    fn access(path: Expand) -> Option<Access> {
+        path.access()
     }
 
     fn at_a_time(paths: &[Expand]) -> usize {
@@ -73,7 +73,7 @@ impl Expandable for Employee {
             expand::inline_referenced(services, context, paths.contains(&Expand::Department), departments),
             reports,
         )?;
-        Ok(Included { managers, departments, reports })
+        Ok(Included { managers, departments, reports, has_holds: paths.contains(&Expand::LegalHold) })
     }
 
     fn count_covered(included: &Included, items: &[Self]) -> usize {
@@ -87,7 +87,8 @@ impl Expandable for Employee {
         shown.member("department", departments.map(|all| self.department_id.and_then(|id| all.get(&id))))?;
         let reports = found.reports.as_ref();
         let reports = reports.map(|reports| reports.by_manager.get(&self.id).map_or(&[][..], Vec::as_slice));
-        shown.member("direct_reports", reports)
+        shown.member("direct_reports", reports)?;
+        shown.member("legal_hold", found.has_holds.then(|| self.legal_hold()))
     }
 }
 
