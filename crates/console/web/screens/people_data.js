@@ -10,7 +10,7 @@ import { can, isBound, isOperator } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
 import { Button, Card, Empty, Facts, Field, Id, Problem, Shown, Skeleton, Status, Table, Time,
   fieldError } from "../lib/ui.js";
-import { html, useEffect, useRef, useState } from "../lib/view.js";
+import { html, useEffect, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 
 /** @typedef {import("../types").Employee} Employee */
@@ -30,7 +30,7 @@ const countsOf = (counts) => Object.entries(counts).filter(([, count]) => count 
 export function PersonData({ person, onSaved }) {
   const [dialog, setDialog] = useState("");
   const close = () => setDialog("");
-  const hold = useGet(`/employees/${person.id}/legal-hold`);
+  const hold = useGet(isErased(person) ? null : `/employees/${person.id}`, { expand: "legal_hold" });
   const take = useAction(async () => {
     const { data } = await request("GET", /** @type {string} */ (`/employees/${person.id}/personal-data`),
       { lines: true });
@@ -41,12 +41,11 @@ export function PersonData({ person, onSaved }) {
     return html`<${Card} title=${t.data.title}><p>${t.data.erased}
       ${" "}<a href=${href("/people", { view: "erasures" })}>${t.data.receipts}</a></p></${Card}>`;
   }
-  // A 404 says that there is no hold; another failure says nothing. A failed read keeps the former answer.
-  const free = useRef("");
-  if (!hold.isLoading) free.current = hold.error?.status === 404 ? person.id : "";
-  const isFree = free.current === person.id;
-  const held = hold.error ? null : hold.data;
-  const isKnown = isFree || held !== null;
+  // A failed read says nothing about the hold.
+  const read = hold.error ? null : hold.data;
+  const held = read?.legal_hold ?? null;
+  const isFree = read !== null && held === null;
+  const isKnown = read !== null;
   const isGone = person.status === "deactivated";
   const actions = html`
     <${Button} busy=${take.isBusy} onClick=${take.run}>${t.data.take}</${Button}>
