@@ -16,8 +16,8 @@ pub(crate) enum ErasureCommand {
     Ledger,
     /// Repeat the erasures of a ledger that a restored database does not have
     ///
-    /// Run the command after a restore, before the service starts. It may be repeated, also after an interruption.
-    /// It first sets and ends legal holds as the ledger tells. The exit status is 0 if nothing is left to do: people
+    /// Run the command after a restore, before the service starts, again after an interruption. Legal holds are set and
+    /// ended first, as the ledger tells. The exit status is 0 if nothing is left to do: people
     /// who are not in the database need no erasure, and an erasure from which a hold keeps data waits for its end.
     #[command(after_help = "Example:\n  candor erasure apply /var/lib/candor-ledger/erasures.jsonl")]
     Apply {

@@ -128,7 +128,7 @@ Example:
     },
     /// Copy the embedded database into a new file and check the copy; the service may run
     ///
-    /// The file contains all committed data. It does not contain the master key: store that separately. On
+    /// The file contains all committed data, but not the master key: store that separately. On
     /// PostgreSQL, use pg_dump.
     #[command(after_help = "Example:\n  candor backup /var/backups/candor-$(date +%F).db")]
     Backup {
@@ -154,7 +154,7 @@ Example:
     Key(KeyCommand),
     /// Print a one-time link that opens the console signed in
     ///
-    /// The link can be opened once within 30 minutes. Its API key has the admin level, ends after a day and is
+    /// The link can be opened once within 30 minutes. The API key behind it has the admin level, ends after a day and is
     /// listed like others.
     #[command(after_help = "\
 Examples:

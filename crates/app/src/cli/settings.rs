@@ -7,6 +7,11 @@ use crate::config::Setting;
 /// Heading of the settings' flags in the help of a command.
 const HEADING: &str = "Settings";
 
+/// Id of the flag that names the file with settings.
+const CONFIG: &str = "config";
+/// Id of the flag for output in JSON.
+const JSON: &str = "json";
+
 /// Settings shown for commands that only use the database.
 const OF_THE_DATABASE: [Setting; 5] =
     [Setting::DatabaseUrl, Setting::DatabasePool, Setting::DataDir, Setting::Log, Setting::LogFormat];
@@ -17,13 +22,27 @@ const OF_THE_LISTENERS: [Setting; 2] = [Setting::Listen, Setting::AdminListen];
 /// Commands that run or check a service; their help shows all settings.
 const SERVICE: [&str; 4] = ["dev", "serve", "config", "doctor"];
 /// Commands that only use the database; their help shows [`OF_THE_DATABASE`].
-const DATABASE: [&str; 8] = ["migrate", "copy", "backup", "restore", "org", "key", "rekey", "erasure"];
+const DATABASE: [&str; 7] = ["migrate", "copy", "backup", "restore", "org", "key", "rekey"];
 /// Commands that create links; their help also shows the base of links.
 const LINKS: [&str; 1] = ["console"];
 
-/// Adds the relevant settings to each command's help.
+/// Commands that read no settings; their help does not show the file with settings.
+const WITHOUT_SETTINGS: [&str; 8] =
+    ["login", "logout", "profiles", "api", "export", "import", "completions", "manual"];
+
+/// Adds the relevant settings to each command's help, and removes the general flags that the command does not use.
 pub(super) fn with_settings_shown(root: Command) -> Command {
+    let general_flags: Vec<Arg> = root.get_arguments().cloned().collect();
+    let without = |command: Command, id: &str| {
+        command.args(general_flags.iter().filter(|flag| flag.get_id() == id).map(|flag| flag.clone().hide(true)))
+    };
     root.mut_subcommands(|command| match command.get_name() {
+        name if WITHOUT_SETTINGS.contains(&name) => without(command, CONFIG),
+        "connector" => command
+            .mut_subcommand("create", |create| create.args(flags(OF_THE_DATABASE)))
+            .mut_subcommand("check", |check| without(check, CONFIG)),
+        // The ledger has lines of JSON in any case.
+        "erasure" => command.args(flags(OF_THE_DATABASE)).mut_subcommand("ledger", |ledger| without(ledger, JSON)),
         name if SERVICE.contains(&name) => command.args(flags(Setting::ALL.iter().map(|(_, setting)| *setting))),
         name if DATABASE.contains(&name) => command.args(flags(OF_THE_DATABASE)),
         name if LINKS.contains(&name) => {

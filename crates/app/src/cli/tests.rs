@@ -59,6 +59,10 @@ fn command_help_lists_its_settings_with_defaults() {
     }
     for (words, has, has_not) in [
         (&["candor", "import"][..], "--dry-run", "--database-url"),
+        (&["candor", "connector", "create"], "--database-url", "--listen"),
+        (&["candor", "connector", "check"], "--write", "--database-url"),
+        (&["candor", "erasure", "ledger"], "--database-url", "--json"),
+        (&["candor", "erasure", "scrub"], "--json", "--listen"),
         (&["candor", "key", "list"], "--database-url", "--webhooks-timeout"),
         (&["candor", "migrate"], "--database-url", "--listen"),
         (&["candor", "completions"], "<SHELL>", "--log"),
@@ -66,6 +70,42 @@ fn command_help_lists_its_settings_with_defaults() {
     ] {
         let text = help(words);
         assert!(text.contains(has) && !text.contains(has_not), "{text}");
+    }
+}
+
+#[test]
+fn command_help_has_a_config_file_only_beside_settings() {
+    for command in commands() {
+        let name = command.get_bin_name().unwrap();
+        let shown_flags: Vec<_> = command.get_arguments().filter(|argument| !argument.is_hide_set()).collect();
+        let has_settings = shown_flags.iter().any(|flag| flag.get_help_heading() == Some("Settings"));
+        assert_eq!(shown_flags.iter().any(|flag| flag.get_id() == "config"), has_settings, "{name}");
+        let words: Vec<_> = name.split(' ').chain(["--help"]).collect();
+        assert_eq!(help(&words[..words.len() - 1]).contains("--config"), has_settings, "{name}");
+    }
+    assert!(help(&["candor"]).contains("--config"));
+}
+
+/// Words that refer to an earlier sentence or ask, with which no sentence of a help begins.
+const VAGUE_WORDS: [&str; 9] = ["It", "Its", "What", "Who", "How", "Where", "Why", "When", "They"];
+
+#[test]
+fn sentence_of_help_names_its_subject() {
+    let mut root = command_line();
+    root.build();
+    let groups =
+        root.get_subcommands().filter(|command| command.get_name() != "help").cloned().collect::<Vec<_>>();
+    for command in commands().into_iter().chain(groups).chain([root]) {
+        let help_texts = [command.get_about(), command.get_long_about(), command.get_after_help()];
+        let argument_texts =
+            command.get_arguments().flat_map(|argument| [argument.get_help(), argument.get_long_help()]);
+        let texts = help_texts.into_iter().chain(argument_texts).flatten().map(ToString::to_string);
+        for text in texts {
+            for sentence in text.split("\n\n").flat_map(|paragraph| paragraph.split(". ")) {
+                let first_word = sentence.split_whitespace().next().unwrap_or_default();
+                assert!(!VAGUE_WORDS.contains(&first_word), "{}: {sentence}", command.get_name());
+            }
+        }
     }
 }
 

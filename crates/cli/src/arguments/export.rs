@@ -19,7 +19,7 @@ cursor of the feed. Files have temporary names until all rows are in. If the com
 continues from the last checkpoint.
 
 With --follow the command then stays and appends the state of each changed resource. The last row of an id is current. \
-What is erased or removed in the service is taken out of the files, and removed.ndjson lists the ids. Ctrl-C ends the \
+Rows that are erased or removed in the service are taken out of the files, and removed.ndjson lists the ids. Ctrl-C ends the \
 command; the same command continues later, for up to 30 days. With --compact only the last row of each id stays.
 
 The exit status is that of `candor api`, and 130 after Ctrl-C during the export.

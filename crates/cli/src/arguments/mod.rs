@@ -42,7 +42,7 @@ Example:
 
 /// Arguments of `candor login`.
 #[derive(Debug, Args)]
-#[command(after_help = "The key is read from the terminal without echo, or from standard input. It is stored \
+#[command(after_help = "The key is read from the terminal without echo, or from standard input, and stored \
                         only if the service accepts it, in $XDG_CONFIG_HOME/candor/profiles.toml or \
                         ~/.config/candor/profiles.toml, which only you can read. `candor logout` removes the \
                         profile.
