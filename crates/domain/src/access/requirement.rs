@@ -17,8 +17,9 @@ enum Key {
     Connector,
 }
 
-/// The callers that an operation admits: key, scope, admin context, environment, and the need to see the whole
-/// data set.
+/// The callers that an operation admits.
+///
+/// They are told by key, scope, admin context, environment, and the need to see the whole data set.
 ///
 /// ```
 /// use candor_domain::access::{Access, AdminContext, Permission};
@@ -76,7 +77,7 @@ impl Access {
         Self::new(Key::Scope(scope), Some(AdminContext::Organization))
     }
 
-    /// Keys with this scope that may write to people: keys that act for no person, and bound keys of org admins.
+    /// Keys with this scope that may write to people. These act for no person, or for an org admin.
     #[must_use]
     pub const fn people_writer(scope: Permission) -> Self {
         Self::new(Key::Scope(scope), Some(AdminContext::People))
@@ -158,9 +159,10 @@ impl Access {
         self.admin_context.is_some() || !has_contents_only
     }
 
-    /// Returns `true` if the caller of a write of this operation is read from the store: a write that can give access
-    /// that lasts, and each write of a key that acts for an org admin, whose role opens objectives of the organization
-    /// and hidden observations (decision B4).
+    /// Returns `true` if the caller of a write of this operation is read from the store.
+    ///
+    /// Such a write can give access that lasts. Each write of a key that acts for an org admin is one, too, because the
+    /// role opens objectives of the organization and hidden observations (decision B4).
     #[must_use]
     pub fn needs_fresh_caller(&self, caller: &Caller) -> bool {
         self.gives_access() || caller.person.is_some_and(|person| person.is_org_admin)
@@ -178,8 +180,9 @@ impl Access {
         self.needs_full_sight
     }
 
-    /// Checks what does not depend on the request: kind of the key, environment, scope, and the need to see the
-    /// whole data set, in this order (decision A13).
+    /// Checks the requirements that do not depend on the request.
+    ///
+    /// The order is: kind of the key, environment, scope, the need to see the whole data set (decision A13).
     ///
     /// # Errors
     /// [`PermissionDenied::ConnectorKey`], [`PermissionDenied::NoConnectorKey`],

@@ -1,4 +1,4 @@
-//! Finds the address of a person in a text, in each of its spellings (decision D4), also where a message was truncated.
+//! Finds the address of a person in a text. Each spelling counts (decision D4), also where a message was truncated.
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -15,8 +15,9 @@ const ELLIPSIS: char = '…';
 /// Number of digits of the longest code of a letter.
 const CODE_CHARS: usize = 6;
 
-/// A text in the form in which mailboxes and names are compared: in lower case, composed (NFC), and without the escapes of
-/// letters that messages about files have.
+/// A text in the form in which mailboxes and names are compared.
+///
+/// It is in lower case, composed (NFC), and has no escapes of letters, as messages about files have.
 #[derive(Debug, Clone)]
 pub(super) struct ComparedText(String);
 
@@ -88,7 +89,7 @@ impl Mailbox {
         false
     }
 
-    /// Returns `true` if a truncated part of the text ends with the beginning of the address, with the domain in letters or
+    /// Returns `true` if a truncated part of the text ends with the beginning of the address. The domain may be in letters or
     /// as it is registered.
     fn is_truncated_in(&self, text: &str) -> bool {
         let Self { local, domain } = self;

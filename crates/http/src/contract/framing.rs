@@ -20,8 +20,8 @@ use crate::response::error_response::ErrorResponse;
 
 /// Maximum size of a JSON body, in bytes (decision A15).
 pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
-/// Maximum size of a body without an API key, in bytes: a code or a token with its form. No budget counts these bodies,
-/// so they are no larger than the buffers of their connection.
+/// Maximum size of a body without an API key, in bytes. It has a code or a token, with its form. No budget counts these
+/// bodies, so they are no larger than the buffers of their connection.
 pub(crate) const MAX_ANONYMOUS_BODY_BYTES: usize = 8 * 1024;
 /// Maximum size of a request head, in bytes: several times the size of legitimate heads.
 const MAX_HEAD_BYTES: usize = 48 * 1024;
@@ -149,7 +149,7 @@ impl BodyError {
     }
 }
 
-/// Maximum size of a refused request's body that is still read, so that the connection can be reused.
+/// Maximum size of a refused request's body that is still read. The connection can then be reused.
 const PASSED_OVER_BYTES: u64 = 64 * 1024;
 /// Timeout for reading the body of a refused request.
 const PASSED_OVER_TIME: Duration = Duration::from_secs(2);
