@@ -4,11 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use candor_domain::access::{
-    AccessLevel, AllowedNetworks, BoundPerson, Caller, Environment, Permissions, Quotas, Tenant,
-};
-use candor_domain::audit::Origin;
-use candor_domain::id::{EmployeeId, KeyId, ObservationId, OrganizationId, RequestId};
+use candor_domain::access::{BoundPerson, Caller, Environment, Tenant};
+use candor_domain::id::{EmployeeId, ObservationId, OrganizationId};
 use candor_domain::json::{Object, Value};
 use candor_domain::observation::{Observation, Type};
 use candor_domain::params::Params;
@@ -26,12 +23,10 @@ use candor_service::{Reply, RequestContext, ServiceSettings, Services};
 use candor_store_postgres::{PostgresOptions, PostgresStore, distribute, migrate};
 use candor_store_testkit::Random;
 use candor_test_postgres::{TestDatabase, is_spread, template};
-use ulid::Ulid;
 
 use crate::stores;
+use crate::support::{KEY, NOON, call_of};
 
-const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
-const KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// Number of shards per table on a cluster.
 const SHARDS: u16 = 4;
 
@@ -111,29 +106,9 @@ impl SearchTest {
 
     /// Returns a request with a key bound to a person, or with an unbound key.
     fn call_for(&self, person: Option<EmployeeId>) -> RequestContext {
-        let caller = Caller {
-            tenant: self.tenant,
-            key: KeyId::from_ulid(Ulid(1)),
-            name: "Admin".to_owned(),
-            scopes: Permissions::ALL,
-            level: AccessLevel::Admin,
-            person: person.map(|id| BoundPerson { id, is_org_admin: false }),
-            expires_at: None,
-            connector: None,
-            quotas: Quotas::DEFAULT,
-            allowed_networks: AllowedNetworks::EVERYWHERE,
-        };
-        RequestContext {
-            caller: Arc::new(caller),
-            admission: None,
-            request: RequestId::from_ulid(Ulid(9)),
-            origin: Origin::default(),
-            idempotency: None,
-            precondition: None,
-            unexpected_fields: None,
-            admin_context: None,
-            dry_run: false,
-        }
+        let call = call_of(self.tenant);
+        let person = person.map(|id| BoundPerson { id, is_org_admin: false });
+        RequestContext { caller: Arc::new(Caller { person, ..Caller::clone(&call.caller) }), ..call }
     }
 
     /// Creates an observation, usually a millisecond or two after the previous one.
