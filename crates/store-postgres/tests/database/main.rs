@@ -9,8 +9,10 @@ mod by_tenant;
 mod cluster;
 mod conversations;
 mod crowds;
+mod plans;
 mod schema;
 mod server;
+mod statements;
 #[path = "../support/mod.rs"]
 mod support;
 mod teams;

@@ -2,8 +2,6 @@
 //! the pages.
 
 use std::collections::HashSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
@@ -21,50 +19,15 @@ use candor_store_testkit::fixtures::joins;
 use candor_store_testkit::{Fixtures, Random, sort_entries, walk};
 use candor_tables::rows;
 use candor_test_postgres::TestDatabase;
-use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::set_default;
-use tracing::{Event, Metadata, Subscriber};
 
+use crate::statements::SentStatements;
 use crate::support;
 
 /// Number of people who report to a lead, and so indirectly to the boss.
 const INDIRECT: usize = 2_000;
 const LEADS: usize = 20;
 const OTHERS: usize = 600;
-
-/// Counter of the statements that the store sends.
-#[derive(Debug, Clone, Default)]
-struct Statements(Arc<AtomicUsize>);
-
-impl Statements {
-    fn take(&self) -> usize {
-        self.0.swap(0, Ordering::SeqCst)
-    }
-}
-
-impl Subscriber for Statements {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "candor_store_postgres::connection::session"
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        if event.metadata().fields().field("statement").is_some() {
-            self.0.fetch_add(1, Ordering::SeqCst);
-        }
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
-}
 
 /// A boss with a team of thousands, and rows about every person.
 struct Company {
@@ -153,14 +116,14 @@ async fn list_for_two_thousand_reports_takes_two_statements() {
     let Some(database) = support::database() else { return };
     let company = Company::new(&database).await;
     company.objectives(1_000).await;
-    let statements = Statements::default();
+    let statements = SentStatements::default();
     let _counting = set_default(statements.clone());
     // One statement counts, one reads. The first list of managers also opens a connection for slow reads, which
     // queries the language of the server's messages.
     let table = [(Family::Employees, 2), (Family::Employees, 2), (Family::Managers, 3), (Family::Managers, 2)];
     for (family, most) in table {
         assert_eq!(company.first_page(family).await.len(), 50);
-        assert_eq!(statements.take(), most, "{family:?}");
+        assert_eq!(statements.take().len(), most, "{family:?}");
     }
 }
 
