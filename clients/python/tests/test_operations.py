@@ -53,7 +53,7 @@ def operations(client: object) -> set[str]:
         return {name for name, _ in members if not name.startswith("_") and name not in others}
 
     # `export` has tests of its own.
-    others = {"with_answer", "dry_run", "request", "close", "aclose", "export"}
+    others = {"with_response", "dry_run", "request", "close", "aclose", "export"}
     found = methods(client) - others
     for name, resource in vars(client).items():
         if not name.startswith("_"):
@@ -186,7 +186,7 @@ def test_every_page_of_a_list_is_read(client: Candor) -> None:
     assert [department["name"] for department in listed] == [f"D{number}" for number in range(7)]
     first: Page[Any] = listed.first()
     assert (len(first.data), first.has_more) == (3, True)
-    assert first.answer and (first.answer.request_id or "").startswith("req_")
+    assert first.response and (first.response.request_id or "").startswith("req_")
     rest = client.departments.list(limit=10, sort="name", cursor=first.next_cursor or "").first()
     assert (len(rest.data), rest.has_more) == (4, False)
 
@@ -206,14 +206,14 @@ def test_dry_run_has_the_effects_of_a_call_and_changes_nothing(client: Candor) -
         client.dry_run(client.employees.create, email="dry@example.com", first_name="Dry", last_name="Run")
 
 
-def test_answer_has_request_id_quota_and_version(client: Candor) -> None:
-    created = client.with_answer(client.departments.create, name="Sales", idempotency_key="k")
-    assert (created.info.status, created.data["name"], created.info.replayed) == (201, "Sales", False)
-    assert created.info.rate_limit and created.info.rate_limit.limit > created.info.rate_limit.remaining
-    again = client.with_answer(client.departments.create, name="Sales", idempotency_key="k")
-    assert (again.info.replayed, again.data["id"]) == (True, created.data["id"])
+def test_response_has_request_id_quota_and_version(client: Candor) -> None:
+    created = client.with_response(client.departments.create, name="Sales", idempotency_key="k")
+    assert (created.status, created.data["name"], created.replayed) == (201, "Sales", False)
+    assert created.rate_limit and created.rate_limit.limit > created.rate_limit.remaining
+    again = client.with_response(client.departments.create, name="Sales", idempotency_key="k")
+    assert (again.replayed, again.data["id"]) == (True, created.data["id"])
     with pytest.raises(NotModifiedError):
-        client.departments.get(created.data["id"], if_none_match=created.info.etag)
+        client.departments.get(created.data["id"], if_none_match=created.etag)
     with pytest.raises(ConflictError) as refused:
         client.departments.update(created.data["id"], name="S", if_match='"0"')
     assert refused.value.status == 412

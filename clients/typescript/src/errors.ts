@@ -1,7 +1,7 @@
 // Errors: one base class, one subclass for each code of the service, and one for requests without an answer.
 
 import type { ErrorDetail, ErrorResponse } from "./generated/types.js";
-import type { AnswerInfo } from "./response.js";
+import type { ResponseInfo } from "./response.js";
 
 /** Base class of every error that this library throws for a request. */
 export class CandorError extends Error {
@@ -37,7 +37,7 @@ export class ApiError extends CandorError {
   /** Seconds to wait before a retry, from `Retry-After`. */
   readonly retryAfter: number | undefined;
 
-  constructor(answer: AnswerInfo, body: Partial<ErrorResponse> | undefined) {
+  constructor(answer: ResponseInfo, body: Partial<ErrorResponse> | undefined) {
     const error = body?.error;
     const reason = error?.message ?? `The service answered ${answer.status}.`;
     const details = Array.isArray(error?.details) ? error.details : [];

@@ -8,7 +8,7 @@ import { exportLines, type ExportOptions } from "./export.js";
 import { Resources } from "./generated/resources.js";
 import type { CsvReport, ExportLine } from "./generated/types.js";
 import { type ClientOptions, Core, type RawRequest, requested } from "./request.js";
-import { AnswerPromise } from "./response.js";
+import { ResponsePromise } from "./response.js";
 
 type Callable = (...parameters: unknown[]) => unknown;
 
@@ -48,9 +48,9 @@ export class Candor extends AllResources {
    * return; ids and secrets that it would create are null. A CSV file has a form of its own, `CsvReport`.
    */
   dryRun<Parameters extends unknown[], T>(
-    method: (...parameters: Parameters) => AnswerPromise<T>,
+    method: (...parameters: Parameters) => ResponsePromise<T>,
     ...parameters: Parameters
-  ): AnswerPromise<DryRun<T>>;
+  ): ResponsePromise<DryRun<T>>;
   dryRun(method: (...parameters: never[]) => unknown, ...parameters: unknown[]): unknown {
     this.#previews ??= new AllResources(this.#core.ofDryRuns());
     const previews = this.#previews as object as Record<string, Callable & Record<string, Callable>>;
@@ -68,9 +68,9 @@ export class Candor extends AllResources {
    *
    * `path` is that of the API document, with or without `/v1`. It is retried and answered as the other methods are.
    */
-  request<T = unknown>(method: string, path: string, request: RawRequest = {}): AnswerPromise<T> {
+  request<T = unknown>(method: string, path: string, request: RawRequest = {}): ResponsePromise<T> {
     const { body, query, ...options } = request;
-    return new AnswerPromise<T>(this.#core, requested(method, path, body, query), options);
+    return new ResponsePromise<T>(this.#core, requested(method, path, body, query), options);
   }
 
   /**
@@ -99,7 +99,7 @@ export { EmployeeImport } from "./employees.js";
 export { type ChangesOptions, EventFeed, type FollowOptions, isKnownEvent } from "./events.js";
 export { type ExportOptions, isExportRow } from "./export.js";
 export { Page, PagePromise } from "./pages.js";
-export { AnswerPromise, type Answer, type AnswerInfo, type RateLimitState } from "./response.js";
+export { type ApiResponse, type RateLimitState, type ResponseInfo, ResponsePromise } from "./response.js";
 export type { ClientOptions, LogEntry, RawRequest, RequestOptions } from "./request.js";
 export { isThinEvent, webhooks, WebhookVerificationError } from "./webhooks.js";
 export type { DeliveredEvent, UnwrapOptions, WebhookHeaders } from "./webhooks.js";

@@ -1,7 +1,7 @@
 // Lists: a page at a time, or entry by entry across pages.
 
 import type { Core, RequestOptions, Spec } from "./request.js";
-import { type Answer, type AnswerInfo, AnswerPromise } from "./response.js";
+import { type ApiResponse, type ResponseInfo, ResponsePromise } from "./response.js";
 
 interface RawPage<T> {
   data: T[];
@@ -15,14 +15,14 @@ export class Page<T> implements AsyncIterable<T> {
   /** Position after this page: store it, and pass it as `cursor` to continue later. */
   readonly nextCursor: string | null;
   readonly hasMore: boolean;
-  readonly answer: AnswerInfo;
+  readonly response: ResponseInfo;
   readonly #next: (cursor: string) => PagePromise<T>;
 
-  constructor(answer: Answer<RawPage<T>>, next: (cursor: string) => PagePromise<T>) {
-    this.data = answer.data.data;
-    this.nextCursor = answer.data.next_cursor;
-    this.hasMore = answer.data.has_more;
-    this.answer = answer;
+  constructor(response: ApiResponse<RawPage<T>>, next: (cursor: string) => PagePromise<T>) {
+    this.data = response.data.data;
+    this.nextCursor = response.data.next_cursor;
+    this.hasMore = response.data.has_more;
+    this.response = response;
     this.#next = next;
   }
 
@@ -43,11 +43,11 @@ export class Page<T> implements AsyncIterable<T> {
 }
 
 /** A list. `await` returns its first page, and `for await` yields every entry. */
-export class PagePromise<T> extends AnswerPromise<Page<T>> implements AsyncIterable<T> {
+export class PagePromise<T> extends ResponsePromise<Page<T>> implements AsyncIterable<T> {
   constructor(core: Core, spec: Spec, options?: RequestOptions) {
     const next = (cursor: string): PagePromise<T> =>
       new PagePromise<T>(core, { ...spec, query: { ...spec.query, since: undefined, cursor } }, options);
-    super(core, spec, options, (raw) => new Page(raw as Answer<RawPage<T>>, next));
+    super(core, spec, options, (raw) => new Page(raw as ApiResponse<RawPage<T>>, next));
   }
 
   async *pages(): AsyncGenerator<Page<T>, void, undefined> {

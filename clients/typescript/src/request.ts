@@ -4,7 +4,7 @@
 import { CandorError, ConnectionError, NotModifiedError, TimeoutError, retryAfter, ApiError } from "./errors.js";
 import { ERROR_CLASSES } from "./generated/errors.js";
 import type { ErrorResponse, ExportLine } from "./generated/types.js";
-import { type Answer, ReceivedAnswer } from "./response.js";
+import { type ApiResponse, ReceivedResponse } from "./response.js";
 import { VERSION } from "./version.js";
 
 /** Settings of a client. */
@@ -180,7 +180,7 @@ export class Core {
   }
 
   /** Sends a request until it has an answer that a retry would not change. */
-  async send(asked: Spec, options: RequestOptions = {}): Promise<Answer<unknown>> {
+  async send(asked: Spec, options: RequestOptions = {}): Promise<ApiResponse<unknown>> {
     refuseUnknown(asked, options);
     if (this.#isDry && !asked.hasDryRun) throw new CandorError("The operation has no dry run, so nothing was sent.");
     const spec = this.#isDry ? { ...asked, query: { ...asked.query, dry_run: true } } : asked;
@@ -192,7 +192,7 @@ export class Core {
     const retries = options.maxRetries ?? this.#options.maxRetries ?? MAX_RETRIES;
     const begun = Date.now();
     for (let attempt = 0; ; attempt++) {
-      let outcome: Answer<unknown> | CandorError;
+      let outcome: ApiResponse<unknown> | CandorError;
       try {
         outcome = await this.#attempt(spec, url, init, attempt, timeout, signal);
       } catch (error) {
@@ -215,7 +215,7 @@ export class Core {
     try {
       const init = { ...this.#init(spec, {}), signal: controller.signal };
       const response = await (this.#options.fetch ?? fetch)(this.#base + spec.path + queryString(spec), init);
-      const answer = new ReceivedAnswer<unknown>(response, 0, undefined);
+      const answer = new ReceivedResponse<unknown>(response, 0, undefined);
       if (!response.ok || response.body === null) throw refusal(answer, parse(await response.text(), response));
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (let rest = ""; ; ) {
@@ -256,17 +256,17 @@ export class Core {
     attempt: number,
     timeout: number,
     signal: AbortSignal | undefined,
-  ): Promise<Answer<unknown>> {
+  ): Promise<ApiResponse<unknown>> {
     signal?.throwIfAborted();
     const begun = Date.now();
     const controller = new AbortController();
     const abort = (): void => controller.abort(signal?.reason);
     const timer = setTimeout(() => controller.abort(new TimeoutError(`No answer within ${timeout} ms.`)), timeout);
     signal?.addEventListener("abort", abort, { once: true });
-    let [answer, failure]: [ReceivedAnswer<unknown> | undefined, unknown] = [undefined, undefined];
+    let [answer, failure]: [ReceivedResponse<unknown> | undefined, unknown] = [undefined, undefined];
     try {
       const response = await (this.#options.fetch ?? fetch)(url, { ...init, signal: controller.signal });
-      answer = new ReceivedAnswer<unknown>(response, attempt, undefined);
+      answer = new ReceivedResponse<unknown>(response, attempt, undefined);
       const text = await response.text();
       if (response.status === 304) throw new NotModifiedError("The resource has the version of `ifNoneMatch`.");
       answer.data = parse(text, response);
@@ -315,7 +315,7 @@ function lowercase(headers: Readonly<Record<string, string>> = {}): Record<strin
 }
 
 /** Returns the error for an answer that is not a success. */
-function refusal(answer: ReceivedAnswer<unknown>, data: unknown): ApiError {
+function refusal(answer: ReceivedResponse<unknown>, data: unknown): ApiError {
   const body = data as Partial<ErrorResponse> | undefined;
   const code = body?.error?.code ?? "";
   const Class = (Object.hasOwn(ERROR_CLASSES, code) ? ERROR_CLASSES[code] : undefined) ?? ApiError;

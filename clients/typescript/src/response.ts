@@ -1,4 +1,4 @@
-// Raw answers: status, headers, request id and quota beside the typed body.
+// Responses: status, headers, request id and quota beside the typed body.
 
 import type { Core, RequestOptions, Spec } from "./request.js";
 
@@ -10,27 +10,27 @@ export interface RateLimitState {
   reset: Date;
 }
 
-/** An answer without its body. */
-export interface AnswerInfo {
+/** A response without its body. */
+export interface ResponseInfo {
   status: number;
   headers: Headers;
   requestId: string | undefined;
   rateLimit: RateLimitState | undefined;
   /** Version of the resource, for `ifMatch` and `ifNoneMatch`. */
   etag: string | undefined;
-  /** `true` if this is the stored answer to an earlier request with the same idempotency key. */
+  /** `true` if this is the stored response to an earlier request with the same idempotency key. */
   replayed: boolean;
   /** Number of earlier attempts of this call. */
   retries: number;
 }
 
-/** An answer with its body. */
-export interface Answer<T> extends AnswerInfo {
+/** A response with its body. */
+export interface ApiResponse<T> extends ResponseInfo {
   data: T;
 }
 
-/** A received answer. Its getters parse the headers on each access. */
-export class ReceivedAnswer<T> implements Answer<T> {
+/** A received response. Its getters parse the headers on each access. */
+export class ReceivedResponse<T> implements ApiResponse<T> {
   readonly status: number;
   readonly headers: Headers;
   readonly retries: number;
@@ -63,27 +63,27 @@ export class ReceivedAnswer<T> implements Answer<T> {
   }
 }
 
-/** A promise of the body of an answer. `withResponse()` returns the whole answer. */
-export class AnswerPromise<T> extends Promise<T> {
-  readonly #answer: Promise<Answer<T>>;
+/** A promise of the body of a response. `withResponse()` returns the whole response. */
+export class ResponsePromise<T> extends Promise<T> {
+  readonly #response: Promise<ApiResponse<T>>;
 
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
 
-  constructor(core: Core, spec: Spec, options: RequestOptions | undefined, convert?: (answer: Answer<unknown>) => T) {
-    const answer = core.send(spec, options);
+  constructor(core: Core, spec: Spec, options: RequestOptions | undefined, convert?: (response: ApiResponse<unknown>) => T) {
+    const response = core.send(spec, options);
     const whole = convert
-      ? answer.then((raw) => Object.assign(raw, { data: convert(raw) }))
-      : (answer as Promise<Answer<T>>);
+      ? response.then((raw) => Object.assign(raw, { data: convert(raw) }))
+      : (response as Promise<ApiResponse<T>>);
     super((resolve, reject) => void whole.then((done) => resolve(done.data), reject));
-    this.#answer = whole;
+    this.#response = whole;
   }
 
   /** Returns the body together with status, headers, request id and quota. */
-  withResponse(): Promise<Answer<T>> {
+  withResponse(): Promise<ApiResponse<T>> {
     // The caller handles a failure of the returned promise; that of this one would count as unhandled.
     this.catch(() => {});
-    return this.#answer;
+    return this.#response;
   }
 }

@@ -161,10 +161,10 @@ test("every page of a list is read", async () => {
   const first = await client.departments.list({ limit: 3, sort: "name" });
   const rest = await client.departments.list({ limit: 10, sort: "name", cursor: first.nextCursor! });
   assert.deepEqual([first.data.length, first.hasMore, rest.data.length, rest.hasMore], [3, true, 4, false]);
-  assert.match(first.answer.requestId ?? "", /^req_/);
+  assert.match(first.response.requestId ?? "", /^req_/);
 });
 
-test("answers carry request id, quota and version beside the body", async () => {
+test("responses carry request id, quota and version beside the body", async () => {
   const client = await service.client();
   const created = await client.departments.create({ name: "Sales" }, { idempotencyKey: "k" }).withResponse();
   assert.deepEqual([created.status, created.data.name, created.replayed, created.retries], [201, "Sales", false, 0]);
@@ -217,8 +217,8 @@ test("parameters and options of a call are one object, and classes can be named"
   const person = await create({ email: "a@example.com", first_name: "A", last_name: "B", department_id: id });
   const read = await client.employees.get(person.id, { expand: ["department"], timeout: 5000 });
   assert.equal(read.department?.name, "Sales");
-  const answer = await client.employees.get(person.id).withResponse();
-  const same = client.employees.get(person.id, { ifNoneMatch: answer.etag });
+  const response = await client.employees.get(person.id).withResponse();
+  const same = client.employees.get(person.id, { ifNoneMatch: response.etag });
   await assert.rejects(same, { name: "NotModifiedError" });
 });
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::error::Error;
 use crate::generated::types::{CsvReport, DryRun};
 use crate::request::{Core, Options, Spec};
-use crate::response::Response;
+use crate::response::ApiResponse;
 
 const CSV: &str = "text/csv";
 /// Characters that are percent-encoded in a path: all except letters, digits, `-`, `_`, `.` and `~`.
@@ -109,7 +109,7 @@ impl<T: DeserializeOwned, D> Call<T, D> {
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn with_response(self) -> Result<Response<T>, Error> {
+    pub async fn with_response(self) -> Result<ApiResponse<T>, Error> {
         self.core.send(&self.spec, &self.options).await?.json()
     }
 }

@@ -50,5 +50,5 @@ pub use pages::{Entries, Page, Pages};
 pub use raw::RawRequest;
 /// Headers, methods and statuses, as in the crate `http`.
 pub use reqwest::{Method, StatusCode, header::HeaderMap};
-pub use response::{RateLimitState, Response};
+pub use response::{ApiResponse, RateLimitState};
 pub use secret::Secret;

@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 use crate::request::{Core, Options, Spec};
-use crate::response::Response;
+use crate::response::ApiResponse;
 
 /// One page of a list.
 #[derive(Clone, Debug, Deserialize)]
@@ -75,7 +75,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn with_response(&self) -> Result<Response<Page<T>>, Error> {
+    pub async fn with_response(&self) -> Result<ApiResponse<Page<T>>, Error> {
         self.core.send(&self.spec, &self.options).await?.json()
     }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::client::Candor;
 use crate::error::Error;
 use crate::request::{Core, Options, Spec};
-use crate::response::Response;
+use crate::response::ApiResponse;
 
 impl Candor {
     /// Starts a request by method and path below `/v1`. The request is retried like every other call, and a POST
@@ -82,7 +82,7 @@ impl RawRequest {
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn send(self) -> Result<Response<Bytes>, Error> {
+    pub async fn send(self) -> Result<ApiResponse<Bytes>, Error> {
         self.core.send(&self.spec, &self.options).await
     }
 }

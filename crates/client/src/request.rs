@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use crate::client::{Log, LogEntry};
 use crate::error::{ApiError, Error};
-use crate::response::{Response, header};
+use crate::response::{ApiResponse, header};
 
 /// Longest time from the first attempt to the start of the last one, except for a used-up quota.
 const MAX_WAIT: Duration = Duration::from_secs(30);
@@ -93,7 +93,7 @@ pub(crate) struct Options {
 
 impl Core {
     /// Sends a request until it has a response that a retry would not change.
-    pub(crate) async fn send(&self, spec: &Spec, options: &Options) -> Result<Response<Bytes>, Error> {
+    pub(crate) async fn send(&self, spec: &Spec, options: &Options) -> Result<ApiResponse<Bytes>, Error> {
         let request = self.request(spec, options)?;
         let max_retries = options.max_retries.unwrap_or(self.max_retries);
         let max_wait = options.max_wait.or(self.max_wait);
@@ -197,7 +197,7 @@ impl Core {
         options: &Options,
         request: RequestBuilder,
         retries: u32,
-    ) -> Result<Response<Bytes>, Error> {
+    ) -> Result<ApiResponse<Bytes>, Error> {
         let start = Instant::now();
         let timeout = options.timeout.unwrap_or(self.timeout);
         let response = receive(request, retries, timeout).await;
@@ -234,7 +234,7 @@ pub(crate) fn add_headers(headers: &mut HeaderMap, given: &[(String, String)]) -
 }
 
 /// Receives a response with its body.
-async fn receive(request: RequestBuilder, retries: u32, timeout: Duration) -> Result<Response<Bytes>, Error> {
+async fn receive(request: RequestBuilder, retries: u32, timeout: Duration) -> Result<ApiResponse<Bytes>, Error> {
     let to_error = |error: reqwest::Error| {
         // A timeout of the connection attempt is no `Timeout`: nothing was sent, so `is_unsent` must be true.
         let is_sent = !error.is_connect();
@@ -243,10 +243,10 @@ async fn receive(request: RequestBuilder, retries: u32, timeout: Duration) -> Re
     let response = request.send().await.map_err(|error| to_error(error.without_url()))?;
     let (status, headers) = (response.status(), response.headers().clone());
     let data = response.bytes().await.map_err(|error| to_error(error.without_url()))?;
-    Ok(Response { data, status, headers, retries })
+    Ok(ApiResponse { data, status, headers, retries })
 }
 
-fn check_status(response: Response<Bytes>) -> Result<Response<Bytes>, Error> {
+fn check_status(response: ApiResponse<Bytes>) -> Result<ApiResponse<Bytes>, Error> {
     match response.status {
         StatusCode::NOT_MODIFIED => Err(Error::NotModified),
         status if status.is_success() => Ok(response),

@@ -12,7 +12,7 @@ use crate::error::Error;
 /// A response with its body.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Response<T> {
+pub struct ApiResponse<T> {
     /// Parsed body of the response.
     pub data: T,
     /// Status of the response.
@@ -35,7 +35,7 @@ pub struct RateLimitState {
     pub reset: SystemTime,
 }
 
-impl<T> Response<T> {
+impl<T> ApiResponse<T> {
     /// Returns the id of the request in the logs of the service.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
@@ -65,17 +65,17 @@ impl<T> Response<T> {
         })
     }
 
-    pub(crate) fn map<U>(self, convert: impl FnOnce(T) -> U) -> Response<U> {
-        Response { data: convert(self.data), status: self.status, headers: self.headers, retries: self.retries }
+    pub(crate) fn map<U>(self, convert: impl FnOnce(T) -> U) -> ApiResponse<U> {
+        ApiResponse { data: convert(self.data), status: self.status, headers: self.headers, retries: self.retries }
     }
 }
 
-impl Response<Bytes> {
+impl ApiResponse<Bytes> {
     /// Reads the body as JSON; an empty body counts as `null`.
     ///
     /// # Errors
     /// [`Error::Unreadable`] if the body has another shape.
-    pub fn json<T: DeserializeOwned>(self) -> Result<Response<T>, Error> {
+    pub fn json<T: DeserializeOwned>(self) -> Result<ApiResponse<T>, Error> {
         let body: &[u8] = if self.data.is_empty() { b"null" } else { &self.data };
         let data = serde_json::from_slice(body).map_err(Error::Unreadable)?;
         Ok(self.map(|_| data))

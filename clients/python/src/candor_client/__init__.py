@@ -1,7 +1,6 @@
 """Client of the Candor performance-feedback API."""
 
 from . import resources, types, webhooks
-from ._answer import Answer, AnswerInfo, RateLimitState
 from ._changes import ChangeBatch, Removal
 from ._client import AsyncCandor, Candor
 from ._employees import AsyncEmployeeImport, EmployeeImport
@@ -24,6 +23,7 @@ from ._generated.errors import (
 )
 from ._pages import AsyncPages, Page, Pages
 from ._request import UNSET, LogEntry, Unset
+from ._response import ApiResponse, RateLimitState, ResponseInfo
 from ._version import VERSION
 from .webhooks import WebhookVerificationError
 
@@ -32,9 +32,8 @@ __all__ = [
     "VERSION",
     "ApiConnectionError",
     "ApiTimeoutError",
-    "Answer",
-    "AnswerInfo",
     "ApiError",
+    "ApiResponse",
     "AsyncCandor",
     "AsyncEmployeeImport",
     "AsyncEventFeed",
@@ -57,6 +56,7 @@ __all__ = [
     "RateLimitState",
     "RateLimitedError",
     "Removal",
+    "ResponseInfo",
     "ServerError",
     "ServiceTimeoutError",
     "UnavailableError",

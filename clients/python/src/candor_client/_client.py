@@ -9,20 +9,20 @@ from typing import Any, Literal, ParamSpec, Self, TypeVar, overload
 import httpx2
 
 from . import types
-from ._answer import Answer, AnswerInfo, last_answer
 from ._employees import AsyncEmployeeImport, EmployeeImport
 from ._errors import CandorError
 from ._events import AsyncEventFeed, EventFeed
 from ._export import export, export_async
 from ._request import MAX_RETRIES, TIMEOUT, UNSET, AsyncCore, Core, LogEntry, Settings, Unset, is_dry_run, requested
+from ._response import ApiResponse, ResponseInfo, last_response
 from .resources import AsyncResources, Resources
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _last() -> AnswerInfo:
-    info = last_answer.get()
+def _last() -> ResponseInfo:
+    info = last_response.get()
     if info is None:
         raise CandorError("The method made no request: pass one that does, for instance `employees.get`.")
     return info
@@ -59,11 +59,11 @@ class Candor(Resources):
         self.employees: EmployeeImport = EmployeeImport(core)
         self.events: EventFeed = EventFeed(core)
 
-    def with_answer(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
+    def with_response(self, method: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> ApiResponse[T]:
         """Calls a method of this client, and returns its result with status, headers, request id and quota."""
-        last_answer.set(None)
+        last_response.set(None)
         data = method(*args, **kwargs)
-        return Answer(data, _last())
+        return ApiResponse(data, _last())
 
     @overload
     def dry_run(  # type: ignore[overload-overlap]
@@ -81,7 +81,7 @@ class Candor(Resources):
         For instance `dry_run(client.employees.update, id, job_title="Engineer")`. `data` is the body that the call would
         return; ids and secrets that it would create are None. A CSV file has its own form, `types.CsvReport`.
         """
-        last_answer.set(None)
+        last_response.set(None)
         token = is_dry_run.set(True)
         try:
             effects = method(*args, **kwargs)
@@ -183,13 +183,13 @@ class AsyncCandor(AsyncResources):
         self.employees: AsyncEmployeeImport = AsyncEmployeeImport(core)
         self.events: AsyncEventFeed = AsyncEventFeed(core)
 
-    async def with_answer(
+    async def with_response(
         self, method: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
-    ) -> Answer[T]:
+    ) -> ApiResponse[T]:
         """Calls a method of this client, and returns its result with status, headers, request id and quota."""
-        last_answer.set(None)
+        last_response.set(None)
         data = await method(*args, **kwargs)
-        return Answer(data, _last())
+        return ApiResponse(data, _last())
 
     @overload
     async def dry_run(  # type: ignore[overload-overlap]
@@ -207,7 +207,7 @@ class AsyncCandor(AsyncResources):
         For instance `dry_run(client.employees.update, id, job_title="Engineer")`. `data` is the body that the call would
         return; ids and secrets that it would create are None. A CSV file has its own form, `types.CsvReport`.
         """
-        last_answer.set(None)
+        last_response.set(None)
         token = is_dry_run.set(True)
         try:
             effects = await method(*args, **kwargs)

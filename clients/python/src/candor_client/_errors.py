@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ._answer import AnswerInfo
+    from ._response import ResponseInfo
 
 
 class CandorError(Exception):
@@ -42,22 +42,22 @@ class ApiError(CandorError):
     details: list[Any]
     """One entry for each problem; empty if the service gives no details."""
 
-    def __init__(self, answer: AnswerInfo, body: Any) -> None:
+    def __init__(self, response: ResponseInfo, body: Any) -> None:
         error = envelope(body)
         self.code = str(error.get("code") or "unknown")
-        self.message = str(error.get("message") or f"The service answered {answer.status}.")
+        self.message = str(error.get("message") or f"The service answered {response.status}.")
         details = error.get("details")
         self.details = details if isinstance(details, list) else []
-        self.status = answer.status
-        self.headers = answer.headers
-        self.request_id: str | None = error.get("request_id") or answer.request_id
-        self.retry_after = retry_after(answer.headers.get("retry-after"))
+        self.status = response.status
+        self.headers = response.headers
+        self.request_id: str | None = error.get("request_id") or response.request_id
+        self.retry_after = retry_after(response.headers.get("retry-after"))
         super().__init__(self._sentence())
-        self._source = (answer, body)
+        self._source = (response, body)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        answer, body = self._source
-        return (_restored, (type(self), answer.status, dict(answer.headers), answer.retries, body))
+        response, body = self._source
+        return (_restored, (type(self), response.status, dict(response.headers), response.retries, body))
 
     @property
     def window(self) -> float | None:
@@ -84,9 +84,9 @@ def _restored(
     kind: type[ApiError], status: int, headers: Mapping[str, str], retries: int, body: Any
 ) -> ApiError:
     """Creates an error again that another process has pickled."""
-    from ._answer import AnswerInfo
+    from ._response import ResponseInfo
 
-    return kind(AnswerInfo(status, headers, retries), body)
+    return kind(ResponseInfo(status, headers, retries), body)
 
 
 def envelope(body: Any) -> dict[str, Any]:

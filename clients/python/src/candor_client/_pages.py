@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from ._answer import AnswerInfo, last_answer
+from ._response import ResponseInfo, last_response
 from ._request import AsyncCore, Core, Spec
 
 T = TypeVar("T")
@@ -20,11 +20,11 @@ class Page(Generic[T]):
     next_cursor: str | None
     """Position after this page: store it, and pass it as `cursor` to continue later."""
     has_more: bool
-    answer: AnswerInfo | None
+    response: ResponseInfo | None
 
 
 def _page(body: Any) -> Page[Any]:
-    return Page(body["data"], body["next_cursor"], body["has_more"], last_answer.get())
+    return Page(body["data"], body["next_cursor"], body["has_more"], last_response.get())
 
 
 def _behind(spec: Spec, cursor: str | None) -> Spec:

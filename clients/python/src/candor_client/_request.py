@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from ._answer import AnswerInfo, last_answer
+from ._response import ResponseInfo, last_response
 from ._errors import ApiConnectionError, ApiError, ApiTimeoutError, CandorError, NotModifiedError, envelope
 from ._generated.errors import ERROR_CLASSES
 from ._version import VERSION
@@ -241,8 +241,8 @@ class _Call:
 
     def read(self, response: httpx2.Response) -> Any:
         """Returns the body of a successful response; raises an error for other responses."""
-        info = AnswerInfo(response.status_code, response.headers, self.attempt)
-        last_answer.set(info)
+        info = ResponseInfo(response.status_code, response.headers, self.attempt)
+        last_response.set(info)
         if response.status_code == 304:
             self._log(info, "NotModifiedError")
             raise NotModifiedError("The resource has the version of `if_none_match`.")
@@ -263,8 +263,8 @@ class _Call:
 
     def opened(self, response: httpx2.Response) -> None:
         """Notes the head of an answer whose body is still to come."""
-        info = AnswerInfo(response.status_code, response.headers, self.attempt)
-        last_answer.set(info)
+        info = ResponseInfo(response.status_code, response.headers, self.attempt)
+        last_response.set(info)
         self._log(info, None)
 
     def failed(self, cause: httpx2.TransportError) -> ApiConnectionError:
@@ -296,7 +296,7 @@ class _Call:
             return min((error.window or QUOTA_WINDOW) + 5.0, MAX_QUOTA_WAIT)
         return MAX_WAIT
 
-    def _log(self, info: AnswerInfo | None, error: str | None) -> None:
+    def _log(self, info: ResponseInfo | None, error: str | None) -> None:
         seconds = time.monotonic() - self._attempt_begun
         status, request_id = (info.status, info.request_id) if info else (None, None)
         entry = LogEntry(self._spec.method, self._spec.path, self.attempt, seconds, status, request_id, error)

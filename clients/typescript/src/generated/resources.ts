@@ -2,7 +2,7 @@
 
 import { PagePromise } from "../pages.js";
 import { type Core, pick, type RequestOptions } from "../request.js";
-import { AnswerPromise } from "../response.js";
+import { ResponsePromise } from "../response.js";
 import type * as types from "./types.js";
 
 /** Operations below `/api-keys`. */
@@ -39,8 +39,8 @@ export class ApiKeys {
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
-  readonly create = (body: types.ApiKeyCreate, options?: RequestOptions): AnswerPromise<types.ApiKeyWithSecret> =>
-    new AnswerPromise(
+  readonly create = (body: types.ApiKeyCreate, options?: RequestOptions): ResponsePromise<types.ApiKeyWithSecret> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -58,8 +58,8 @@ export class ApiKeys {
    *
    * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.ApiKey> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.ApiKey> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -76,8 +76,8 @@ export class ApiKeys {
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
-  readonly update = (id: string, body: types.ApiKeyUpdate, options?: RequestOptions): AnswerPromise<types.ApiKey> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.ApiKeyUpdate, options?: RequestOptions): ResponsePromise<types.ApiKey> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -95,8 +95,8 @@ export class ApiKeys {
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
-  readonly revoke = (id: string, options?: RequestOptions): AnswerPromise<types.ApiKey> =>
-    new AnswerPromise(
+  readonly revoke = (id: string, options?: RequestOptions): ResponsePromise<types.ApiKey> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -114,8 +114,8 @@ export class ApiKeys {
    *
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Counts as `write`.
    */
-  readonly rotate = (id: string, body?: types.ApiKeyRotate, options?: RequestOptions): AnswerPromise<types.ApiKeyWithSecret> =>
-    new AnswerPromise(
+  readonly rotate = (id: string, body?: types.ApiKeyRotate, options?: RequestOptions): ResponsePromise<types.ApiKeyWithSecret> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -161,8 +161,8 @@ export class Assignments {
    *
    * Needs the scope `assignments:write`. Counts as `write`.
    */
-  readonly create = (body: types.AssignmentCreate, options?: RequestOptions): AnswerPromise<types.Assignment> =>
-    new AnswerPromise(
+  readonly create = (body: types.AssignmentCreate, options?: RequestOptions): ResponsePromise<types.Assignment> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -180,8 +180,8 @@ export class Assignments {
    *
    * Needs the scope `assignments:read`. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.Assignment> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.Assignment> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -197,8 +197,8 @@ export class Assignments {
    *
    * Needs the scope `assignments:write`. Counts as `write`.
    */
-  readonly cancel = (id: string, options?: RequestOptions): AnswerPromise<types.Assignment> =>
-    new AnswerPromise(
+  readonly cancel = (id: string, options?: RequestOptions): ResponsePromise<types.Assignment> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -217,8 +217,8 @@ export class Assignments {
    *
    * Needs the scope `assignments:write`. Counts as `write`.
    */
-  readonly submitFeedback = (id: string, body: types.SubmissionCreate, options?: RequestOptions): AnswerPromise<types.Assignment> =>
-    new AnswerPromise(
+  readonly submitFeedback = (id: string, body: types.SubmissionCreate, options?: RequestOptions): ResponsePromise<types.Assignment> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -264,8 +264,8 @@ export class Attributes {
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
    */
-  readonly create = (body: types.AttributeCreate, options?: RequestOptions): AnswerPromise<types.Attribute> =>
-    new AnswerPromise(
+  readonly create = (body: types.AttributeCreate, options?: RequestOptions): ResponsePromise<types.Attribute> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -283,8 +283,8 @@ export class Attributes {
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.Attribute> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.Attribute> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -301,8 +301,8 @@ export class Attributes {
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
    */
-  readonly update = (id: string, body: types.AttributeUpdate, options?: RequestOptions): AnswerPromise<types.Attribute> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.AttributeUpdate, options?: RequestOptions): ResponsePromise<types.Attribute> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -322,8 +322,8 @@ export class Attributes {
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
    */
-  readonly archive = (id: string, options?: RequestOptions): AnswerPromise<types.Attribute> =>
-    new AnswerPromise(
+  readonly archive = (id: string, options?: RequestOptions): ResponsePromise<types.Attribute> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -341,8 +341,8 @@ export class Attributes {
    * Needs the scope `observations:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
    */
-  readonly restore = (id: string, options?: RequestOptions): AnswerPromise<types.Attribute> =>
-    new AnswerPromise(
+  readonly restore = (id: string, options?: RequestOptions): ResponsePromise<types.Attribute> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -415,8 +415,8 @@ export class Connectors {
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
    */
-  readonly create = (body: types.ConnectorCreate, options?: RequestOptions): AnswerPromise<types.Connector> =>
-    new AnswerPromise(
+  readonly create = (body: types.ConnectorCreate, options?: RequestOptions): ResponsePromise<types.Connector> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -434,8 +434,8 @@ export class Connectors {
    *
    * Needs the scope `settings:read` and an admin-level key. Test keys are refused. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.ConnectorDetails> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.ConnectorDetails> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -452,8 +452,8 @@ export class Connectors {
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
    */
-  readonly update = (id: string, body: types.ConnectorUpdate, options?: RequestOptions): AnswerPromise<types.Connector> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.ConnectorUpdate, options?: RequestOptions): ResponsePromise<types.Connector> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -472,8 +472,8 @@ export class Connectors {
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
    */
-  readonly releaseEmployees = (id: string, body?: types.ConnectorRelease, options?: RequestOptions): AnswerPromise<types.ConnectorReleased> =>
-    new AnswerPromise(
+  readonly releaseEmployees = (id: string, body?: types.ConnectorRelease, options?: RequestOptions): ResponsePromise<types.ConnectorReleased> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -512,8 +512,8 @@ export class Connectors {
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
    */
-  readonly resume = (id: string, options?: RequestOptions): AnswerPromise<types.Connector> =>
-    new AnswerPromise(
+  readonly resume = (id: string, options?: RequestOptions): ResponsePromise<types.Connector> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -550,8 +550,8 @@ export class Connectors {
    * Needs the scope `settings:write` and an admin-level key. Test keys are refused. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
    */
-  readonly resolveSyncIssue = (id: string, issueId: string, options?: RequestOptions): AnswerPromise<types.SyncIssue> =>
-    new AnswerPromise(
+  readonly resolveSyncIssue = (id: string, issueId: string, options?: RequestOptions): ResponsePromise<types.SyncIssue> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -597,8 +597,8 @@ export class Conversations {
    *
    * Needs the scope `conversations:write`. Counts as `write`.
    */
-  readonly create = (body: types.ConversationCreate, options?: RequestOptions): AnswerPromise<types.Conversation> =>
-    new AnswerPromise(
+  readonly create = (body: types.ConversationCreate, options?: RequestOptions): ResponsePromise<types.Conversation> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -616,8 +616,8 @@ export class Conversations {
    *
    * Needs the scope `conversations:read`. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.Conversation> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.Conversation> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -633,8 +633,8 @@ export class Conversations {
    *
    * Needs the scope `conversations:write`. Counts as `write`.
    */
-  readonly update = (id: string, body: types.ConversationUpdate, options?: RequestOptions): AnswerPromise<types.Conversation> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.ConversationUpdate, options?: RequestOptions): ResponsePromise<types.Conversation> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -653,8 +653,8 @@ export class Conversations {
    *
    * Needs the scope `conversations:write`. Counts as `write`.
    */
-  readonly archive = (id: string, options?: RequestOptions): AnswerPromise<types.Conversation> =>
-    new AnswerPromise(
+  readonly archive = (id: string, options?: RequestOptions): ResponsePromise<types.Conversation> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -690,8 +690,8 @@ export class Conversations {
    *
    * Needs the scope `conversations:write`. Counts as `write`.
    */
-  readonly createMessage = (id: string, body: types.MessageCreate, options?: RequestOptions): AnswerPromise<types.Message> =>
-    new AnswerPromise(
+  readonly createMessage = (id: string, body: types.MessageCreate, options?: RequestOptions): ResponsePromise<types.Message> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -709,8 +709,8 @@ export class Conversations {
    *
    * Needs the scope `conversations:read`. Counts as `read`.
    */
-  readonly getMessage = (id: string, messageId: string, options?: RequestOptions): AnswerPromise<types.Message> =>
-    new AnswerPromise(
+  readonly getMessage = (id: string, messageId: string, options?: RequestOptions): ResponsePromise<types.Message> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -784,8 +784,8 @@ export class Departments {
    * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
    */
-  readonly create = (body: types.DepartmentCreate, options?: RequestOptions): AnswerPromise<types.Department> =>
-    new AnswerPromise(
+  readonly create = (body: types.DepartmentCreate, options?: RequestOptions): ResponsePromise<types.Department> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -803,8 +803,8 @@ export class Departments {
    *
    * Needs the scope `employees:read`. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.Department> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.Department> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -821,8 +821,8 @@ export class Departments {
    * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
    */
-  readonly update = (id: string, body: types.DepartmentUpdate, options?: RequestOptions): AnswerPromise<types.Department> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.DepartmentUpdate, options?: RequestOptions): ResponsePromise<types.Department> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -841,8 +841,8 @@ export class Departments {
    * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
    */
-  readonly archive = (id: string, options?: RequestOptions): AnswerPromise<types.Department> =>
-    new AnswerPromise(
+  readonly archive = (id: string, options?: RequestOptions): ResponsePromise<types.Department> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -860,8 +860,8 @@ export class Departments {
    * Needs the scope `employees:write` and an admin-level key, or one that acts for an org admin. Counts as
    * `write`.
    */
-  readonly restore = (id: string, options?: RequestOptions): AnswerPromise<types.Department> =>
-    new AnswerPromise(
+  readonly restore = (id: string, options?: RequestOptions): ResponsePromise<types.Department> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -907,8 +907,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly create = (body: types.EmployeeObjectiveCreate, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly create = (body: types.EmployeeObjectiveCreate, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -928,8 +928,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
-  readonly count = (options: RequestOptions & types.CountEmployeeObjectivesQuery): AnswerPromise<types.ObjectiveCounts> =>
-    new AnswerPromise(
+  readonly count = (options: RequestOptions & types.CountEmployeeObjectivesQuery): ResponsePromise<types.ObjectiveCounts> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -947,8 +947,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions & types.GetEmployeeObjectiveQuery): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions & types.GetEmployeeObjectiveQuery): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -967,8 +967,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly update = (id: string, body: types.ObjectiveUpdate, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.ObjectiveUpdate, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -987,8 +987,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly approve = (id: string, body?: types.ObjectiveApprove, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly approve = (id: string, body?: types.ObjectiveApprove, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1006,8 +1006,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly archive = (id: string, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly archive = (id: string, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1044,8 +1044,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly createCheckIn = (id: string, body: types.CheckInCreate, options?: RequestOptions): AnswerPromise<types.CheckIn> =>
-    new AnswerPromise(
+  readonly createCheckIn = (id: string, body: types.CheckInCreate, options?: RequestOptions): ResponsePromise<types.CheckIn> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1063,8 +1063,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
-  readonly getCheckIn = (id: string, checkInId: string, options?: RequestOptions): AnswerPromise<types.CheckIn> =>
-    new AnswerPromise(
+  readonly getCheckIn = (id: string, checkInId: string, options?: RequestOptions): ResponsePromise<types.CheckIn> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1080,8 +1080,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly complete = (id: string, body?: types.ObjectiveComplete, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly complete = (id: string, body?: types.ObjectiveComplete, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1118,8 +1118,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly miss = (id: string, body?: types.ObjectiveMiss, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly miss = (id: string, body?: types.ObjectiveMiss, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1137,8 +1137,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly reject = (id: string, body: types.ObjectiveReject, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly reject = (id: string, body: types.ObjectiveReject, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1157,8 +1157,8 @@ export class EmployeeObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly submit = (id: string, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly submit = (id: string, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1204,8 +1204,8 @@ export class Employees {
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
    */
-  readonly create = (body: types.EmployeeCreate, options?: RequestOptions): AnswerPromise<types.Employee> =>
-    new AnswerPromise(
+  readonly create = (body: types.EmployeeCreate, options?: RequestOptions): ResponsePromise<types.Employee> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1225,8 +1225,8 @@ export class Employees {
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `csv`.
    */
-  readonly upsert = (csv: string, options?: RequestOptions & types.UpsertEmployeesQuery): AnswerPromise<types.CsvReport> =>
-    new AnswerPromise(
+  readonly upsert = (csv: string, options?: RequestOptions & types.UpsertEmployeesQuery): ResponsePromise<types.CsvReport> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1245,8 +1245,8 @@ export class Employees {
    *
    * Needs the scope `employees:read`. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions & types.GetEmployeeQuery): AnswerPromise<types.Employee> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions & types.GetEmployeeQuery): ResponsePromise<types.Employee> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1265,8 +1265,8 @@ export class Employees {
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
    */
-  readonly update = (id: string, body: types.EmployeeUpdate, options?: RequestOptions): AnswerPromise<types.Employee> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.EmployeeUpdate, options?: RequestOptions): ResponsePromise<types.Employee> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -1286,8 +1286,8 @@ export class Employees {
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
    */
-  readonly deactivate = (id: string, options?: RequestOptions): AnswerPromise<types.Employee> =>
-    new AnswerPromise(
+  readonly deactivate = (id: string, options?: RequestOptions): ResponsePromise<types.Employee> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1309,8 +1309,8 @@ export class Employees {
    * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
    * keys are refused. Counts as `write`.
    */
-  readonly erase = (id: string, body?: types.ErasureRequest, options?: RequestOptions): AnswerPromise<types.Erasure> =>
-    new AnswerPromise(
+  readonly erase = (id: string, body?: types.ErasureRequest, options?: RequestOptions): ResponsePromise<types.Erasure> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1328,8 +1328,8 @@ export class Employees {
    *
    * Needs the scope `employees:read`. Counts as `read`.
    */
-  readonly getInvitation = (id: string, options?: RequestOptions): AnswerPromise<types.Invitation> =>
-    new AnswerPromise(
+  readonly getInvitation = (id: string, options?: RequestOptions): ResponsePromise<types.Invitation> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1349,8 +1349,8 @@ export class Employees {
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
    */
-  readonly invite = (id: string, options?: RequestOptions): AnswerPromise<types.InvitationSent> =>
-    new AnswerPromise(
+  readonly invite = (id: string, options?: RequestOptions): ResponsePromise<types.InvitationSent> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1367,8 +1367,8 @@ export class Employees {
    * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
    * as `read`.
    */
-  readonly getLegalHold = (id: string, options?: RequestOptions): AnswerPromise<types.LegalHold> =>
-    new AnswerPromise(
+  readonly getLegalHold = (id: string, options?: RequestOptions): ResponsePromise<types.LegalHold> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1386,8 +1386,8 @@ export class Employees {
    * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
    * as `write`.
    */
-  readonly setLegalHold = (id: string, body: types.LegalHoldSet, options?: RequestOptions): AnswerPromise<types.LegalHold> =>
-    new AnswerPromise(
+  readonly setLegalHold = (id: string, body: types.LegalHoldSet, options?: RequestOptions): ResponsePromise<types.LegalHold> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PUT",
@@ -1406,8 +1406,8 @@ export class Employees {
    * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
    * as `write`.
    */
-  readonly releaseLegalHold = (id: string, options?: RequestOptions): AnswerPromise<void> =>
-    new AnswerPromise(
+  readonly releaseLegalHold = (id: string, options?: RequestOptions): ResponsePromise<void> =>
+    new ResponsePromise(
       this.core,
       {
         method: "DELETE",
@@ -1425,8 +1425,8 @@ export class Employees {
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
    */
-  readonly reactivate = (id: string, options?: RequestOptions): AnswerPromise<types.Employee> =>
-    new AnswerPromise(
+  readonly reactivate = (id: string, options?: RequestOptions): ResponsePromise<types.Employee> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1445,8 +1445,8 @@ export class Employees {
    * Needs the scope `employees:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
    */
-  readonly rehire = (id: string, body?: types.EmployeeRehire, options?: RequestOptions): AnswerPromise<types.Employee> =>
-    new AnswerPromise(
+  readonly rehire = (id: string, body?: types.EmployeeRehire, options?: RequestOptions): ResponsePromise<types.Employee> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1493,8 +1493,8 @@ export class Erasures {
    * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Test
    * keys are refused. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.Erasure> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.Erasure> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1540,8 +1540,8 @@ export class Events {
    * Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.Event> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.Event> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1567,8 +1567,8 @@ export class Invitations {
    *
    * Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
    */
-  readonly accept = (body: types.InvitationAccept, options?: RequestOptions): AnswerPromise<types.InvitationAccepted> =>
-    new AnswerPromise(
+  readonly accept = (body: types.InvitationAccept, options?: RequestOptions): ResponsePromise<types.InvitationAccepted> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1614,8 +1614,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly create = (body: types.ManagerObjectiveCreate, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly create = (body: types.ManagerObjectiveCreate, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1635,8 +1635,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
-  readonly count = (options: RequestOptions & types.CountManagerObjectivesQuery): AnswerPromise<types.ObjectiveCounts> =>
-    new AnswerPromise(
+  readonly count = (options: RequestOptions & types.CountManagerObjectivesQuery): ResponsePromise<types.ObjectiveCounts> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1654,8 +1654,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions & types.GetManagerObjectiveQuery): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions & types.GetManagerObjectiveQuery): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1674,8 +1674,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly update = (id: string, body: types.ObjectiveUpdate, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.ObjectiveUpdate, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -1694,8 +1694,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly approve = (id: string, body?: types.ObjectiveApprove, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly approve = (id: string, body?: types.ObjectiveApprove, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1713,8 +1713,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly archive = (id: string, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly archive = (id: string, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1751,8 +1751,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly createCheckIn = (id: string, body: types.CheckInCreate, options?: RequestOptions): AnswerPromise<types.CheckIn> =>
-    new AnswerPromise(
+  readonly createCheckIn = (id: string, body: types.CheckInCreate, options?: RequestOptions): ResponsePromise<types.CheckIn> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1770,8 +1770,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:read`. Counts as `read`.
    */
-  readonly getCheckIn = (id: string, checkInId: string, options?: RequestOptions): AnswerPromise<types.CheckIn> =>
-    new AnswerPromise(
+  readonly getCheckIn = (id: string, checkInId: string, options?: RequestOptions): ResponsePromise<types.CheckIn> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1787,8 +1787,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly complete = (id: string, body?: types.ObjectiveComplete, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly complete = (id: string, body?: types.ObjectiveComplete, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1825,8 +1825,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly miss = (id: string, body?: types.ObjectiveMiss, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly miss = (id: string, body?: types.ObjectiveMiss, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1844,8 +1844,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly reject = (id: string, body: types.ObjectiveReject, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly reject = (id: string, body: types.ObjectiveReject, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1864,8 +1864,8 @@ export class ManagerObjectives {
    *
    * Needs the scope `objectives:write`. Counts as `write`.
    */
-  readonly submit = (id: string, options?: RequestOptions): AnswerPromise<types.Objective> =>
-    new AnswerPromise(
+  readonly submit = (id: string, options?: RequestOptions): ResponsePromise<types.Objective> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1891,8 +1891,8 @@ export class Me {
    *
    * Needs any valid API key. Counts as `read`.
    */
-  readonly get = (options?: RequestOptions): AnswerPromise<types.Me> =>
-    new AnswerPromise(
+  readonly get = (options?: RequestOptions): ResponsePromise<types.Me> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1936,8 +1936,8 @@ export class Notifications {
    *
    * Needs the scope `notifications:write`. Counts as `write`.
    */
-  readonly readAll = (body: types.NotificationsReadAll, options?: RequestOptions): AnswerPromise<types.NotificationsRead> =>
-    new AnswerPromise(
+  readonly readAll = (body: types.NotificationsReadAll, options?: RequestOptions): ResponsePromise<types.NotificationsRead> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1955,8 +1955,8 @@ export class Notifications {
    *
    * Needs the scope `notifications:write`. Counts as `write`.
    */
-  readonly read = (id: string, options?: RequestOptions): AnswerPromise<types.Notification> =>
-    new AnswerPromise(
+  readonly read = (id: string, options?: RequestOptions): ResponsePromise<types.Notification> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2003,8 +2003,8 @@ export class Observations {
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
-  readonly create = (body: types.ObservationCreate, options?: RequestOptions): AnswerPromise<types.Observation> =>
-    new AnswerPromise(
+  readonly create = (body: types.ObservationCreate, options?: RequestOptions): ResponsePromise<types.Observation> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2024,8 +2024,8 @@ export class Observations {
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
-  readonly count = (options: RequestOptions & types.CountObservationsQuery): AnswerPromise<types.ObservationCounts> =>
-    new AnswerPromise(
+  readonly count = (options: RequestOptions & types.CountObservationsQuery): ResponsePromise<types.ObservationCounts> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -2043,8 +2043,8 @@ export class Observations {
    *
    * Needs the scope `observations:read`. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions & types.GetObservationQuery): AnswerPromise<types.Observation> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions & types.GetObservationQuery): ResponsePromise<types.Observation> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -2063,8 +2063,8 @@ export class Observations {
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
-  readonly update = (id: string, body: types.ObservationUpdate, options?: RequestOptions): AnswerPromise<types.Observation> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.ObservationUpdate, options?: RequestOptions): ResponsePromise<types.Observation> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -2083,8 +2083,8 @@ export class Observations {
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
-  readonly archive = (id: string, options?: RequestOptions): AnswerPromise<types.Observation> =>
-    new AnswerPromise(
+  readonly archive = (id: string, options?: RequestOptions): ResponsePromise<types.Observation> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2101,8 +2101,8 @@ export class Observations {
    *
    * Needs the scope `observations:write`. Counts as `write`.
    */
-  readonly restore = (id: string, options?: RequestOptions): AnswerPromise<types.Observation> =>
-    new AnswerPromise(
+  readonly restore = (id: string, options?: RequestOptions): ResponsePromise<types.Observation> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2128,8 +2128,8 @@ export class Organization {
    *
    * Needs the scope `settings:read`. Counts as `read`.
    */
-  readonly get = (options?: RequestOptions): AnswerPromise<types.Organization> =>
-    new AnswerPromise(
+  readonly get = (options?: RequestOptions): ResponsePromise<types.Organization> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -2147,8 +2147,8 @@ export class Organization {
    * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused, unless
    * that person is an org admin. Counts as `write`.
    */
-  readonly update = (body: types.OrganizationUpdate, options?: RequestOptions): AnswerPromise<types.Organization> =>
-    new AnswerPromise(
+  readonly update = (body: types.OrganizationUpdate, options?: RequestOptions): ResponsePromise<types.Organization> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -2177,8 +2177,8 @@ export class PortalLinks {
    *
    * Needs the scope `settings:write` and an admin-level key. Counts as `write`.
    */
-  readonly create = (body: types.PortalLinkCreate, options?: RequestOptions): AnswerPromise<types.PortalLink> =>
-    new AnswerPromise(
+  readonly create = (body: types.PortalLinkCreate, options?: RequestOptions): ResponsePromise<types.PortalLink> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2198,8 +2198,8 @@ export class PortalLinks {
    *
    * Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
    */
-  readonly exchange = (body: types.PortalLinkExchange, options?: RequestOptions): AnswerPromise<types.ApiKeyWithSecret> =>
-    new AnswerPromise(
+  readonly exchange = (body: types.PortalLinkExchange, options?: RequestOptions): ResponsePromise<types.ApiKeyWithSecret> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2226,8 +2226,8 @@ export class RequestStats {
    *
    * Needs the scope `settings:read` and an admin-level key. Counts as `read`.
    */
-  readonly get = (options?: RequestOptions & types.GetRequestStatsQuery): AnswerPromise<types.RequestStats> =>
-    new AnswerPromise(
+  readonly get = (options?: RequestOptions & types.GetRequestStatsQuery): ResponsePromise<types.RequestStats> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -2257,8 +2257,8 @@ export class Retention {
    * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
    * as `read`.
    */
-  readonly preview = (options?: RequestOptions & types.PreviewRetentionQuery): AnswerPromise<types.RetentionPreview> =>
-    new AnswerPromise(
+  readonly preview = (options?: RequestOptions & types.PreviewRetentionQuery): ResponsePromise<types.RetentionPreview> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -2295,8 +2295,8 @@ export class Retention {
    * Needs the scope `employees:erase` and an admin-level key. Keys that act for a person are refused. Counts
    * as `read`.
    */
-  readonly getRun = (id: string, options?: RequestOptions): AnswerPromise<types.RetentionRun> =>
-    new AnswerPromise(
+  readonly getRun = (id: string, options?: RequestOptions): ResponsePromise<types.RetentionRun> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -2341,8 +2341,8 @@ export class Summaries {
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
-  readonly create = (body: types.SummaryCreate, options?: RequestOptions): AnswerPromise<types.Summary> =>
-    new AnswerPromise(
+  readonly create = (body: types.SummaryCreate, options?: RequestOptions): ResponsePromise<types.Summary> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2360,8 +2360,8 @@ export class Summaries {
    *
    * Needs the scope `summaries:read`. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions & types.GetSummaryQuery): AnswerPromise<types.Summary> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions & types.GetSummaryQuery): ResponsePromise<types.Summary> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -2381,8 +2381,8 @@ export class Summaries {
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
-  readonly update = (id: string, body: types.SummaryUpdate, options?: RequestOptions): AnswerPromise<types.Summary> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.SummaryUpdate, options?: RequestOptions): ResponsePromise<types.Summary> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -2401,8 +2401,8 @@ export class Summaries {
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
-  readonly approve = (id: string, options?: RequestOptions): AnswerPromise<types.Summary> =>
-    new AnswerPromise(
+  readonly approve = (id: string, options?: RequestOptions): ResponsePromise<types.Summary> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2419,8 +2419,8 @@ export class Summaries {
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
-  readonly archive = (id: string, options?: RequestOptions): AnswerPromise<types.Summary> =>
-    new AnswerPromise(
+  readonly archive = (id: string, options?: RequestOptions): ResponsePromise<types.Summary> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2438,8 +2438,8 @@ export class Summaries {
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
-  readonly giveFeedback = (id: string, body?: types.SummaryFeedback, options?: RequestOptions): AnswerPromise<types.Summary> =>
-    new AnswerPromise(
+  readonly giveFeedback = (id: string, body?: types.SummaryFeedback, options?: RequestOptions): ResponsePromise<types.Summary> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2458,8 +2458,8 @@ export class Summaries {
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
-  readonly return = (id: string, body: types.SummaryReturn, options?: RequestOptions): AnswerPromise<types.Summary> =>
-    new AnswerPromise(
+  readonly return = (id: string, body: types.SummaryReturn, options?: RequestOptions): ResponsePromise<types.Summary> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2477,8 +2477,8 @@ export class Summaries {
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
-  readonly share = (id: string, options?: RequestOptions): AnswerPromise<types.Summary> =>
-    new AnswerPromise(
+  readonly share = (id: string, options?: RequestOptions): ResponsePromise<types.Summary> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2496,8 +2496,8 @@ export class Summaries {
    *
    * Needs the scope `summaries:write`. Counts as `write`.
    */
-  readonly submit = (id: string, options?: RequestOptions): AnswerPromise<types.Summary> =>
-    new AnswerPromise(
+  readonly submit = (id: string, options?: RequestOptions): ResponsePromise<types.Summary> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2526,8 +2526,8 @@ export class TestData {
    * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Live
    * keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
    */
-  readonly reset = (options?: RequestOptions): AnswerPromise<types.TestDataReset> =>
-    new AnswerPromise(
+  readonly reset = (options?: RequestOptions): ResponsePromise<types.TestDataReset> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2573,8 +2573,8 @@ export class Webhooks {
    * Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
    */
-  readonly create = (body: types.WebhookCreate, options?: RequestOptions): AnswerPromise<types.WebhookWithSecret> =>
-    new AnswerPromise(
+  readonly create = (body: types.WebhookCreate, options?: RequestOptions): ResponsePromise<types.WebhookWithSecret> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2593,8 +2593,8 @@ export class Webhooks {
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.Webhook> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.Webhook> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -2611,8 +2611,8 @@ export class Webhooks {
    * Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
    */
-  readonly update = (id: string, body: types.WebhookUpdate, options?: RequestOptions): AnswerPromise<types.WebhookUpdated> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.WebhookUpdate, options?: RequestOptions): ResponsePromise<types.WebhookUpdated> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -2631,8 +2631,8 @@ export class Webhooks {
    * Needs the scope `webhooks:write`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `write`.
    */
-  readonly delete = (id: string, options?: RequestOptions): AnswerPromise<void> =>
-    new AnswerPromise(
+  readonly delete = (id: string, options?: RequestOptions): ResponsePromise<void> =>
+    new ResponsePromise(
       this.core,
       {
         method: "DELETE",
@@ -2669,8 +2669,8 @@ export class Webhooks {
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
    */
-  readonly getDelivery = (id: string, deliveryId: string, options?: RequestOptions): AnswerPromise<types.Delivery> =>
-    new AnswerPromise(
+  readonly getDelivery = (id: string, deliveryId: string, options?: RequestOptions): ResponsePromise<types.Delivery> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -2688,8 +2688,8 @@ export class Webhooks {
    * Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
    */
-  readonly redeliver = (id: string, deliveryId: string, options?: RequestOptions): AnswerPromise<types.DeliveryPromised> =>
-    new AnswerPromise(
+  readonly redeliver = (id: string, deliveryId: string, options?: RequestOptions): ResponsePromise<types.DeliveryPromised> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2706,8 +2706,8 @@ export class Webhooks {
    * Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `write`.
    */
-  readonly replayEvents = (id: string, body: types.WebhookReplay, options?: RequestOptions): AnswerPromise<types.WebhookReplayed> =>
-    new AnswerPromise(
+  readonly replayEvents = (id: string, body: types.WebhookReplay, options?: RequestOptions): ResponsePromise<types.WebhookReplayed> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2727,8 +2727,8 @@ export class Webhooks {
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
    */
-  readonly getStats = (id: string, options?: RequestOptions & types.GetWebhookStatsQuery): AnswerPromise<types.DeliveryStats> =>
-    new AnswerPromise(
+  readonly getStats = (id: string, options?: RequestOptions & types.GetWebhookStatsQuery): ResponsePromise<types.DeliveryStats> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -2746,8 +2746,8 @@ export class Webhooks {
    * Needs the scope `webhooks:write`. `dry_run=true` is refused with 400 `not_possible`. Keys that act for a
    * person are refused, unless that person is an org admin. Counts as `webhook_test`.
    */
-  readonly test = (id: string, options?: RequestOptions): AnswerPromise<types.DeliveryPromised> =>
-    new AnswerPromise(
+  readonly test = (id: string, options?: RequestOptions): ResponsePromise<types.DeliveryPromised> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -2820,8 +2820,8 @@ export class Resources {
    *
    * Needs no API key.
    */
-  readonly getDocument = (options?: RequestOptions): AnswerPromise<types.Document> =>
-    new AnswerPromise(
+  readonly getDocument = (options?: RequestOptions): ResponsePromise<types.Document> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",

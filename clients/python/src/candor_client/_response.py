@@ -1,4 +1,4 @@
-"""Raw answers: status, headers, request id and quota beside the typed body."""
+"""Responses: status, headers, request id and quota beside the typed body."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class RateLimitState:
     """Time at which the window is empty again."""
 
 
-class AnswerInfo:
-    """An answer without its body."""
+class ResponseInfo:
+    """A response without its body."""
 
     def __init__(self, status: int, headers: Mapping[str, str], retries: int) -> None:
         self.status = status
@@ -42,7 +42,7 @@ class AnswerInfo:
 
     @property
     def replayed(self) -> bool:
-        """True if this is the stored answer to an earlier request with the same idempotency key."""
+        """True if this is the stored response to an earlier request with the same idempotency key."""
         return self.headers.get("idempotent-replayed") == "true"
 
     @property
@@ -55,13 +55,13 @@ class AnswerInfo:
         return RateLimitState(int(limit), int(self.headers["x-ratelimit-remaining"]), reset)
 
 
-@dataclass(frozen=True, slots=True)
-class Answer(Generic[T]):
-    """A typed body with status, headers, request id and quota of its answer."""
+class ApiResponse(ResponseInfo, Generic[T]):
+    """A response with its body."""
 
-    data: T
-    info: AnswerInfo
+    def __init__(self, data: T, info: ResponseInfo) -> None:
+        super().__init__(info.status, info.headers, info.retries)
+        self.data = data
 
 
-last_answer: ContextVar[AnswerInfo | None] = ContextVar("candor_last_answer", default=None)
-"""The last answer that this thread or task received."""
+last_response: ContextVar[ResponseInfo | None] = ContextVar("candor_last_response", default=None)
+"""The last response that this thread or task received."""
