@@ -28,7 +28,14 @@ from candor_client import (
     WebhookVerificationError,
     webhooks,
 )
-from candor_client.types import Employee, Event, is_employee_event, is_test_event
+from candor_client.types import (
+    Employee,
+    Event,
+    ListEventsFilter,
+    is_employee_event,
+    is_erased_event,
+    is_test_event,
+)
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from proxy import FaultProxy
@@ -51,7 +58,8 @@ def delivered(event: webhooks.Delivered) -> str:
     """What a delivery is about, or the URL of its resource."""
     if webhooks.is_thin(event):
         return event["data"]["url"]
-    assert webhooks.is_full(event)
+    if is_erased_event(event):
+        return event["data"]["id"]
     return described(event)
 
 
@@ -242,6 +250,20 @@ def test_thin_delivery_has_only_a_reference_to_its_resource() -> None:
     }
     event = webhooks.unwrap(body, headers, secret)
     assert (webhooks.is_thin(event), webhooks.is_full(event), delivered(event)) == (True, False, url)
+
+
+def test_delivery_whose_data_was_erased_is_no_full_one() -> None:
+    secret = "whsec_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
+    data = {"id": "emp_1", "erased": True}
+    body = json.dumps({"id": "evt_1", "event": "employee.created", "data": data})
+    now = datetime.now(UTC)
+    headers = {
+        "webhook-id": "evt_1",
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": StandardWebhook(secret).sign("evt_1", now, body),
+    }
+    event = webhooks.unwrap(body, headers, secret)
+    assert (is_erased_event(event), webhooks.is_full(event), delivered(event)) == (True, False, "emp_1")
 
 
 def test_examples_of_the_readme_are_those_that_run(service: Service) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 from candor_client import AsyncCandor, Candor, ChangeBatch
-from candor_client.types import ExportLine, is_export_row
+from candor_client.types import ExportLine, is_erased_event, is_export_row
 from proxy import FaultProxy
 from service import Service
 
@@ -128,6 +128,9 @@ def test_replica_keeps_nothing_of_an_erased_person(service: Service) -> None:
         client.employees.erase(person)
         while "SECRET" in str(rows):
             position = follow(client, rows, position)
+        next(iter(client.events.follow(filter={"event": "erasure.completed"})))
+        erased = [event["data"]["id"] for event in client.events.list() if is_erased_event(event)]
+        assert person in erased
     assert rows[person]["first_name"] == "Former"
 
     async def followed() -> dict[str, Mapping[str, Any]]:

@@ -1,6 +1,6 @@
 // Changes: the feed of events as rows to store and rows to remove.
 
-import type { Event, ExportRow, ExportRowType } from "./generated/types.js";
+import type { ErasedEvent, ExportRow, ExportRowType, FeedEvent, ThinEvent } from "./generated/types.js";
 
 /** Text that replaces what an erased person wrote, and the titles of conversations about erased data. */
 const ERASED = "[erased]";
@@ -71,14 +71,14 @@ export class ChangeBatch {
   ) {}
 
   /** Reads the changes of events. */
-  static ofEvents(events: readonly Event[], cursor: string | null): ChangeBatch {
+  static ofEvents(events: readonly FeedEvent[], cursor: string | null): ChangeBatch {
     const removals: Removal[] = [];
     const rows = new Map<string, ExportRow>();
     for (const event of events) {
       const data = event.data as object as Members;
       removals.push(...removalsOf(event.event, event.created_at, data));
       // The texts of an earlier event about an erased person were removed. The removal follows.
-      if (isErased(event)) continue;
+      if (isErasedEvent(event)) continue;
       for (const resource of resourcesOf(event.event, data)) {
         const type = rowType(resource);
         if (type === undefined) continue;
@@ -121,8 +121,8 @@ function subjectOf(row: Members): unknown {
   return (row["about"] as { id?: unknown } | null | undefined)?.id;
 }
 
-/** Returns `true` for an event about an erased person, whose data was removed. */
-export function isErased(event: Event): boolean {
+/** Returns `true` for an event whose data was erased, because the person that it was about was erased. */
+export function isErasedEvent(event: FeedEvent | ThinEvent): event is ErasedEvent {
   return (event.data as object as Members)["erased"] === true;
 }
 

@@ -1,9 +1,16 @@
 // Events: endless iterators over the feed, which can continue from a stored cursor.
 
-import { ChangeBatch, isErased } from "./changes.js";
+import { ChangeBatch, isErasedEvent } from "./changes.js";
 import { ApiError } from "./errors.js";
 import { Events } from "./generated/resources.js";
-import { EVENT_TYPES, type Event, type EventType, type ListEventsFilter, type OtherEvent } from "./generated/types.js";
+import {
+  EVENT_TYPES,
+  type Event,
+  type EventType,
+  type FeedEvent,
+  type ListEventsFilter,
+  type OtherEvent,
+} from "./generated/types.js";
 import type { Page } from "./pages.js";
 import { isTransient, sleep } from "./request.js";
 
@@ -39,7 +46,7 @@ export class EventFeed extends Events {
    */
   async *follow(options: FollowOptions = {}): AsyncGenerator<Event, void, undefined> {
     for await (const { page, moved } of this.#pages(options)) {
-      yield* page.data.filter((event) => !isErased(event));
+      yield* page.data.filter((event): event is Event => !isErasedEvent(event));
       if (moved !== null) await options.onCursor?.(moved);
     }
   }
@@ -57,7 +64,7 @@ export class EventFeed extends Events {
   }
 
   /** Yields pages, each with the position behind it if that has changed. */
-  async *#pages(options: FollowOptions): AsyncGenerator<{ page: Page<Event>; moved: string | null }> {
+  async *#pages(options: FollowOptions): AsyncGenerator<{ page: Page<FeedEvent>; moved: string | null }> {
     const { filter, signal } = options;
     let { cursor, since } = options;
     let pause = 0;

@@ -93,7 +93,7 @@ export * from "./generated/errors.js";
 export * from "./generated/types.js";
 /** The classes of `candor.employees` and so on, to name their types. */
 export * as resources from "./generated/resources.js";
-export { ChangeBatch, Removal, type RowData } from "./changes.js";
+export { ChangeBatch, isErasedEvent, Removal, type RowData } from "./changes.js";
 export type { DryRun, Preview } from "./dry-run.js";
 export { EmployeeImport } from "./employees.js";
 export { type ChangesOptions, EventFeed, type FollowOptions, isKnownEvent } from "./events.js";

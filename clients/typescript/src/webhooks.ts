@@ -1,13 +1,16 @@
 // Webhooks: verifies a delivery by the signature of Standard Webhooks, and reads its event.
 
 import { CandorError } from "./errors.js";
-import type { Event, ThinEvent } from "./generated/types.js";
+import type { FeedEvent, ThinEvent } from "./generated/types.js";
 
 /** A request without a valid signature of the service, or with a signature that is too old. */
 export class WebhookVerificationError extends CandorError {}
 
-/** An event in the payload form of its subscription: with the resource, or only its id, type and URL. */
-export type DeliveredEvent = Event | ThinEvent;
+/**
+ * An event in the payload form of its subscription: with the resource, or only its id, type and URL. An event whose data
+ * was erased before it was sent again is an `ErasedEvent`.
+ */
+export type DeliveredEvent = FeedEvent | ThinEvent;
 
 /** Returns `true` if an event has only id, type and URL of its resource. A test event is never thin. */
 export function isThinEvent(event: DeliveredEvent): event is ThinEvent {

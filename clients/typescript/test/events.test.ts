@@ -11,6 +11,7 @@ import {
   type Employee,
   type Event,
   WebhookVerificationError,
+  isErasedEvent,
   isKnownEvent,
   isThinEvent,
   webhooks,
@@ -45,7 +46,8 @@ function described(event: Event): string {
 
 /** What a delivery is about, or the URL of its resource. */
 function delivered(event: DeliveredEvent): string {
-  return isThinEvent(event) ? event.data.url : described(event);
+  if (isThinEvent(event)) return event.data.url;
+  return isErasedEvent(event) ? event.data.id : described(event);
 }
 
 async function hire(client: Candor, number: number): Promise<string> {
@@ -161,7 +163,7 @@ test("signatures are those of Standard Webhooks", async () => {
     "Webhook-Signature": new StandardWebhook(secret).sign("evt_1", at, body),
   });
   const event = await webhooks.unwrap(body, signed(new Date()), ["whsec_AAAA", secret]);
-  assert.ok(!isThinEvent(event));
+  assert.ok(!isThinEvent(event) && !isErasedEvent(event));
   assert.deepEqual([event, isKnownEvent(event), described(event)], [JSON.parse(body), false, "employee.promoted"]);
   const refused: [string, Record<string, string>, string][] = [
     [body.replace("3", "4"), signed(new Date()), secret],
@@ -192,6 +194,22 @@ test("a thin delivery has only a reference to its resource", async () => {
     secret,
   );
   assert.deepEqual([event, isThinEvent(event), delivered(event)], [thin, true, url]);
+});
+
+test("a delivery whose data was erased has only an id", async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  const erased = { id: "evt_1", event: "employee.created", data: { id: "emp_1", erased: true } };
+  const [body, at] = [JSON.stringify(erased), new Date()];
+  const event = await webhooks.unwrap(
+    body,
+    {
+      "webhook-id": "evt_1",
+      "webhook-timestamp": String(Math.trunc(at.getTime() / 1000)),
+      "webhook-signature": new StandardWebhook(secret).sign("evt_1", at, body),
+    },
+    secret,
+  );
+  assert.deepEqual([event, isErasedEvent(event), delivered(event)], [erased, true, "emp_1"]);
 });
 
 test("examples of the readme are those that run", async () => {

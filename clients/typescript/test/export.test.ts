@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { Candor, type ExportLine, isExportRow, type RowData } from "@candor/client";
+import { Candor, type ExportLine, isErasedEvent, isExportRow, type RowData } from "@candor/client";
 import { copy, follow } from "../examples/export-replica.js";
 import { FaultProxy } from "./proxy.js";
 import { Service } from "./service.js";
@@ -115,4 +115,11 @@ test("replica keeps nothing of an erased person", { timeout: 60_000 }, async () 
   controller.abort();
   await following;
   assert.match(JSON.stringify(rows.get(person)), /"first_name":"Former"/);
+  for await (const event of client.events.follow({ filter: { event: ["erasure.completed"] } })) {
+    assert.equal(event.event, "erasure.completed");
+    break;
+  }
+  const erased: string[] = [];
+  for await (const event of client.events.list()) if (isErasedEvent(event)) erased.push(event.data.id);
+  assert.ok(erased.includes(person));
 });

@@ -35,6 +35,7 @@ pub(super) fn environment() -> Environment<'static> {
     environment.add_filter("docstring", write_docstring);
     environment.add_filter("with_arguments", with_arguments);
     environment.add_filter("qualified", qualify_type);
+    environment.add_filter("received", |name: &str| received_type(name).to_owned());
     environment.add_filter("identifier", identifier);
     environment.add_filter("snake", snake_case);
     environment.add_filter("template_path", template_path);
@@ -82,6 +83,11 @@ fn template_path(path: &str) -> String {
 /// Returns the name as an identifier of Python: the keyword `return` becomes `return_`.
 fn identifier(name: &str) -> String {
     if name == "return" { format!("{name}_") } else { name.to_owned() }
+}
+
+/// Returns the type of a received value. An event of the feed may have lost its data to an erasure.
+fn received_type(name: &str) -> &str {
+    if name == "Event" { "FeedEvent" } else { name }
 }
 
 /// Returns the Python type of a parameter, with `types.` before the types of the API. A `list` becomes a `Sequence`

@@ -26,8 +26,8 @@ pub(super) enum Type {
     Union(Vec<Type>),
 }
 
-/// Schema of events about an erased person. Unions leave it out: its events have the same `type` as other events, so
-/// each program would have to tell them apart before it can use `data`.
+/// Schema of events about an erased person, which is no part of the union `Event`. Its events have the types of the
+/// others, so a type of their own, `FeedEvent`, joins both where a response may have either.
 const ERASED_EVENT: &str = "ErasedEvent";
 
 impl Type {

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from typing import Any, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 from . import types
 from ._changes import ChangeBatch
@@ -27,7 +26,7 @@ class _Position:
         self.since = since
         self.pause = 0.0
 
-    def advance(self, page: Page[types.Event]) -> str | None:
+    def advance(self, page: Page[types.FeedEvent]) -> str | None:
         """Sets the position to the end of a page. Returns it if it has changed."""
         self.pause = 0.0 if page.data else self._grown()
         self.since = UNSET
@@ -45,11 +44,6 @@ class _Position:
 
     def _grown(self) -> float:
         return min(max(self.pause * 2, SHORTEST_PAUSE), LONGEST_PAUSE)
-
-
-def _is_stub(event: types.Event) -> bool:
-    """Returns True for an event about an erased person, whose data was removed."""
-    return cast("Mapping[str, Any]", event["data"]).get("erased") is True
 
 
 class EventFeed(Events):
@@ -70,7 +64,7 @@ class EventFeed(Events):
         restart. Events whose data was erased are skipped: `changes` tells what is to be removed.
         """
         for page, moved in self._pages(_Position(cursor, since), filter):
-            yield from (event for event in page.data if not _is_stub(event))
+            yield from (event for event in page.data if not types.is_erased_event(event))
             if moved and on_cursor:
                 on_cursor(moved)
 
@@ -86,7 +80,7 @@ class EventFeed(Events):
 
     def _pages(
         self, position: _Position, filter: types.ListEventsFilter | Unset
-    ) -> Iterator[tuple[Page[types.Event], str | None]]:
+    ) -> Iterator[tuple[Page[types.FeedEvent], str | None]]:
         """Yields pages, each with the position behind it if that has changed."""
         while True:
             try:
@@ -122,7 +116,7 @@ class AsyncEventFeed(AsyncEvents):
         """
         async for page, moved in self._pages(_Position(cursor, since), filter):
             for event in page.data:
-                if not _is_stub(event):
+                if not types.is_erased_event(event):
                     yield event
             if moved and on_cursor:
                 await on_cursor(moved)
@@ -141,7 +135,7 @@ class AsyncEventFeed(AsyncEvents):
 
     async def _pages(
         self, position: _Position, filter: types.ListEventsFilter | Unset
-    ) -> AsyncIterator[tuple[Page[types.Event], str | None]]:
+    ) -> AsyncIterator[tuple[Page[types.FeedEvent], str | None]]:
         """Yields pages, each with the position behind it if that has changed."""
         while True:
             try:

@@ -22,8 +22,11 @@ TOLERANCE = 300.0
 """Largest difference in seconds between the time of a signature and this clock."""
 
 
-Delivered: TypeAlias = types.Event | types.ThinEvent
-"""An event in the payload form of its subscription: with the resource, or only its id, type and URL."""
+Delivered: TypeAlias = types.FeedEvent | types.ThinEvent
+"""An event in the payload form of its subscription: with the resource, or only its id, type and URL.
+
+An event whose data was erased before it was sent again is an `ErasedEvent`.
+"""
 
 
 class WebhookVerificationError(CandorError):
@@ -69,7 +72,7 @@ def is_thin(event: Delivered) -> TypeIs[types.ThinEvent]:
 
 def is_full(event: Delivered) -> TypeIs[types.Event]:
     """Returns True if an event has the whole resource, or is a test event."""
-    return not is_thin(event)
+    return not is_thin(event) and not types.is_erased_event(event)
 
 
 def _header(headers: Mapping[str, str], name: str) -> str:
