@@ -108,6 +108,37 @@ def test_follow_yields_every_event_once_in_order(service: Service) -> None:
         assert rest == expected[count:], "it goes on behind the stored cursor"
 
 
+@pytest.mark.parametrize("method", ["follow", "changes"])
+def test_iteration_ends_when_another_thread_stops_it(service: Service, method: str) -> None:
+    stop, is_waiting = threading.Event(), threading.Event()
+    with Candor(api_key=service.key(), base_url=service.url) as client:
+        hire(client, 1)
+
+        def consume() -> None:
+            for _ in getattr(client.events, method)(stop=stop):
+                is_waiting.set()
+
+        consuming = threading.Thread(target=consume, daemon=True)
+        consuming.start()
+        assert is_waiting.wait(ARRIVES_WITHIN)
+        stop.set()
+        consuming.join(ARRIVES_WITHIN)
+        assert not consuming.is_alive()
+
+
+def test_stopped_iteration_leaves_the_rest_of_its_batch(service: Service) -> None:
+    stop, cursors = threading.Event(), list[str]()
+    with Candor(api_key=service.key(), base_url=service.url) as client:
+        expected = [hire(client, number) for number in range(3)]
+        filter: ListEventsFilter = {"event": "employee.created"}
+        seen: list[str] = []
+        for event in client.events.follow(filter=filter, stop=stop, on_cursor=cursors.append):
+            seen.append(described(event))
+            stop.set()
+        assert (seen, cursors) == (expected[:1], [])
+        assert list(client.events.follow(stop=stop)) == []
+
+
 def test_follow_ends_with_errors_that_do_not_go_away(service: Service) -> None:
     with (
         Candor(api_key="cdr_live_unknown", base_url=service.url) as client,

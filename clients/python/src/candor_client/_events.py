@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 from . import types
@@ -56,33 +56,48 @@ class EventFeed(Events):
         since: str | Unset = UNSET,
         filter: types.ListEventsFilter | Unset = UNSET,
         on_cursor: Callable[[str], None] | None = None,
+        stop: threading.Event | None = None,
     ) -> Iterator[types.Event]:
         """Yields all stored events, then new ones as they happen, in the order in which their changes were saved.
 
         Polls with growing pauses of up to 5 seconds, and continues after temporary failures. `on_cursor` gets the
         position after each batch once all of its events were consumed: store it, and pass it as `cursor` after a
         restart. Events whose data was erased are skipped: `changes` tells what is to be removed.
+
+        Another thread, or a signal handler, ends the iteration by setting `stop`: no event follows, a pause ends at once,
+        and a request under way ends first. `on_cursor` is not called for a batch of which events are left.
         """
-        for page, moved in self._pages(_Position(cursor, since), filter):
-            yield from (event for event in page.data if not types.is_erased_event(event))
+        stop = stop or threading.Event()
+        for page, moved in self._pages(_Position(cursor, since), filter, stop):
+            for event in page.data:
+                if stop.is_set():
+                    return
+                if not types.is_erased_event(event):
+                    yield event
             if moved and on_cursor:
                 on_cursor(moved)
 
-    def changes(self, *, cursor: str | Unset = UNSET, since: str | Unset = UNSET) -> Iterator[ChangeBatch]:
+    def changes(
+        self,
+        *,
+        cursor: str | Unset = UNSET,
+        since: str | Unset = UNSET,
+        stop: threading.Event | None = None,
+    ) -> Iterator[ChangeBatch]:
         """Yields the changes of all exported resources, page after page: rows to store and rows to remove.
 
         The rows of an export and then every batch from its `events_cursor` on result in the current data, without
-        anything that was erased or removed since. Polls as `follow` does.
+        anything that was erased or removed since. Polls as `follow` does, and ends when `stop` is set.
         """
-        for page, moved in self._pages(_Position(cursor, since), UNSET):
+        for page, moved in self._pages(_Position(cursor, since), UNSET, stop or threading.Event()):
             if page.data or moved:
                 yield ChangeBatch.of_events(page.data, page.next_cursor)
 
     def _pages(
-        self, position: _Position, filter: types.ListEventsFilter | Unset
+        self, position: _Position, filter: types.ListEventsFilter | Unset, stop: threading.Event
     ) -> Iterator[tuple[Page[types.FeedEvent], str | None]]:
-        """Yields pages, each with the position behind it if that has changed."""
-        while True:
+        """Yields pages until `stop` is set, each with the position behind it if that has changed."""
+        while not stop.is_set():
             try:
                 listed = self.list(
                     filter=filter, cursor=position.cursor, since=position.since, limit=PAGE, max_retries=0
@@ -94,7 +109,7 @@ class EventFeed(Events):
                 yield page, position.advance(page)
                 if page.has_more:
                     continue
-            time.sleep(max(position.pause, SHORTEST_PAUSE))
+            stop.wait(max(position.pause, SHORTEST_PAUSE))
 
 
 class AsyncEventFeed(AsyncEvents):
