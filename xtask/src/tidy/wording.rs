@@ -9,6 +9,8 @@ const OPENERS: [&str; 16] = [
 const PEOPLE: [&str; 6] = ["nobody", "somebody", "whoever", "everybody", "anybody", "whom"];
 /// Further words that test names must not contain.
 const VAGUE: [&str; 5] = ["others", "it", "what", "who", "how"];
+/// Retired terms for a replay, as pairs of words.
+const RETIRED: [[&str; 2]; 3] = [["stored", "response"], ["stored", "reply"], ["stored", "answer"]];
 /// Maximum length of a test name.
 const TEST_NAME_CHARS: usize = 60;
 
@@ -19,6 +21,7 @@ enum Rule {
     Continued,
     Closure,
     Test,
+    Retired,
 }
 
 impl Rule {
@@ -28,6 +31,7 @@ impl Rule {
             Self::People => "the comment speaks of an impersonal person; name the actor, such as the client",
             Self::Continued => "the sentence runs over several items; give each item its own sentence",
             Self::Closure => "a closure parameter is named `it`; name it after the value that it holds",
+            Self::Retired => "the term is retired; the response that is kept for an idempotency key is a replay",
             Self::Test => {
                 "the test name has over 60 characters or a vague word; name subject, condition and result"
             }
@@ -49,6 +53,11 @@ fn offences(file: &SourceFile) -> Vec<(Rule, usize)> {
     let mut offences = Vec::new();
     let mut add = |rule: Rule, line| offences.push((rule, line));
     let is_rust = file.path.ends_with(".rs");
+    if [".md", ".rs", ".js", ".ts", ".py"].iter().any(|ending| file.path.ends_with(ending))
+        && file.path != "CHANGELOG.md"
+    {
+        retired_terms(&file.text).for_each(|line| add(Rule::Retired, line));
+    }
     if file.path.ends_with(".md") {
         let lines = (1..).zip(file.text.lines());
         lines.filter(|(_, line)| names_people(line)).for_each(|(line, _)| add(Rule::People, line));
@@ -77,6 +86,20 @@ fn offences(file: &SourceFile) -> Vec<(Rule, usize)> {
         test_names(&file.text).filter(|(_, name)| is_vague(name)).for_each(|(line, _)| add(Rule::Test, line));
     }
     offences
+}
+
+/// Returns the lines with a retired term, or with its plural.
+fn retired_terms(text: &str) -> impl Iterator<Item = usize> {
+    let is_retired = |line: &&str| {
+        let words: Vec<_> = line.split(|letter: char| !is_word(letter)).map(str::to_lowercase).collect();
+        words.windows(2).any(|pair| {
+            RETIRED.iter().any(|[first, second]| {
+                pair[0] == *first
+                    && (pair[1].trim_end_matches('s') == *second || pair[1] == second.replace('y', "ies"))
+            })
+        })
+    };
+    (1..).zip(text.lines()).filter(move |(_, line)| is_retired(line)).map(|(line, _)| line)
 }
 
 /// Returns the names of test functions and of the cases of the store suite, with their lines.
@@ -159,6 +182,16 @@ mod tests {
         assert_eq!(rules("a.rs", "/// Rows\n/// for Nobody.\n"), [(Rule::People, 1)]);
         assert_eq!(rules("a.md", "# Rows\n\nLeft for whoever asks.\n"), [(Rule::People, 3)]);
         assert_eq!(rules("a.json", "whoever"), []);
+    }
+
+    #[test]
+    fn retired_term_is_found_in_code_and_documents() {
+        let text =
+            "One {0} response.\nA {0} row.\nTwo {0} replies\nand Xstored answers.\n".replace("{0}", "stored");
+        for path in ["a.rs", "a.md", "a.py"] {
+            assert_eq!(rules(path, &text), [(Rule::Retired, 1), (Rule::Retired, 3)], "{path}");
+        }
+        assert_eq!(rules("CHANGELOG.md", &text), []);
     }
 
     #[test]
