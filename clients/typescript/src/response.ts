@@ -18,7 +18,7 @@ export interface ResponseInfo {
   rateLimit: RateLimitState | undefined;
   /** Version of the resource, for `ifMatch` and `ifNoneMatch`. */
   etag: string | undefined;
-  /** `true` if this is the stored response to an earlier request with the same idempotency key. */
+  /** `true` if this is a replay: the response to an earlier request with the same idempotency key. */
   replayed: boolean;
   /** Number of earlier attempts of this call. */
   retries: number;

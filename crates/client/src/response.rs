@@ -48,7 +48,7 @@ impl<T> ApiResponse<T> {
         header(&self.headers, "etag")
     }
 
-    /// Returns `true` if this is the stored response to an earlier request with the same idempotency key.
+    /// Returns `true` if this is a replay: the response to an earlier request with the same idempotency key.
     #[must_use]
     pub fn is_replayed(&self) -> bool {
         header(&self.headers, "idempotent-replayed") == Some("true")

@@ -286,7 +286,7 @@ export const t = {
       assignments: "Assignments", messages: "Messages", notifications: "Notifications",
       invitations: "Invitations", sync_issues: "Issues of connectors", scim_accounts: "Accounts of providers",
       api_keys: "API keys", conversations: "Conversations", audit_entries: "Audit entries", events: "Events",
-      stored_responses: "Stored responses" },
+      stored_responses: "Replays of requests" },
   },
   retention: {
     title: "Retention", rule: "Rule", removes: "Removes", appliesAt: "In the run of", preview: "Preview",

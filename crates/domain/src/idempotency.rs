@@ -73,9 +73,9 @@ impl Fingerprint {
     }
 }
 
-/// A response stored for retries. Its body is sealed, because the creation of a key or webhook returns a secret.
+/// A replay: the response to a request, stored for retries with the same idempotency key. Its body is sealed, because the creation of a key or webhook returns a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IdempotencyRecord {
+pub struct Replay {
     /// The key that the client sent.
     pub key: IdempotencyKey,
     /// The fingerprint of the first request.
@@ -88,8 +88,8 @@ pub struct IdempotencyRecord {
     pub created_at: Timestamp,
 }
 
-impl IdempotencyRecord {
-    /// Returns the time until which retries get the stored response.
+impl Replay {
+    /// Returns the time until which retries get the replay.
     #[must_use]
     pub const fn expires_at(&self) -> Timestamp {
         self.created_at.plus_seconds(RETENTION_SECONDS)

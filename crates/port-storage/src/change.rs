@@ -5,7 +5,7 @@ use std::fmt;
 use candor_domain::audit::AuditEntry;
 use candor_domain::event::Event;
 use candor_domain::id::{ConversationId, DeliveryId, DepartmentId, EmployeeId, EventId, Id, WebhookId};
-use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::idempotency::Replay;
 use candor_domain::notification::Notification;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
@@ -39,7 +39,7 @@ pub struct ChangeSet {
     /// In-app notifications to create.
     pub notices: Vec<Notification>,
     /// Response to store for retries.
-    pub replay: Option<IdempotencyRecord>,
+    pub replay: Option<Replay>,
     /// Lease for the deliveries that this change queues as due, so that they need not be claimed.
     pub lease: Option<Lease>,
 }
@@ -66,8 +66,8 @@ impl ChangeSet {
         }
     }
 
-    /// Appends the parts of another change set, except for its stored response and its lease: these belong to a
-    /// whole commit.
+    /// Adds the parts of another change set behind those of this one. A replay and a lease belong to the whole
+    /// commit, so those of `part` are dropped.
     pub fn append(&mut self, mut part: Self) {
         self.writes.append(&mut part.writes);
         self.requires.append(&mut part.requires);

@@ -10,7 +10,7 @@ use candor_domain::id::{EmployeeId, ErasureId, RetentionRunId};
 use candor_tables::flat::{Column, MemberTable, SqlValue};
 
 use crate::error::Read;
-use crate::store::StoredAnswer;
+use crate::store::StoredReplay;
 
 /// One change of a piece.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,7 +80,7 @@ impl From<RetentionRunId> for RemovalId {
 pub struct ErasedRow {
     /// Kind of the row in the receipt.
     pub kind: String,
-    /// Id of the row; for a stored response the beginning of the digest of its key.
+    /// Id of the row; for a replay the beginning of the digest of its key.
     pub id: [u8; 16],
 }
 
@@ -93,8 +93,8 @@ pub trait Erasing {
     async fn erased_rows(&self, tenant: Tenant, removal: RemovalId) -> Read<Vec<ErasedRow>>;
     /// Returns those of `ids` that are members in a side table, in any order.
     async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>>;
-    /// Returns at most `most` stored responses whose keys follow `after`, with their keys and ordered by them.
-    async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>>;
+    /// Returns replays with keys after this one, ordered by key.
+    async fn replays(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredReplay)>>;
     /// Returns the tables whose files may hold removed rows until they are rewritten.
     fn tables_to_rewrite(&self) -> &'static [&'static str];
     /// Removes deleted rows from the files of the store, as far as the store can while it serves requests.

@@ -23,4 +23,4 @@ pub use change::{ChangeSet, CommitError, Committed, ExpediteDelivery, ReportingL
 pub use check::CommitCondition;
 pub use error::{SlowCause, StorageError, TooSlow};
 pub use read::StorageExt;
-pub use store::{Storage, StoredAnswer};
+pub use store::{Storage, StoredReplay};

@@ -6,7 +6,7 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{KeyHash, KeyRecord};
 use candor_domain::event::{Event, FeedFilter, FeedStart};
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
-use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::organization::Organization;
 use candor_domain::page::Position;
 use candor_domain::time::Timestamp;
@@ -24,9 +24,9 @@ use crate::request_counts::RequestCounts;
 use crate::search_index::SearchIndex;
 use crate::upkeep::Upkeep;
 
-/// A response stored for retries.
+/// A replay as a store returns it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredAnswer {
+pub struct StoredReplay {
     /// Fingerprint of the request.
     pub fingerprint: Fingerprint,
     /// HTTP status of the response.
@@ -104,8 +104,8 @@ pub trait Everyone {
 /// Cutoff times of a sweep: data from before its cutoff is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expiry {
-    /// Bound for the expiry time of stored responses.
-    pub answers: Timestamp,
+    /// Bound for the expiry time of replays.
+    pub replays: Timestamp,
     /// Bound for the creation time of events.
     pub events: Timestamp,
     /// Bound for the reading time of notifications.
@@ -118,18 +118,18 @@ impl Expiry {
     /// Bounds that remove nothing.
     pub const NOTHING: Self = {
         let never = Timestamp::from_millis(0);
-        Self { answers: never, events: never, read_notifications: never, notifications: never }
+        Self { replays: never, events: never, read_notifications: never, notifications: never }
     };
 }
 
-/// Commits of change sets, and the responses and events that they store.
+/// Commits of change sets, and the replays and events that they store.
 #[async_trait]
 pub trait History {
-    /// Returns the stored response of a key, unless it has expired.
-    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>>;
-    /// Stores the response of a request that changed nothing else. Returns `false` and keeps the old response
+    /// Returns the replay of a key, unless it has expired.
+    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>>;
+    /// Stores the replay of a request that changed nothing else. Returns `false` and keeps the old replay
     /// if the key is taken.
-    async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool>;
+    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool>;
     /// Returns events in commit order without gaps: no later commit adds an event before `next` (decision
     /// F9). Events from before `oldest` are left out. A filter scans a bounded number of events, so a page
     /// may be empty although more follow.
@@ -169,7 +169,7 @@ pub trait Storage:
     /// is dropped. It never leaves a transaction open.
     async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError>;
     /// Answers as [`Storage::commit`] would with the rows that are stored now, without saving anything. It only
-    /// reads: it locks nothing and does not wait for other changes. A stored response for the idempotency key is
+    /// reads: it locks nothing and does not wait for other changes. A replay for the idempotency key is
     /// ignored. See [`ChangeSet::conditions`].
     async fn check(&self, tenant: Tenant, change: &ChangeSet) -> Result<(), CommitError>;
     /// Returns the store for reads that may be slightly stale: they go to a replica if there is one. Each

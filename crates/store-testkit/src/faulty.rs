@@ -9,7 +9,7 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{KeyHash, KeyRecord};
 use candor_domain::event::{FeedFilter, FeedStart};
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
-use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
+use candor_domain::idempotency::{IdempotencyKey, Replay};
 use candor_domain::organization::Organization;
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::ValidKeys;
@@ -20,7 +20,7 @@ use candor_port_storage::store::{
     Ancestors, Everyone, Expiry, FeedPage, History, People, Reporting, ReportingPair,
 };
 use candor_port_storage::{ChangeSet, CommitError, Committed};
-use candor_port_storage::{Storage, StorageError, StoredAnswer};
+use candor_port_storage::{Storage, StorageError, StoredReplay};
 use candor_tables::counts::{CountedGroups, GroupKey};
 use candor_tables::flat::{Column, SqlValue};
 use candor_tables::listing::Listing;
@@ -46,7 +46,7 @@ pub enum FaultyCall {
     /// A lookup of the key for a secret.
     Authenticate,
     /// A lookup of the response stored for an idempotency key.
-    IdempotencyRecord,
+    Replay,
     /// A read of the event feed.
     Feed,
     /// A claim of due deliveries.
@@ -264,10 +264,10 @@ impl<S: Storage + ?Sized> Everyone for Faulty<S> {
 
 #[async_trait]
 impl<S: Storage + ?Sized> History for Faulty<S> {
-    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>> {
-        self.run_call(FaultyCall::IdempotencyRecord, self.store.replay(tenant, key, now)).await
+    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
+        self.run_call(FaultyCall::Replay, self.store.replay(tenant, key, now)).await
     }
-    async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
+    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {
         self.run_call(FaultyCall::Commit, self.store.keep(tenant, replay)).await
     }
     async fn feed(

@@ -14,7 +14,7 @@ use candor_domain::catalog::{Attribute, Department, Tone};
 use candor_domain::conversation::{About, Conversation, Joins, Message};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{ConversationId, DeliveryKind, EmployeeId, Id, Kind, OrganizationId};
-use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::keyed::Metadata;
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective};
@@ -358,8 +358,8 @@ impl Fixtures {
     /// # Panics
     /// When the text is not a valid key.
     #[expect(clippy::expect_used, reason = "a test that asks for an impossible key is wrong")]
-    pub fn replay(&self, key: &str) -> IdempotencyRecord {
-        IdempotencyRecord {
+    pub fn replay(&self, key: &str) -> Replay {
+        Replay {
             key: IdempotencyKey::parse(key).expect("a key"),
             fingerprint: Fingerprint::from_body("POST", "/v1/test", "", key.as_bytes()),
             status: 201,

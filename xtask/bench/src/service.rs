@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 pub(crate) const MEGABYTE: f64 = 1_000_000.0;
 /// Settings of every service: receivers of webhooks on this machine, frequent sweeps, and no delay before the
-/// shutdown. Any master key will do; it seals the stored answers of requests with an idempotency key. The quota of an
-/// organization is a high multiple, because the measures use many keys of one organization at once.
+/// shutdown. Any master key will do; it seals the replays of requests with an idempotency key. The measures have
+/// more keys than one organization may use at once.
 const SETTINGS: [(&str, &str); 6] = [
     ("CANDOR_MASTER_KEY", "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
     ("CANDOR_LOG", "info"),

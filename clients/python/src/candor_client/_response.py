@@ -42,7 +42,7 @@ class ResponseInfo:
 
     @property
     def replayed(self) -> bool:
-        """True if this is the stored response to an earlier request with the same idempotency key."""
+        """True if this is a replay: the response to an earlier request with the same idempotency key."""
         return self.headers.get("idempotent-replayed") == "true"
 
     @property

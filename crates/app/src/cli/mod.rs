@@ -167,7 +167,7 @@ Examples:
     /// Encrypt the secrets of webhooks with the first key of CANDOR_MASTER_KEY
     ///
     /// To replace the master key: put the new key at the front of the ring, restart every instance, run this
-    /// command, and remove the old key a day later. Stored responses for retries are not changed: they expire
+    /// command, and remove the old key a day later. Replays, the responses kept for retries, stay: they expire
     /// within 24 hours. The command may be repeated at any time, also while the service runs.
     #[command(after_help = "Example:\n  CANDOR_MASTER_KEY=\"k2:$NEW,k1:$OLD\" candor rekey")]
     Rekey {

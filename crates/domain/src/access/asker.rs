@@ -1,4 +1,4 @@
-//! The rights by which a stored answer is replayed: the authority of a key, its end and its networks
+//! The rights by which a caller gets a replay: the authority of a key, its end and its networks
 //! (decisions A13, B7, B12).
 
 use std::fmt;
@@ -52,12 +52,12 @@ impl Asker {
         Self { authority: caller.authority(), reach }
     }
 
-    /// Returns `true` if a caller with these rights may get the stored answer to a request of `asker`: see
-    /// [`Authority::may_have_the_answer_to`]. The answer can contain a secret, so a key other than the asker's also
-    /// needs a reach that covers the asker's. If the asker was not stored, its reach counts as unlimited.
+    /// Returns `true` if a caller with these rights may get the replay of a request of `asker`: see
+    /// [`Authority::may_have_the_replay_of`]. The replay can hold a secret, so another key needs the reach of the
+    /// asker's too. If the asker was not stored, its reach counts as unlimited.
     #[must_use]
-    pub fn may_have_the_answer_to(&self, asker: Option<&Self>) -> bool {
-        let may_do_as_much = self.authority.may_have_the_answer_to(asker.map(|asker| &asker.authority));
+    pub fn may_have_the_replay_of(&self, asker: Option<&Self>) -> bool {
+        let may_do_as_much = self.authority.may_have_the_replay_of(asker.map(|asker| &asker.authority));
         may_do_as_much
             && asker.map_or_else(
                 || self.reach.covers(&Reach::default()),
@@ -142,7 +142,7 @@ mod tests {
             (asker(2, &endless), None, true),
         ];
         for (again, first, gets) in table {
-            assert_eq!(again.may_have_the_answer_to(first.as_ref()), gets, "{again:?} after {first:?}");
+            assert_eq!(again.may_have_the_replay_of(first.as_ref()), gets, "{again:?} after {first:?}");
         }
     }
 

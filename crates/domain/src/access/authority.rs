@@ -1,4 +1,4 @@
-//! Comparison of the rights of callers, for granting keys and for replaying stored answers (decisions B5, B7,
+//! Comparison of the rights of callers, for granting keys and for replays (decisions B5, B7,
 //! A13).
 
 use std::fmt;
@@ -36,11 +36,11 @@ impl Authority {
         is_same_person && has_levels && self.scopes.cover(other.scopes)
     }
 
-    /// Returns `true` if this authority may get the stored answer to a request of `asker` (decision A13). The same
+    /// Returns `true` if this authority may get the replay of a request of `asker` (decision A13). The same
     /// key may, and so may a key with at least the asker's rights. If the asker was not stored, only an unbound
     /// key with all rights may.
     #[must_use]
-    pub fn may_have_the_answer_to(&self, asker: Option<&Self>) -> bool {
+    pub fn may_have_the_replay_of(&self, asker: Option<&Self>) -> bool {
         match asker {
             // A key of a connector sees the people of its connector alone.
             Some(asker) => self.key == asker.key || (!asker.scopes.is_scim() && self.covers(asker)),
@@ -275,7 +275,7 @@ mod tests {
             (authority(2, scim, "standard", None), authority(1, scim, "standard", None), false),
         ];
         for (again, first, gets) in table.into_iter().chain(of_connectors) {
-            assert_eq!(again.may_have_the_answer_to(Some(&first)), gets, "{again} after {first}");
+            assert_eq!(again.may_have_the_replay_of(Some(&first)), gets, "{again} after {first}");
         }
     }
 
@@ -288,7 +288,7 @@ mod tests {
             (authority(1, MORE, "admin", None), false),
         ];
         for (again, gets) in table {
-            assert_eq!(again.may_have_the_answer_to(None), gets, "{again}");
+            assert_eq!(again.may_have_the_replay_of(None), gets, "{again}");
         }
     }
 

@@ -115,7 +115,7 @@ pub struct Erasure {
     pub out_of_reach: Vec<String>,
     /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
     pub tables_to_rewrite: Vec<String>,
-    /// The encrypted e-mail address of the person, to find it in stored responses. Null once completed.
+    /// The encrypted e-mail address of the person, to find it in replays. Null once completed.
     #[serde(skip)]
     pub sealed_email: Option<Vec<u8>>,
     /// Time since which no current part of the search index has words of the person. `None` before.

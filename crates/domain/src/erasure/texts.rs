@@ -14,7 +14,7 @@ pub enum TextEffect {
     Wordless,
     /// The text belongs to the organization or to another person, and stays.
     Kept,
-    /// The value is encrypted. Stored responses that name the person are removed. Secrets hold no text of a
+    /// The value is encrypted. Replays that name the person are removed. Secrets hold no text of a
     /// person.
     Sealed,
     /// The value holds terms of searchable texts. Segments with documents of the person are written anew without

@@ -116,7 +116,7 @@ fn may_answer(route: &Route, status: u16) -> bool {
     match status {
         401 => !is_public,
         403 => !is_public && route.access != Access::ANY_KEY || route.query.is_some(),
-        // A stored response that names an erased person is a 404 (decision H4).
+        // A replay that names an erased person is a 404 (decision H4).
         404 => route.path.contains('{') || (is_public && is_write) || route.is_idempotent(),
         408 | 415 => is_write,
         413 => is_write && route.body != Body::Csv,
@@ -168,7 +168,7 @@ pub(super) fn headers() -> Vec<Member> {
         (
             "Replayed",
             optional(
-                "`true` if this is the stored response to an earlier request with the same `Idempotency-Key`.",
+                "`true` if this is a replay: the response to an earlier request with the same `Idempotency-Key`.",
             ),
         ),
     ]

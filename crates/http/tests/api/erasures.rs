@@ -275,7 +275,7 @@ async fn erasure_leaves_no_text_of_the_person_in_answers() {
             assert_clean(&repeated_response.text(), path);
             missing += usize::from(repeated_response.status == 404);
         }
-        assert!(missing >= 8, "{}: {missing} stored responses are gone", shared.name);
+        assert!(missing >= 8, "{}: {missing} replays are gone", shared.name);
         let erasure_events =
             world.get("/v1/events?limit=100&filter[event]=employee.erased&filter[event]=erasure.completed").await;
         assert_eq!(erasure_events.json()["data"].as_array().unwrap().len(), 2, "{}", shared.name);

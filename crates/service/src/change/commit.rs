@@ -15,7 +15,7 @@ enum Committed<T> {
     Saved(T),
     /// Another change was committed first, so that the decision is made again.
     Overtaken(CommitError),
-    /// The idempotency key has a stored reply.
+    /// The idempotency key has a replay.
     Replayed,
 }
 
@@ -35,7 +35,7 @@ fn read<T>(committed: Result<T, CommitError>) -> Result<Committed<T>, Error> {
 }
 
 /// Returns the value of a commit or of its check; `None` if another change was committed first, or the
-/// idempotency key has a stored reply.
+/// idempotency key has a replay.
 ///
 /// # Errors
 /// The store failed.
@@ -75,7 +75,7 @@ impl Services {
     /// Commits a piece of a request, if the caller still has the rights with which the request began.
     ///
     /// # Errors
-    /// Errors of the store, of [`Services::confirm_caller`] and of [`Services::stored_reply`].
+    /// Errors of the store, of [`Services::confirm_caller`] and of [`Services::find_replay`].
     pub(crate) async fn save_piece(
         &self,
         context: &RequestContext,

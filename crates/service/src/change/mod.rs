@@ -44,7 +44,7 @@ impl Services {
     /// Runs a use case that changes data: plans, commits, and plans again if another change was committed first.
     /// A dry run checks its plan instead of committing it.
     ///
-    /// A request with an idempotency key runs as if the key were new. The stored reply is read only if the
+    /// A request with an idempotency key runs as if the key were new. The replay is read only if the
     /// request is refused or the commit finds the key: the usual case needs no extra round trip.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Services {
         Err(Error::Contended)
     }
 
-    /// Commits a plan and returns its reply, or the stored reply of an earlier request with the same idempotency key.
+    /// Commits a plan and returns its reply, or the replay of an earlier request with the same key.
     /// Returns `None` if another change was committed first. Not generic, so that it is compiled once.
     async fn commit_or_replay(
         &self,
@@ -78,11 +78,11 @@ impl Services {
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let (mut change, reply) = match planned {
-            Ok(ChangePlan::Unchanged(reply)) => return self.store_reply(context, reply, at).await.map(Some),
+            Ok(ChangePlan::Unchanged(reply)) => return self.store_replay(context, reply, at).await.map(Some),
             Ok(ChangePlan::Commit(change, reply)) => (change, reply),
             Err(error) => return self.replay_or(context, Err(error)).await.map(Some),
         };
-        change.replay = self.replay_of(context, &reply, at)?;
+        change.replay = self.seal_replay(context, &reply, at)?;
         Ok(self.save_piece(context, *change).await?.reply(reply))
     }
 

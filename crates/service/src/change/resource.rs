@@ -1,7 +1,7 @@
 //! The three operations of use cases that change one resource: create, update, act.
 //!
 //! Each takes one closure, which loads the rows of the decision and makes the decision. This module does the
-//! rest for every resource: `If-Match`, admin context, rendering, events, audit, notifications, stored replies,
+//! rest for every resource: `If-Match`, admin context, rendering, events, audit, notifications, replays,
 //! and retries after a concurrent change.
 
 use std::future::Future;

@@ -1,6 +1,6 @@
 //! Checks whether the clock is trustworthy before retention removes old data.
 //!
-//! An instance whose clock is a month ahead would remove the feed, the stored replies and the audit log of every
+//! An instance whose clock is a month ahead would remove the feed, the replays and the audit log of every
 //! tenant. So retention uses the store's clock and removes nothing while both clocks differ by more than the
 //! limit. A store without a clock of its own, such as a file, allows no comparison. There the clock must run
 //! evenly for an hour first, so that a machine that boots with a wrong time can be corrected.

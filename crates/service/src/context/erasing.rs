@@ -1,5 +1,4 @@
-//! Beginning of an erasure, the encrypted names of the person in other systems, and the stored responses that name
-//! the person.
+//! Beginning of an erasure, the encrypted names of the person in other systems, and the replays that name the person.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +12,7 @@ use candor_domain::people::Employee;
 use candor_domain::people::connector::ScimLink;
 use candor_domain::time::Timestamp;
 use candor_port_storage::erasing::ErasureChange;
-use candor_port_storage::{ReportingLineChange, Row, StorageExt, StoredAnswer, Versioned, Write};
+use candor_port_storage::{ReportingLineChange, Row, StorageExt, StoredReplay, Versioned, Write};
 use candor_tables::flat::{Column, SqlValue, Stored, Type};
 use candor_tables::read::ID;
 use candor_tables::rows;
@@ -26,8 +25,8 @@ use crate::context::vault::SealContext;
 /// Purpose in the seal context of names.
 const ERASURE: &str = "erasure";
 
-/// Status of a stored response that was removed because it names an erased person.
-pub(crate) const REMOVED_ANSWER: u16 = 404;
+/// Status of a replay that was removed because it names an erased person.
+pub(crate) const REMOVED_REPLAY: u16 = 404;
 
 /// Encrypts the address of a person, and their names in other systems, until the erasure is completed.
 ///
@@ -50,16 +49,16 @@ pub(crate) fn open_names(services: &Services, tenant: Tenant, erasure: ErasureId
         .unwrap_or_default()
 }
 
-/// Returns the id and the body of a stored response as text. `None` if the key of its seal is lost, which makes it
+/// Returns the id and the body of a replay as text. `None` if the key of its seal is lost, which makes it
 /// unreadable.
-pub(crate) fn answer_text(
+pub(crate) fn replay_text(
     services: &Services,
     tenant: Tenant,
     key: &str,
-    answer: &StoredAnswer,
+    replay: &StoredReplay,
 ) -> Option<String> {
-    let place = Services::replay_seal(tenant, key);
-    let plain = services.vault.open(&place, &answer.sealed).ok()?;
+    let place = Services::replay_context(tenant, key);
+    let plain = services.vault.open(&place, &replay.sealed).ok()?;
     Some(String::from_utf8_lossy(&plain).into_owned())
 }
 

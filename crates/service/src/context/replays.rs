@@ -1,27 +1,27 @@
-//! Replies stored for retries of a request with an idempotency key (decision B2).
+//! Replays: the replies stored for retries of requests with an idempotency key (decision B2).
 
 use bytes::Bytes;
 use candor_domain::access::{Asker, Tenant};
-use candor_domain::idempotency::{IdempotencyKey, IdempotencyRecord};
+use candor_domain::idempotency::{IdempotencyKey, Replay};
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{StoredAnswer, Version};
+use candor_port_storage::{StoredReplay, Version};
 
-use crate::context::erasing::REMOVED_ANSWER;
+use crate::context::erasing::REMOVED_REPLAY;
 use crate::context::error::Error;
 use crate::context::reply::{Outcome, Reply};
 use crate::context::request::{Idempotency, RequestContext};
 use crate::context::services::Services;
 use crate::context::vault::SealContext;
 
-/// Purpose of the seal context of stored replies.
+/// Purpose of the seal context of replays.
 const REPLAY: &str = "replay";
-/// First byte of a stored reply that has the authority and the reach of the requesting key, and `etag_extra`.
+/// First byte of a replay with the authority and the reach of the requesting key, and `etag_extra`.
 const WITH_REACH: u8 = 3;
-/// First byte of a stored reply that has the authority of the requesting key and `etag_extra`, but not the reach.
+/// First byte of a replay without the reach.
 const WITH_MARK: u8 = 2;
-/// First byte of a stored reply that has the authority of the requesting key alone. Still older replies have no such
-/// byte: they begin with the version, whose first byte is zero.
+/// First byte of a replay with the authority alone. Still older replies have no such byte: they begin with the
+/// version, whose first byte is zero.
 const WITH_ASKER: u8 = 1;
 
 /// Returns the seal context of the reply to a request.
@@ -37,12 +37,12 @@ fn text(bytes: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 impl Services {
-    /// Returns the reply that is stored for the request's idempotency key, if there is one.
+    /// Returns the replay of the request's idempotency key, if there is one.
     ///
     /// # Errors
     /// [`Error::KeyReused`] if the key was used for another request, or by an API key whose replies the caller
     /// may not have (decision A13).
-    pub async fn stored_reply(&self, context: &RequestContext) -> Result<Option<Reply>, Error> {
+    pub async fn find_replay(&self, context: &RequestContext) -> Result<Option<Reply>, Error> {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };
         let Some(replay) = self.store.replay(context.caller.tenant, &idempotency.key, self.clock.now()).await?
         else {
@@ -52,54 +52,54 @@ impl Services {
         if replay.fingerprint != idempotency.fingerprint {
             return Err(key_reused());
         }
-        if replay.status == REMOVED_ANSWER {
+        if replay.status == REMOVED_REPLAY {
             return Err(DomainError::NotFound.into());
         }
         let (asker, reply) = self.open(&replay_place(context, &idempotency.key), &replay)?;
-        let may_have = Asker::from_caller(&context.caller).may_have_the_answer_to(asker.as_ref());
+        let may_have = Asker::from_caller(&context.caller).may_have_the_replay_of(asker.as_ref());
         if may_have { Ok(Some(reply)) } else { Err(key_reused()) }
     }
 
-    /// Returns the reply that is stored for the request's idempotency key, or else `otherwise`.
+    /// Returns the replay of the request's idempotency key, or else `otherwise`.
     ///
     /// # Errors
-    /// Errors of [`Services::stored_reply`], and the error in `otherwise`.
+    /// Errors of [`Services::find_replay`], and the error in `otherwise`.
     pub(crate) async fn replay_or(
         &self,
         context: &RequestContext,
         otherwise: Result<Reply, Error>,
     ) -> Result<Reply, Error> {
-        self.stored_reply(context).await?.map_or(otherwise, Ok)
+        self.find_replay(context).await?.map_or(otherwise, Ok)
     }
 
     /// Stores the reply to a request that changed nothing, like any other success, so that its idempotency key
-    /// is used. Returns an earlier stored reply instead, if there is one.
+    /// is used. Returns an earlier replay instead, if there is one.
     ///
     /// # Errors
-    /// Errors of [`Services::stored_reply`] and of the store.
-    pub(crate) async fn store_reply(
+    /// Errors of [`Services::find_replay`] and of the store.
+    pub(crate) async fn store_replay(
         &self,
         context: &RequestContext,
         reply: Reply,
         at: Timestamp,
     ) -> Result<Reply, Error> {
-        let Some(replay) = self.replay_of(context, &reply, at)? else { return Ok(reply) };
+        let Some(replay) = self.seal_replay(context, &reply, at)? else { return Ok(reply) };
         if self.store.keep(context.caller.tenant, replay).await? {
             return Ok(reply);
         }
         self.replay_or(context, Err(Error::Contended)).await
     }
 
-    /// Creates the stored form of a reply, if the request has an idempotency key.
+    /// Creates the replay of a reply, if the request has an idempotency key.
     ///
     /// # Errors
     /// [`Error::Unavailable`] without randomness for the seal.
-    pub(crate) fn replay_of(
+    pub(crate) fn seal_replay(
         &self,
         context: &RequestContext,
         reply: &Reply,
         at: Timestamp,
-    ) -> Result<Option<IdempotencyRecord>, Error> {
+    ) -> Result<Option<Replay>, Error> {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };
         let (status, id) = reply.outcome.to_stored();
         let Asker { authority, reach } = Asker::from_caller(&context.caller);
@@ -116,16 +116,16 @@ impl Services {
         plain.extend(&reply.body);
         let sealed_replay = self.vault.seal(&*self.ids, &replay_place(context, &idempotency.key), &plain)?;
         let Idempotency { key, fingerprint } = idempotency.clone();
-        Ok(Some(IdempotencyRecord { key, fingerprint, status, sealed: sealed_replay, created_at: at }))
+        Ok(Some(Replay { key, fingerprint, status, sealed: sealed_replay, created_at: at }))
     }
 
-    /// Returns the seal context of the reply that is stored for a key.
-    pub(crate) fn replay_seal(tenant: Tenant, key: &str) -> SealContext<'_> {
+    /// Returns the seal context of the replay of a key.
+    pub(crate) fn replay_context(tenant: Tenant, key: &str) -> SealContext<'_> {
         SealContext { purpose: REPLAY, tenant: Some(tenant), row: key.as_bytes() }
     }
 
-    /// Opens a stored reply. Returns the rights of the key that first sent the request, if recorded, and the reply.
-    fn open(&self, place: &SealContext<'_>, kept: &StoredAnswer) -> Result<(Option<Asker>, Reply), Error> {
+    /// Opens a replay. Returns the rights of the key that first sent the request, if recorded, and the reply.
+    fn open(&self, place: &SealContext<'_>, kept: &StoredReplay) -> Result<(Option<Asker>, Reply), Error> {
         let plain = self.vault.open(place, &kept.sealed).map_err(|error| Error::Bug(error.to_string()))?;
         let parts = || {
             let (form, rest) = plain.split_first()?;
@@ -144,7 +144,7 @@ impl Services {
             let body = Bytes::copy_from_slice(body);
             Some((asker, i64::from_be_bytes(*version), u64::from_be_bytes(*mark), id.to_owned(), body))
         };
-        let incomplete = || Error::Bug("a stored reply is incomplete".to_owned());
+        let incomplete = || Error::Bug("a replay is incomplete".to_owned());
         let (asker, version, mark, id, body) = parts().ok_or_else(incomplete)?;
         let version = (version > 0).then_some(Version(version));
         let outcome = Outcome::from_stored(kept.status, &id);

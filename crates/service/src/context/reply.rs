@@ -51,7 +51,7 @@ pub struct Reply {
     /// Digest of the parts of the body that the version does not count, such as a time-dependent status; 0 if
     /// there are none. `ETag` includes it, `If-Match` ignores it.
     pub etag_extra: u64,
-    /// `true` if this is the stored reply of an earlier request with the same idempotency key.
+    /// `true` if this is the replay of an earlier request with the same idempotency key.
     pub replayed: bool,
     /// Members of the body whose values this request makes, such as a secret. Dry runs show null in their place.
     pub made_members: &'static [&'static str],

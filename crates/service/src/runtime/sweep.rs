@@ -1,4 +1,4 @@
-//! Removes expired rows: stored replies, events, notifications and delivery attempts.
+//! Removes expired rows: replays, events, notifications and delivery attempts.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub async fn run_once(services: &Services) -> Result<u64, Error> {
 fn expiry(now: Timestamp, notifications: Duration) -> Expiry {
     let oldest_kept = now.plus_seconds(-i64::try_from(notifications.as_secs()).unwrap_or(i64::MAX));
     Expiry {
-        answers: now,
+        replays: now,
         events: now.plus_seconds(-FEED_DAYS * DAY_SECONDS),
         read_notifications: now.plus_seconds(-READ_DAYS * DAY_SECONDS).max(oldest_kept),
         notifications: oldest_kept,

@@ -46,8 +46,8 @@ pub struct PortalLink<'a> {
 
 /// Returns the context under which keys are written: they belong to the live tenant of their organization.
 ///
-/// Test and live keys then share idempotency keys. So a request by a test key gets another fingerprint: with the same
-/// idempotency key, it must not get the stored response of a live key.
+/// Test and live keys then share idempotency keys. The other fingerprint keeps a replay from keys of the
+/// other environment.
 fn of_organization(context: &RequestContext) -> RequestContext {
     if context.caller.tenant.environment == Environment::Live {
         return context.clone();

@@ -39,7 +39,7 @@ const WORK: Duration = Duration::from_secs(15);
 /// # Errors
 /// A live key, not an admin; [`Error::Contended`] while other requests keep writing test data; see [`Error`].
 pub async fn reset(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
-    if let Some(reply) = services.stored_reply(context).await? {
+    if let Some(reply) = services.find_replay(context).await? {
         return Ok(reply);
     }
     let organization = organization::load(services, context).await?;

@@ -16,7 +16,7 @@ pub(crate) mod tables;
 pub(crate) use tables::{LAYOUT, layout_of};
 
 use candor_domain::access::Tenant;
-use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::idempotency::Replay;
 use candor_tables::AnyRow;
 use candor_tables::RowWriteError;
 use candor_tables::flat::{SqlValue, Table};
@@ -66,7 +66,7 @@ impl Layout for Cluster {
         statements::split(statement, leases)
     }
 
-    fn take_key(&self, statement: &mut Statement, replay: &IdempotencyRecord, expected: IdempotencyKeyState) {
+    fn take_key(&self, statement: &mut Statement, replay: &Replay, expected: IdempotencyKeyState) {
         match expected {
             IdempotencyKeyState::New => self.take_keys(statement, &[replay]),
             IdempotencyKeyState::Any => {
@@ -78,7 +78,7 @@ impl Layout for Cluster {
 
     /// Inserts the keys as new ones. Citus forwards such an insert unchanged; counting its rows would turn it into
     /// a plan of several steps at four times the cost. A lock timeout would not reach the node.
-    fn take_keys(&self, statement: &mut Statement, replays: &[&IdempotencyRecord]) {
+    fn take_keys(&self, statement: &mut Statement, replays: &[&Replay]) {
         if !replays.is_empty() {
             let key_rows = idempotency::insert(&mut statement.sql, &statement.tenant, replays);
             statement.named_part("replay", "", &key_rows);

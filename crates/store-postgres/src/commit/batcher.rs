@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{EventId, WebhookId};
-use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::idempotency::Replay;
 use candor_port_storage::{ChangeSet, CommitError, Committed, Require, StorageError, Write};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -270,13 +270,13 @@ impl Batcher {
 
     /// Returns the idempotency keys of a batch that already have an answer. Empty if they cannot be read.
     async fn find_answered_keys(&self, group: &[PendingCommit]) -> BTreeSet<(Tenant, String)> {
-        let mut keys_by_tenant: BTreeMap<Tenant, Vec<&IdempotencyRecord>> = BTreeMap::new();
+        let mut keys_by_tenant: BTreeMap<Tenant, Vec<&Replay>> = BTreeMap::new();
         for pending in group {
             keys_by_tenant.entry(pending.tenant).or_default().extend(&pending.change.replay);
         }
         let mut positions = BTreeSet::new();
         for (tenant, keys) in keys_by_tenant.into_iter().filter(|(_, keys)| !keys.is_empty()) {
-            let Some(keys) = self.executor.answered_keys(tenant, &keys).await else {
+            let Some(keys) = self.executor.replayed_keys(tenant, &keys).await else {
                 return BTreeSet::new();
             };
             positions.extend(keys.into_iter().map(|key| (tenant, key)));

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use candor_domain::access::Tenant;
-use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::idempotency::Replay;
 use candor_port_storage::StorageError;
 use candor_port_storage::{ChangeSet, CommitError, Committed};
 use candor_tables::flat::CellReader;
@@ -15,7 +15,7 @@ use super::interpret::{self, Interpretation};
 use super::subscribers::SubscriberCache;
 use crate::failure::Failure;
 use crate::layout::SharedLayout;
-use crate::layout::idempotency::answered_keys;
+use crate::layout::idempotency::replayed_keys;
 use crate::layout::statement::{LeasedDelivery, read_leased};
 use crate::nodes::Nodes;
 use crate::nodes::transaction::{Transaction, TransactionOutcome, send, send_once};
@@ -96,9 +96,9 @@ impl Executor {
         }
     }
 
-    /// Reads the idempotency keys of a tenant that already have an answer; `None` if they cannot be read.
-    pub(super) async fn answered_keys(&self, tenant: Tenant, keys: &[&IdempotencyRecord]) -> Option<Vec<String>> {
-        let query = Transaction::single_statement(answered_keys(tenant, keys));
+    /// Reads the idempotency keys of a tenant that already have a replay; `None` if they cannot be read.
+    pub(super) async fn replayed_keys(&self, tenant: Tenant, keys: &[&Replay]) -> Option<Vec<String>> {
+        let query = Transaction::single_statement(replayed_keys(tenant, keys));
         let keys_result = send_once(&self.nodes, &query, |row| row.text().map_err(Failure::Other)).await;
         let TransactionOutcome::Done(keys_result) = keys_result else { return None };
         Some(keys_result.into_iter().flatten().collect())

@@ -1,7 +1,7 @@
-//! Idempotency keys: the stored answers of requests, as rows of `replays`.
+//! Idempotency keys and their replays, as rows of `replays`.
 
 use candor_domain::access::Tenant;
-use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::idempotency::Replay;
 use candor_tables::flat::{SqlValue, Type};
 
 use crate::failure::{CHECK_PREFIX, Failure};
@@ -10,7 +10,7 @@ use crate::sql::Sql;
 /// Name of the check that fails if an idempotency key is already used.
 pub(crate) const REPLAYED: &str = "replayed";
 
-/// Columns of a stored answer after the tenant.
+/// Columns of a replay after the tenant.
 pub(super) const REPLAY_COLUMNS: &str = "key, fingerprint, status, sealed, created_at, expires_at";
 
 /// Clause that overwrites an existing key. The expression for the status follows, then an optional condition.
@@ -23,7 +23,7 @@ pub(super) const REPLAY_TAKEN: &str = "ON CONFLICT (tenant_id, key) DO UPDATE \
 pub(crate) enum IdempotencyKeyState {
     /// No request used the key. The statement fails if one did, see [`is_key_known`].
     New,
-    /// A request may have used the key, and its answer may have expired.
+    /// A request may have used the key, and its replay may have expired.
     Any,
 }
 
@@ -32,8 +32,8 @@ pub(crate) fn is_key_known(failure: &Failure) -> bool {
     failure.is_taken("replays_pkey")
 }
 
-/// Builds the query for the keys among these that already have an answer.
-pub(crate) fn answered_keys(tenant: Tenant, keys: &[&IdempotencyRecord]) -> Sql {
+/// Builds the query for the keys among these that already have a replay.
+pub(crate) fn replayed_keys(tenant: Tenant, keys: &[&Replay]) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(tenant);
     let now = keys.iter().map(|replay| replay.created_at).max();
@@ -45,8 +45,8 @@ pub(crate) fn answered_keys(tenant: Tenant, keys: &[&IdempotencyRecord]) -> Sql 
     sql
 }
 
-/// Builds the statement that stores an answer alone. It returns a row if the key was free or has expired.
-pub(crate) fn store_answer(tenant: Tenant, replay: &IdempotencyRecord) -> Sql {
+/// Builds the statement that stores a replay alone. It returns a row if the key was free or has expired.
+pub(crate) fn store_replay(tenant: Tenant, replay: &Replay) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(tenant);
     let key_row = take(&mut sql, &tenant, replay);
@@ -54,24 +54,24 @@ pub(crate) fn store_answer(tenant: Tenant, replay: &IdempotencyRecord) -> Sql {
     sql
 }
 
-/// Insert of an answer that returns a row if its key was free or has expired.
-pub(super) fn take(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
+/// Insert of a replay that returns a row if its key was free or has expired.
+pub(super) fn take(sql: &mut Sql, tenant: &str, replay: &Replay) -> String {
     let key_rows = insert(sql, tenant, &[replay]);
     format!(
         "{key_rows} {REPLAY_TAKEN} excluded.status WHERE r.expires_at <= excluded.created_at RETURNING 1::bigint"
     )
 }
 
-/// Insert of an answer that fails with [`REPLAYED`] if its key is neither free nor expired.
-pub(crate) fn take_or_fail(sql: &mut Sql, tenant: &str, replay: &IdempotencyRecord) -> String {
+/// Insert of a replay that fails with [`REPLAYED`] if its key is neither free nor expired.
+pub(crate) fn take_or_fail(sql: &mut Sql, tenant: &str, replay: &Replay) -> String {
     let key_rows = insert(sql, tenant, &[replay]);
     let status = "CASE WHEN r.expires_at <= excluded.created_at THEN excluded.status::text";
     format!("{key_rows} {REPLAY_TAKEN} ({status} ELSE '{CHECK_PREFIX}{REPLAYED}'::text END)::int")
 }
 
-/// Insert of answers whose keys are free.
-pub(crate) fn insert(sql: &mut Sql, tenant: &str, replays: &[&IdempotencyRecord]) -> String {
-    let row = |replay: &&IdempotencyRecord| {
+/// Insert of replays whose keys are free.
+pub(crate) fn insert(sql: &mut Sql, tenant: &str, replays: &[&Replay]) -> String {
+    let row = |replay: &&Replay| {
         let key = sql.bind(SqlValue::Text(replay.key.as_str().to_owned()));
         let fingerprint = sql.bind(SqlValue::Bytes(replay.fingerprint.to_bytes().to_vec()));
         let status = sql.bind(SqlValue::Int(i64::from(replay.status)));

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 
 use candor_domain::access::Tenant;
-use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::idempotency::Replay;
 use candor_tables::AnyRow;
 use candor_tables::RowWriteError;
 use candor_tables::flat::{SqlValue, Table};
@@ -78,11 +78,11 @@ pub(crate) trait Layout: Debug + Send + Sync {
 
     /// Takes the idempotency key of a change set that is committed alone, before its other parts. Waits for a
     /// concurrent commit with the same key.
-    fn take_key(&self, statement: &mut Statement, replay: &IdempotencyRecord, expected: IdempotencyKeyState);
+    fn take_key(&self, statement: &mut Statement, replay: &Replay, expected: IdempotencyKeyState);
 
     /// Takes the idempotency keys of several change sets, in the order of the keys. A lock timeout, if set, is
     /// short, because other transactions lock rows in another order than a batch.
-    fn take_keys(&self, statement: &mut Statement, replays: &[&IdempotencyRecord]);
+    fn take_keys(&self, statement: &mut Statement, replays: &[&Replay]);
 
     /// Takes the events out of the rows to add and returns them, if [`Layout::late_statements`] writes them last.
     fn late_events(&self, added: &mut Vec<AnyRow>) -> Vec<AnyRow>;

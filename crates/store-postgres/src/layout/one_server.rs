@@ -1,7 +1,7 @@
 //! Layout of one server: a change set is one statement, and locked rows are found again by `ctid`.
 
 use candor_domain::access::Tenant;
-use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::idempotency::Replay;
 use candor_tables::AnyRow;
 use candor_tables::RowWriteError;
 use candor_tables::flat::{SqlValue, Table, Type};
@@ -63,19 +63,19 @@ impl Layout for OneServer {
         vec![(sql, leases)]
     }
 
-    fn take_key(&self, statement: &mut Statement, replay: &IdempotencyRecord, _: IdempotencyKeyState) {
+    fn take_key(&self, statement: &mut Statement, replay: &Replay, _: IdempotencyKeyState) {
         let key_row = take(&mut statement.sql, &statement.tenant, replay);
         statement.named_part("replay", "", &key_row);
         statement.gate(&assert_sql("(SELECT count(*) FROM replay) = 1", REPLAYED));
     }
 
-    fn take_keys(&self, statement: &mut Statement, replays: &[&IdempotencyRecord]) {
+    fn take_keys(&self, statement: &mut Statement, replays: &[&Replay]) {
         let hurry = format!("set_config('lock_timeout', '{SHORT_WAIT}', true)");
         if replays.is_empty() {
             return statement.gate(&hurry);
         }
         let count = statement.sql.bind(SqlValue::Int(i64::try_from(replays.len()).unwrap_or(i64::MAX)));
-        let mut many = |kind, cell: &dyn Fn(&IdempotencyRecord) -> SqlValue| {
+        let mut many = |kind, cell: &dyn Fn(&Replay) -> SqlValue| {
             statement.sql.many(kind, replays.iter().map(|replay| cell(replay)))
         };
         let columns = [

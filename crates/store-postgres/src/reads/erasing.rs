@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_port_storage::StoredAnswer;
+use candor_port_storage::StoredReplay;
 use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange, RemovalId};
 use candor_port_storage::error::Read;
 use candor_tables::flat::{CellReader, MemberTable, SqlValue};
 
-use super::history::stored_replay;
+use super::history::read_replay;
 use crate::failure::Failure;
 use crate::nodes::transaction::Transaction;
 use crate::sql::Sql;
@@ -75,7 +75,7 @@ impl Erasing for PostgresStore {
         self.run_exclusive(&sql, id).await
     }
 
-    async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
+    async fn replays(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredReplay)>> {
         let mut sql = Sql::default();
         let (tenant, after) = (sql.tenant(tenant), sql.bind(SqlValue::Text(after.to_owned())));
         let most = sql.bind(SqlValue::Int(i64::from(most)));
@@ -85,7 +85,7 @@ impl Erasing for PostgresStore {
         ));
         let answer = |row: &mut dyn CellReader| {
             let key = row.text().map_err(Failure::Other)?.unwrap_or_default();
-            Ok((key, stored_replay(row)?))
+            Ok((key, read_replay(row)?))
         };
         self.run_exclusive(&sql, answer).await
     }

@@ -1,26 +1,26 @@
-//! Reads and removals of the history: stored answers, events, and expired rows.
+//! Reads and removals of the history: replays, events, and expired rows.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::event::{FeedFilter, FeedStart};
-use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::Timestamp;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::{Expiry, FeedPage, History};
-use candor_port_storage::{StorageError, StoredAnswer};
+use candor_port_storage::{StorageError, StoredReplay};
 use candor_tables::flat::{CellReader, SqlValue};
 
 use super::feed::FeedRead;
 use crate::failure::Failure;
 use crate::layout::SharedLayout;
-use crate::layout::idempotency::store_answer;
+use crate::layout::idempotency::store_replay;
 use crate::sql::Sql;
 use crate::sql::row::int;
 use crate::store::PostgresStore;
 
 #[async_trait]
 impl History for PostgresStore {
-    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>> {
+    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
         let mut sql = Sql::default();
         let (tenant, key) = (sql.tenant(tenant), sql.bind(SqlValue::Text(key.as_str().to_owned())));
         let now = sql.bind(SqlValue::Time(now));
@@ -28,11 +28,11 @@ impl History for PostgresStore {
             "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = {tenant} AND key = {key} \
              AND expires_at > {now}"
         ));
-        self.find(&sql, stored_replay).await
+        self.find(&sql, read_replay).await
     }
 
-    async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
-        Ok(!self.run_exclusive(&store_answer(tenant, &replay), int).await?.is_empty())
+    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {
+        Ok(!self.run_exclusive(&store_replay(tenant, &replay), int).await?.is_empty())
     }
 
     async fn feed(
@@ -48,7 +48,7 @@ impl History for PostgresStore {
 
     async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64> {
         let kinds = [
-            ("replays", "key", "expires_at <=", expiry.answers),
+            ("replays", "key", "expires_at <=", expiry.replays),
             ("events", "id", "created_at <", expiry.events),
             ("notifications", "id", "read_at <", expiry.read_notifications),
             ("notifications", "id", "created_at <", expiry.notifications),
@@ -86,12 +86,12 @@ fn delete_expired(
     sql
 }
 
-pub(super) fn stored_replay(row: &mut dyn CellReader) -> Result<StoredAnswer, Failure> {
+pub(super) fn read_replay(row: &mut dyn CellReader) -> Result<StoredReplay, Failure> {
     let corrupt =
         |column, reason: &str| StorageError::Corrupt { table: "replays", column, reason: reason.to_owned() };
     let fingerprint = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
     let fingerprint = <[u8; 32]>::try_from(fingerprint).map_err(|_| corrupt("fingerprint", "not 32 bytes"))?;
     let status = u16::try_from(int(row)?).map_err(|_| corrupt("status", "not a status"))?;
     let sealed_reply = row.bytes().map_err(Failure::Other)?.unwrap_or_default();
-    Ok(StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed: sealed_reply })
+    Ok(StoredReplay { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed: sealed_reply })
 }

@@ -80,7 +80,10 @@ async fn list_of_one_person_reads_the_index_of_the_person_in_order() {
                 statements.take();
                 let list = rows::observations::list(&filter, Viewer::Everything, sort, &page);
                 let rows = store.page(tenant, list).await.unwrap();
-                assert!(rows.items.len() == usize::from(PAGE) && rows.items.iter().all(|row| row.employee_id == person));
+                assert!(
+                    rows.items.len() == usize::from(PAGE)
+                        && rows.items.iter().all(|row| row.employee_id == person)
+                );
                 let sent = statements.take();
                 assert_eq!(sent.len(), 1, "{sent:?}");
                 let plan = plan_of(&sent[0], &planner).await;

@@ -6,7 +6,7 @@ pub(crate) mod rebuild;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
-use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::idempotency::Replay;
 use candor_domain::notification::MAX_READ_AT_ONCE;
 use candor_domain::people::Employee;
 use candor_port_storage::change::RowKey;
@@ -41,7 +41,7 @@ const MESSAGE_ADDED: &str = "UPDATE conversations SET last_message_at = max(coal
 /// Writes all parts of a change set. On an error the caller rolls back.
 pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Result<Committed, CommitError> {
     if let Some(replay) = &change.replay {
-        keep_answer(db, tenant, replay)?;
+        keep_replay(db, tenant, replay)?;
     }
     for require in &change.requires {
         if !holds(db, tenant, *require)? {
@@ -105,8 +105,8 @@ fn remove(db: &mut Db, tenant: Tenant, RowKey { table, id }: RowKey, seen: Versi
 /// Stores a response for retries.
 ///
 /// # Errors
-/// [`CommitError::Replayed`] if the key already has a response that has not expired.
-pub(crate) fn keep_answer(db: &mut Db, tenant: Tenant, replay: &IdempotencyRecord) -> Result<(), CommitError> {
+/// [`CommitError::Replayed`] if the key has one.
+pub(crate) fn keep_replay(db: &mut Db, tenant: Tenant, replay: &Replay) -> Result<(), CommitError> {
     let sql = Sql::new(KEEP_ANSWER)
         .bind(tenant)
         .bind(replay.key.as_str())

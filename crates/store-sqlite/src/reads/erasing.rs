@@ -6,7 +6,7 @@ use candor_domain::access::Tenant;
 use candor_domain::idempotency::Fingerprint;
 use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange, RemovalId};
 use candor_port_storage::error::Read;
-use candor_port_storage::{StorageError, StoredAnswer};
+use candor_port_storage::{StorageError, StoredReplay};
 use candor_tables::flat::{CellReader, MemberTable, SqlValue};
 
 use crate::SqliteStore;
@@ -44,9 +44,9 @@ impl Erasing for SqliteStore {
         self.read(tenant, move |db| db.rows(sql, id)).await
     }
 
-    async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
+    async fn replays(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredReplay)>> {
         let sql = Sql::new(ANSWERS).bind(tenant).bind(after).bind(i64::from(most));
-        self.read(tenant, move |db| db.rows(sql, answer)).await
+        self.read(tenant, move |db| db.rows(sql, read_replay)).await
     }
 
     /// Returns no table: freed pages are overwritten with zeros.
@@ -70,7 +70,7 @@ fn read_erased(row: &mut dyn CellReader) -> Result<ErasedRow, StorageError> {
     Ok(ErasedRow { kind, id })
 }
 
-fn answer(row: &mut dyn CellReader) -> Result<(String, StoredAnswer), StorageError> {
+fn read_replay(row: &mut dyn CellReader) -> Result<(String, StoredReplay), StorageError> {
     let key = row.text().map_err(corrupt("replays", "key"))?.unwrap_or_default();
     let fingerprint = row.bytes().map_err(corrupt("replays", "fingerprint"))?.unwrap_or_default();
     let fingerprint = <[u8; 32]>::try_from(fingerprint)
@@ -78,5 +78,5 @@ fn answer(row: &mut dyn CellReader) -> Result<(String, StoredAnswer), StorageErr
     let status = row.int().map_err(corrupt("replays", "status"))?.unwrap_or_default();
     let status = u16::try_from(status).map_err(|error| corrupt("replays", "status")(error.to_string()))?;
     let sealed_reply = row.bytes().map_err(corrupt("replays", "sealed"))?.unwrap_or_default();
-    Ok((key, StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed: sealed_reply }))
+    Ok((key, StoredReplay { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed: sealed_reply }))
 }

@@ -1,14 +1,14 @@
-//! History written with every change: stored responses, events and the audit log.
+//! History written with every change: replays, events and the audit log.
 
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::event::{Event, FeedFilter, FeedStart};
-use candor_domain::idempotency::{Fingerprint, IdempotencyKey, IdempotencyRecord};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::time::Timestamp;
 use candor_port_storage::error::Read;
 use candor_port_storage::store::{Expiry, FeedPage, History};
-use candor_port_storage::{CommitError, StorageError, StoredAnswer};
+use candor_port_storage::{CommitError, StorageError, StoredReplay};
 use candor_tables::flat::{CellReader, Stored};
 
 use super::feed::{self, FeedRead};
@@ -20,7 +20,7 @@ use crate::sql::{Db, Sql, classify_error};
 const ANSWER: &str =
     "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key = ? AND expires_at > ?";
 
-const FORGET_ANSWERS: &str = "DELETE FROM replays WHERE (tenant_id, key) IN \
+const FORGET_REPLAYS: &str = "DELETE FROM replays WHERE (tenant_id, key) IN \
     (SELECT tenant_id, key FROM replays WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)";
 
 const FORGET_EVENTS: &str = "DELETE FROM events WHERE position IN \
@@ -34,14 +34,14 @@ const FORGET_NOTIFICATIONS: &str = "DELETE FROM notifications WHERE rowid IN \
 
 #[async_trait]
 impl History for SqliteStore {
-    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredAnswer>> {
+    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
         let sql = Sql::new(ANSWER).bind(tenant).bind(key.as_str()).bind(now);
-        self.look_up(tenant, move |db| db.first(sql, answer)).await
+        self.look_up(tenant, move |db| db.first(sql, read_replay)).await
     }
 
-    async fn keep(&self, tenant: Tenant, replay: IdempotencyRecord) -> Read<bool> {
+    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {
         let keep_result =
-            writer::ask(&self.tasks, tenant, move |db| commit::keep_answer(db, tenant, &replay)).await;
+            writer::ask(&self.tasks, tenant, move |db| commit::keep_replay(db, tenant, &replay)).await;
         match keep_result {
             Ok(()) => Ok(true),
             Err(CommitError::Replayed) => Ok(false),
@@ -76,7 +76,7 @@ impl History for SqliteStore {
 
     async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64> {
         let kinds = [
-            (FORGET_ANSWERS, expiry.answers),
+            (FORGET_REPLAYS, expiry.replays),
             (FORGET_EVENTS, expiry.events),
             (FORGET_READ_NOTIFICATIONS, expiry.read_notifications),
             (FORGET_NOTIFICATIONS, expiry.notifications),
@@ -93,7 +93,7 @@ impl History for SqliteStore {
     }
 }
 
-fn answer(row: &mut dyn CellReader) -> Result<StoredAnswer, StorageError> {
+fn read_replay(row: &mut dyn CellReader) -> Result<StoredReplay, StorageError> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "replays", column, reason };
     let absent = || "null".to_owned();
     let fingerprint = row.bytes().and_then(|byte| byte.ok_or_else(absent)).map_err(corrupt("fingerprint"))?;
@@ -101,5 +101,5 @@ fn answer(row: &mut dyn CellReader) -> Result<StoredAnswer, StorageError> {
     let status = row.int().and_then(|number| number.ok_or_else(absent)).map_err(corrupt("status"))?;
     let status = u16::try_from(status).map_err(|_| corrupt("status")(format!("unexpected value {status}")))?;
     let sealed_reply = row.bytes().and_then(|byte| byte.ok_or_else(absent)).map_err(corrupt("sealed"))?;
-    Ok(StoredAnswer { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed: sealed_reply })
+    Ok(StoredReplay { fingerprint: Fingerprint::from_bytes(fingerprint), status, sealed: sealed_reply })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use candor_domain::catalog::Attribute;
 use candor_domain::event::{Event, EventType};
-use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::idempotency::Replay;
 use candor_domain::observation::Observation;
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Write};
@@ -21,7 +21,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// Creates a change set that writes an observation like the service does.
-fn write_observation(world: &CaseContext, observation: &Observation, replay: IdempotencyRecord) -> ChangeSet {
+fn write_observation(world: &CaseContext, observation: &Observation, replay: Replay) -> ChangeSet {
     ChangeSet {
         requires: observation
             .attribute_ids
@@ -42,7 +42,7 @@ async fn commit_all(world: &CaseContext, all: &[ChangeSet]) -> Vec<Result<(), Co
     at_once(tasks).await
 }
 
-/// Returns `true` if an observation is stored, and checks that its event and its stored response are there
+/// Returns `true` if an observation is stored, and checks that its event and its replay are there
 /// exactly then.
 async fn is_there(world: &CaseContext, observation: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
     let replay = change.replay.as_ref().unwrap();
@@ -51,7 +51,7 @@ async fn is_there(world: &CaseContext, observation: &Observation, change: &Chang
     assert_eq!(
         observation_row.is_some(),
         replay_row.is_some_and(|reply| reply.sealed == replay.sealed),
-        "with its answer"
+        "with its replay"
     );
     assert_eq!(observation_row.is_some(), events.contains(&change.events[0]), "with its event");
     observation_row.is_some_and(|row| row.value == *observation && row.version == Version::FIRST)

@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use candor_domain::audit;
 use candor_domain::event::EventType;
-use candor_domain::idempotency::IdempotencyRecord;
+use candor_domain::idempotency::Replay;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::Employee;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Write};
@@ -39,7 +39,7 @@ async fn dropped_after<F: Future>(polls: usize, future: F) -> bool {
 }
 
 async fn dropped_commit_is_complete_or_absent(world: CaseContext) {
-    let attempts: Vec<(Employee, IdempotencyRecord)> =
+    let attempts: Vec<(Employee, Replay)> =
         (0..60).map(|number| (world.make.employee(), world.make.replay(&format!("dropped-{number}")))).collect();
     let tasks = attempts.clone().into_iter().enumerate().map(|(number, (person, replay))| {
         let world = world.clone();
@@ -79,7 +79,7 @@ async fn dropped_commit_is_complete_or_absent(world: CaseContext) {
 }
 
 /// Returns `true` if all parts of a change are stored, or none.
-async fn is_whole(world: &CaseContext, person: &Employee, replay: &IdempotencyRecord) -> bool {
+async fn is_whole(world: &CaseContext, person: &Employee, replay: &Replay) -> bool {
     let CaseContext { store, tenant, .. } = world;
     let filter = audit::Filter { target_id: Some(person.id.to_string()), ..Default::default() };
     let page = PageRequest { limit: 2, after: None };

@@ -35,7 +35,7 @@ struct FullTenant {
     connector: people::Connector,
     invitation: people::Invitation,
     observation: Observation,
-    replay: candor_domain::idempotency::IdempotencyRecord,
+    replay: candor_domain::idempotency::Replay,
 }
 
 impl FullTenant {

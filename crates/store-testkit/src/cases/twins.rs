@@ -2,10 +2,10 @@
 
 use candor_domain::catalog::Department;
 use candor_domain::event::EventType;
-use candor_domain::idempotency::{IdempotencyRecord, RETENTION_SECONDS};
+use candor_domain::idempotency::{RETENTION_SECONDS, Replay};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, StoredAnswer, Version, Write};
+use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, StoredReplay, Version, Write};
 
 use crate::Case;
 use crate::fixtures::joins;
@@ -15,20 +15,20 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         Case::new(thirty_concurrent_retries_have_one_effect),
         Case::new(replay_is_reported_before_any_other_conflict),
-        Case::new(replay_answer_is_stored_until_expiry),
-        Case::new(expired_replay_answer_is_replaced),
+        Case::new(replay_is_stored_until_expiry),
+        Case::new(expired_replay_is_replaced),
         Case::new(idempotency_key_belongs_to_one_tenant),
-        Case::new(replay_answer_without_changes_is_stored),
+        Case::new(replay_without_changes_is_stored),
     ]
 }
 
-fn with_replay(world: &CaseContext, write: Write, replay: &IdempotencyRecord) -> ChangeSet {
+fn with_replay(world: &CaseContext, write: Write, replay: &Replay) -> ChangeSet {
     let events = vec![world.make.event(EventType::EmployeeCreated)];
     ChangeSet { events, replay: Some(replay.clone()), ..world.make.change(vec![write]) }
 }
 
-fn stored_answer(replay: &IdempotencyRecord) -> StoredAnswer {
-    StoredAnswer { fingerprint: replay.fingerprint, status: replay.status, sealed: replay.sealed.clone() }
+fn stored_replay(replay: &Replay) -> StoredReplay {
+    StoredReplay { fingerprint: replay.fingerprint, status: replay.status, sealed: replay.sealed.clone() }
 }
 
 fn just_before(at: Timestamp) -> Timestamp {
@@ -52,7 +52,7 @@ async fn thirty_concurrent_retries_have_one_effect(world: CaseContext) {
         let (person, replay) = &twins[winners[0]];
         assert_eq!(people_rows.into_iter().map(|row| row.value).collect::<Vec<_>>(), std::slice::from_ref(person));
         let replay_row = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
-        assert_eq!(replay_row, Some(stored_answer(replay)));
+        assert_eq!(replay_row, Some(stored_replay(replay)));
     }
     assert_eq!(world.events().await.len(), 3, "one event for each effect");
 }
@@ -102,14 +102,14 @@ async fn replay_is_reported_before_any_other_conflict(world: CaseContext) {
     }
 }
 
-async fn replay_answer_is_stored_until_expiry(world: CaseContext) {
+async fn replay_is_stored_until_expiry(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
-    let replay = IdempotencyRecord { sealed: (0..=255).collect(), ..make.replay(&"~".repeat(255)) };
+    let replay = Replay { sealed: (0..=255).collect(), ..make.replay(&"~".repeat(255)) };
     world.commit(with_replay(&world, joins(make.employee()), &replay)).await.unwrap();
     let end = replay.created_at.plus_seconds(RETENTION_SECONDS);
     for (now, wanted) in [
-        (replay.created_at, Some(stored_answer(&replay))),
-        (just_before(end), Some(stored_answer(&replay))),
+        (replay.created_at, Some(stored_replay(&replay))),
+        (just_before(end), Some(stored_replay(&replay))),
         (end, None),
     ] {
         assert_eq!(store.replay(*tenant, &replay.key, now).await.unwrap(), wanted, "{now}");
@@ -118,16 +118,16 @@ async fn replay_answer_is_stored_until_expiry(world: CaseContext) {
     assert_eq!(store.replay(*tenant, &other.key, other.created_at).await.unwrap(), None);
 }
 
-async fn expired_replay_answer_is_replaced(world: CaseContext) {
+async fn expired_replay_is_replaced(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let first = make.replay("again");
     world.commit(with_replay(&world, joins(make.employee()), &first)).await.unwrap();
     let end = first.expires_at();
-    let early = IdempotencyRecord { created_at: just_before(end), ..make.replay("again") };
+    let early = Replay { created_at: just_before(end), ..make.replay("again") };
     let result = world.commit(with_replay(&world, joins(make.employee()), &early)).await;
     assert!(matches!(result, Err(CommitError::Replayed)), "{result:?}");
 
-    let twins: Vec<_> = (0..10).map(|_| IdempotencyRecord { created_at: end, ..make.replay("again") }).collect();
+    let twins: Vec<_> = (0..10).map(|_| Replay { created_at: end, ..make.replay("again") }).collect();
     let tasks = twins.clone().into_iter().map(|replay| {
         let (world, change) = (world.clone(), with_replay(&world, joins(make.employee()), &replay));
         async move { world.commit(change).await }
@@ -137,10 +137,10 @@ async fn expired_replay_answer_is_replaced(world: CaseContext) {
     assert_eq!(winners.len(), 1, "an expired key is used anew once: {results:?}");
     assert!(results.iter().all(|result| matches!(result, Ok(()) | Err(CommitError::Replayed))), "{results:?}");
     let replay_row = store.replay(*tenant, &first.key, end).await.unwrap();
-    assert_eq!(replay_row, Some(stored_answer(&twins[winners[0]])));
+    assert_eq!(replay_row, Some(stored_replay(&twins[winners[0]])));
 }
 
-async fn replay_answer_without_changes_is_stored(world: CaseContext) {
+async fn replay_without_changes_is_stored(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     let twins: Vec<_> = (0..10).map(|_| make.replay("nothing")).collect();
     let tasks = twins.clone().into_iter().map(|replay| {
@@ -151,7 +151,7 @@ async fn replay_answer_without_changes_is_stored(world: CaseContext) {
     let winners: Vec<_> = (0..10).filter(|number| keep_results[*number]).collect();
     assert_eq!(winners.len(), 1, "{keep_results:?}");
     let first = &twins[winners[0]];
-    assert_eq!(store.replay(*tenant, &first.key, first.created_at).await.unwrap(), Some(stored_answer(first)));
+    assert_eq!(store.replay(*tenant, &first.key, first.created_at).await.unwrap(), Some(stored_replay(first)));
 
     let result = world.commit(with_replay(&world, joins(make.employee()), &make.replay("nothing"))).await;
     assert!(matches!(result, Err(CommitError::Replayed)), "a key stands for one request: {result:?}");
@@ -160,15 +160,15 @@ async fn replay_answer_without_changes_is_stored(world: CaseContext) {
     assert!(!store.keep(*tenant, make.replay("something")).await.unwrap());
     assert_eq!(
         store.replay(*tenant, &used_replay.key, used_replay.created_at).await.unwrap(),
-        Some(stored_answer(&used_replay))
+        Some(stored_replay(&used_replay))
     );
 
     let end = first.expires_at();
-    let early = IdempotencyRecord { created_at: just_before(end), ..make.replay("nothing") };
+    let early = Replay { created_at: just_before(end), ..make.replay("nothing") };
     assert!(!store.keep(*tenant, early).await.unwrap());
-    let new_replay = IdempotencyRecord { created_at: end, ..make.replay("nothing") };
+    let new_replay = Replay { created_at: end, ..make.replay("nothing") };
     assert!(store.keep(*tenant, new_replay.clone()).await.unwrap());
-    assert_eq!(store.replay(*tenant, &new_replay.key, end).await.unwrap(), Some(stored_answer(&new_replay)));
+    assert_eq!(store.replay(*tenant, &new_replay.key, end).await.unwrap(), Some(stored_replay(&new_replay)));
     let elsewhere = world.in_other_tenant();
     assert!(elsewhere.store.keep(elsewhere.tenant, make.replay("nothing")).await.unwrap());
 }
@@ -179,6 +179,6 @@ async fn idempotency_key_belongs_to_one_tenant(world: CaseContext) {
         let now = replay.created_at;
         assert_eq!(it.store.replay(it.tenant, &replay.key, now).await.unwrap(), None);
         it.commit(with_replay(&it, joins(it.make.employee()), &replay)).await.unwrap();
-        assert_eq!(it.store.replay(it.tenant, &replay.key, now).await.unwrap(), Some(stored_answer(&replay)));
+        assert_eq!(it.store.replay(it.tenant, &replay.key, now).await.unwrap(), Some(stored_replay(&replay)));
     }
 }

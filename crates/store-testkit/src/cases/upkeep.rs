@@ -1,7 +1,7 @@
 //! Removal of expired data in small portions, and of nothing else.
 
 use candor_domain::event::EventType;
-use candor_domain::idempotency::{IdempotencyRecord, RETENTION_SECONDS};
+use candor_domain::idempotency::{RETENTION_SECONDS, Replay};
 use candor_domain::notification::{Filter, Notification};
 use candor_domain::page::{Sort, SortBy};
 use candor_domain::time::Timestamp;
@@ -40,8 +40,8 @@ async fn sweep_all(world: &CaseContext, now: Timestamp, events_before: Timestamp
     let mut removed_count = 0;
     for _ in 0..100 {
         let portion =
-            world.store.sweep(Expiry { answers: now, events: events_before, ..Expiry::NOTHING }, 7).await.unwrap();
-        assert!(portion <= 14, "at most 7 answers and 7 events, and not {portion}");
+            world.store.sweep(Expiry { replays: now, events: events_before, ..Expiry::NOTHING }, 7).await.unwrap();
+        assert!(portion <= 14, "at most 7 replays and 7 events, and not {portion}");
         if portion == 0 {
             return removed_count;
         }
@@ -56,7 +56,7 @@ async fn retention_removes_expired_rows_in_batches(world: CaseContext) {
     let end = fill_tenants(&tenants, "new").await;
     assert_eq!(sweep_all(&world, end, EVER).await, 0, "nothing is old yet");
     let now = middle.plus_seconds(RETENTION_SECONDS);
-    assert_eq!(sweep_all(&world, now, middle).await, 60, "30 answers and 30 events");
+    assert_eq!(sweep_all(&world, now, middle).await, 60, "30 replays and 30 events");
     for tenant in &tenants {
         let remaining_events = tenant.events().await;
         assert_eq!(remaining_events.len(), 10);
@@ -71,12 +71,12 @@ async fn retention_removes_expired_rows_in_batches(world: CaseContext) {
             assert!(tenant.store.replay(tenant.tenant, &new, now).await.unwrap().is_some());
         }
     }
-    assert_eq!(sweep_all(&world, end.plus_seconds(RETENTION_SECONDS), EVER).await, 30, "the other answers");
+    assert_eq!(sweep_all(&world, end.plus_seconds(RETENTION_SECONDS), EVER).await, 30, "the other replays");
 }
 
 async fn retention_keeps_the_audit_log(world: CaseContext) {
     let end = fill_tenants(std::slice::from_ref(&world), "key").await;
-    let last = IdempotencyRecord { created_at: end, ..world.make.replay("last") };
+    let last = Replay { created_at: end, ..world.make.replay("last") };
     world.commit(ChangeSet { replay: Some(last.clone()), ..world.make.change(vec![]) }).await.unwrap();
     let log = || async {
         super::lists::audit_log(&world, candor_domain::audit::Filter::default())
@@ -87,13 +87,13 @@ async fn retention_keeps_the_audit_log(world: CaseContext) {
     let just_before = Timestamp::from_millis(last.expires_at().millis() - 1);
     world
         .store
-        .sweep(Expiry { answers: just_before, events: end.plus_seconds(1_000_000), ..Expiry::NOTHING }, 1000)
+        .sweep(Expiry { replays: just_before, events: end.plus_seconds(1_000_000), ..Expiry::NOTHING }, 1000)
         .await
         .unwrap();
     assert_eq!(log().await, log_before);
     let replay_row = world.store.replay(world.tenant, &last.key, end).await.unwrap();
-    assert!(replay_row.is_some(), "the answer expires a millisecond later");
-    assert_eq!(world.store.sweep(Expiry { answers: last.expires_at(), ..Expiry::NOTHING }, 10).await.unwrap(), 1);
+    assert!(replay_row.is_some(), "the replay expires a millisecond later");
+    assert_eq!(world.store.sweep(Expiry { replays: last.expires_at(), ..Expiry::NOTHING }, 10).await.unwrap(), 1);
     assert_eq!(world.store.replay(world.tenant, &last.key, end).await.unwrap(), None);
 }
 

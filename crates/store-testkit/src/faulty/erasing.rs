@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange, RemovalId};
 use candor_port_storage::error::Read;
-use candor_port_storage::{Storage, StoredAnswer};
+use candor_port_storage::{Storage, StoredReplay};
 use candor_tables::flat::MemberTable;
 
 use super::{Faulty, FaultyCall};
@@ -20,8 +20,8 @@ impl<S: Storage + ?Sized> Erasing for Faulty<S> {
     async fn members_among(&self, tenant: Tenant, members: MemberTable, ids: &[[u8; 16]]) -> Read<Vec<[u8; 16]>> {
         self.run_call(FaultyCall::List, self.store.members_among(tenant, members, ids)).await
     }
-    async fn stored_answers(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredAnswer)>> {
-        self.run_call(FaultyCall::List, self.store.stored_answers(tenant, after, most)).await
+    async fn replays(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredReplay)>> {
+        self.run_call(FaultyCall::List, self.store.replays(tenant, after, most)).await
     }
     fn tables_to_rewrite(&self) -> &'static [&'static str] {
         self.store.tables_to_rewrite()

@@ -1,4 +1,4 @@
-//! Restrictions of bound keys: no feed, no webhooks, only their own notifications, and no stored answers of
+//! Restrictions of bound keys: no feed, no webhooks, only their own notifications, and no replays of
 //! other keys.
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
@@ -154,7 +154,7 @@ async fn bound_key_gets_409_for_an_objective_stored_for_another_key() {
         let submission = send_once(world, &unbound, &submit, "o-2", &json!({})).await;
         assert_eq!(submission.status, 200, "{}", submission.text());
         assert_conflict(&send_once(world, &cast.key, &submit, "o-2", &json!({})).await, "o-2", shared.name);
-        // A stored answer to Joe's key is replayed to keys bound to Joe and to keys with access to all data.
+        // The replay of a request of Joe's key goes to keys bound to Joe and to keys with access to all data.
         let own = send_once(world, &cast.key, path, "o-3", &seen).await;
         assert_eq!(own.status, 201, "{}", own.text());
         for key in [&cast.key, &key_for(world, &cast.joe, AccessLevel::Standard).await, &unbound] {
@@ -218,7 +218,7 @@ async fn standard_key_during_an_upload_gets_409_or_is_first() {
         let standard = world.scoped(&[Permission::EmployeesWrite]).await;
         let (admin, standard) = futures_util::future::join(upload(world.admin.clone()), upload(standard)).await;
         assert_eq!(admin.status, 200, "{}: {}", shared.name, admin.text());
-        // If the standard key commits first, the admin key gets the stored answer, because its permissions include
+        // If the standard key commits first, the admin key gets the replay, because its permissions include
         // those of the standard key.
         if standard.status == 200 {
             assert_eq!(admin.text(), standard.text(), "{}", shared.name);

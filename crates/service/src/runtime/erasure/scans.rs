@@ -1,4 +1,4 @@
-//! Scans of rows that may contain texts of an erased person: events, stored responses, audit entries, results of
+//! Scans of rows that may contain texts of an erased person: events, replays, audit entries, results of
 //! connectors.
 
 use candor_domain::access::Tenant;
@@ -16,7 +16,7 @@ use candor_tables::read::ID;
 
 use super::Job;
 use super::rows::KeptIds;
-use crate::context::erasing::{REMOVED_ANSWER, answer_text};
+use crate::context::erasing::{REMOVED_REPLAY, replay_text};
 use crate::context::error::Error;
 use crate::context::person_data;
 use crate::runtime::removal::{PAGE, blank_values};
@@ -35,7 +35,7 @@ impl Job<'_> {
         Ok(self.remove_notifications(mentions).await?
             && self.blank_messages(kept).await?
             && self.erase_events(mentions).await?
-            && self.remove_answers(mentions).await?
+            && self.remove_replays(mentions).await?
             && self.blank_audit().await?
             && self.blank_syncs(mentions).await?
             && self.erase_syncs(mentions, names).await?)
@@ -74,32 +74,32 @@ impl Job<'_> {
         }
     }
 
-    /// Removes stored responses that name the person or a removed resource. The response to the request for the
+    /// Removes replays that name the person or a removed resource. The response to the request for the
     /// erasure stays.
-    async fn remove_answers(&self, mentions: &Mentions) -> Result<bool, Error> {
+    async fn remove_replays(&self, mentions: &Mentions) -> Result<bool, Error> {
         let mut last_key = String::new();
         loop {
             if !(self.goes_on)() {
                 return Ok(false);
             }
-            let page = self.services.store.stored_answers(self.tenant, &last_key, PAGE).await?;
+            let page = self.services.store.replays(self.tenant, &last_key, PAGE).await?;
             let Some((last, _)) = page.last() else { return Ok(true) };
             last_key.clone_from(last);
-            // Stored responses are of the last day, and the time of each is not known.
+            // Replays are of the last day, and the time of each is not known.
             let (own, now) = (self.erasure.id.to_string(), self.services.clock.now());
-            let is_named = |key: &str, answer| {
-                let text = answer_text(self.services, self.tenant, key, answer);
+            let is_named = |key: &str, replay| {
+                let text = replay_text(self.services, self.tenant, key, replay);
                 text.is_some_and(|text| mentions.are_in(&text, now) && !text.contains(&own))
             };
             let named_replays =
-                page.iter().filter(|(key, kept)| kept.status != REMOVED_ANSWER && is_named(key, kept));
+                page.iter().filter(|(key, kept)| kept.status != REMOVED_REPLAY && is_named(key, kept));
             let keys: Vec<_> = named_replays.map(|(key, _)| key.clone()).collect();
             if keys.is_empty() {
                 continue;
             }
             let ids = keys.iter().map(|key| digest(key)).collect();
             let set = vec![
-                (Column::new("status", Type::Int), SqlValue::Int(REMOVED_ANSWER.into())),
+                (Column::new("status", Type::Int), SqlValue::Int(REMOVED_REPLAY.into())),
                 (Column::new("sealed", Type::Bytes), SqlValue::Bytes(vec![])),
             ];
             let values = keys.into_iter().map(SqlValue::Text).collect();

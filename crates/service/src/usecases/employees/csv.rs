@@ -61,7 +61,7 @@ pub async fn upsert(
     body: Bytes,
 ) -> Result<Reply, Error> {
     let context = &context;
-    if let Some(reply) = services.stored_reply(context).await? {
+    if let Some(reply) = services.find_replay(context).await? {
         return Ok(reply);
     }
     let request = UploadRequest::parse(params)?;
@@ -188,7 +188,7 @@ impl<'a> Upload<'a> {
             }
             stalls += 1;
             self.after_stall(stalls, stalled_at).await?;
-            if let Some(reply) = self.services.stored_reply(self.context).await? {
+            if let Some(reply) = self.services.find_replay(self.context).await? {
                 return Ok(reply);
             }
         }
@@ -264,7 +264,7 @@ impl<'a> Upload<'a> {
         let mut next = pieces.next().await?;
         while let Some(mut piece) = next {
             if piece.is_last {
-                piece.change.replay = self.services.replay_of(self.context, &reply, at)?;
+                piece.change.replay = self.services.seal_replay(self.context, &reply, at)?;
                 if let Some(sync_change) = self.connector_change_set(&report, at).await? {
                     piece.change.append(sync_change);
                 }

@@ -55,7 +55,7 @@ impl ScimContext {
             let (mut change, reply, arrival) = match plan(Attempt { at: now, assumes_new }).await {
                 Ok(WritePlan::Commit(change, reply, arrival)) => (change, reply, arrival),
                 Ok(WritePlan::Unchanged(reply)) => {
-                    return Ok(services.store_reply(request, reply, now).await?.into());
+                    return Ok(services.store_replay(request, reply, now).await?.into());
                 }
                 // The person may exist already: an update can be allowed although the creation is refused.
                 Ok(WritePlan::Refuse(_)) | Err(ScimFailure::Refused(_)) if assumes_new => {
@@ -71,7 +71,7 @@ impl ScimContext {
                 turn = Some(services.move_lock(self.tenant()).await);
                 continue;
             }
-            change.replay = services.replay_of(request, &reply, now)?;
+            change.replay = services.seal_replay(request, &reply, now)?;
             match services.save_piece(request, *change).await? {
                 SavedPiece::Saved => return Ok(WrittenUser { reply, arrival }),
                 SavedPiece::Replayed(earlier) => return Ok(earlier.into()),
@@ -89,7 +89,7 @@ impl ScimContext {
         Err(Error::Contended.into())
     }
 
-    /// Returns the stored reply of an earlier request with the same idempotency key, or records the issue and
+    /// Returns the replay of an earlier request with the same idempotency key, or records the issue and
     /// refuses.
     async fn refuse(
         &self,
@@ -97,7 +97,7 @@ impl ScimContext {
         connector: &Connector,
         refused: Refused,
     ) -> Result<WrittenUser, ScimFailure> {
-        if let Some(reply) = services.stored_reply(&self.request).await? {
+        if let Some(reply) = services.find_replay(&self.request).await? {
             return Ok(reply.into());
         }
         if let Some(issue) = refused.issue {

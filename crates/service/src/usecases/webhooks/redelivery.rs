@@ -191,7 +191,7 @@ pub async fn replay(
     id: WebhookId,
     body: Object,
 ) -> Result<Reply, Error> {
-    if let Some(reply) = services.stored_reply(context).await? {
+    if let Some(reply) = services.find_replay(context).await? {
         return Ok(reply);
     }
     let start = services.clock.now();

@@ -57,9 +57,9 @@ impl Upload<'_> {
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let Some(mut change) = self.connector_change_set(report, at).await? else {
-            return self.services.store_reply(self.context, reply, at).await.map(Some);
+            return self.services.store_replay(self.context, reply, at).await.map(Some);
         };
-        change.replay = self.services.replay_of(self.context, &reply, at)?;
+        change.replay = self.services.seal_replay(self.context, &reply, at)?;
         Ok(self.services.save_piece(self.context, change).await?.reply(reply))
     }
 }
