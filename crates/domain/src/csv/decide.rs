@@ -60,7 +60,7 @@ pub(super) fn parse(
 pub(super) fn check_cells(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> ValidationErrors {
     let mut problems = ValidationErrors::none();
     for (at, _) in row.cells.iter().filter(|(_, cell)| is_error_word(cell)) {
-        let field = match file.columns.get(usize::from(*at)) {
+        let field = match file.columns.get(usize::from(at)) {
             Some(Column::Custom(key)) => format!("custom_fields.{key}"),
             Some(column) => column.label().into_owned(),
             None => continue,
@@ -102,8 +102,8 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
     if stored.is_none_or(|person| address_key(&person.email) != row.email_key) {
         text("email", &row.email);
     }
-    for (at, cell) in &row.cells {
-        let Some(column) = file.columns.get(usize::from(*at)) else { continue };
+    for (at, cell) in row.cells.iter() {
+        let Some(column) = file.columns.get(usize::from(at)) else { continue };
         match column {
             // Spreadsheets write `Manager` and `Org Admin`.
             Column::Member { name, .. } if *name == ROLE => text(name, &normalize_header(cell)),
@@ -117,7 +117,7 @@ fn body(file: &File, row: &CsvRow, stored: Option<&Employee>, clear: bool) -> Ob
         }
     }
     if clear {
-        for column in file.columns.iter().filter(|column| file.is_empty(row, column)) {
+        for column in file.empty_columns(row) {
             match column {
                 Column::Member { name, is_optional: true } => body.push(*name, Value::Null),
                 Column::Custom(key) => custom.push(key, Value::Null),
@@ -172,7 +172,7 @@ pub(super) fn lost_types<'a>(
         | Column::Unknown => false,
     };
     row.cells.iter().filter_map(move |(at, cell)| {
-        let index = usize::from(*at);
+        let index = usize::from(at);
         file.columns.get(index).filter(|column| is_lost(column, cell)).map(|_| index)
     })
 }

@@ -7,7 +7,7 @@ use ulid::Ulid;
 use super::decide::{is_error_word, spreadsheet_error};
 use super::report::RowOutcome;
 use super::row_problem::RowRejection;
-use super::{CsvRow, File, StoredRows};
+use super::{CellCounter, CsvRow, File, StoredRows};
 use crate::id::EmployeeId;
 use crate::people::Employee;
 use crate::problem::{ValidationErrors, ValueError};
@@ -76,10 +76,12 @@ pub(super) fn match_rows(
     index: &Index<'_>,
     outcomes: &mut [Option<RowOutcome>],
     ids: &mut dyn FnMut() -> Ulid,
+    progress: &mut CellCounter<'_>,
 ) -> Vec<Option<Target>> {
     skip_duplicates(file, outcomes);
     let mut targets = vec![None; file.rows.len()];
     for (at, row) in file.rows.iter().enumerate().filter(|(at, _)| outcomes[*at].is_none()).collect::<Vec<_>>() {
+        progress(file.row_cells());
         if let Err(rejection) = check_form(row) {
             outcomes[at] = Some(RowOutcome::Reject(rejection));
             continue;

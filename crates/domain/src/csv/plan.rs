@@ -13,7 +13,7 @@ use super::graph::{self, Lines};
 use super::matching::{self, Index, Target};
 use super::report::{RowOutcome, Warning};
 use super::row_problem::RowRejection;
-use super::{File, PlannedStep, StoredRows};
+use super::{CellCounter, File, PlannedStep, StoredRows};
 use crate::catalog::Department;
 use crate::decision::Decision;
 use crate::id::{DepartmentId, EmployeeId};
@@ -64,12 +64,25 @@ pub fn plan(
     options: &PlanOptions<'_>,
     ids: &mut dyn FnMut() -> Ulid,
 ) -> Plan {
+    plan_in_pieces(file, known, applied, options, ids, &mut |_| {})
+}
+
+/// Decides as [`plan`] does, and reports the progress after each row.
+#[must_use]
+pub fn plan_in_pieces(
+    file: &File,
+    known: &StoredRows,
+    applied: &HashSet<usize>,
+    options: &PlanOptions<'_>,
+    ids: &mut dyn FnMut() -> Ulid,
+    progress: &mut CellCounter<'_>,
+) -> Plan {
     let index = Index::new(known);
     let mut outcomes: Vec<Option<RowOutcome>> = vec![None; file.rows.len()];
     for at in applied {
         outcomes[*at] = Some(RowOutcome::Unchanged);
     }
-    let targets = matching::match_rows(file, &index, &mut outcomes, ids);
+    let targets = matching::match_rows(file, &index, &mut outcomes, ids, progress);
     let departments = known.departments.iter();
     let mut planner = Planner {
         file,
@@ -86,6 +99,7 @@ pub fn plan(
         given_up: HashSet::new(),
         dependents: HashMap::new(),
         rows_by_address: file.rows.iter().enumerate().map(|(at, row)| (row.email_key.as_str(), at)).collect(),
+        progress,
     };
     planner.read(ids);
     planner.resolve_managers();
@@ -122,6 +136,7 @@ struct Planner<'a> {
     dependents: HashMap<String, Vec<usize>>,
     /// Last row of each address in the file, which replaces the earlier ones.
     rows_by_address: HashMap<&'a str, usize>,
+    progress: &'a mut CellCounter<'a>,
 }
 
 impl Planner<'_> {
@@ -140,10 +155,17 @@ impl Planner<'_> {
         }
     }
 
+    /// Reports a row as work: the lookups of its cells, and the copy of the stored person.
+    fn count_row(&mut self, at: usize) {
+        let stored_fields = self.stored_employee(at).map_or(0, |person| person.custom_fields.0.len());
+        (self.progress)(self.file.row_cells() + stored_fields);
+    }
+
     /// Parses the cells of every row, and resolves its department.
     fn read(&mut self, ids: &mut dyn FnMut() -> Ulid) {
         let file = self.file;
         for at in self.open_rows() {
+            self.count_row(at);
             let row = &file.rows[at];
             let person_before = self.stored_employee(at);
             let problems = decide::check_cells(self.file, row, person_before, self.options.clear_empty);
@@ -169,6 +191,7 @@ impl Planner<'_> {
         let judge = RowContext { file: self.file, known: self.known, options: self.options };
         let mut admins = self.known.org_admins.clone();
         for at in self.open_rows() {
+            self.count_row(at);
             let (Some(id), Some(wanted)) = (self.person(at), self.wanted[at]) else { continue };
             let person_before = self.stored_employee(at);
             let decision = judge.decide(&self.file.rows[at], id, person_before, wanted);
@@ -196,7 +219,9 @@ impl Planner<'_> {
     /// cause either again. The commit checks the depth too, so the rounds may be bounded.
     fn break_lines(&mut self) {
         for _ in 0..MAX_ROUNDS {
+            (self.progress)(self.outcomes.len());
             self.break_cycles();
+            (self.progress)(self.outcomes.len());
             let lines = self.final_lines();
             let line_of = |at: usize| Some((at, self.person(at)?, self.moves_to(at)??));
             let new_lines: Vec<_> = self.open_rows().into_iter().filter_map(line_of).collect();
@@ -231,6 +256,7 @@ impl Planner<'_> {
             let mut on_cycle: Vec<usize> =
                 cycles.iter().filter_map(|person| row_of.get(person).copied()).collect();
             on_cycle.sort_unstable();
+            (self.progress)(self.outcomes.len());
             let on_cycle = on_cycle.into_iter().map(|at| (at, self.reporting_cycle(at))).collect();
             for gone in self.reject(on_cycle) {
                 let Some(person) = self.person(gone) else { continue };
@@ -258,6 +284,7 @@ impl Planner<'_> {
         let (mut steps, mut joined) = (Vec::with_capacity(open.len()), HashSet::new());
         let mut lost_types: BTreeMap<usize, (u32, usize)> = BTreeMap::new();
         for at in open {
+            self.count_row(at);
             let Some(RowSummary { outcome, department, .. }) = self.decided[at].take() else { continue };
             if let (true, Some(id), Some(wanted)) =
                 (outcome != RowOutcome::Unchanged, self.person(at), self.wanted[at])

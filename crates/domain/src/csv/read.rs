@@ -1,6 +1,7 @@
 //! Reads a file into its header and rows. Only cells with content are kept.
 
 use super::columns::{Column, Header, UnknownColumn, check_ignored};
+use super::row_cells::{CellCounter, RowCells};
 use super::scan::{CsvSyntaxError, Record, Scanner};
 use super::statuses::StatusCells;
 use super::{MAX_BYTES, MAX_COLUMNS, MAX_ROWS, recognize};
@@ -64,8 +65,8 @@ pub struct CsvRow {
     pub email: String,
     /// The address in the form in which addresses are compared.
     pub email_key: String,
-    pub(super) cells: Vec<(u16, String)>,
-    pub(super) width: u16,
+    pub(super) cells: RowCells,
+    width: u16,
     pub(super) flaw: Option<ValueError>,
 }
 
@@ -75,8 +76,16 @@ impl File {
     /// # Errors
     /// [`UnreadableFile`]; no row of such a file may be applied.
     pub fn read(bytes: &[u8]) -> Result<Self, UnreadableFile> {
+        Self::read_in_pieces(bytes, &mut |_| {})
+    }
+
+    /// Reads a file, and reports the progress after each row.
+    ///
+    /// # Errors
+    /// [`UnreadableFile`]; no row of such a file may be applied.
+    pub fn read_in_pieces(bytes: &[u8], progress: &mut CellCounter<'_>) -> Result<Self, UnreadableFile> {
         if bytes.len() > MAX_BYTES {
-            return Err(too_large());
+            return Err(UnreadableFile::Invalid(ValidationErrors::one("body", too_many_bytes())));
         }
         if let Some(kind) = recognize::other_kind(bytes) {
             return Err(UnreadableFile::Malformed(kind));
@@ -88,6 +97,7 @@ impl File {
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
         let mut rows = Vec::with_capacity(lines.min(MAX_ROWS));
         while let Some(record) = scanner.next()? {
+            progress(record.work());
             if record.is_blank() {
                 continue;
             }
@@ -114,6 +124,18 @@ impl File {
     /// `names`: if it were ignored, the people who have left would stay active.
     pub fn ignore_columns(&mut self, names: &[String]) -> Result<(), ValidationErrors> {
         check_ignored(&mut self.unknown, names)
+    }
+
+    /// Returns the number of cells that count for the work on a row: lookups of a cell pass its columns.
+    pub(super) const fn row_cells(&self) -> usize {
+        self.columns.len() + 1
+    }
+
+    /// Returns the columns of a row whose cells are empty. Missing cells do not count.
+    pub(super) fn empty_columns<'a>(&'a self, row: &'a CsvRow) -> impl Iterator<Item = &'a Column> {
+        let mut filled_columns = row.cells.iter().map(|(column, _)| usize::from(column)).peekable();
+        let columns = self.columns.iter().take(usize::from(row.width)).enumerate();
+        columns.filter(move |(index, _)| filled_columns.next_if_eq(index).is_none()).map(|(_, column)| column)
     }
 
     /// Returns the content of a row's cell, or `None` if the cell is empty or missing.
@@ -171,11 +193,6 @@ fn sort_distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-/// Returns the error of a file with too many bytes.
-fn too_large() -> UnreadableFile {
-    UnreadableFile::Invalid(ValidationErrors::one("body", too_many_bytes()))
-}
-
 /// Returns the problem of a file with too many bytes, without its field.
 #[must_use]
 pub fn too_many_bytes() -> ValueError {
@@ -214,8 +231,7 @@ impl CsvRow {
             number: record.number,
             email: String::new(),
             email_key: String::new(),
-            // Reserves exactly: thousands of rows are kept in memory.
-            cells: Vec::with_capacity(record.cells.iter().filter(|cell| !cell.is_empty()).count()),
+            cells: RowCells::for_record(record),
             width,
             flaw,
         };
@@ -230,7 +246,7 @@ impl CsvRow {
                 | Column::Custom(_) => {
                     let is_empty = if column.is_looked_up() { cell.trim().is_empty() } else { cell.is_empty() };
                     if !is_empty {
-                        row.cells.push((at, cell.to_owned()));
+                        row.cells.push(at, cell);
                     }
                 }
             }
@@ -242,12 +258,13 @@ impl CsvRow {
     /// Returns the row without the cells of some columns.
     pub(super) fn without_columns(&self, columns: &[Column], is_left_out: impl Fn(&str) -> bool) -> Self {
         let is_kept = |at: u16| columns.get(usize::from(at)).is_none_or(|column| !is_left_out(&column.label()));
-        let cells = self.cells.iter().filter(|(at, _)| is_kept(*at)).cloned().collect();
+        let mut cells = RowCells::default();
+        self.cells.iter().filter(|(at, _)| is_kept(*at)).for_each(|(at, cell)| cells.push(at, cell));
         Self { cells, ..self.clone() }
     }
 
     fn cell_at(&self, column: usize) -> Option<&str> {
-        self.cells.iter().find(|(at, _)| usize::from(*at) == column).map(|(_, cell)| cell.as_str())
+        self.cells.iter().find(|(at, _)| usize::from(*at) == column).map(|(_, cell)| cell)
     }
 }
 
@@ -318,7 +335,7 @@ mod tests {
     fn blank_cell_is_empty_where_cells_are_looked_up() {
         let file = File::read(b"email,manager_email,role,job_title\na@example.com, ,\xc2\xa0, \n").unwrap();
         assert_eq!(file.cell(&file.rows[0], &Column::ManagerEmail), None);
-        assert_eq!(file.rows[0].cells, [(3, " ".to_owned())]);
+        assert_eq!(file.rows[0].cells.iter().collect::<Vec<_>>(), [(3, " ")]);
     }
 
     #[test]

@@ -34,7 +34,15 @@ pub(super) struct Record<'s, 'a> {
     pub(super) is_ended: bool,
 }
 
+/// Number of bytes of a long cell that count as one cell of work.
+const BYTES_OF_A_CELL: usize = 8;
+
 impl Record<'_, '_> {
+    /// Returns the work of reading the record, in cells.
+    pub(super) fn work(&self) -> usize {
+        self.cells.len().max(self.raw.len() / BYTES_OF_A_CELL)
+    }
+
     /// Returns `true` if every cell is empty. Spreadsheets write such rows where cells were once filled.
     pub(super) fn is_blank(&self) -> bool {
         !self.is_too_wide && self.cells.iter().all(str::is_empty)

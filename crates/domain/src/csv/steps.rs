@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::decide::{ResolvedReferences, RowContext};
 use super::report::{self, PlannedRow, RowOutcome};
 use super::row_problem::RowRejection;
-use super::{CsvRow, File, PersonNames, Plan, PlanOptions, StoredRows};
+use super::{CellCounter, CsvRow, File, PersonNames, Plan, PlanOptions, StoredRows};
 use crate::decision::Decision;
 use crate::id::EmployeeId;
 use crate::people::Employee;
@@ -40,7 +40,7 @@ impl Plan {
         judge.decide(row, step.id, person_before, step.wanted)
     }
 
-    /// Returns the planned change of each row. `names` are those of stored people. Stored values are left out
+    /// Returns the planned change of each row, and reports the progress after each. `names` are those of stored people. Stored values are left out
     /// unless `shows_stored`, because a write scope alone does not permit reading (decision B3).
     ///
     /// # Errors
@@ -52,6 +52,7 @@ impl Plan {
         options: &PlanOptions<'_>,
         mut names: PersonNames,
         shows_stored: bool,
+        progress: &mut CellCounter<'_>,
     ) -> Result<Vec<PlannedRow>, RowRejection> {
         names.people.extend(known.people.iter().map(|person| (person.id, person.email.clone())));
         let is_other = |step: &PlannedStep, email: &str| {
@@ -74,6 +75,8 @@ impl Plan {
             Ok::<_, RowRejection>(changes.unwrap_or_default())
         };
         let plan_row = |(at, row): (usize, &CsvRow)| {
+            let person = steps.get(&at).and_then(|step| known.people.get(step.before?));
+            progress(file.row_cells() + person.map_or(0, |person| person.custom_fields.0.len()));
             Ok(PlannedRow {
                 row_number: row.number,
                 email: row.email.clone(),

@@ -4,6 +4,7 @@
 
 mod cost_of_texts;
 mod csv_fuzz;
+mod csv_pieces;
 mod csv_reader;
 mod errors;
 mod objective_histories;

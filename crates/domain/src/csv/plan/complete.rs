@@ -12,6 +12,7 @@ impl Planner<'_> {
     /// Adds the remaining problems to each rejected row. The problem that rejected the row stays the first.
     pub(super) fn complete_rejections(&mut self) {
         for at in 0..self.outcomes.len() {
+            self.count_row(at);
             self.outcomes[at] = match self.outcomes[at].take() {
                 // The cells of a truncated or shifted row have no meaning.
                 Some(RowOutcome::Reject(rejection)) if !rejection.is_of_shape() => {

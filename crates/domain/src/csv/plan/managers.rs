@@ -29,6 +29,7 @@ impl Planner<'_> {
         }
         let mut missing = Vec::new();
         for at in open {
+            self.count_row(at);
             let row = &self.file.rows[at];
             let Some(cell) = self.file.cell(row, &Column::ManagerEmail) else {
                 let clears = self.options.clear_empty && self.file.is_empty(row, &Column::ManagerEmail);

@@ -4,6 +4,7 @@
 mod load;
 mod piece;
 mod sync;
+mod work;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use crate::change::commit::SavedPiece;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, render};
+use crate::context::services::Services;
 use load::LoadedRows;
 
 /// Number of rows saved in one commit: few, so that other writers do not wait long. `fan_out::DELIVERIES` may
@@ -66,18 +67,18 @@ pub async fn upsert(
     }
     let request = UploadRequest::parse(params)?;
     let (ignored, bytes) = (request.ignore_columns, body.len());
-    let read = move || {
-        let mut file = File::read(&body)?;
-        file.ignore_columns(&ignored).map_err(UnreadableFile::Invalid)?;
-        Ok(file)
-    };
-    // A turn limits the memory: the cells of a parsed file take some twenty times the bytes of the file, and the stored
-    // people of its rows up to 32 MiB.
+    // A parsed file takes some five times its bytes, and the stored people of its rows up to 32 MiB. Work in pieces also
+    // holds a thread.
     let mut turn = None;
     if bytes > SMALL_BYTES {
         turn = Some(services.uploads.turn(context.caller.tenant).await?);
     }
-    let file = match off_thread(services, context, read).await? {
+    let read = move |progress: &mut csv::CellCounter<'_>| {
+        let mut file = File::read_in_pieces(&body, progress)?;
+        file.ignore_columns(&ignored).map_err(UnreadableFile::Invalid)?;
+        Ok(file)
+    };
+    let file = match work::run(services, context, turn.is_some(), read).await? {
         Ok(file) => file,
         Err(why) => {
             if !request.dry_run {
@@ -95,6 +96,7 @@ pub async fn upsert(
     }
     let connector = connector(services, context, request.connector.as_deref()).await?;
     let settings = UploadSettings {
+        is_large: turn.is_some(),
         file,
         connector,
         clear_empty: request.clear_empty,
@@ -120,15 +122,6 @@ fn refused_later(rejection: &RowRejection) -> Error {
     Error::Bug(format!("a row that was planned is refused: {:?}, {}", rejection.code(), rejection.message()))
 }
 
-/// Runs CPU-bound work on a blocking thread, once the tenant gets a permit for large work.
-async fn off_thread<T: Send + 'static>(
-    services: &Services,
-    context: &RequestContext,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Error> {
-    Ok(services.large_work.run(context.caller.tenant, work).await?)
-}
-
 async fn connector(
     services: &Services,
     context: &RequestContext,
@@ -149,6 +142,8 @@ async fn connector(
 /// Parameters and file of an upload.
 struct UploadSettings {
     file: File,
+    /// `true` if the upload has a turn of large uploads, so that its work may wait between two pieces.
+    is_large: bool,
     connector: Option<Connector>,
     clear_empty: bool,
     is_admin: bool,
@@ -218,10 +213,11 @@ impl<'a> Upload<'a> {
         let loaded_rows = Arc::new(load::load(self.services, self.context.caller.tenant, &self.asked.file).await?);
         let (asked, known, ids) =
             (Arc::clone(&self.asked), Arc::clone(&loaded_rows), Arc::clone(&self.services.ids));
-        let plan =
-            move || csv::plan(&asked.file, &known.known, &applied, &asked.options(at), &mut || ids.ulid(at));
-        let plan = off_thread(self.services, self.context, plan).await?;
-        Ok((loaded_rows, plan))
+        let plan = move |progress: &mut csv::CellCounter<'_>| {
+            let options = asked.options(at);
+            csv::plan_in_pieces(&asked.file, &known.known, &applied, &options, &mut || ids.ulid(at), progress)
+        };
+        Ok((loaded_rows, self.run(plan).await?))
     }
 
     /// Returns the reply of a dry run.
@@ -230,19 +226,34 @@ impl<'a> Upload<'a> {
         let (loaded, plan) = self.plan(HashSet::new(), now).await?;
         let names = load::names(self.services, self.context.caller.tenant, &loaded.known).await?;
         let settings = Arc::clone(&self.asked);
-        let report = off_thread(self.services, self.context, move || {
-            let rows =
-                plan.rows(&settings.file, &loaded.known, &settings.options(now), names, settings.shows_stored)?;
-            let report = Report::from_outcomes(&settings.file, plan.outcomes.iter()).with_warnings(&plan.warnings);
-            Ok(Report { plan: Some(rows), ..report })
+        let body = self.run(move |progress| {
+            let UploadSettings { file, shows_stored, .. } = &*settings;
+            let rows = plan.rows(file, &loaded.known, &settings.options(now), names, *shows_stored, progress);
+            let report = Report::from_outcomes(file, plan.outcomes.iter()).with_warnings(&plan.warnings);
+            let report = Report { plan: Some(rows.map_err(|error| refused_later(&error))?), ..report };
+            work::render(&report, progress)
         });
-        let report = report.await?.map_err(|error| refused_later(&error))?;
-        Ok(Reply::ok(render(&report)?, None))
+        Ok(Reply::ok(body.await??, None))
     }
 
-    fn report(&self, plan: &Plan, ends: &HashMap<usize, RowOutcome>) -> Report {
-        let outcomes = plan.outcomes.iter().enumerate().map(|(at, outcome)| ends.get(&at).unwrap_or(outcome));
-        Report::from_outcomes(&self.asked.file, outcomes).with_warnings(&plan.warnings)
+    /// Runs work on the file, in pieces if the upload is large.
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut csv::CellCounter<'_>) -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        work::run(self.services, self.context, self.asked.is_large, work).await
+    }
+
+    /// Returns the report of a plan, also rendered.
+    async fn report(&self, plan: &Arc<Plan>, ends: &HashMap<usize, RowOutcome>) -> Result<(Report, Bytes), Error> {
+        let (settings, plan, ends) = (Arc::clone(&self.asked), Arc::clone(plan), ends.clone());
+        let report = self.run(move |progress| {
+            let outcomes = plan.outcomes.iter().enumerate().map(|(at, outcome)| ends.get(&at).unwrap_or(outcome));
+            let report = Report::from_outcomes(&settings.file, outcomes).with_warnings(&plan.warnings);
+            let body = work::render(&report, progress)?;
+            Ok((report, body))
+        });
+        report.await?
     }
 
     /// Saves a plan piece by piece. Returns `None` if another change was committed first, so that the rest must
@@ -255,8 +266,9 @@ impl<'a> Upload<'a> {
         mut turn: Option<OwnedMutexGuard<()>>,
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
-        let report = self.report(&plan, ends);
-        let reply = Reply::ok(render(&report)?, None);
+        let plan = Arc::new(plan);
+        let (report, body) = self.report(&plan, ends).await?;
+        let reply = Reply::ok(body, None);
         if plan.steps.is_empty() {
             return self.changes_nothing(&report, reply, at).await;
         }
