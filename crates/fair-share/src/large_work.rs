@@ -178,6 +178,12 @@ impl LargeWork {
         turn_receiver.await.map_err(|_| TooMuchWaits)
     }
 
+    /// Returns the number of callers that wait for a turn.
+    #[must_use]
+    pub fn waiting_callers(&self) -> usize {
+        self.lock().waiting.iter().filter(|sender| !sender.is_closed()).count()
+    }
+
     /// Returns `true` if a caller waits for a turn.
     #[must_use]
     pub fn is_awaited(&self) -> bool {

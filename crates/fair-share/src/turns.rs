@@ -67,6 +67,11 @@ impl<T> FairQueue<T> {
         item.map(|item| (owner, item))
     }
 
+    /// Returns the items in any order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.waiting.values().flatten()
+    }
+
     /// Returns `true` if the queue has no items.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -33,7 +33,7 @@ impl AnalyzeTrigger {
         if !self.is_worth_asking(rows) {
             return;
         }
-        let Ok(connection) = nodes.connection(None).await.map(PooledConnection::new) else { return };
+        let Ok(connection) = nodes.connection(&[]).await else { return };
         match analyze_stale_tables(&connection).await {
             Ok(()) => connection.give_back(),
             Err(failure) => tracing::debug!(reason = failure.text(), "cannot analyze the tables"),

@@ -5,7 +5,7 @@
 //! Retries whose idempotency keys already have answers are answered together; the remaining change sets are sent
 //! once more.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use candor_domain::access::Tenant;
 use candor_domain::id::{EventId, WebhookId};
 use candor_domain::idempotency::Replay;
+use candor_fair_share::FairQueue;
 use candor_port_storage::{ChangeSet, CommitError, Committed, Require, StorageError, Write};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -31,6 +32,8 @@ const SLOTS: usize = 3;
 /// Maximum number of change sets in one transaction. A larger batch saves little, and the first change set would
 /// wait for the last.
 const MOST: usize = 16;
+/// Maximum number of change sets that a transaction leaves to later ones, so that its choice takes microseconds.
+const MOST_SKIPPED: usize = 256;
 /// Time for which a transaction keeps its slot, for each change set in it. A slower transaction waits for the
 /// network, the disk or a lock, and frees its slot for other batches.
 const PATIENCE: Duration = Duration::from_micros(1500);
@@ -45,7 +48,7 @@ pub(super) struct Batcher {
 
 #[derive(Default)]
 struct CommitQueue {
-    waiting: VecDeque<PendingCommit>,
+    waiting: FairQueue<PendingCommit>,
     /// Number of slots in use. Transactions that exceeded [`PATIENCE`] hold none.
     slots: usize,
 }
@@ -95,7 +98,8 @@ impl Batcher {
     /// caller drops the future.
     pub(super) async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
         let (answer, answered) = oneshot::channel();
-        self.queue().waiting.push_back(PendingCommit { tenant, change, since: Instant::now(), answer });
+        let pending = PendingCommit { tenant, change, since: Instant::now(), answer };
+        self.queue().waiting.push(Some(tenant), pending);
         self.open_slot();
         let cause = || "the service stops, or a defect ended the batch".to_owned();
         let stopping = |_| CommitError::Storage(StorageError::Unavailable(cause()));
@@ -165,21 +169,20 @@ impl Slot {
 }
 
 impl CommitQueue {
-    /// Takes the change sets of the next transaction. Change sets with the same idempotency key never share a
+    /// Takes the change sets of the next transaction, from the organizations in turn. Change sets with the same idempotency key never share a
     /// transaction. On a cluster, change sets of different tenants or lease holders do not share one either.
     fn next_batch(&mut self, layout: SharedLayout) -> Vec<PendingCommit> {
-        let mut group: Vec<PendingCommit> = vec![];
-        let mut index = 0;
-        while group.len() < MOST {
-            let Some(next) = self.waiting.get(index) else { break };
+        let (mut group, mut skipped): (Vec<PendingCommit>, Vec<PendingCommit>) = (vec![], vec![]);
+        while group.len() < MOST && skipped.len() < MOST_SKIPPED {
+            let Some(next) = self.waiting.pop() else { break };
             let is_apart = |pending_commit: &PendingCommit| {
                 !layout.spans_tenants() && pending_commit.statement() != next.statement()
             };
-            if group.iter().any(|group| group.is_twin_of(next) || is_apart(group)) {
-                index += 1;
-            } else {
-                group.extend(self.waiting.remove(index));
-            }
+            let is_skipped = group.iter().any(|group| group.is_twin_of(&next) || is_apart(group));
+            if is_skipped { skipped.push(next) } else { group.push(next) }
+        }
+        for pending in skipped.into_iter().rev() {
+            self.waiting.put_back(Some(pending.tenant), pending);
         }
         group
     }
@@ -300,101 +303,4 @@ impl PendingCommit {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cluster::Cluster;
-    use crate::layout::OneServer;
-    use candor_domain::event::EventType;
-    use candor_port_storage::Row;
-    use candor_store_testkit::Fixtures;
-
-    fn queue_of(make: &Fixtures, tenant: Tenant, keys: &[&str]) -> CommitQueue {
-        let pending = keys.iter().map(|key| {
-            let change = ChangeSet {
-                events: vec![make.event(EventType::ObservationCreated)],
-                replay: (!key.is_empty()).then(|| make.replay(key)),
-                ..make.change(vec![Write::put(&Row::new(make.observation(make.id())))])
-            };
-            assert!(may_share(&change));
-            PendingCommit { tenant, change, since: Instant::now(), answer: oneshot::channel().0 }
-        });
-        CommitQueue { waiting: pending.collect(), slots: 0 }
-    }
-
-    fn keys<'a>(group: impl IntoIterator<Item = &'a PendingCommit>) -> Vec<&'a str> {
-        group.into_iter().map(|group| group.change.replay.as_ref().map_or("", |task| task.key.as_str())).collect()
-    }
-
-    #[test]
-    fn change_sets_with_one_idempotency_key_are_apart_and_in_order() {
-        let make = Fixtures::new(1);
-        let (one, other) = (make.tenant(), make.tenant());
-        let mut queue = queue_of(&make, one, &["a", "b", "a", "", "", "b", "c", "a"]);
-        queue.waiting.extend(queue_of(&make, other, &["a", "a"]).waiting);
-        assert_eq!(
-            keys(&queue.next_batch(&OneServer)),
-            ["a", "b", "", "", "c", "a"],
-            "without a key there are no twins"
-        );
-        assert_eq!(keys(&queue.waiting), ["a", "b", "a", "a"]);
-        assert_eq!(
-            keys(&queue.next_batch(&OneServer)),
-            ["a", "b", "a"],
-            "the same key of another tenant is another key"
-        );
-        assert_eq!(keys(&queue.next_batch(&OneServer)), ["a"]);
-        assert!(queue.next_batch(&OneServer).is_empty());
-    }
-
-    #[test]
-    fn change_sets_of_different_nodes_are_never_batched() {
-        let make = Fixtures::new(4);
-        let (one, other) = (make.tenant(), make.tenant());
-        let mut queue = queue_of(&make, one, &["a"]);
-        queue.waiting.extend(queue_of(&make, other, &["b"]).waiting);
-        queue.waiting.extend(queue_of(&make, one, &["c"]).waiting);
-        assert_eq!(keys(&queue.next_batch(&Cluster)), ["a", "c"]);
-        assert_eq!(keys(&queue.next_batch(&Cluster)), ["b"]);
-    }
-
-    #[test]
-    fn batch_is_bounded_by_its_maximum_size() {
-        let make = Fixtures::new(2);
-        let mut queue = queue_of(&make, make.tenant(), &[""; MOST + 3]);
-        assert_eq!((queue.next_batch(&OneServer).len(), queue.next_batch(&OneServer).len()), (MOST, 3));
-    }
-
-    #[test]
-    fn change_set_without_events_is_batched() {
-        let make = Fixtures::new(3);
-        let conversation = make.conversation(vec![make.id(), make.id()]);
-        assert!(may_share(&make.change(vec![Write::put(&Row::new(conversation))])));
-    }
-
-    #[test]
-    fn change_set_that_updates_rows_is_not_batched() {
-        let make = Fixtures::new(3);
-        let (person, at) = (make.employee(), candor_port_storage::Version::FIRST);
-        let observation = make.observation(person.id);
-        let changes = [
-            vec![Write::put(&Row::at_version(observation.clone(), at))],
-            vec![candor_store_testkit::fixtures::joins(person.clone())],
-            vec![Write::put(&Row::new(observation.clone())), Write::put(&Row::new(make.attribute()))],
-            vec![],
-        ];
-        for writes in changes {
-            let events = vec![make.event(EventType::ObservationCreated)];
-            assert!(!may_share(&ChangeSet { events, ..make.change(writes) }));
-        }
-        let mut with_id = make.observation(person.id);
-        assert!(may_share(&make.change(vec![Write::put(&Row::new(with_id.clone()))])));
-        with_id.external_id = Some("crm-1".to_owned());
-        assert!(!may_share(&make.change(vec![Write::put(&Row::new(with_id))])));
-        let relying = ChangeSet {
-            requires: vec![Require::EmployeeUnchanged(person.id, at)],
-            events: vec![make.event(EventType::ObservationCreated)],
-            ..make.change(vec![Write::put(&Row::new(observation))])
-        };
-        assert!(!may_share(&relying));
-    }
-}
+mod tests;

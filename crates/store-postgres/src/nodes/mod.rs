@@ -19,7 +19,7 @@ use candor_tables::flat::CellReader;
 use metrics::gauge;
 use moka::sync::Cache;
 
-use crate::connection::pool::{Pool, PooledConnection, PooledObject};
+use crate::connection::pool::{Pool, PooledConnection};
 use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::{Session, run_into};
 use crate::connection::shared_connections::SharedConnections;
@@ -166,7 +166,7 @@ impl Nodes {
         sql: &Sql,
         rows: &mut dyn RowSink,
     ) -> Result<(), Failure> {
-        let connection = PooledConnection::new(self.take_connection(pool, sql.owner()).await?);
+        let connection = self.take_connection(pool, sql.owner()).await?;
         let result = run_into(connection.get()?, sql, rows).await;
         if !matches!(result, Err(Failure::Lost(_))) {
             connection.give_back();
@@ -174,20 +174,34 @@ impl Nodes {
         result
     }
 
-    /// Returns an exclusive connection, to the node of the tenant if one is given.
-    pub(crate) async fn connection(&self, tenant: Option<Tenant>) -> Result<PooledObject, Failure> {
-        self.take_connection(|node| &node.main, tenant).await
+    /// Returns an exclusive connection for statements about these tenants, when it is their turn. Statements about
+    /// several organizations count as the service's own work.
+    pub(crate) async fn connection(&self, tenants: &[Tenant]) -> Result<PooledConnection, Failure> {
+        let first = tenants.first().copied();
+        let is_shared =
+            tenants.iter().any(|tenant| Some(tenant.organization) != first.map(|tenant| tenant.organization));
+        self.take_connection_near(|node| &node.main, first, first.filter(|_| !is_shared)).await
     }
 
     async fn take_connection(
         &self,
         pool: fn(&Connections) -> &Pool,
         tenant: Option<Tenant>,
-    ) -> Result<PooledObject, Failure> {
-        let node_number = self.number_of(tenant).await;
+    ) -> Result<PooledConnection, Failure> {
+        self.take_connection_near(pool, tenant, tenant).await
+    }
+
+    /// Returns a connection to the node of one tenant in a turn of another.
+    async fn take_connection_near(
+        &self,
+        pool: fn(&Connections) -> &Pool,
+        near: Option<Tenant>,
+        owner: Option<Tenant>,
+    ) -> Result<PooledConnection, Failure> {
+        let node_number = self.number_of(near).await;
         loop {
             let (place, connections) = self.0.choose_node(node_number)?;
-            match pool(connections).get().await {
+            match pool(connections).get(owner).await {
                 Err(Failure::Unconnected(reason)) if self.0.leaves(place, &reason) => {}
                 got => return got,
             }

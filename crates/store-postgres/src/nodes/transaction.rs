@@ -12,7 +12,6 @@ use futures_util::future::{join, join_all};
 use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 
-use crate::connection::pool::PooledConnection;
 use crate::connection::rows::{RawRow, values};
 use crate::connection::session::run_raw;
 use crate::failure::Failure;
@@ -78,9 +77,9 @@ impl Transaction {
         Self::from_marked(settings.chain(statements).collect())
     }
 
-    /// Returns the tenant whose rows the transaction touches; `None` for cross-tenant transactions.
-    fn tenant(&self) -> Option<Tenant> {
-        self.statements.iter().find_map(Sql::owner)
+    /// Returns the tenants whose rows the transaction touches. Cross-tenant statements have none.
+    fn tenants(&self) -> Vec<Tenant> {
+        self.statements.iter().filter_map(Sql::owner).collect()
     }
 }
 
@@ -144,8 +143,8 @@ pub(crate) async fn send_once<T>(
 }
 
 async fn try_once(nodes: &Nodes, transaction: &Transaction) -> TransactionOutcome<RawRow> {
-    let pooled_connection = match nodes.connection(transaction.tenant()).await {
-        Ok(it) => PooledConnection::new(it),
+    let pooled_connection = match nodes.connection(&transaction.tenants()).await {
+        Ok(it) => it,
         Err(failure) => return TransactionOutcome::Unknown(failure),
     };
     let send_result = match pooled_connection.get() {

@@ -6,7 +6,6 @@ use candor_domain::time::{Date, Timestamp};
 use candor_tables::flat::{CellReader, SqlValue};
 use diesel_async::SimpleAsyncConnection;
 
-use crate::connection::pool::PooledConnection;
 use crate::failure::Failure;
 use crate::layout::SharedLayout;
 use crate::nodes::Nodes;
@@ -111,7 +110,7 @@ fn creation(schema: &str, day: Date) -> [String; 2] {
 /// Runs statements in a transaction with short timeouts. Each is sent alone: a timeout applies from the next
 /// message on, and a cluster forwards only schema changes that are messages of their own.
 async fn change((nodes, layout): (&Nodes, SharedLayout), statements: &[String]) -> Result<(), Failure> {
-    let pooled_connection = PooledConnection::new(nodes.connection(None).await?);
+    let pooled_connection = nodes.connection(&[]).await?;
     let connection = pooled_connection.get()?;
     let run = async |text: &str| {
         SimpleAsyncConnection::batch_execute(&mut &*connection, text).await.map_err(Failure::from)

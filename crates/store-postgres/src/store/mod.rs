@@ -22,6 +22,7 @@ use tracing::Instrument;
 
 use crate::cluster::{LAYOUT, layout_of};
 use crate::commit::{Committer, check};
+use crate::connection::pool::share_of;
 use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::Session;
 use crate::failure::Failure;
@@ -104,7 +105,8 @@ impl PostgresStore {
             SlowReadLimits::new(options.slow_reads),
         );
         let (asked_first, for_replica) = (None, None);
-        let single_reads = LargeWork::with_turns(pool_size / SINGLE_READ_SHARE);
+        let reads = pool_size / SINGLE_READ_SHARE;
+        let single_reads = LargeWork::with_share(reads, share_of(reads));
         let (large_work, row_sizes) = (LargeWork::default(), RowSizes::default());
         let store = Self {
             nodes,

@@ -12,7 +12,7 @@ use metrics::{counter, gauge};
 use tokio::time::{Instant, timeout};
 use tracing::Instrument;
 
-use crate::connection::pool::{Pool, PooledConnection};
+use crate::connection::pool::Pool;
 use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::{Session, run_into};
 use crate::connection::standby::{IDENTITY, Identity, STANDING, StandbyOf, one};
@@ -151,7 +151,8 @@ impl Replica {
 
     async fn ask_once(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), ReplicaUnavailable> {
         let down = |failure: Failure| ReplicaUnavailable::Down(failure.text());
-        let pooled_connection = PooledConnection::new(self.pool.get().await.map_err(down)?);
+        // Without a tenant: a wait for a share must not count as an outage of the replica.
+        let pooled_connection = self.pool.get(None).await.map_err(down)?;
         let connection = pooled_connection.get().map_err(down)?;
         let result = run_into(connection, sql, rows).await;
         if let Err(Failure::Lost(text)) = result {
