@@ -2,6 +2,7 @@
 
 use super::EventType;
 use crate::access::{AdminContext, Caller, Permission, PermissionDenied};
+use crate::fields::StringEnum;
 
 impl Caller {
     /// Requires the access that GET of the resource in events of this type needs (decision F9). A key that may
@@ -23,5 +24,18 @@ impl Caller {
     /// The errors of [`Caller::require_admin`].
     pub fn may_hear_of(&self, kind: EventType) -> Result<(), PermissionDenied> {
         kind.needed_context().map_or(Ok(()), |context| self.require_admin(context))
+    }
+
+    /// Returns `true` if the caller may see attempts to deliver events of this type in the delivery log. The log shows
+    /// attempts of all types without content, except those that tell of legal holds, erasures and retention.
+    #[must_use]
+    pub fn may_see_deliveries_of(&self, kind: EventType) -> bool {
+        kind.needed_context() != Some(AdminContext::Organization) || self.may_read_events_of(kind).is_ok()
+    }
+
+    /// Returns the types whose attempts the delivery log does not show to the caller.
+    #[must_use]
+    pub fn types_hidden_in_log(&self) -> Vec<EventType> {
+        EventType::ALL.iter().copied().filter(|kind| !self.may_see_deliveries_of(*kind)).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Mapping of the delivery log and the delivery queue.
 
+use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, DeliveryKind, WebhookId};
 use candor_domain::page::{PageRequest, Sort};
@@ -95,6 +96,16 @@ pub fn list_all(
     it.is(column("event_id", Type::Id), log.event_id);
     it.restrict_to_bounds(ATTEMPTED_AT, *attempted_at, SqlValue::Time);
     it.into_list()
+}
+
+/// Excludes the attempts of these types from a list of the log. There must be few of them.
+#[must_use]
+pub fn hide_types(list: TypedListing<Delivery>, hidden: &[EventType]) -> TypedListing<Delivery> {
+    let mut parts = list.into_parts();
+    for part in &mut parts {
+        hidden.iter().for_each(|kind| part.is_not(column("event_type", Type::Text), kind.word().to_owned()));
+    }
+    TypedListing::from_parts(parts)
 }
 
 /// Returns the words of the selected statuses.

@@ -1,5 +1,6 @@
 //! The delivery log over all subscriptions, and the statistics of one subscription (decision F9).
 
+use candor_domain::access::Permission;
 use candor_port_clock::Clock;
 use candor_service::runtime::delivery::{Engine, Settings};
 use serde_json::{Value, json};
@@ -59,6 +60,36 @@ async fn log_of_all_shows_attempts_of_existing_subscriptions() {
         assert_eq!(list(world, "").await, of_one, "{store}: the log of a deleted subscription is deleted");
         let bad = world.get("/v1/deliveries?sort=created_at").await;
         assert_eq!(bad.status, 400, "{store}");
+    }
+}
+
+#[tokio::test]
+async fn log_hides_attempts_of_holds_from_other_keys() {
+    for shared in every_store().await {
+        let (world, store) = (&shared.world, &shared.name);
+        let webhook = subscribed(world, &["employee.created", "employee.hold_changed"]).await;
+        let employee = world.employee("ada@example.com").await;
+        let hold = format!("/v1/employees/{employee}/legal-hold");
+        world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await;
+        assert_eq!(world.attempt_all(204).await.len(), 2, "{store}");
+        let shown_entries = list(world, "?filter[event_type]=employee.created").await;
+        let hidden_entry = list(world, "?filter[event_type]=employee.hold_changed").await.remove(0);
+        let key = world.scoped(&[Permission::WebhooksRead, Permission::WebhooksWrite]).await;
+        let ask = async |method: &str, path: &str| world.bare(method, path).key(&key).send().await;
+        for log in ["/v1/deliveries".to_owned(), format!("{}/deliveries", path(&webhook))] {
+            let page = ask("GET", &format!("{log}?limit=1")).await.json();
+            assert_eq!(
+                (&page["data"], &page["has_more"]),
+                (&json!(shown_entries), &json!(false)),
+                "{store}: {log}"
+            );
+            let page = ask("GET", &format!("{log}?filter[event_type]=employee.hold_changed")).await.json();
+            assert_eq!(page["data"], json!([]), "{store}: {log}");
+        }
+        let attempt = format!("{}/deliveries/{}", path(&webhook), text(&hidden_entry, "id"));
+        assert_eq!(world.get(&attempt).await.status, 200, "{store}");
+        assert_eq!(ask("GET", &attempt).await.status, 404, "{store}");
+        assert_eq!(ask("POST", &format!("{attempt}/redeliver")).await.status, 404, "{store}");
     }
 }
 

@@ -32,6 +32,7 @@ pub async fn all_deliveries(
         }
     };
     let listing = rows::deliveries::list_all(&request.filter, &existing, request.sort, &request.page);
+    let listing = rows::deliveries::hide_types(listing, &context.caller.types_hidden_in_log());
     let page = services.store.page(tenant, listing).await?;
     list::page_by(
         services,

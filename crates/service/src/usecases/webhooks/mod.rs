@@ -10,7 +10,7 @@ use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    CustomHeaders, DeliveryFilter, Draft, Filter, Patch, ReceiverUrl, Subscription, Verdict,
+    CustomHeaders, Delivery, DeliveryFilter, Draft, Filter, Patch, ReceiverUrl, Subscription, Verdict,
 };
 use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Write};
 use candor_tables::rows;
@@ -163,11 +163,21 @@ pub async fn delivery(
     id: WebhookId,
     delivery: DeliveryId,
 ) -> Result<Reply, Error> {
-    let tenant = context.caller.tenant;
     services.find_stored::<Subscription>(context, id).await?;
-    let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
+    let attempt = find_attempt(services, context, id, delivery).await?;
     // Attempts are immutable.
     Ok(Reply::ok(render(&attempt)?, Some(Version::FIRST)))
+}
+
+/// Returns an attempt of the log, unless the log hides its type from the caller.
+async fn find_attempt(
+    services: &Services,
+    context: &RequestContext,
+    id: WebhookId,
+    delivery: DeliveryId,
+) -> Result<Delivery, Error> {
+    let attempt = services.store.delivery(context.caller.tenant, id, delivery).await?;
+    or_not_found(attempt.filter(|attempt| context.caller.may_see_deliveries_of(attempt.event_type)))
 }
 
 /// `GET /webhooks/{id}/deliveries`: lists the delivery log of an existing subscription.
@@ -183,10 +193,9 @@ pub async fn deliveries(
     let tenant = context.caller.tenant;
     services.find_stored::<Subscription>(context, id).await?;
     let request = DeliveryFilter::parse(id, params)?;
-    let page = services
-        .store
-        .page(tenant, rows::deliveries::list(id, &request.filter, request.sort, &request.page))
-        .await?;
+    let listing = rows::deliveries::list(id, &request.filter, request.sort, &request.page);
+    let listing = rows::deliveries::hide_types(listing, &context.caller.types_hidden_in_log());
+    let page = services.store.page(tenant, listing).await?;
     list::page_by(
         services,
         context,

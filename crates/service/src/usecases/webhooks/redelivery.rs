@@ -27,7 +27,7 @@ use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, or_not_found, render};
+use crate::context::services::{Services, render};
 use crate::context::webhook_secrets;
 
 /// Number of events queued in one commit: few, so that other writers do not wait long.
@@ -94,7 +94,7 @@ pub async fn redeliver(
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
         let subscription = services.find_stored::<Subscription>(context, id).await?;
-        let attempt = or_not_found(services.store.delivery(tenant, id, delivery).await?)?;
+        let attempt = super::find_attempt(services, context, id, delivery).await?;
         context.check_preconditions(subscription.version)?;
         subscription.value.require_active("redeliver")?;
         subscription.value.may_be_sent_by(&context.caller, attempt.event_type)?;
