@@ -177,7 +177,53 @@ async fn hold_of_another_person_keeps_shared_evidence() {
     }
 }
 
-/// Returns the events that a key reads from a position, as type and id of the resource, and the next position.
+#[tokio::test]
+async fn kept_summary_keeps_its_included_resources() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let author = person(world, "author", "employee", None).await;
+        let [other, leaving] =
+            [person(world, "other", "employee", None).await, person(world, "leaving", "employee", None).await];
+        let observation =
+            json!({"employee_id": leaving, "author_id": other, "type": "strength", "observation": PLAIN});
+        let goal = json!({"owner_id": leaving, "title": PLAIN, "status": "approved", "period_start": "2026-01-01",
+            "period_end": "2030-12-31"});
+        let (observations, goals) = ("/v1/observations", "/v1/employee-objectives");
+        let free = world.made(observations, observation.clone()).await;
+        let included_ids = [world.made(observations, observation).await, world.made(goals, goal).await];
+        let summary = json!({"employee_id": leaving, "author_id": author, "title": BOTH,
+            "included_observation_ids": [included_ids[0]], "included_objective_ids": [included_ids[1]]});
+        let summary = format!("/v1/summaries/{}", world.made("/v1/summaries", summary).await);
+        let paths = [
+            summary.clone(),
+            format!("{observations}/{}", included_ids[0]),
+            format!("{goals}/{}", included_ids[1]),
+            format!("{observations}/{free}"),
+        ];
+        let statuses = async || {
+            let mut statuses = vec![];
+            for path in &paths {
+                statuses.push(world.get(path).await.status);
+            }
+            statuses
+        };
+        let hold = format!("/v1/employees/{author}/legal-hold");
+        world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await;
+        world.post(&format!("/v1/employees/{leaving}/deactivate"), json!({})).await;
+        world.post(&format!("/v1/employees/{leaving}/erasure"), json!({})).await;
+        go_on(world).await;
+        assert_eq!(statuses().await, [200, 200, 200, 404], "{}", shared.name);
+        let summary_json = world.get(&summary).await.json();
+        assert_eq!(summary_json["included_observation_ids"], json!([included_ids[0]]), "{}", shared.name);
+        assert_eq!(summary_json["included_objective_ids"], json!([included_ids[1]]), "{}", shared.name);
+        assert_eq!(world.ask("DELETE", &hold).send().await.status, 204);
+        world.clock.advance_seconds(24 * 3600);
+        go_on(world).await;
+        assert_eq!(statuses().await, [404; 4], "{}", shared.name);
+    }
+}
+
+/// Returns the events that a standard key reads behind a cursor, as type and id of the resource, and the next cursor.
 async fn events_behind(world: &TestApi, key: &str, position: &str) -> (Vec<[Value; 2]>, String) {
     let page = world.bare("GET", &format!("/v1/events?limit=100&{position}")).key(key).send().await.json();
     let events = page["data"].as_array().unwrap().iter();

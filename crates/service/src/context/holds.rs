@@ -44,7 +44,25 @@ pub(crate) fn require_unheld<'a, T: Retained + 'a>(resources: impl IntoIterator<
     ErasureChange::RequireUnheld { people: people.into_iter().collect() }
 }
 
-/// Returns the authors of the check-ins of an objective. The removal of the objective removes their texts too.
+/// Returns the people in the summaries that include an observation or objective. Their hold keeps these summaries, and
+/// what they include with them.
+pub(crate) async fn people_of_including(
+    services: &Services,
+    tenant: Tenant,
+    included: [u8; 16],
+) -> Result<BTreeSet<EmployeeId>, Error> {
+    let (mut people, mut page) = (BTreeSet::new(), PageRequest::ALL);
+    loop {
+        let summaries = services.store.page(tenant, rows::summaries::list_including(included, &page)).await?;
+        people.extend(summaries.items.iter().flat_map(Retained::people));
+        page.after = summaries.items.last().and_then(person_data::position);
+        if !summaries.more || page.after.is_none() {
+            return Ok(people);
+        }
+    }
+}
+
+/// Returns the authors of the check-ins of an objective, whose texts go with it.
 pub(crate) async fn check_in_authors(
     services: &Services,
     tenant: Tenant,

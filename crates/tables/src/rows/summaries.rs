@@ -3,7 +3,7 @@
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, SummaryId, SummaryKind};
 use candor_domain::keyed::KeyedMap;
-use candor_domain::page::{PageRequest, Sort};
+use candor_domain::page::{PageRequest, Sort, Sortable};
 use candor_domain::search::Searchable;
 use candor_domain::summary::{EmployeeFeedback, Filter, Status, Summary};
 use candor_domain::time::Timestamp;
@@ -160,6 +160,15 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
         vec![Part::OfReports(person), Part::SharedWith(person), Part::WrittenBy(person)]
     });
     TypedListing::from_parts(parts.into_iter().filter_map(|status| part(filter, status, sort, page)).collect())
+}
+
+/// List of the summaries of any status that include an observation or objective.
+#[must_use]
+pub fn list_including(included: [u8; 16], page: &PageRequest) -> TypedListing<Summary> {
+    let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+    let mut parts = list(&filter, Viewer::Everything, Summary::DEFAULT, page).into_parts();
+    parts.iter_mut().for_each(|part| part.restrict_to_tags(INCLUDES, [included]));
+    TypedListing::from_parts(parts)
 }
 
 /// Returns the list of one part; `None` if the filter excludes all of it.

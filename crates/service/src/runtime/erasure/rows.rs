@@ -9,6 +9,7 @@ use candor_domain::erasure::{ERASED_BODY, Mentions};
 use candor_domain::id::{EmployeeId, ObjectiveId};
 use candor_domain::notification::{Notification, excerpt};
 use candor_domain::objective::{Family, Objective};
+use candor_domain::observation::Observation;
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::Invitation;
@@ -21,11 +22,12 @@ use candor_tables::flat::{Column, SqlValue, Stored, Type};
 use candor_tables::listing::TypedListing;
 use candor_tables::read::ID;
 use candor_tables::rows;
+use candor_tables::rows::summaries::INCLUDES;
 
 use super::scans::digest;
 use super::{ERASER, Job, PIECE};
 use crate::context::error::Error;
-use crate::context::holds::{HeldPeople, check_in_authors, require_unheld};
+use crate::context::holds::{HeldPeople, check_in_authors, people_of_including, require_unheld};
 use crate::context::person_data;
 use crate::runtime::removal::{blank_entries, remove_parts};
 
@@ -115,12 +117,19 @@ impl Job<'_> {
 
     /// Returns the rows with the people whose hold keeps them.
     async fn candidates<T: Resource + Retained>(&self, rows: Vec<T>) -> Result<Vec<Candidate<T>>, Error> {
+        let (services, tenant) = (self.services, self.tenant);
+        let is_included_kind = [Observation::NAME, Objective::NAME].contains(&T::NAME);
+        let ids: Vec<_> = rows.iter().filter(|_| is_included_kind).map(|row| row.id().to_bytes()).collect();
+        let included_ids: HashSet<_> =
+            services.store.members_among(tenant, INCLUDES, &ids).await?.into_iter().collect();
         let mut candidates = Vec::with_capacity(rows.len());
         for row in rows {
-            let mut people = row.people();
+            let (mut people, id) = (row.people(), row.id().to_bytes());
             if T::NAME == Objective::NAME {
-                let objective = ObjectiveId::from_bytes(row.id().to_bytes());
-                people.extend(check_in_authors(self.services, self.tenant, objective).await?);
+                people.extend(check_in_authors(services, tenant, ObjectiveId::from_bytes(id)).await?);
+            }
+            if included_ids.contains(&id) {
+                people.extend(people_of_including(services, tenant, id).await?);
             }
             candidates.push(Candidate { row, people });
         }
