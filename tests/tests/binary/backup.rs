@@ -159,6 +159,31 @@ fn restore_is_a_warning_until_a_ledger_is_applied() {
 }
 
 #[test]
+fn key_revoked_after_the_backup_is_revoked_again() {
+    let place = Installation::sqlite();
+    let (kept_key, revoked_key) = (place.key("*", &["--admin"]), place.key("*", &[]));
+    candor(&place, &["backup", "copy.db"]).succeeded();
+    candor(&place, &["key", "revoke", &revoked_key.id]).succeeded();
+    fs::write(path(&place, "ledger"), candor(&place, &["erasure", "ledger"]).succeeded().stdout).unwrap();
+    for file in ["data/candor.db", "data/candor.db-wal", "data/candor.db-shm"] {
+        let _ = fs::remove_file(path(&place, file));
+    }
+    let restore_run = candor(&place, &["restore", "copy.db"]).succeeded();
+    assert!(restore_run.stdout.contains("since the backup work again"), "{}", restore_run.stdout);
+    let difference = "1 API keys that it names are not revoked";
+    let doctor_output = candor(&place, &["doctor", "--ledger", "ledger"]).stdout;
+    assert!(doctor_output.contains(difference), "{doctor_output}");
+    for revoked_again in [json!([revoked_key.id]), json!([])] {
+        let outcome = candor(&place, &["erasure", "apply", "ledger", "--json"]).succeeded().object();
+        assert_eq!(outcome["revoked_keys"], revoked_again, "{outcome}");
+    }
+    let service = Service::serve(&place);
+    let status = |key: &str| service.client(key).get("/v1/me").unwrap().status;
+    assert_eq!([status(&kept_key.secret), status(&revoked_key.secret)], [200, 401]);
+    service.stop();
+}
+
+#[test]
 fn restore_refuses_files_that_do_not_pass_the_check() {
     let place = Installation::sqlite();
     place.key("*", &[]);

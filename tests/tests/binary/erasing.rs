@@ -79,7 +79,7 @@ fn finding(place: &Installation, erased: &ErasedService) -> String {
 fn is_repeated_on(restored: &Installation, erased: &ErasedService) {
     assert!(finding(restored, erased).contains("does not have 1 of 1 erasures"), "{}", finding(restored, erased));
     let none: [&str; 0] = [];
-    let outcome = |repeated, present| json!({"held": 0, "released": none, "held_beside_ledger": none, "repeated": repeated, "present": present, "unknown_people": none, "refused": none, "kept_by_hold": none, "is_complete": true});
+    let outcome = |repeated, present| json!({"revoked_keys": none, "held": 0, "released": none, "held_beside_ledger": none, "repeated": repeated, "present": present, "unknown_people": none, "refused": none, "kept_by_hold": none, "is_complete": true});
     assert_eq!(apply(restored, erased), outcome(1, 0));
     assert_eq!(apply(restored, erased), outcome(0, 1));
     assert!(

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use candor_domain::id::{EmployeeId, ErasureId};
+use candor_domain::id::{EmployeeId, ErasureId, KeyId};
 use candor_service::Services;
 use candor_service::runtime::erasure;
 use candor_service::usecases::erasure_ledger::{self, AppliedLedger, Ledger, LedgerEntry, LedgerFailure, Refusal};
@@ -40,6 +40,12 @@ pub(crate) enum ErasureFailure {
          key ring with which the ledger was written"
     )]
     UnsealedHold(EmployeeId),
+    /// A line about a revoked API key has no seal of this master key.
+    #[error(
+        "a line of the ledger about the revocation of {0} has no seal of this master key, so nothing was repeated; use the \
+         key ring with which the ledger was written"
+    )]
+    UnsealedKey(KeyId),
     /// The database has none of the organizations of the ledger.
     #[error(
         "the database has no organization of the ledger, so nothing was repeated; use the ledger that was written from \
@@ -62,6 +68,7 @@ pub(super) fn explain(action: &str, failure: LedgerFailure) -> CommandError {
     match failure {
         LedgerFailure::OtherDatabase => ErasureFailure::OtherDatabase.into(),
         LedgerFailure::UnsealedHold(person) => ErasureFailure::UnsealedHold(person).into(),
+        LedgerFailure::UnsealedKey(key) => ErasureFailure::UnsealedKey(key).into(),
         LedgerFailure::Service(error) => to_command_error(action)(error),
     }
 }
@@ -93,8 +100,8 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), CommandError> {
         .map_err(CommandError::io("write", "to standard output"))
 }
 
-/// Sets and ends legal holds as the ledger tells, and repeats the erasures that the database does not have. Then
-/// completes all erasures of which no hold keeps data.
+/// Revokes API keys, sets and ends legal holds as the ledger tells, repeats the erasures that the database does not have, and completes
+/// those from which no hold keeps data.
 ///
 /// # Errors
 /// An invalid ledger, a service that uses the embedded database; see [`ErasureFailure`].
@@ -124,7 +131,7 @@ pub(crate) async fn apply(
     let refusals = outcome.refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": word(*reason)}));
     let kept_counts = kept_entries.iter().map(|(entry, count)| json!({"id": entry.id, "count": count}));
     let object = json!({
-        "held": outcome.held.len(), "released": outcome.released, "held_beside_ledger": outcome.held_beside_ledger,
+        "revoked_keys": outcome.revoked_keys, "held": outcome.held.len(), "released": outcome.released, "held_beside_ledger": outcome.held_beside_ledger,
         "repeated": outcome.begun, "present": outcome.present, "unknown_people": outcome.unknown_people,
         "refused": refusals.collect::<Vec<_>>(), "kept_by_hold": kept_counts.collect::<Vec<_>>(), "is_complete": is_complete,
     });
@@ -148,8 +155,9 @@ const fn word(refusal: Refusal) -> &'static str {
 /// that the ledger does not have, and for each erasure that kept data or was not repeated.
 fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
     let mut text = format!(
-        "Legal holds set again: {}, ended again: {}. Erasures repeated: {}. Already in the database: {}. Of people who are \
-         not in the database and need no erasure: {}.",
+        "API keys revoked again: {}. Legal holds set again: {}, ended again: {}. Erasures repeated: {}. Already in the \
+         database: {}. Of people who are not in the database and need no erasure: {}.",
+        outcome.revoked_keys.len(),
         outcome.held.len(),
         outcome.released.len(),
         outcome.begun,

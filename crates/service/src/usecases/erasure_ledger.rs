@@ -1,14 +1,15 @@
 //! The ledger of erasures, which repeats them in a database that was restored from an older backup (decision H4).
 //!
-//! A ledger is a file of JSON lines: `header`, a `release` for the last end of a hold on each person, a `hold` for each
-//! legal hold, an `erasure` for each erasure, and `end` with the number of these lines. It contains ids and times only.
-//! Each line between `header` and `end` carries a seal of the master key. An erasure without a valid seal is repeated
-//! only if the operator names it, and a ledger with a hold without a valid seal is refused. Holds are set and ended
-//! first, since they keep data from the erasures.
+//! A ledger is a file of JSON lines: `header`, a `revocation` for each revoked API key, a `release` for the last end of a
+//! hold on each person, a `hold` for each legal hold, an `erasure` for each erasure, and `end` with their number. It
+//! contains ids and times only. Each line between `header` and `end` carries a seal of the master key: an erasure that was
+//! written or altered by others is repeated only if the operator names it, and a ledger with such a hold or revocation is
+//! refused. Keys are revoked first, and then holds are set and ended, since they keep data from the erasures.
 
 mod apply;
 mod form;
 mod holds;
+mod keys;
 
 use candor_domain::access::Tenant;
 use candor_domain::erasure::{Erasure, Requester};
@@ -29,6 +30,7 @@ use crate::usecases::operator::list_organizations;
 pub use apply::{AppliedLedger, LedgerDifference, LedgerFailure, Refusal, apply, compare};
 pub use form::{LedgerFlaw, parse, to_text};
 pub use holds::HoldEntry;
+pub use keys::KeyRevocation;
 
 /// Purpose of the seal of a line.
 const SEAL: &str = "erasure ledger";
@@ -38,6 +40,8 @@ const ACTOR: &str = "operator";
 /// A ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
+    /// Revocations of API keys.
+    pub revocations: Vec<KeyRevocation>,
     /// The last end of a legal hold on each person.
     pub releases: Vec<HoldEntry>,
     /// Legal holds at the time of the ledger.
@@ -49,7 +53,7 @@ pub struct Ledger {
 impl Ledger {
     /// Returns the number of lines between the header and the end.
     fn count(&self) -> usize {
-        self.releases.len() + self.holds.len() + self.erasures.len()
+        self.revocations.len() + self.releases.len() + self.holds.len() + self.erasures.len()
     }
 }
 
@@ -104,7 +108,7 @@ pub enum RepeatedErasure {
     Held,
 }
 
-/// Returns the legal holds, their ends and the erasures of all organizations. The erasures are read first, so that no
+/// Returns the legal holds, their ends, the erasures and the revocations of API keys of all organizations. The erasures are read first, so that no
 /// hold is missing that keeps data from one of them.
 ///
 /// # Errors
@@ -127,6 +131,7 @@ pub async fn read(services: &Services) -> Result<Ledger, Error> {
         }
         ledger.erasures[first..].reverse();
         holds::read(services, tenant, &mut ledger).await?;
+        keys::read(services, tenant, &mut ledger).await?;
     }
     Ok(ledger)
 }

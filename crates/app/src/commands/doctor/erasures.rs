@@ -18,7 +18,7 @@ pub(super) async fn look(config: &Config, ledger: &Path) -> Finding {
         Ok(compared) => compared,
         Err(error) => return Finding::from_error(CHECK, &error),
     };
-    let LedgerDifference { holds, erasures } = difference;
+    let LedgerDifference { keys, holds, erasures } = difference;
     if difference == LedgerDifference::default() {
         return Finding::good(
             CHECK,
@@ -28,8 +28,8 @@ pub(super) async fn look(config: &Config, ledger: &Path) -> Finding {
     Finding::warn(
         CHECK,
         format!(
-            "the database does not have {erasures} of {all} erasures of the ledger, and {holds} legal holds differ \
-             from the ledger"
+            "the database does not have {erasures} of {all} erasures of the ledger, and {holds} legal holds differ from it; \
+             {keys} API keys that it names are not revoked"
         ),
         format!("stop the service and run `candor erasure apply {}`", ledger.display()),
     )

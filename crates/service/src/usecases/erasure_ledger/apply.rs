@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use candor_domain::access::Tenant;
 use candor_domain::erasure::Erasure;
-use candor_domain::id::{EmployeeId, ErasureId};
+use candor_domain::id::{EmployeeId, ErasureId, KeyId};
 use candor_port_storage::StorageExt;
 
-use super::{ErasureState, Ledger, LedgerEntry, RepeatedErasure, find_state, holds, repeat};
+use super::{ErasureState, Ledger, LedgerEntry, RepeatedErasure, find_state, holds, keys, repeat};
 use crate::context::erasing;
 use crate::context::error::Error;
 use crate::context::services::Services;
@@ -22,6 +22,9 @@ pub enum LedgerFailure {
     /// The line about a legal hold on this person has no seal of this master key: its reason cannot be read.
     #[error("the line about a legal hold on {0} has no seal of this master key")]
     UnsealedHold(EmployeeId),
+    /// The line about the revocation of this key has no seal of this master key.
+    #[error("the line about the revocation of {0} has no seal of this master key")]
+    UnsealedKey(KeyId),
     /// The service failed.
     #[error(transparent)]
     Service(#[from] Error),
@@ -41,6 +44,8 @@ pub enum Refusal {
 /// Outcome of the application of a ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AppliedLedger {
+    /// API keys that were revoked again.
+    pub revoked_keys: Vec<KeyId>,
     /// People whose legal hold was set again.
     pub held: Vec<EmployeeId>,
     /// People whose legal hold was ended again.
@@ -60,13 +65,15 @@ pub struct AppliedLedger {
 /// Differences of a database from a ledger.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LedgerDifference {
+    /// Number of API keys to revoke.
+    pub keys: usize,
     /// Number of legal holds to set or to end.
     pub holds: usize,
     /// Number of erasures to repeat.
     pub erasures: usize,
 }
 
-/// Sets and ends legal holds as the ledger tells, and then begins the erasures that the database does not have. `named`
+/// Revokes API keys, sets and ends legal holds as the ledger tells, and then begins the erasures that the database does not have. `named`
 /// are the erasures that the operator named.
 ///
 /// # Errors
@@ -77,8 +84,15 @@ pub async fn apply(
     named: &[ErasureId],
 ) -> Result<AppliedLedger, LedgerFailure> {
     check_organizations(services, ledger).await?;
+    let known_holds = holds::open(services, ledger).map_err(LedgerFailure::UnsealedHold)?;
+    keys::check(services, ledger).map_err(LedgerFailure::UnsealedKey)?;
     let mut outcome = AppliedLedger::default();
-    for ((organization, person), known) in holds::open(services, ledger).map_err(LedgerFailure::UnsealedHold)? {
+    for entry in &ledger.revocations {
+        if keys::repeat(services, entry).await? {
+            outcome.revoked_keys.push(entry.key_id);
+        }
+    }
+    for ((organization, person), known) in known_holds {
         match holds::repeat(services, (Tenant::live(organization), person), &known).await? {
             Some(true) => outcome.held.push(person),
             Some(false) => outcome.released.push(person),
@@ -119,6 +133,9 @@ pub async fn apply(
 pub async fn compare(services: &Services, ledger: &Ledger) -> Result<LedgerDifference, LedgerFailure> {
     check_organizations(services, ledger).await?;
     let (mut difference, now) = (LedgerDifference::default(), services.clock.now());
+    for entry in &ledger.revocations {
+        difference.keys += usize::from(keys::find_revived(services, entry).await?.is_some());
+    }
     for ((organization, person), known) in holds::open(services, ledger).map_err(LedgerFailure::UnsealedHold)? {
         let decision = holds::decide(services, (Tenant::live(organization), person), &known, now).await?;
         difference.holds += usize::from(decision.is_some());
@@ -134,7 +151,9 @@ pub async fn compare(services: &Services, ledger: &Ledger) -> Result<LedgerDiffe
 /// one.
 async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(), LedgerFailure> {
     let holds = ledger.holds.iter().chain(&ledger.releases).map(|entry| entry.organization_id);
-    let mut organizations = holds.chain(ledger.erasures.iter().map(|entry| entry.organization_id)).peekable();
+    let keys = ledger.revocations.iter().map(|entry| entry.organization_id);
+    let mut organizations =
+        holds.chain(keys).chain(ledger.erasures.iter().map(|entry| entry.organization_id)).peekable();
     if organizations.peek().is_none() {
         return Ok(());
     }

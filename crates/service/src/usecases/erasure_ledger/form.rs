@@ -5,19 +5,25 @@ use base64::engine::general_purpose::STANDARD;
 use candor_domain::erasure::Requester;
 use serde::{Deserialize, Serialize};
 
-use super::{HoldEntry, Ledger, LedgerEntry};
+use super::{HoldEntry, KeyRevocation, Ledger, LedgerEntry};
 use crate::context::error::Error;
 
 /// Version of the form of a ledger.
-const VERSION: u32 = 4;
-/// Earlier versions that are still read: version 1 has no seals, 2 has no holds, and 3 has no ends of holds.
-const EARLIER: [u32; 3] = [1, 2, 3];
+const VERSION: u32 = 5;
+/// Earlier versions: without seals, without holds, without ends of holds, and without revocations.
+const EARLIER: [u32; 4] = [1, 2, 3, 4];
 /// A line of a ledger.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum LedgerLine {
     Header {
         version: u32,
+    },
+    Revocation {
+        organization_id: String,
+        key_id: String,
+        revoked_at: String,
+        seal: String,
     },
     Release {
         organization_id: String,
@@ -60,6 +66,12 @@ pub struct LedgerFlaw {
 /// # Errors
 /// [`Error::Bug`].
 pub fn to_text(ledger: &Ledger) -> Result<String, Error> {
+    let revocations = ledger.revocations.iter().map(|revocation| LedgerLine::Revocation {
+        organization_id: revocation.organization_id.to_string(),
+        key_id: revocation.key_id.to_string(),
+        revoked_at: revocation.revoked_at.to_string(),
+        seal: STANDARD.encode(&revocation.seal),
+    });
     let releases = ledger.releases.iter().map(|release| LedgerLine::Release {
         organization_id: release.organization_id.to_string(),
         employee_id: release.employee_id.to_string(),
@@ -83,7 +95,7 @@ pub fn to_text(ledger: &Ledger) -> Result<String, Error> {
     let count = ledger.count();
     let (header, end) = (LedgerLine::Header { version: VERSION }, LedgerLine::End { count });
     let mut text = String::new();
-    for line in [header].into_iter().chain(releases).chain(holds).chain(lines).chain([end]) {
+    for line in [header].into_iter().chain(revocations).chain(releases).chain(holds).chain(lines).chain([end]) {
         text.push_str(&serde_json::to_string(&line).map_err(|error| Error::Bug(error.to_string()))?);
         text.push('\n');
     }
@@ -124,6 +136,15 @@ pub fn parse(text: &str) -> Result<Ledger, LedgerFlaw> {
                 )));
             }
             _ if at == 0 => return Err(flaw("the first line must be the header".to_owned())),
+            LedgerLine::Revocation { organization_id, key_id, revoked_at, seal } => {
+                let member = |name: &str| flaw(invalid(name));
+                ledger.revocations.push(KeyRevocation {
+                    organization_id: organization_id.parse().map_err(|_| member("organization_id"))?,
+                    key_id: key_id.parse().map_err(|_| member("key_id"))?,
+                    revoked_at: revoked_at.parse().map_err(|_| member("revoked_at"))?,
+                    seal: STANDARD.decode(seal).map_err(|_| member("seal"))?,
+                });
+            }
             LedgerLine::Release { organization_id, employee_id, released_at, seal } => {
                 let members = [organization_id, employee_id, released_at, seal];
                 ledger.releases.push(parse_hold(members, "released_at").map_err(flaw)?);
@@ -183,13 +204,19 @@ mod tests {
             requested_at: Timestamp::from_millis(1_772_442_000_000),
             seal: Some(vec![5; 40]),
         }];
-        Ledger { releases, holds, erasures }
+        let revocations = vec![KeyRevocation {
+            organization_id: OrganizationId::from_bytes([1; 16]),
+            key_id: KeyId::from_bytes([9; 16]),
+            revoked_at: Timestamp::from_millis(1_772_442_000_000),
+            seal: vec![7; 40],
+        }];
+        Ledger { revocations, releases, holds, erasures }
     }
 
     #[test]
     fn written_ledger_is_read_again() {
         let text = to_text(&ledger()).unwrap();
-        assert_eq!(text.lines().count(), 5);
+        assert_eq!(text.lines().count(), 6);
         assert_eq!(parse(&text), Ok(ledger()));
     }
 
@@ -198,14 +225,15 @@ mod tests {
         let text = to_text(&ledger()).unwrap();
         let lines: Vec<_> = text.lines().collect();
         for (damaged, line) in [
-            (lines[..4].join("\n"), 5),
+            (lines[..5].join("\n"), 6),
             (lines[1..].join("\n"), 1),
-            ([lines[0], lines[4]].join("\n"), 2),
-            ([lines[0], lines[2], lines[3], lines[4]].join("\n"), 4),
-            (text.replace("emp_", "obs_"), 2),
-            (text.replace("released_at", "held_at"), 2),
-            (text.replace("\"version\":4", "\"version\":5"), 1),
-            (format!("{text}{}", lines[1]), 6),
+            ([lines[0], lines[5]].join("\n"), 2),
+            ([lines[0], lines[2], lines[3], lines[4], lines[5]].join("\n"), 5),
+            (text.replace("key_0", "obs_0"), 2),
+            (text.replace("emp_", "obs_"), 3),
+            (text.replace("released_at", "held_at"), 3),
+            (text.replace("\"version\":5", "\"version\":6"), 1),
+            (format!("{text}{}", lines[1]), 7),
             ("not a ledger".to_owned(), 1),
             (String::new(), 1),
         ] {
@@ -216,10 +244,10 @@ mod tests {
     #[test]
     fn ledger_of_each_earlier_version_is_read() {
         for version in EARLIER {
-            let text = to_text(&ledger()).unwrap().replace("\"version\":4", &format!("\"version\":{version}"));
+            let text = to_text(&ledger()).unwrap().replace("\"version\":5", &format!("\"version\":{version}"));
             assert_eq!(parse(&text), Ok(ledger()));
         }
-        let flaw = parse("{\"type\":\"header\",\"version\":5}").unwrap_err();
-        assert!(flaw.reason.contains("a version from 1 to 4"), "{flaw}");
+        let flaw = parse("{\"type\":\"header\",\"version\":6}").unwrap_err();
+        assert!(flaw.reason.contains("a version from 1 to 5"), "{flaw}");
     }
 }
