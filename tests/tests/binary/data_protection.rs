@@ -74,3 +74,31 @@ fn guide_for_data_protection_runs_as_written() {
     assert!(output("retention/preview").contains("applies_at"));
     assert!(output("PATCH organization").contains("P2Y"));
 }
+
+/// Address of a client in the documentation range, as a proxy names it.
+const CLIENT: &str = "198.51.100.77";
+
+#[test]
+fn log_at_its_lowest_level_has_no_client_address() {
+    for place in [Some(Installation::sqlite()), Installation::postgres()].into_iter().flatten() {
+        let place = place.with("CANDOR_LOG", "trace").with("CANDOR_TRUSTED_PROXIES", "127.0.0.0/8");
+        let admin = place.key("*", &["--admin"]);
+        let service = Service::serve(&place);
+        let order = json!({"name": "Office", "scopes": ["employees:read"], "allowed_networks": ["192.0.2.0/24"]});
+        let key = service.client(&admin.secret).post("/v1/api-keys", &order).unwrap().json();
+        let person = json!({"email": "canary-person@example.com", "first_name": "Canary-name", "last_name": "Q"});
+        assert_eq!(service.client(&admin.secret).post("/v1/employees", &person).unwrap().status, 201);
+        for (secret, status) in [(key["key"].as_str().unwrap(), 401), ("cnd_wrong", 401), (&admin.secret, 200)] {
+            let mut client = service.client(secret);
+            let head = client.head("GET", "/v1/employees", None);
+            let head = format!("{head}X-Forwarded-For: {CLIENT}\r\n\r\n");
+            client.send(head.as_bytes()).unwrap();
+            assert_eq!(client.receive().unwrap().status, status, "{secret}");
+        }
+        let log = service.stop_and_read_log();
+        assert!(log.contains("key used outside its networks"), "{log}");
+        for text in [CLIENT, "canary-person", "Canary-name"] {
+            assert!(!log.contains(text), "{text} is in the log");
+        }
+    }
+}
