@@ -1,0 +1,2 @@
+-- SQLite has no statistics: nothing runs ANALYZE on it.
+SELECT 1;
