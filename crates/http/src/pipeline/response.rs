@@ -9,6 +9,7 @@ use actix_web::http::{ConnectionType, Method, StatusCode};
 use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::window::RateLimitStatus;
+use candor_fair_share::LargeWork;
 use candor_fair_share::large_work::PIECE_BYTES;
 use candor_service::{Outcome, Reply};
 use tokio::task::spawn_blocking;
@@ -94,7 +95,8 @@ impl Answer {
         let Some(encoding) = compress::accepted_encoding(exchange.request.headers()) else { return self };
         self.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
         self.is_encoded = true;
-        let smaller_body = compress_in_pieces(api, caller.tenant, encoding, &self.body).await;
+        let work = &api.services.large_work;
+        let smaller_body = compress_in_pieces(work, caller.tenant, encoding, &self.body).await;
         // If compression fails or saves nothing, the body goes out uncompressed.
         if let Some(smaller_body) = smaller_body.filter(|smaller| smaller.len() < self.body.len()) {
             self.headers.push((CONTENT_ENCODING, HeaderValue::from_static(encoding.name())));
@@ -180,18 +182,18 @@ impl Answer {
 }
 
 /// Compresses a body piece by piece. Returns `None` if that fails, or if too much data of the organization waits.
-async fn compress_in_pieces(api: &Api, tenant: Tenant, encoding: Encoding, body: &Bytes) -> Option<Bytes> {
+async fn compress_in_pieces(work: &LargeWork, tenant: Tenant, encoding: Encoding, body: &Bytes) -> Option<Bytes> {
     let (mut encoder, mut output) = (StreamEncoder::new(encoding)?, Vec::new());
     let mut rest = body.clone();
     while !rest.is_empty() {
         let piece = rest.split_to(rest.len().min(PIECE_BYTES));
-        let turn = api.services.large_work.turn_with(tenant, body.len()).await.ok()?;
-        let work = move || {
+        let turn = work.turn_with(tenant, body.len()).await.ok()?;
+        let compress = move || {
             let _turn = turn;
             let part = encoder.compress(&piece, false);
             (encoder, part)
         };
-        let (returned_encoder, part) = spawn_blocking(work).await.ok()?;
+        let (returned_encoder, part) = spawn_blocking(compress).await.ok()?;
         encoder = returned_encoder;
         output.extend_from_slice(&part.ok()?);
     }
@@ -203,4 +205,51 @@ fn write_rate_limit(rate_limit: &RateLimitStatus, headers: &mut HeaderMap) {
     headers.insert(RATE_LIMIT, HeaderValue::from(rate_limit.limit));
     headers.insert(RATE_REMAINING, HeaderValue::from(rate_limit.remaining));
     headers.insert(RATE_RESET, HeaderValue::from(rate_limit.reset_at_seconds));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use candor_domain::id::OrganizationId;
+    use flate2::read::GzDecoder;
+    use futures_util::FutureExt;
+    use futures_util::future::{Either, select};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn body_is_compressed_in_pieces_of_one_turn_each() {
+        let tenant = |number: u8| Tenant::live(OrganizationId::from_bytes([number; 16]));
+        let (work, body) = (LargeWork::with_turns(1), Bytes::from(vec![b'a'; PIECE_BYTES * 3 + 1]));
+        let mut turn = work.turn(tenant(1)).await.unwrap();
+        let mut compression = Box::pin(compress_in_pieces(&work, tenant(2), Encoding::Gzip, &body));
+        let mut pieces = 0;
+        let compressed_body = loop {
+            // The compression ends, or waits for the turn that this test has.
+            let end = loop {
+                let end = (&mut compression).now_or_never();
+                if end.is_some() || work.is_awaited() {
+                    break end;
+                }
+                tokio::task::yield_now().await;
+            };
+            if let Some(compressed_body) = end {
+                break compressed_body.unwrap();
+            }
+            pieces += 1;
+            let next_turn = Box::pin(async {
+                drop(turn);
+                work.turn(tenant(1)).await.unwrap()
+            });
+            turn = match select(next_turn, &mut compression).await {
+                Either::Left((next_turn, _)) => next_turn,
+                Either::Right((compressed_body, _)) => break compressed_body.unwrap(),
+            };
+        };
+        assert_eq!(pieces, 4);
+        let mut plain_body = vec![];
+        GzDecoder::new(compressed_body.as_ref()).read_to_end(&mut plain_body).unwrap();
+        assert_eq!(plain_body, body);
+    }
 }

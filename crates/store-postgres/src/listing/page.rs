@@ -342,3 +342,34 @@ fn order(listing: &Listing, place: &str, id: &str) -> String {
     let direction = if listing.descending { " DESC" } else { "" };
     format!("{place}{direction}, {id}{direction}")
 }
+
+#[cfg(test)]
+mod tests {
+    use candor_domain::id::OrganizationId;
+    use candor_domain::page::{PageRequest, Sortable};
+    use candor_domain::people::{Employee, Filter};
+    use candor_tables::rows;
+
+    use super::*;
+
+    /// Returns the statement of a list of people by some filter.
+    fn statement(filter: &Filter) -> String {
+        let list = rows::employees::list(filter, Employee::DEFAULT, &PageRequest { limit: 50, after: None });
+        let source = RowSource::Scan(RowFilter::default());
+        let parts: Vec<_> = list.parts().iter().map(|listing| Part::whole(listing, &source)).collect();
+        sql(Tenant::live(OrganizationId::from_bytes([1; 16])), &parts).text().to_owned()
+    }
+
+    #[test]
+    fn row_of_a_unique_value_is_read_before_its_order() {
+        let email = Some("ada@example.com".to_owned());
+        let by_email = statement(&Filter { email, ..Filter::default() });
+        let Some((found_row, rest)) = by_email.split_once(" OFFSET 0) AS r WHERE TRUE)") else {
+            panic!("the planner may walk an index of the order: {by_email}")
+        };
+        assert!(found_row.contains("r.email_key = ") && !found_row.contains("ORDER BY"), "{by_email}");
+        assert!(rest.contains("ORDER BY"), "{by_email}");
+        let all = statement(&Filter::default());
+        assert!(!all.contains("OFFSET 0) AS r WHERE TRUE"), "an order without an index: {all}");
+    }
+}
