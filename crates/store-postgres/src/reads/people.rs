@@ -13,9 +13,24 @@ use crate::sql::Sql;
 use crate::sql::row::{flag, id, int};
 use crate::store::PostgresStore;
 
+/// Number of people below a manager up to which they are read on a shared connection: in less than a millisecond. More
+/// are read in a turn of large reads.
+const FEW_PEOPLE: usize = 1_000;
+
 /// Returns the stored words of all statuses but the one of people who have left.
 fn present_statuses() -> impl Iterator<Item = SqlValue> {
     employees::present_statuses().map(|word| SqlValue::Text(word.to_owned()))
+}
+
+/// Returns the statement that reads the people below a manager, at most this many.
+fn people_below(tenant: Tenant, manager: EmployeeId, most: Option<usize>) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, manager) = (sql.tenant(tenant), sql.id(manager.to_bytes()));
+    let limit = most.map(|most| format!(" LIMIT {most}")).unwrap_or_default();
+    sql.push(&format!(
+        "SELECT descendant_id FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {manager}{limit}"
+    ));
+    sql
 }
 
 #[async_trait]
@@ -43,12 +58,12 @@ impl People for PostgresStore {
     }
 
     async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
-        let (mut sql, tenant_of_read) = (Sql::default(), tenant);
-        let (tenant, manager) = (sql.tenant(tenant), sql.id(manager.to_bytes()));
-        sql.push(&format!(
-            "SELECT descendant_id FROM reporting_lines WHERE tenant_id = {tenant} AND ancestor_id = {manager}"
-        ));
-        self.read_large(tenant_of_read, sql, |row| Ok(Id::from_bytes(id(row)?))).await
+        let person = |row: &mut dyn CellReader| Ok(Id::from_bytes(id(row)?));
+        let first_people = self.read(&people_below(tenant, manager, Some(FEW_PEOPLE + 1)), person).await?;
+        if first_people.len() <= FEW_PEOPLE {
+            return Ok(first_people);
+        }
+        self.read_large(tenant, people_below(tenant, manager, None), person).await
     }
 
     async fn direct_reports(
@@ -116,5 +131,59 @@ impl People for PostgresStore {
         let line = self.find(&sql, |row| Ok((int(row)?, flag(row)?))).await?;
         let (tree, reports) = line.unwrap_or_default();
         Ok(Reporting { tree: Version(tree), is_below: reports || employee == manager })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::iter;
+    use std::time::Duration;
+
+    use candor_port_storage::store::People;
+    use candor_store_testkit::Fixtures;
+    use candor_test_postgres::TestDatabase;
+    use futures_util::FutureExt;
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::{PostgresOptions, migrate};
+
+    const DEADLINE: Duration = Duration::from_secs(100);
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn people_below_an_ordinary_manager_need_no_turn() {
+        let Some(database) = TestDatabase::empty().unwrap() else { return };
+        let options = PostgresOptions::new(database.url(), 6);
+        migrate(&options).await.unwrap();
+        let (store, make) = (PostgresStore::connect(&options).await.unwrap(), Fixtures::new(1));
+        let (tenant, few, many) = (make.tenant(), make.employee().id, make.employee().id);
+        let uuid = |bytes: [u8; 16]| format!("'{:032x}'::uuid", u128::from_be_bytes(bytes));
+        for (manager, count) in [(few, FEW_PEOPLE), (many, FEW_PEOPLE + 1)] {
+            // References are not checked, so that people need no rows.
+            let lines = format!(
+                "WITH s AS (SELECT set_config('session_replication_role', 'replica', false)) \
+                 INSERT INTO reporting_lines (tenant_id, ancestor_id, descendant_id, depth) \
+                 SELECT {}, {}, gen_random_uuid(), 1 FROM s, generate_series(1, {count})",
+                uuid(tenant.to_bytes()),
+                uuid(manager.to_bytes()),
+            );
+            store.run_exclusive(&Sql::plain(&lines), |_| Ok(())).await.unwrap();
+        }
+        let turns: Vec<_> = iter::from_fn(|| store.large_work.turn(None).now_or_never()).collect();
+        assert!(!turns.is_empty());
+        let people = timeout(DEADLINE, store.people_below(tenant, few)).await.unwrap().unwrap();
+        assert_eq!(people.len(), FEW_PEOPLE);
+        let mut waiting = Box::pin(store.people_below(tenant, many));
+        let has_asked = async {
+            while !store.large_work.is_awaited() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            people = &mut waiting => panic!("{} people were read without a turn", people.unwrap().len()),
+            asked = timeout(DEADLINE, has_asked) => asked.unwrap(),
+        }
+        drop(turns);
+        assert_eq!(waiting.await.unwrap().len(), FEW_PEOPLE + 1);
     }
 }
