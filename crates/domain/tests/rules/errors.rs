@@ -9,6 +9,9 @@ use std::path::Path;
 use candor_domain::access::PermissionDenied;
 use candor_domain::csv::{File, RowRejection, UnreadableFile};
 use candor_domain::id::NotAnId;
+use candor_domain::identity::flaw::TokenFlaw;
+use candor_domain::identity::key_set::KeySetFlaw;
+use candor_domain::identity::strict_json::DocumentFlaw;
 use candor_domain::problem::{ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
 use candor_domain::retention::NotAPeriod;
@@ -51,7 +54,9 @@ fn collect(folder: &Path, names: &mut BTreeSet<String>) {
 #[test]
 fn each_public_error_type_implements_error() {
     let implementing = BTreeSet::from([
+        name::<DocumentFlaw>(),
         name::<DomainError>(),
+        name::<KeySetFlaw>(),
         name::<NotAPeriod>(),
         name::<NotASchedule>(),
         name::<NotATime>(),
@@ -61,6 +66,7 @@ fn each_public_error_type_implements_error() {
         name::<RowRejection>(),
         name::<ScimError>(),
         name::<SignatureError>(),
+        name::<TokenFlaw>(),
         name::<UnreadableFile>(),
         name::<ValidationErrors>(),
         name::<ValueError>(),

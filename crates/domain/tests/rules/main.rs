@@ -13,4 +13,5 @@ mod round_trip;
 mod scim_dialects;
 mod search_relevance;
 mod summaries;
+mod tokens;
 mod words;

@@ -1,0 +1,75 @@
+//! Claims of logout tokens (OpenID Connect Back-Channel Logout 1.0).
+
+use super::{TokenRules, check_expiry, check_issuer, read_issue_time, seconds, subject, timestamp};
+use crate::identity::flaw::TokenFlaw;
+use crate::identity::strict_json::text;
+use crate::identity::token::{TokenKind, VerifiedToken, audiences, optional_text};
+use crate::json::{Object, Value};
+use crate::signature::unix_seconds;
+use crate::time::Timestamp;
+
+/// Largest age of a logout token, in seconds. Ids of used tokens are kept for this time and [`TOLERANCE_SECONDS`](super::TOLERANCE_SECONDS).
+pub const MAX_LOGOUT_AGE_SECONDS: i64 = 300;
+/// Name of the event of a logout.
+const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
+
+/// Claims of a logout token that is accepted: the sessions to end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogoutClaims {
+    /// The account. Without session, all of its sessions end.
+    pub subject: Option<String>,
+    /// Id of the session at the provider.
+    pub session_id: Option<String>,
+    /// Id of the token, which counts once.
+    pub token_id: String,
+    /// Time of issue. Bearer tokens of the account from before it are refused.
+    pub issued_at: Timestamp,
+}
+
+impl VerifiedToken {
+    /// Judges the claims of a logout token.
+    ///
+    /// # Errors
+    /// Returns the cause for which the token is refused.
+    pub fn to_logout(&self, rules: &TokenRules, now: Timestamp) -> Result<LogoutClaims, TokenFlaw> {
+        match self.header.kind {
+            TokenKind::Any | TokenKind::Logout => {}
+            TokenKind::Access => return Err(TokenFlaw::Kind),
+        }
+        let claims = &self.claims;
+        if claims.get("cnf").is_some() {
+            return Err(TokenFlaw::Confirmation);
+        }
+        check_issuer(claims, rules)?;
+        if !audiences(claims).is_some_and(|audiences| audiences.contains(&rules.client_id.as_str())) {
+            return Err(TokenFlaw::Audience);
+        }
+        let now = unix_seconds(now);
+        let issued_at = read_issue_time(claims, now)?;
+        if now.saturating_sub(issued_at) > MAX_LOGOUT_AGE_SECONDS {
+            return Err(TokenFlaw::TooOld);
+        }
+        // Earlier drafts have no `exp`; the age limits such tokens.
+        if let Some(expires_at) = seconds(claims, "exp")? {
+            check_expiry(expires_at, now)?;
+        }
+        let (subject, session_id) = (subject(claims)?, optional_text(claims, "sid")?);
+        let token_id = text(claims, "jti").filter(|id| !id.is_empty()).ok_or(TokenFlaw::Logout)?;
+        // A nonce marks an ID token, which must not end sessions.
+        let is_logout = has_event(claims) && claims.get("nonce").is_none();
+        if !is_logout || (subject.is_none() && session_id.is_none()) {
+            return Err(TokenFlaw::Logout);
+        }
+        Ok(LogoutClaims {
+            subject: subject.map(ToOwned::to_owned),
+            session_id: session_id.map(ToOwned::to_owned),
+            token_id: token_id.to_owned(),
+            issued_at: timestamp(issued_at),
+        })
+    }
+}
+
+fn has_event(claims: &Object) -> bool {
+    let Some(Value::Object(events)) = claims.get("events") else { return false };
+    matches!(events.get(EVENT), Some(Value::Object(_)))
+}

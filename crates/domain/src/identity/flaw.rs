@@ -1,0 +1,91 @@
+//! Causes for which a token is refused. Clients see one text for all; the log and the counters have the cause.
+
+use strum::{IntoStaticStr, VariantArray};
+
+use crate::fields::StringEnum;
+
+/// The cause for which a token is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray, thiserror::Error)]
+#[strum(serialize_all = "snake_case")]
+pub enum TokenFlaw {
+    /// The token is longer than [`MAX_TOKEN_BYTES`](super::token::MAX_TOKEN_BYTES).
+    #[error("the token is longer than 16 KiB")]
+    TooLarge,
+    /// The token is not three base64url parts with JSON objects and a signature, or a member has the wrong type.
+    #[error("the token is malformed")]
+    Malformed,
+    /// The header or the claims have a member twice, at any depth.
+    #[error("the token has a member twice")]
+    RepeatedMember,
+    /// The token is encrypted.
+    #[error("the token is encrypted")]
+    Encrypted,
+    /// The header has `crit` or `b64`: extensions that change the meaning of the token.
+    #[error("the header of the token has an extension, crit or b64")]
+    Extension,
+    /// The algorithm is not in the list of the service.
+    #[error("the algorithm of the token is not accepted")]
+    Algorithm,
+    /// The `typ` is that of another kind of token.
+    #[error("the typ of the token is that of another kind of token")]
+    Kind,
+    /// No key of the provider has the `kid` of the token.
+    #[error("no key of the provider has the kid of the token")]
+    UnknownKey,
+    /// The key with the `kid` of the token is for another algorithm.
+    #[error("the key of the token is for another algorithm")]
+    UnfitKey,
+    /// Several keys fit.
+    #[error("several keys of the provider fit the token")]
+    AmbiguousKey,
+    /// The signature is not that of the key.
+    #[error("the signature of the token is wrong")]
+    Signature,
+    /// The issuer is not that of the provider.
+    #[error("the issuer of the token is another one")]
+    Issuer,
+    /// The audience is not that of the provider, or it is that of several providers.
+    #[error("the token is for another audience")]
+    Audience,
+    /// The client that the token was issued to is not accepted.
+    #[error("the token was issued to another client")]
+    AuthorizedParty,
+    /// There is no subject.
+    #[error("the token has no subject")]
+    Subject,
+    /// A time is missing or is not an integer.
+    #[error("a time of the token is missing or is not an integer")]
+    Time,
+    /// The token has expired.
+    #[error("the token has expired")]
+    Expired,
+    /// The token is from the future.
+    #[error("the token is from the future")]
+    NotYetValid,
+    /// The authentication context class is not the required one.
+    #[error("the acr of the token is not the required one")]
+    AuthenticationContext,
+    /// The time of the authentication is missing or too long ago.
+    #[error("the auth_time of the token is missing or too long ago")]
+    AuthenticationTime,
+    /// The nonce is not that of the sign-in.
+    #[error("the nonce of the token is another one")]
+    Nonce,
+    /// The access token is not that of the ID token.
+    #[error("the at_hash of the token is that of another access token")]
+    AccessTokenHash,
+    /// The token is bound to a key of its holder (`cnf`).
+    #[error("the token is bound to a key of its holder")]
+    Confirmation,
+    /// The token tells of an event (`events`), as logout tokens do.
+    #[error("the token tells of an event")]
+    Event,
+    /// A logout token has no event of a logout, no subject, no `jti`, or a nonce.
+    #[error("the token is not a valid logout token")]
+    Logout,
+    /// A logout token is too old.
+    #[error("the logout token is too old")]
+    TooOld,
+}
+
+impl StringEnum for TokenFlaw {}

@@ -1,0 +1,8 @@
+//! Identity providers: the OpenID Connect providers of organizations, by which people sign in.
+
+pub mod algorithm;
+pub mod claims;
+pub mod flaw;
+pub mod key_set;
+pub mod strict_json;
+pub mod token;
