@@ -2,6 +2,7 @@
 //! with its cause.
 
 mod bearer;
+mod discovery;
 mod keys;
 mod login;
 mod mint;
