@@ -12,6 +12,7 @@ use candor_domain::id::NotAnId;
 use candor_domain::identity::discovery::DiscoveryFlaw;
 use candor_domain::identity::flaw::TokenFlaw;
 use candor_domain::identity::key_set::KeySetFlaw;
+use candor_domain::identity::link_decision::LinkRefusal;
 use candor_domain::identity::strict_json::DocumentFlaw;
 use candor_domain::problem::{ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
@@ -59,6 +60,7 @@ fn each_public_error_type_implements_error() {
         name::<DocumentFlaw>(),
         name::<DomainError>(),
         name::<KeySetFlaw>(),
+        name::<LinkRefusal>(),
         name::<NotAPeriod>(),
         name::<NotASchedule>(),
         name::<NotATime>(),

@@ -1,0 +1,288 @@
+//! Decision which person an account of a provider signs in as: the stored link, or the first link by the provider's
+//! rule.
+
+use strum::{IntoStaticStr, VariantArray};
+
+use super::LinkRule;
+use super::claims::TokenSubject;
+use crate::fields::StringEnum;
+use crate::id::EmployeeId;
+use crate::people::{Role, Status};
+use crate::text::address_key;
+use crate::time::Timestamp;
+
+/// The settings of a provider that decide about links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkSettings<'p> {
+    /// Rule of the first link.
+    pub rule: LinkRule,
+    /// Proven domains, as they are registered, in lower case.
+    pub proven_domains: &'p [String],
+    /// Time of the provider's creation. A later change of an address needs an admin.
+    pub created_at: Timestamp,
+}
+
+/// The person that the store has linked to the account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkedPerson {
+    /// The person.
+    pub id: EmployeeId,
+    /// Employment status.
+    pub status: Status,
+    /// `true` if the person was reactivated or rehired after the last confirmation of the link.
+    pub needs_confirmation: bool,
+}
+
+/// A person that the rule finds: at one SCIM connector by the `externalId`, or by the address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkCandidate {
+    /// The person.
+    pub id: EmployeeId,
+    /// Employment status.
+    pub status: Status,
+    /// Role.
+    pub role: Role,
+    /// `true` if the provider has linked another account to the person.
+    pub has_other_account: bool,
+    /// Time of the last change of the address.
+    pub address_changed_at: Option<Timestamp>,
+    /// `true` if the person was reactivated or rehired.
+    pub has_returned: bool,
+}
+
+/// People that the store knows for an account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KnownPeople<'p> {
+    /// The link of the account.
+    Linked(LinkedPerson),
+    /// The account has no link. These are the people that the rule finds, one for each connector.
+    Unlinked(&'p [LinkCandidate]),
+}
+
+/// The key by which the candidates of an account are found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CandidateKey {
+    /// The `externalId` at a SCIM connector.
+    ExternalId(String),
+    /// The [`address_key`] of the address.
+    Address(String),
+}
+
+/// The person that the account signs in as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignInDecision {
+    /// The person.
+    pub person: EmployeeId,
+    /// `true` if the link is to be stored.
+    pub is_new_link: bool,
+    /// `true` if the sign-in accepts the invitation of the person.
+    pub accepts_invitation: bool,
+}
+
+/// The cause for which an account signs in as no person. The audit log shows it to admins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray, thiserror::Error)]
+#[strum(serialize_all = "snake_case")]
+pub enum LinkRefusal {
+    /// The token has no subject claim with a text, or no verified address.
+    #[error("the token does not have the claim that the link needs")]
+    NoClaim,
+    /// The domain of the address is not proven.
+    #[error("the domain of the address is not proven")]
+    UnprovenDomain,
+    /// There is no person.
+    #[error("no person has this id or address")]
+    NoPerson,
+    /// There are several people, or one at several connectors.
+    #[error("several people or connectors have this id or address")]
+    Ambiguous,
+    /// The person is deactivated.
+    #[error("the person is deactivated")]
+    Deactivated,
+    /// The person has not accepted the invitation.
+    #[error("the person has not accepted the invitation")]
+    PendingInvite,
+    /// The provider has linked another account to the person.
+    #[error("the person has another account of the provider")]
+    OtherAccount,
+    /// Only an admin, or an invitation, may link the person.
+    #[error("an admin must link the account of this person")]
+    NeedsAdmin,
+}
+
+impl StringEnum for LinkRefusal {}
+
+impl TokenSubject {
+    /// Returns the key of the candidates for a first link.
+    ///
+    /// # Errors
+    /// Returns [`LinkRefusal::NoClaim`] or [`LinkRefusal::UnprovenDomain`].
+    pub fn candidate_key(&self, settings: LinkSettings<'_>) -> Result<CandidateKey, LinkRefusal> {
+        match settings.rule {
+            LinkRule::ScimExternalId => {
+                let id = self.external_id.clone().filter(|id| !id.is_empty());
+                id.map(CandidateKey::ExternalId).ok_or(LinkRefusal::NoClaim)
+            }
+            LinkRule::VerifiedEmail => {
+                let address = address_key(self.verified_email.as_deref().ok_or(LinkRefusal::NoClaim)?);
+                let (_, domain) = address.rsplit_once('@').ok_or(LinkRefusal::NoClaim)?;
+                let is_proven = settings.proven_domains.iter().any(|proven| proven == domain);
+                if is_proven { Ok(CandidateKey::Address(address)) } else { Err(LinkRefusal::UnprovenDomain) }
+            }
+        }
+    }
+}
+
+/// Decides which person an account signs in as.
+///
+/// # Errors
+/// Returns the cause for which it is no person.
+pub fn decide_sign_in(settings: LinkSettings<'_>, people: KnownPeople<'_>) -> Result<SignInDecision, LinkRefusal> {
+    match people {
+        KnownPeople::Linked(person) => {
+            let accepts_invitation = accept_status(settings.rule, person.status)?;
+            if person.needs_confirmation {
+                return Err(LinkRefusal::NeedsAdmin);
+            }
+            Ok(SignInDecision { person: person.id, is_new_link: false, accepts_invitation })
+        }
+        KnownPeople::Unlinked([]) => Err(LinkRefusal::NoPerson),
+        KnownPeople::Unlinked([person]) => link_first(settings, person),
+        KnownPeople::Unlinked(_) => Err(LinkRefusal::Ambiguous),
+    }
+}
+
+fn link_first(settings: LinkSettings<'_>, person: &LinkCandidate) -> Result<SignInDecision, LinkRefusal> {
+    let accepts_invitation = accept_status(settings.rule, person.status)?;
+    if person.has_other_account {
+        return Err(LinkRefusal::OtherAccount);
+    }
+    // The invitation went to the address, so its acceptance proves more than an address that an admin may have typed.
+    if settings.rule == LinkRule::VerifiedEmail && !accepts_invitation {
+        let has_new_address = person.address_changed_at.is_some_and(|at| at > settings.created_at);
+        if person.role == Role::OrgAdmin || has_new_address || person.has_returned {
+            return Err(LinkRefusal::NeedsAdmin);
+        }
+    }
+    Ok(SignInDecision { person: person.id, is_new_link: true, accepts_invitation })
+}
+
+/// Returns `true` if the sign-in accepts an invitation.
+fn accept_status(rule: LinkRule, status: Status) -> Result<bool, LinkRefusal> {
+    match (status, rule) {
+        (Status::Active, _) => Ok(false),
+        (Status::PendingInvite, LinkRule::VerifiedEmail) => Ok(true),
+        (Status::PendingInvite, LinkRule::ScimExternalId) => Err(LinkRefusal::PendingInvite),
+        (Status::Deactivated, _) => Err(LinkRefusal::Deactivated),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use LinkRule::{ScimExternalId, VerifiedEmail};
+    use ulid::Ulid;
+
+    /// Decision for the person: a new link or not, and an accepted invitation or not.
+    type Decision = Result<(bool, bool), LinkRefusal>;
+
+    const PERSON: EmployeeId = EmployeeId::from_ulid(Ulid(1));
+    const CREATED_AT: Timestamp = Timestamp::from_millis(1000);
+
+    const CANDIDATE: LinkCandidate = LinkCandidate {
+        id: PERSON,
+        status: Status::Active,
+        role: Role::Employee,
+        has_other_account: false,
+        address_changed_at: None,
+        has_returned: false,
+    };
+
+    fn settings(rule: LinkRule, proven_domains: &[String]) -> LinkSettings<'_> {
+        LinkSettings { rule, proven_domains, created_at: CREATED_AT }
+    }
+
+    fn decide(rule: LinkRule, people: KnownPeople<'_>) -> Decision {
+        let decision = decide_sign_in(settings(rule, &[]), people)?;
+        assert_eq!(decision.person, PERSON);
+        Ok((decision.is_new_link, decision.accepts_invitation))
+    }
+
+    #[test]
+    fn stored_link_counts_while_the_person_is_active() {
+        let linked_person = |status, needs_confirmation| {
+            KnownPeople::Linked(LinkedPerson { id: PERSON, status, needs_confirmation })
+        };
+        for (rule, status, needs_confirmation, wanted) in [
+            (ScimExternalId, Status::Active, false, Ok((false, false))),
+            (VerifiedEmail, Status::Active, false, Ok((false, false))),
+            (VerifiedEmail, Status::Active, true, Err(LinkRefusal::NeedsAdmin)),
+            (ScimExternalId, Status::Active, true, Err(LinkRefusal::NeedsAdmin)),
+            (VerifiedEmail, Status::PendingInvite, false, Ok((false, true))),
+            (ScimExternalId, Status::PendingInvite, false, Err(LinkRefusal::PendingInvite)),
+            (VerifiedEmail, Status::Deactivated, false, Err(LinkRefusal::Deactivated)),
+            (ScimExternalId, Status::Deactivated, true, Err(LinkRefusal::Deactivated)),
+        ] {
+            assert_eq!(decide(rule, linked_person(status, needs_confirmation)), wanted, "{rule:?} {status:?}");
+        }
+    }
+
+    /// Returns candidates with the decisions about them by their id and by their address.
+    fn candidates() -> [(&'static str, LinkCandidate, Decision, Decision); 9] {
+        let (link, needs_admin) = (Ok((true, false)), Err(LinkRefusal::NeedsAdmin));
+        let (leaver, other) = (Err(LinkRefusal::Deactivated), Err(LinkRefusal::OtherAccount));
+        let (invited, accept) = (Err(LinkRefusal::PendingInvite), Ok((true, true)));
+        let deactivated_person = LinkCandidate { status: Status::Deactivated, ..CANDIDATE };
+        let invited_person = LinkCandidate { status: Status::PendingInvite, ..CANDIDATE };
+        let admin = LinkCandidate { role: Role::OrgAdmin, ..CANDIDATE };
+        let changed = |at| LinkCandidate { address_changed_at: Some(at), ..CANDIDATE };
+        [
+            ("plain", CANDIDATE, link, link),
+            ("deactivated", deactivated_person, leaver, leaver),
+            ("invited", invited_person, invited, accept),
+            ("other account", LinkCandidate { has_other_account: true, ..CANDIDATE }, other, other),
+            ("admin", admin, link, needs_admin),
+            ("invited admin", LinkCandidate { role: Role::OrgAdmin, ..invited_person }, invited, accept),
+            ("address changed later", changed(CREATED_AT.plus_seconds(1)), link, needs_admin),
+            ("address changed before", changed(CREATED_AT), link, link),
+            ("returned", LinkCandidate { has_returned: true, ..CANDIDATE }, link, needs_admin),
+        ]
+    }
+
+    #[test]
+    fn first_link_needs_exactly_one_person_of_the_rule() {
+        for (name, candidate, by_id, by_address) in candidates() {
+            assert_eq!(decide(ScimExternalId, KnownPeople::Unlinked(&[candidate])), by_id, "{name}");
+            assert_eq!(decide(VerifiedEmail, KnownPeople::Unlinked(&[candidate])), by_address, "{name}");
+        }
+        for rule in [ScimExternalId, VerifiedEmail] {
+            assert_eq!(decide(rule, KnownPeople::Unlinked(&[])), Err(LinkRefusal::NoPerson));
+            assert_eq!(decide(rule, KnownPeople::Unlinked(&[CANDIDATE; 2])), Err(LinkRefusal::Ambiguous));
+        }
+    }
+
+    #[test]
+    fn candidates_are_found_by_the_claim_of_the_rule() {
+        let account = |external_id: Option<&str>, email: Option<&str>| TokenSubject {
+            subject: "1".to_owned(),
+            external_id: external_id.map(str::to_owned),
+            verified_email: email.map(str::to_owned),
+        };
+        let address = |text: &str| Ok(CandidateKey::Address(text.to_owned()));
+        let domains = ["example.com".to_owned(), "xn--mller-kva.example".to_owned()];
+        for (email, wanted) in [
+            (Some("Ada@Example.COM"), address("ada@example.com")),
+            (Some("ada@müller.example"), address("ada@xn--mller-kva.example")),
+            (Some("ada@sub.example.com"), Err(LinkRefusal::UnprovenDomain)),
+            (Some("ada@example.com.evil.example"), Err(LinkRefusal::UnprovenDomain)),
+            (Some("ada@evil.example@example.com"), address("ada@evil.example@example.com")),
+            (Some("example.com"), Err(LinkRefusal::NoClaim)),
+            (None, Err(LinkRefusal::NoClaim)),
+        ] {
+            let key = account(None, email).candidate_key(settings(VerifiedEmail, &domains));
+            assert_eq!(key, wanted, "{email:?}");
+        }
+        let by_id = |id| account(id, Some("ada@example.com")).candidate_key(settings(ScimExternalId, &[]));
+        assert_eq!(by_id(Some("7D0f")), Ok(CandidateKey::ExternalId("7D0f".to_owned())));
+        assert_eq!((by_id(Some("")), by_id(None)), (Err(LinkRefusal::NoClaim), Err(LinkRefusal::NoClaim)));
+    }
+}
