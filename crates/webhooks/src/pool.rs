@@ -2,17 +2,12 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::Full;
-use hyper::client::conn::{http1, http2};
-use tokio::task::JoinHandle;
+use candor_outbound::Connection;
 use tokio::time::Instant;
 use url::Url;
-
-use crate::wire::Allowance;
 
 /// Maximum number of idle connections to one address of one receiver.
 const MAX_PER_KEY: usize = 32;
@@ -33,64 +28,6 @@ pub(crate) struct Key {
 impl Key {
     pub(crate) fn new(url: &Url, address: SocketAddr) -> Self {
         Self { origin: url.origin().ascii_serialization(), address }
-    }
-}
-
-/// The task that runs a connection. Dropping it closes the connection.
-#[derive(Debug)]
-pub(crate) struct Driver(JoinHandle<()>);
-
-impl Driver {
-    pub(crate) const fn new(task: JoinHandle<()>) -> Self {
-        Self(task)
-    }
-}
-
-impl Drop for Driver {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
-/// The protocol of a connection.
-#[derive(Debug)]
-pub(crate) enum Wire {
-    /// HTTP/1.1, with one request at a time.
-    One(http1::SendRequest<Full<Bytes>>),
-    /// HTTP/2, with concurrent requests.
-    Many(http2::SendRequest<Full<Bytes>>),
-}
-
-/// An open connection with its read allowance.
-#[derive(Debug)]
-pub(crate) struct Connection {
-    pub(crate) wire: Wire,
-    pub(crate) allowance: Allowance,
-    pub(crate) driver: Arc<Driver>,
-}
-
-impl Connection {
-    fn is_good(&self) -> bool {
-        match &self.wire {
-            Wire::One(sender) => sender.is_ready(),
-            Wire::Many(sender) => !sender.is_closed(),
-        }
-    }
-
-    const fn is_shared(&self) -> bool {
-        matches!(self.wire, Wire::Many(_))
-    }
-
-    /// Returns a handle for another request on the same connection; `None` for HTTP/1.1.
-    fn share(&self) -> Option<Self> {
-        match &self.wire {
-            Wire::One(..) => None,
-            Wire::Many(sender) => Some(Self {
-                wire: Wire::Many(sender.clone()),
-                allowance: self.allowance.clone(),
-                driver: Arc::clone(&self.driver),
-            }),
-        }
     }
 }
 

@@ -10,28 +10,27 @@ use candor_domain::id::OrganizationId;
 use candor_domain::webhook::{
     AttemptOutcome, FailureReason, ReceiverUrl, RequestedPause, Verdict, redirect_target,
 };
+use candor_outbound::policy::{Policy, TrustedNetwork};
+use candor_outbound::{
+    AttemptFailure, Connection, Dialer, HostNames, NoResponse, OutboundRequest, SetupError, Wire,
+};
 use candor_port_events::{Attempt, WebhookRequest, WebhookTransport};
-use http::header::{HOST, HeaderName, LOCATION, RETRY_AFTER};
-use http::{HeaderMap, HeaderValue, Method, Uri};
-use http_body_util::Full;
+use http::header::{HeaderName, LOCATION, RETRY_AFTER};
+use http::{HeaderMap, HeaderValue, Method};
 use hyper::Response;
 use hyper::body::{Body, Incoming};
 use rustls::pki_types::CertificateDer;
 use tokio::time::{Instant, timeout, timeout_at};
-use tokio_rustls::TlsConnector;
-use url::{Position, Url};
+use url::Url;
 
-use crate::answer::{drain, reason};
-use crate::connect::open;
+use crate::answer::drain;
 use crate::drains::Drains;
-use crate::failure::AttemptFailure;
-use crate::policy::{Policy, TrustedNetwork};
-use crate::pool::{Connection, Key, Pool, Wire};
-use crate::resolve::{HostNames, Resolver};
-use crate::tls;
+use crate::pool::{Key, Pool};
 
 /// Longest check of a subscription's URL. A name server that takes longer counts as not knowing the host.
 const JUDGE_WITHIN: Duration = Duration::from_secs(5);
+/// Maximum number of bytes of one response: everything up to the head, and the part of the body that is read.
+const ANSWER_BYTES: u64 = 64 * 1024;
 /// Longest wait for a connection to be ready for another request after a response.
 const READY_WITHIN: Duration = Duration::from_secs(1);
 
@@ -46,17 +45,6 @@ pub struct SenderSettings {
     pub authorities: Vec<CertificateDer<'static>>,
 }
 
-/// The reason why a sender could not be created.
-#[derive(Debug, thiserror::Error)]
-pub enum SetupError {
-    /// The system's name server configuration cannot be used.
-    #[error("cannot read the name servers of this machine: {0}")]
-    Names(String),
-    /// A given certificate authority cannot be used.
-    #[error("cannot use a certificate authority: {0}")]
-    Authority(#[from] rustls::Error),
-}
-
 /// A transport that sends webhooks over HTTP.
 #[derive(Debug, Clone)]
 pub struct Sender {
@@ -65,19 +53,9 @@ pub struct Sender {
 
 #[derive(Debug)]
 struct Inner {
-    resolver: Resolver,
+    dialer: Dialer,
     pool: Pool,
     drains: Drains,
-    tls: Tls,
-}
-
-/// A TLS connector with a `Debug` implementation.
-struct Tls(TlsConnector);
-
-impl std::fmt::Debug for Tls {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Tls")
-    }
 }
 
 impl Sender {
@@ -101,10 +79,8 @@ impl Sender {
                 );
             }
         }
-        let resolver =
-            Resolver::new(settings.names, policy).map_err(|error| SetupError::Names(error.to_string()))?;
-        let tls = Tls(tls::connector(&settings.authorities)?);
-        Ok(Self { inner: Arc::new(Inner { resolver, pool: Pool::default(), drains: Drains::default(), tls }) })
+        let dialer = Dialer::new(policy, settings.names, &settings.authorities)?;
+        Ok(Self { inner: Arc::new(Inner { dialer, pool: Pool::default(), drains: Drains::default() }) })
     }
 
     /// Returns the number of connections in the pool. Connections in use count only if they are shared.
@@ -122,7 +98,7 @@ impl Sender {
 #[async_trait]
 impl WebhookTransport for Sender {
     async fn judge(&self, organization: OrganizationId, target: &ReceiverUrl) -> Verdict {
-        match timeout(JUDGE_WITHIN, self.inner.resolver.resolve_vetted(organization, target.url())).await {
+        match timeout(JUDGE_WITHIN, self.inner.dialer.judge(organization, target.url())).await {
             Ok(Ok(_)) => Verdict::Allowed,
             Ok(Err(verdict)) => verdict,
             Err(_) => Verdict::Unresolvable,
@@ -168,37 +144,11 @@ struct ResponseHead {
     connection: Connection,
 }
 
-/// The reason why a request on a connection has no response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NoResponse {
-    /// The connection was closed before any byte of the request was written, so the request may be sent again.
-    /// After the first byte, the receiver may have acted on the request.
-    Unsent,
-    /// The attempt failed for this reason.
-    Failed(FailureReason),
-}
-
-impl NoResponse {
-    const fn reason(self) -> FailureReason {
-        match self {
-            Self::Unsent => FailureReason::Closed,
-            Self::Failed(reason) => reason,
-        }
-    }
-}
-
-impl From<FailureReason> for NoResponse {
-    fn from(reason: FailureReason) -> Self {
-        Self::Failed(reason)
-    }
-}
-
 impl Sender {
     async fn attempt(&self, request: &WebhookRequest, deadline: Instant) -> Result<ResponseHead, AttemptFailure> {
         let target = ReceiverUrl::parse(&request.url).map_err(|_| FailureReason::Malformed)?;
         let url = target.url();
-        let addresses =
-            self.inner.resolver.resolve_vetted(request.organization, url).await.map_err(refusal_reason)?;
+        let addresses = self.inner.dialer.resolve(request.organization, url).await?;
         let headers = headers(request)?;
         if let Some((address, connection)) = self.inner.pool.take(url, &addresses) {
             match self.exchange(url, &headers, &request.body, address, connection).await {
@@ -208,7 +158,7 @@ impl Sender {
                 Ok(answered) => return Ok(answered),
             }
         }
-        let (address, connection) = open(url, &addresses, &self.inner.tls.0, deadline).await?;
+        let (address, connection) = self.inner.dialer.open(url, &addresses, deadline).await?;
         self.exchange(url, &headers, &request.body, address, connection)
             .await
             .map_err(|error| error.reason().into())
@@ -224,22 +174,9 @@ impl Sender {
         mut connection: Connection,
     ) -> Result<ResponseHead, NoResponse> {
         let key = Key::new(url, address);
-        let mut guard = SharedGuard { pool: &self.inner.pool, key: &key, shared: false };
-        let response = match &mut connection.wire {
-            Wire::One(sender) => {
-                connection.allowance.expect_answer();
-                sender.try_send_request(http1_request(url, headers, body)?).await
-            }
-            Wire::Many(sender) => {
-                guard.shared = true;
-                connection.allowance.expect_another();
-                sender.try_send_request(request(url[..Position::AfterQuery].parse(), headers, body)?).await
-            }
-        };
-        let response = response.map_err(|error| match error.message() {
-            Some(_) => NoResponse::Unsent,
-            None => NoResponse::Failed(reason(error.error())),
-        })?;
+        let mut guard = SharedGuard { pool: &self.inner.pool, key: &key, shared: connection.is_shared() };
+        let request = OutboundRequest { method: &Method::POST, url, headers, body };
+        let response = connection.exchange(request, ANSWER_BYTES).await?;
         guard.shared = false;
         drop(guard);
         Ok(ResponseHead { response, key, connection })
@@ -296,15 +233,6 @@ impl Drop for SharedGuard<'_> {
     }
 }
 
-/// Returns the failure reason of an attempt that the policy refused.
-const fn refusal_reason(verdict: Verdict) -> FailureReason {
-    match verdict {
-        Verdict::NotHttps => FailureReason::NotHttps,
-        Verdict::Private => FailureReason::Forbidden,
-        Verdict::Unresolvable | Verdict::Allowed => FailureReason::Unresolvable,
-    }
-}
-
 fn headers(request: &WebhookRequest) -> Result<HeaderMap, FailureReason> {
     let mut headers = HeaderMap::with_capacity(request.headers.len() + request.custom_headers.len() + 1);
     for (name, value) in &request.headers {
@@ -319,30 +247,6 @@ fn headers(request: &WebhookRequest) -> Result<HeaderMap, FailureReason> {
         headers.append(name, value);
     }
     Ok(headers)
-}
-
-/// Creates an HTTP/1.1 request, which has the host in a header and only the path in the request line.
-fn http1_request(
-    url: &Url,
-    headers: &HeaderMap,
-    body: &Bytes,
-) -> Result<http::Request<Full<Bytes>>, FailureReason> {
-    let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);
-    let mut request = request(url[Position::BeforePath..Position::AfterQuery].parse(), headers, body)?;
-    request.headers_mut().insert(HOST, host.map_err(|_| FailureReason::Malformed)?);
-    Ok(request)
-}
-
-fn request(
-    uri: Result<Uri, http::uri::InvalidUri>,
-    headers: &HeaderMap,
-    body: &Bytes,
-) -> Result<http::Request<Full<Bytes>>, FailureReason> {
-    let mut request = http::Request::new(Full::new(body.clone()));
-    *request.method_mut() = Method::POST;
-    *request.uri_mut() = uri.map_err(|_| FailureReason::Malformed)?;
-    *request.headers_mut() = headers.clone();
-    Ok(request)
 }
 
 #[cfg(test)]

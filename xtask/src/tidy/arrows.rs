@@ -133,9 +133,11 @@ fn outside_crates() -> Vec<Rule> {
             &[DOMAIN, &PORTS, &["candor-fair-share", "candor-service", "candor-console"]],
             &["diesel", "hyper"],
         ),
+        // Connections to other systems, which the adapters share.
+        Rule::new("candor-outbound", &[DOMAIN], &["actix-web", "diesel", "aws-lc-rs", "openssl"]),
         Rule::new(
             "candor-webhooks",
-            &[DOMAIN, &["candor-port-events"]],
+            &[DOMAIN, &["candor-outbound", "candor-port-events"]],
             &["actix-web", "diesel", "aws-lc-rs", "openssl"],
         ),
         Rule::new(
@@ -158,7 +160,7 @@ fn outside_crates() -> Vec<Rule> {
         ),
         Rule::new(
             "candor-app",
-            &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-service", "candor-client", "candor-cli"]],
+            &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-outbound", "candor-service", "candor-client", "candor-cli"]],
             &["aws-lc-rs"],
         ),
         Rule::new(

@@ -8,10 +8,10 @@ use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissio
 use candor_domain::id::OrganizationId;
 use candor_domain::organization::Organization;
 use candor_domain::secret::Secret;
+use candor_outbound::policy::TrustedNetwork;
 use candor_port_storage::StorageExt;
 use candor_service::Services;
 use candor_service::usecases::operator::{self, NewKeyRequest};
-use candor_webhooks::policy::TrustedNetwork;
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -9,7 +9,7 @@ use candor_domain::webhook::Schedule;
 use candor_http::Network;
 use candor_limits_redis::RedisServer;
 use candor_mail::{SenderAddress, SmtpServer};
-use candor_webhooks::policy::TrustedNetwork;
+use candor_outbound::policy::TrustedNetwork;
 use tracing_subscriber::filter::Targets;
 
 /// A parsed value, or a text that states the expected form.

@@ -1,8 +1,7 @@
 //! Attempts over connections that were closed, and connections with long responses.
 
 use super::*;
-use crate::pool::Driver;
-use crate::wire::MeteredSocket;
+use candor_outbound::{Driver, MeteredSocket};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -23,9 +22,9 @@ async fn closed_connection(address: SocketAddr) -> Connection {
 async fn connections_beyond_the_limit_are_closed_undrained() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let resolver = Resolver::new(HostNames::default(), Policy::new_trusting(vec!["127.0.0.0/8".parse().unwrap()]));
-    let (pool, tls) = (Pool::default(), Tls(tls::connector(&[]).unwrap()));
-    let inner = Inner { resolver: resolver.unwrap(), pool, drains: Drains::new(4), tls };
+    let policy = Policy::new_trusting(vec!["127.0.0.0/8".parse().unwrap()]);
+    let dialer = Dialer::new(policy, HostNames::default(), &[]).unwrap();
+    let inner = Inner { dialer, pool: Pool::default(), drains: Drains::new(4) };
     let sender = Sender { inner: Arc::new(inner) };
     let mut open = vec![];
     for number in 0..6 {

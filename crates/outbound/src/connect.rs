@@ -15,8 +15,8 @@ use tokio::time::{Instant, timeout};
 use tokio_rustls::TlsConnector;
 use url::Url;
 
+use crate::connection::{Connection, Driver, Wire};
 use crate::failure::AttemptFailure;
-use crate::pool::{Connection, Driver, Wire};
 use crate::tls;
 use crate::wire::MeteredSocket;
 

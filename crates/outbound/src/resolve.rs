@@ -1,6 +1,7 @@
 //! Looks up hosts and vets their addresses. Only vetted addresses are dialed.
 
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use candor_domain::id::OrganizationId;
 use candor_domain::webhook::Verdict;
@@ -17,6 +18,8 @@ use crate::policy::Policy;
 
 /// Maximum number of addresses to dial for one attempt, because a name may have many unreachable ones.
 const MAX_DIALED: usize = 4;
+/// Time limit of one query to a name server.
+const LOOKUP_TIME: Duration = Duration::from_secs(3);
 
 /// The name server for host names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -37,15 +40,11 @@ pub(crate) struct Resolver {
 
 impl Resolver {
     pub(crate) fn new(names: HostNames, policy: Policy) -> Result<Self, NetError> {
-        let mut builder = match names {
-            HostNames::System => TokioResolver::builder_tokio()?,
-            HostNames::Server(server) => {
-                let config = ResolverConfig::from_parts(None, vec![], vec![name_server(server)]);
-                TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
-            }
-        };
-        set_options(builder.options_mut());
-        Ok(Self { names: builder.build()?, policy })
+        let names = resolver(names, |options| {
+            // Addresses of both families are requested, so that every address of a host is vetted.
+            options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
+        })?;
+        Ok(Self { names, policy })
     }
 
     /// Returns up to `MAX_DIALED` addresses of a URL if all of its addresses may be called for the organization.
@@ -98,8 +97,20 @@ fn name_server(server: SocketAddr) -> NameServerConfig {
     NameServerConfig::new(server.ip(), true, vec![udp])
 }
 
-/// Requests addresses of both families, so that every address of a host is vetted.
-fn set_options(options: &mut ResolverOpts) {
-    options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
-    options.timeout = std::time::Duration::from_secs(3);
+/// Creates a resolver with these options.
+pub(crate) fn resolver(
+    names: HostNames,
+    set_options: impl FnOnce(&mut ResolverOpts),
+) -> Result<TokioResolver, NetError> {
+    let mut builder = match names {
+        HostNames::System => TokioResolver::builder_tokio()?,
+        HostNames::Server(server) => {
+            let config = ResolverConfig::from_parts(None, vec![], vec![name_server(server)]);
+            TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
+        }
+    };
+    let options = builder.options_mut();
+    options.timeout = LOOKUP_TIME;
+    set_options(options);
+    builder.build()
 }

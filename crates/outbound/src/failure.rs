@@ -3,14 +3,16 @@
 use std::io;
 
 use candor_domain::fields::StringEnum;
-use candor_domain::webhook::{FailureReason, TlsFailure};
+use candor_domain::webhook::{FailureReason, TlsFailure, Verdict};
 use rustls::{CertificateError, Error};
 
 /// An attempt without a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AttemptFailure {
-    pub(crate) reason: FailureReason,
-    pub(crate) detail: Option<String>,
+pub struct AttemptFailure {
+    /// The reason.
+    pub reason: FailureReason,
+    /// More about the reason: a word of [`TlsFailure`].
+    pub detail: Option<String>,
 }
 
 impl From<FailureReason> for AttemptFailure {
@@ -25,6 +27,15 @@ impl AttemptFailure {
         let cause = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
         let detail = cause.map_or(TlsFailure::Ended, tls_failure);
         Self { reason: FailureReason::Tls, detail: Some(detail.word().to_owned()) }
+    }
+}
+
+/// Returns the failure reason of an attempt that the policy refused.
+pub(crate) const fn refusal_reason(verdict: Verdict) -> FailureReason {
+    match verdict {
+        Verdict::NotHttps => FailureReason::NotHttps,
+        Verdict::Private => FailureReason::Forbidden,
+        Verdict::Unresolvable | Verdict::Allowed => FailureReason::Unresolvable,
     }
 }
 

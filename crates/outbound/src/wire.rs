@@ -1,7 +1,7 @@
 //! A socket that fails when its peer sends more than allowed.
 //!
-//! All bytes of the receiver count, including headers, informational responses, control frames and certificates. A
-//! receiver can therefore neither keep an attempt busy nor fill memory.
+//! All bytes of the peer count, including headers, informational responses, control frames and certificates. A
+//! peer can therefore neither keep an attempt busy nor fill memory.
 
 use std::io;
 use std::pin::Pin;
@@ -14,24 +14,23 @@ use tokio::net::TcpStream;
 
 /// Allowance for the TLS handshake, in bytes. Certificate chains have a few KiB.
 const FOR_HANDSHAKE: u64 = 64 * 1024;
-/// Allowance for one response, in bytes: everything up to the head, and the part of the body that is read.
-const FOR_ANSWER: u64 = 64 * 1024;
-/// Largest allowance for concurrent requests on one connection, in bytes.
-const AT_MOST: u64 = 4 * FOR_ANSWER;
+/// Largest allowance for concurrent requests on one connection, in responses.
+const AT_MOST: u64 = 4;
 
 /// The number of bytes that the peer may still send.
 #[derive(Debug, Clone)]
-pub(crate) struct Allowance(Arc<AtomicU64>);
+pub struct Allowance(Arc<AtomicU64>);
 
 impl Allowance {
-    /// Sets the allowance to that of one response. Unused bytes of earlier responses are dropped.
-    pub(crate) fn expect_answer(&self) {
-        self.0.store(FOR_ANSWER, Ordering::Relaxed);
+    /// Sets the allowance to that of one response: everything up to the head, and the part of the body that is read.
+    /// Unused bytes of earlier responses are dropped.
+    pub(crate) fn expect_answer(&self, bytes: u64) {
+        self.0.store(bytes, Ordering::Relaxed);
     }
 
     /// Adds the allowance of one more concurrent response.
-    pub(crate) fn expect_another(&self) {
-        let more = |left: u64| Some(left.saturating_add(FOR_ANSWER).min(AT_MOST));
+    pub(crate) fn expect_another(&self, bytes: u64) {
+        let more = |left: u64| Some(left.saturating_add(bytes).min(AT_MOST * bytes));
         // The closure always returns a value, so the update cannot fail.
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok();
     }
@@ -48,18 +47,20 @@ impl Allowance {
 
 /// The error after a peer sent more than allowed.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-#[error("the receiver sent more than the allowed number of bytes")]
+#[error("the peer sent more than the allowed number of bytes")]
 pub(crate) struct TooMuch;
 
 /// A socket that deducts received bytes from the allowance. Reads fail when nothing is left of it.
 #[derive(Debug)]
-pub(crate) struct MeteredSocket {
+pub struct MeteredSocket {
     socket: TcpStream,
     allowance: Allowance,
 }
 
 impl MeteredSocket {
-    pub(crate) fn new(socket: TcpStream) -> (Self, Allowance) {
+    /// Wraps a socket, with the allowance of a TLS handshake.
+    #[must_use]
+    pub fn new(socket: TcpStream) -> (Self, Allowance) {
         let allowance = Allowance(Arc::new(AtomicU64::new(FOR_HANDSHAKE)));
         (Self { socket, allowance: allowance.clone() }, allowance)
     }

@@ -51,7 +51,7 @@ const IPV6: &[(Ipv6Addr, u8)] = &[
 /// Returns `true` if the address is globally reachable.
 ///
 /// ```
-/// use candor_webhooks::policy::is_public;
+/// use candor_outbound::policy::is_public;
 ///
 /// assert!(is_public("9.9.9.9".parse()?));
 /// assert!(!is_public("169.254.169.254".parse()?));
@@ -80,21 +80,21 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     is_in(&GLOBAL_UNICAST) && !IPV6.iter().any(is_in)
 }
 
-/// A network that the operator trusts for the webhooks of one organization or of all organizations, even if its
-/// addresses are not public: an entry of `webhooks.trusted_targets`.
+/// A network beyond public addresses that the operator allows, to one organization or to all: an entry of a setting
+/// such as `webhooks.trusted_targets`.
 ///
 /// ```
-/// use candor_webhooks::policy::TrustedNetwork;
+/// use candor_outbound::policy::TrustedNetwork;
 ///
 /// let for_all: TrustedNetwork = "10.1.2.3".parse()?;
 /// assert_eq!(for_all.organization, None);
 /// let for_one: TrustedNetwork = "org_00000000000000000000000001=10.1.0.0/16".parse()?;
 /// assert!(for_one.organization.is_some());
-/// # Ok::<(), candor_webhooks::policy::InvalidTrustedNetwork>(())
+/// # Ok::<(), candor_outbound::policy::InvalidTrustedNetwork>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrustedNetwork {
-    /// Organization whose webhooks may be sent to the network; `None` for all organizations.
+    /// Organization whose requests may be sent there; `None` for all organizations.
     pub organization: Option<OrganizationId>,
     /// Network that may be private and called over plain HTTP.
     pub network: IpNet,
@@ -134,7 +134,7 @@ impl fmt::Display for TrustedNetwork {
     }
 }
 
-/// The networks that the operator allows beyond public addresses: `webhooks.trusted_targets`.
+/// The networks that the operator allows beyond public addresses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
     trusted: Vec<TrustedNetwork>,
@@ -166,7 +166,7 @@ impl Policy {
         self.trusted_by(organization).next().is_some()
     }
 
-    /// Returns `true` if the operator trusts this address for webhooks of the organization. An IPv4 network does not
+    /// Returns `true` if the operator trusts this address for requests of the organization. An IPv4 network does not
     /// cover IPv6 forms of its addresses.
     #[must_use]
     pub fn trusts(&self, organization: OrganizationId, address: IpAddr) -> bool {

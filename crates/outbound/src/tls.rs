@@ -1,4 +1,4 @@
-//! TLS for webhooks: ring only, the system's certificate authorities, and HTTP/2 if the receiver offers it.
+//! TLS: ring only, the system's certificate authorities, and HTTP/2 if the peer offers it.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(crate) fn connector(more: &[CertificateDer<'static>]) -> Result<TlsConnector
     }
     if roots.is_empty() {
         tracing::warn!(
-            "no certificate authorities on this system: deliveries to https receivers will fail; \
+            "no certificate authorities on this system: https requests to other systems will fail; \
                         install the package ca-certificates"
         );
     }
@@ -33,7 +33,7 @@ pub(crate) fn connector(more: &[CertificateDer<'static>]) -> Result<TlsConnector
     Ok(TlsConnector::from(Arc::new(config)))
 }
 
-/// Returns the name that the receiver's certificate must be valid for.
+/// Returns the name that the peer's certificate must be valid for.
 pub(crate) fn server_name(url: &Url) -> Option<ServerName<'static>> {
     match url.host()? {
         Host::Domain(name) => ServerName::try_from(name.trim_end_matches('.').to_owned()).ok(),

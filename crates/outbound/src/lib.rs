@@ -1,0 +1,22 @@
+//! Opens connections to vetted addresses of other systems, and sends requests over them, within limits that a peer
+//! cannot exceed.
+//!
+//! Every attempt looks up the host and refuses it if any address is not public ([`policy`]). It then connects to one of
+//! these addresses. Redirects are not followed, and proxies are not used.
+
+mod connect;
+mod connection;
+mod dialer;
+mod exchange;
+mod failure;
+pub mod policy;
+mod resolve;
+mod tls;
+mod wire;
+
+pub use connection::{Connection, Driver, Wire};
+pub use dialer::{Dialer, SetupError};
+pub use exchange::{NoResponse, OutboundRequest};
+pub use failure::AttemptFailure;
+pub use resolve::HostNames;
+pub use wire::{Allowance, MeteredSocket};
