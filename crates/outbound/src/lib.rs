@@ -11,6 +11,7 @@ mod exchange;
 mod failure;
 pub mod policy;
 mod resolve;
+mod text_records;
 mod tls;
 mod wire;
 
@@ -19,4 +20,5 @@ pub use dialer::{Dialer, SetupError};
 pub use exchange::{NoResponse, OutboundRequest};
 pub use failure::AttemptFailure;
 pub use resolve::HostNames;
+pub use text_records::{NoAnswer, TextRecords};
 pub use wire::{Allowance, MeteredSocket};

@@ -1,0 +1,52 @@
+//! TXT records of domains, by which their owners prove something.
+
+use hickory_resolver::TokioResolver;
+use hickory_resolver::proto::rr::{Name, RData};
+
+use crate::dialer::SetupError;
+use crate::resolve::{HostNames, resolver};
+
+/// A resolver of TXT records. It caches nothing, because a record that an admin has just added must be seen.
+#[derive(Debug)]
+pub struct TextRecords {
+    names: TokioResolver,
+}
+
+/// The error of a lookup that got no answer. A domain without records has the answer of none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no name server has answered")]
+pub struct NoAnswer;
+
+impl TextRecords {
+    /// Creates a resolver. Must be called within a Tokio runtime.
+    ///
+    /// # Errors
+    /// Returns the part of the system configuration that cannot be used.
+    pub fn new(names: HostNames) -> Result<Self, SetupError> {
+        let names = resolver(names, |options| options.cache_size = 0);
+        Ok(Self { names: names.map_err(|error| SetupError::Names(error.to_string()))? })
+    }
+
+    /// Returns the texts of the TXT records of a domain. The parts of a record are joined.
+    ///
+    /// # Errors
+    /// Returns [`NoAnswer`], also for a text that is no domain.
+    pub async fn read(&self, domain: &str) -> Result<Vec<String>, NoAnswer> {
+        let mut name = Name::from_utf8(domain).map_err(|_| NoAnswer)?;
+        // A search list must not turn the domain into another one.
+        name.set_fqdn(true);
+        match self.names.txt_lookup(name).await {
+            Ok(lookup) => Ok(lookup.answers().iter().filter_map(|record| text(&record.data)).collect()),
+            Err(error) if error.is_no_records_found() => Ok(vec![]),
+            Err(_) => Err(NoAnswer),
+        }
+    }
+}
+
+fn text(data: &RData) -> Option<String> {
+    if let RData::TXT(record) = data {
+        Some(String::from_utf8_lossy(&record.txt_data.concat()).into_owned())
+    } else {
+        None
+    }
+}
