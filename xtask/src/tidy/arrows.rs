@@ -4,7 +4,13 @@ use super::{Finding, SourceFile};
 use crate::process::{Outcome, cargo, output, root};
 use crate::workspace::{Kind, Package, Workspace};
 
-const PORTS: [&str; 4] = ["candor-port-clock", "candor-port-storage", "candor-port-events", "candor-port-limits"];
+const PORTS: [&str; 5] = [
+    "candor-port-clock",
+    "candor-port-storage",
+    "candor-port-events",
+    "candor-port-identity",
+    "candor-port-limits",
+];
 const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
 /// Crates for tests. A crate without them in `Rule::may` may have them as dev-dependencies only.
 const FOR_TESTS: [&str; 7] = [
@@ -19,7 +25,8 @@ const FOR_TESTS: [&str; 7] = [
 /// Libraries below the ports and the stores: the tables of resources, the full-text index, fair shares of work.
 const SHARED: [&str; 3] = ["candor-search-index", "candor-tables", "candor-fair-share"];
 /// Adapters between the service and other systems.
-const ADAPTERS: [&str; 4] = ["candor-http", "candor-webhooks", "candor-mail", "candor-limits-redis"];
+const ADAPTERS: [&str; 5] =
+    ["candor-http", "candor-webhooks", "candor-identity", "candor-mail", "candor-limits-redis"];
 
 /// Rule for the dependencies of one crate.
 struct Rule {
@@ -107,6 +114,7 @@ fn service() -> Vec<Rule> {
         Rule::new("candor-port-storage", &[DOMAIN, &["candor-search-index", "candor-tables"]], databases),
         Rule::new("candor-fair-share", &[DOMAIN, &["candor-tables", "candor-port-storage"]], databases),
         Rule::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
+        Rule::new("candor-port-identity", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
         Rule::new("candor-port-limits", &[DOMAIN], &["tokio", "redis", "actix-web", "hyper", "diesel"]),
         // A pure state machine: it knows deliveries and claims, and no crate that executes them.
         Rule {
@@ -138,6 +146,11 @@ fn outside_crates() -> Vec<Rule> {
         Rule::new(
             "candor-webhooks",
             &[DOMAIN, &["candor-outbound", "candor-port-events"]],
+            &["actix-web", "diesel", "aws-lc-rs", "openssl"],
+        ),
+        Rule::new(
+            "candor-identity",
+            &[DOMAIN, &["candor-outbound", "candor-port-identity"]],
             &["actix-web", "diesel", "aws-lc-rs", "openssl"],
         ),
         Rule::new(

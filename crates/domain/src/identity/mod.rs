@@ -3,6 +3,7 @@
 pub mod algorithm;
 pub mod claims;
 pub mod discovery;
+pub mod fetch_failure;
 pub mod flaw;
 pub mod key_cache;
 pub mod key_set;

@@ -1,0 +1,60 @@
+//! Form of the exchange of a code (RFC 6749, RFC 7636).
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use candor_domain::identity::discovery::ClientAuthentication;
+use candor_domain::identity::fetch_failure::FetchFailure;
+use candor_domain::identity::strict_json::{MAX_DOCUMENT_BYTES, read_object};
+use candor_domain::json::Value;
+use candor_domain::secret::Secret;
+use candor_port_identity::CodeExchange;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use url::form_urlencoded;
+
+/// Longest error code of a token endpoint that is passed on, in characters.
+const ERROR_CHARS: usize = 64;
+
+/// Returns the form and its headers.
+pub(crate) fn write(exchange: &CodeExchange, headers: &mut HeaderMap) -> Bytes {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.append_pair("grant_type", "authorization_code")
+        .append_pair("code", exchange.code.reveal())
+        .append_pair("redirect_uri", &exchange.redirect_uri)
+        .append_pair("code_verifier", exchange.code_verifier.reveal());
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+    match (&exchange.client_secret, exchange.authentication) {
+        (Some(secret), ClientAuthentication::Basic) => {
+            headers.extend(basic(&exchange.client_id, secret).map(|value| (AUTHORIZATION, value)));
+        }
+        (Some(secret), ClientAuthentication::Post) => {
+            form.append_pair("client_id", &exchange.client_id).append_pair("client_secret", secret.reveal());
+        }
+        (None, _) => {
+            form.append_pair("client_id", &exchange.client_id);
+        }
+    }
+    Bytes::from(form.finish())
+}
+
+/// Returns the value of `Authorization`. Both parts are encoded as in a form, so that they may have any character.
+fn basic(client_id: &str, secret: &Secret) -> Option<HeaderValue> {
+    let encode = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    let credentials = format!("{}:{}", encode(client_id), encode(secret.reveal()));
+    let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(credentials))).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// Returns the failure of an exchange: the error code of the body if there is one, else the status.
+pub(crate) fn refusal(status: StatusCode, body: &[u8]) -> FetchFailure {
+    let object = read_object(body, MAX_DOCUMENT_BYTES).unwrap_or_default();
+    let is_code = |text: &str| {
+        text.len() <= ERROR_CHARS && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    match object.get("error") {
+        Some(Value::Text(code)) if is_code(code) => FetchFailure::Refused(code.clone()),
+        Some(_) | None => FetchFailure::Status(status.as_u16()),
+    }
+}

@@ -1,0 +1,68 @@
+//! Port for identity providers: their documents, the exchange of a code, and the TXT records of domains.
+//!
+//! An implementation of [`IdentityTransport`] owns sockets, names and addresses. Its callers own the meaning: the
+//! domain reads the documents and judges the tokens.
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use candor_domain::id::OrganizationId;
+use candor_domain::identity::discovery::ClientAuthentication;
+use candor_domain::secret::Secret;
+
+pub use candor_domain::identity::fetch_failure::FetchFailure;
+
+/// A response of a provider with status 200.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderDocument {
+    /// The body, of at most 256 KiB.
+    pub body: Bytes,
+    /// Time for which the response may be reused, in seconds. `None` if the provider does not state it.
+    pub max_age: Option<i64>,
+}
+
+/// The exchange of a code for tokens (RFC 6749, section 4.1.3; RFC 7636).
+#[derive(Debug, Clone)]
+pub struct CodeExchange {
+    /// Organization of the provider. The operator may trust a network for some organizations only.
+    pub organization: OrganizationId,
+    /// Address of the token endpoint.
+    pub token_endpoint: String,
+    /// Way to send the client secret.
+    pub authentication: ClientAuthentication,
+    /// Client id of the service at the provider.
+    pub client_id: String,
+    /// Client secret. A public client has none.
+    pub client_secret: Option<Secret>,
+    /// The code of the authorization response.
+    pub code: Secret,
+    /// Address to which the provider has sent the browser.
+    pub redirect_uri: String,
+    /// The PKCE verifier of the sign-in.
+    pub code_verifier: Secret,
+}
+
+/// Access to identity providers and to the domains of organizations.
+#[async_trait]
+pub trait IdentityTransport: Send + Sync {
+    /// Fetches a document: a discovery document or a key set.
+    ///
+    /// # Errors
+    /// Returns the reason why there is no document.
+    async fn fetch_document(
+        &self,
+        organization: OrganizationId,
+        address: &str,
+    ) -> Result<ProviderDocument, FetchFailure>;
+
+    /// Exchanges a code for tokens.
+    ///
+    /// # Errors
+    /// Returns the reason why there are no tokens.
+    async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchFailure>;
+
+    /// Returns the texts of the TXT records of a domain.
+    ///
+    /// # Errors
+    /// Returns [`FetchFailure::NoNameServer`] if no name server has answered.
+    async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchFailure>;
+}
