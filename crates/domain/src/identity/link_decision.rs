@@ -234,7 +234,7 @@ mod tests {
         let deactivated_person = LinkCandidate { status: Status::Deactivated, ..CANDIDATE };
         let invited_person = LinkCandidate { status: Status::PendingInvite, ..CANDIDATE };
         let admin = LinkCandidate { role: Role::OrgAdmin, ..CANDIDATE };
-        let changed = |at| LinkCandidate { address_changed_at: Some(at), ..CANDIDATE };
+        let with_new_address = |at| LinkCandidate { address_changed_at: Some(at), ..CANDIDATE };
         [
             ("plain", CANDIDATE, link, link),
             ("deactivated", deactivated_person, leaver, leaver),
@@ -242,8 +242,8 @@ mod tests {
             ("other account", LinkCandidate { has_other_account: true, ..CANDIDATE }, other, other),
             ("admin", admin, link, needs_admin),
             ("invited admin", LinkCandidate { role: Role::OrgAdmin, ..invited_person }, invited, accept),
-            ("address changed later", changed(CREATED_AT.plus_seconds(1)), link, needs_admin),
-            ("address changed before", changed(CREATED_AT), link, link),
+            ("address changed later", with_new_address(CREATED_AT.plus_seconds(1)), link, needs_admin),
+            ("address changed before", with_new_address(CREATED_AT), link, link),
             ("returned", LinkCandidate { has_returned: true, ..CANDIDATE }, link, needs_admin),
         ]
     }

@@ -3,6 +3,7 @@
 pub mod algorithm;
 pub mod claims;
 pub mod discovery;
+pub mod evidence;
 pub mod fetch_failure;
 pub mod flaw;
 pub mod key_cache;

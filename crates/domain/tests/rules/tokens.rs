@@ -3,6 +3,7 @@
 
 mod bearer;
 mod discovery;
+mod evidence;
 mod keys;
 mod login;
 mod mint;

@@ -1,0 +1,121 @@
+//! Evidence that a check of a provider collects: its documents, the TXT records of domains, and a posted token.
+//!
+//! A caller fetches, and adds each response as it comes. Problems are texts for admins, each with the address that it is
+//! about.
+
+use super::claims::{TokenProof, TokenRules};
+use super::discovery::{ProviderMetadata, discovery_address};
+use super::fetch_failure::FetchFailure;
+use super::flaw::TokenFlaw;
+use super::key_set::KeySet;
+use super::token::SignedToken;
+use crate::time::Timestamp;
+
+/// The findings of a check.
+///
+/// ```
+/// use candor_domain::identity::evidence::ProviderEvidence;
+/// use candor_domain::identity::fetch_failure::FetchFailure;
+///
+/// let mut evidence = ProviderEvidence::default();
+/// assert_eq!(evidence.add_discovery("https://id.example.com", Err(FetchFailure::Status(404))), None);
+/// let address = "https://id.example.com/.well-known/openid-configuration";
+/// assert_eq!(evidence.problems, [format!("{address}: the response has the status 404")]);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProviderEvidence {
+    /// The issuer that the discovery document confirms.
+    pub issuer: Option<String>,
+    /// Number of keys that can verify tokens.
+    pub keys: usize,
+    /// Texts of the TXT records of each domain whose name server has answered.
+    pub records: Vec<(String, Vec<String>)>,
+    /// Values that the posted token proves.
+    pub token: Option<TokenProof>,
+    /// Problems, in the order of the check.
+    pub problems: Vec<String>,
+}
+
+impl ProviderEvidence {
+    /// Adds the response for the discovery document. Returns its content if it can be used.
+    pub fn add_discovery(
+        &mut self,
+        issuer: &str,
+        document: Result<&[u8], FetchFailure>,
+    ) -> Option<ProviderMetadata> {
+        let address = discovery_address(issuer);
+        let document = document.map_err(|failure| self.add_problem(&address, failure)).ok()?;
+        match ProviderMetadata::parse(document, issuer) {
+            Ok(metadata) => {
+                self.issuer = Some(metadata.issuer.clone());
+                Some(metadata)
+            }
+            Err(flaws) => {
+                flaws.into_iter().for_each(|flaw| self.add_problem(&address, flaw));
+                None
+            }
+        }
+    }
+
+    /// Adds the response for the key set. Returns the keys if it can be used.
+    pub fn add_keys(&mut self, jwks_uri: &str, document: Result<&[u8], FetchFailure>) -> Option<KeySet> {
+        let document = document.map_err(|failure| self.add_problem(jwks_uri, failure)).ok()?;
+        let keys = KeySet::parse(document).map_err(|flaw| self.add_problem(jwks_uri, flaw)).ok()?;
+        self.keys = keys.len();
+        if keys.is_empty() {
+            self.add_problem(jwks_uri, "the key set has no key that can verify tokens");
+        }
+        Some(keys)
+    }
+
+    /// Adds the TXT records of a domain.
+    pub fn add_records(&mut self, domain: &str, records: Result<Vec<String>, FetchFailure>) {
+        match records {
+            Ok(records) => self.records.push((domain.to_owned(), records)),
+            Err(failure) => self.add_problem(domain, failure),
+        }
+    }
+
+    /// Adds a token that an admin has posted. Without keys it proves nothing.
+    pub fn add_token(
+        &mut self,
+        token: &str,
+        keys: Option<&KeySet>,
+        rules: &TokenRules,
+        is_public_client: bool,
+        now: Timestamp,
+    ) {
+        let Some(keys) = keys else { return };
+        let proof = prove(token, keys, rules, is_public_client, now);
+        match proof {
+            Ok(proof) if !proof.has_client_id && proof.audiences.is_empty() => {
+                self.add_problem(
+                    "token",
+                    "a sign-in proves the client id of a client with a secret, no token does",
+                );
+            }
+            Ok(proof) => self.token = Some(proof),
+            Err(flaw) => self.add_problem("token", flaw),
+        }
+    }
+
+    /// Returns `true` if there is no problem.
+    #[must_use]
+    pub const fn is_ok(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    fn add_problem(&mut self, subject: &str, problem: impl std::fmt::Display) {
+        self.problems.push(format!("{subject}: {problem}"));
+    }
+}
+
+fn prove(
+    token: &str,
+    keys: &KeySet,
+    rules: &TokenRules,
+    is_public_client: bool,
+    now: Timestamp,
+) -> Result<TokenProof, TokenFlaw> {
+    SignedToken::parse(token)?.verify(keys)?.to_proof(rules, is_public_client, now)
+}
