@@ -66,3 +66,22 @@ pub trait IdentityTransport: Send + Sync {
     /// Returns [`FetchFailure::NoNameServer`] if no name server has answered.
     async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchFailure>;
 }
+
+/// An implementation that reaches no provider, for commands. It needs neither name servers nor certificates.
+#[derive(Debug, Clone, Copy)]
+pub struct NoProviders;
+
+#[async_trait]
+impl IdentityTransport for NoProviders {
+    async fn fetch_document(&self, _: OrganizationId, _: &str) -> Result<ProviderDocument, FetchFailure> {
+        Err(FetchFailure::NotPublic)
+    }
+
+    async fn exchange_code(&self, _: CodeExchange) -> Result<ProviderDocument, FetchFailure> {
+        Err(FetchFailure::NotPublic)
+    }
+
+    async fn read_text_records(&self, _: &str) -> Result<Vec<String>, FetchFailure> {
+        Err(FetchFailure::NoNameServer)
+    }
+}

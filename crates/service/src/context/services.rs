@@ -19,6 +19,7 @@ use candor_domain::webhook::MAX_SUBSCRIPTIONS;
 use candor_fair_share::LargeWork;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
+use candor_port_identity::{IdentityTransport, NoProviders};
 use candor_port_storage::{ChangeSet, Storage};
 use tokio::sync::{Notify, OwnedMutexGuard};
 
@@ -125,6 +126,8 @@ pub struct Services {
     pub vault: Vault,
     /// Transport that sends webhook requests.
     pub webhook_transport: Arc<dyn WebhookTransport>,
+    /// Access to identity providers and to the DNS records of domains. A command has none.
+    pub identity_transport: Arc<dyn IdentityTransport>,
     /// Resolves API keys to callers; caches records for under a second.
     pub auth: Authenticator,
     /// Counters of answered requests that are not in the store yet.
@@ -181,6 +184,7 @@ impl Services {
             ids,
             vault,
             webhook_transport,
+            identity_transport: Arc::new(NoProviders),
             auth,
             request_counters: RequestCounters::default(),
             scim_log: ScimLog::default(),
