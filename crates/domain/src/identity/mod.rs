@@ -11,6 +11,7 @@ pub mod key_set;
 pub mod link_decision;
 pub mod strict_json;
 pub mod token;
+pub mod token_response;
 
 use strum::{IntoStaticStr, VariantArray};
 

@@ -14,6 +14,7 @@ use candor_domain::identity::flaw::TokenFlaw;
 use candor_domain::identity::key_set::KeySetFlaw;
 use candor_domain::identity::link_decision::LinkRefusal;
 use candor_domain::identity::strict_json::DocumentFlaw;
+use candor_domain::identity::token_response::TokenResponseFlaw;
 use candor_domain::problem::{ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
 use candor_domain::retention::NotAPeriod;
@@ -71,6 +72,7 @@ fn each_public_error_type_implements_error() {
         name::<ScimError>(),
         name::<SignatureError>(),
         name::<TokenFlaw>(),
+        name::<TokenResponseFlaw>(),
         name::<UnreadableFile>(),
         name::<ValidationErrors>(),
         name::<ValueError>(),
