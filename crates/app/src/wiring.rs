@@ -1,6 +1,7 @@
 //! Wiring of the service: store, encryption of secrets, transports of webhooks and mails, and use cases.
 
 mod failure;
+mod identity_client;
 mod no_webhooks;
 
 use std::net::SocketAddr;
@@ -12,6 +13,7 @@ use candor_limits_redis::{RedisRateLimits, RedisServer};
 use candor_mail::{SmtpSettings, SmtpTransport};
 use candor_port_clock::{Ids, SystemClock, SystemIds};
 use candor_port_events::WebhookTransport;
+use candor_port_identity::{IdentityTransport, NoProviders};
 use candor_port_limits::RateLimitStoreError;
 use candor_port_storage::upkeep::MasterKey;
 use candor_service::context::limits::Limits;
@@ -24,6 +26,7 @@ use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};
 use crate::store;
 use candor_cli::{error::CommandError, private_file};
 use failure::WiringFailure;
+use identity_client::identity_client;
 use no_webhooks::NoWebhooks;
 
 /// Name of the generated master key's file in the data folder.
@@ -52,7 +55,7 @@ pub(crate) async fn services_with_any_key(
     Dependencies::new(config).await?.services(config, public_url, Arc::new(NoWebhooks)).await
 }
 
-/// Creates the services for a serving process, and the transport of its webhooks.
+/// Creates the services for a serving process, with access to identity providers, and the transport of its webhooks.
 ///
 /// # Errors
 /// Those of [`services`]; a system without name servers.
@@ -66,7 +69,8 @@ pub(crate) async fn services_and_sender(
         ..candor_webhooks::SenderSettings::default()
     })
     .map_err(WiringFailure::Webhooks)?;
-    let parts = Dependencies { limits: limits(config)?, ..Dependencies::new(config).await? };
+    let (limits, providers) = (limits(config)?, identity_client(config)?);
+    let parts = Dependencies { limits, providers, ..Dependencies::new(config).await? };
     for folder in open_folders(config) {
         tracing::warn!(
             folder = %folder.display(),
@@ -257,6 +261,7 @@ struct Dependencies {
     ids: Arc<SystemIds>,
     vault: Vault,
     limits: Limits,
+    providers: Arc<dyn IdentityTransport>,
 }
 
 impl Dependencies {
@@ -265,7 +270,8 @@ impl Dependencies {
         let ring = ring(config, &*ids).await?;
         let vault = Vault::parse(ring.reveal())
             .map_err(|_| WiringFailure::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
-        Ok(Self { ids, vault, limits: Limits::of_process(Arc::new(SystemClock)) })
+        let limits = Limits::of_process(Arc::new(SystemClock));
+        Ok(Self { ids, vault, limits, providers: Arc::new(NoProviders) })
     }
 
     /// Creates services after checking that the master key fits the database.
@@ -290,7 +296,7 @@ impl Dependencies {
         public_url: String,
         receivers: Arc<dyn WebhookTransport>,
     ) -> Result<Arc<Services>, CommandError> {
-        let Self { ids, vault, limits } = self;
+        let Self { ids, vault, limits, providers } = self;
         let store = store::open(config).await?;
         let settings = ServiceSettings {
             max_subscriptions: config.webhooks_max_subscriptions,
@@ -303,6 +309,7 @@ impl Dependencies {
         };
         let mut services = Services::new(store, Arc::new(SystemClock), ids, vault, receivers, settings);
         services.limits = limits;
+        services.identity_transport = providers;
         Ok(Arc::new(services))
     }
 }

@@ -80,7 +80,7 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), CommandEr
     running.until_told_to_stop().await
 }
 
-/// Returns the settings for `candor dev`: webhooks may go to this machine, where a newcomer's receiver runs,
+/// Returns the settings for `candor dev`: webhooks and requests to identity providers may go to this machine, where a newcomer's receiver runs,
 /// the console is on unless a setting switches it off, and the process stops without a drain delay.
 fn for_a_newcomer(config: &Config) -> Config {
     let loopback = [
@@ -88,7 +88,9 @@ fn for_a_newcomer(config: &Config) -> Config {
         IpNet::from(Ipv6Net::new_assert(Ipv6Addr::LOCALHOST, 128)),
     ];
     let mut config = config.clone();
-    config.webhooks_trusted_targets.extend(loopback.map(TrustedNetwork::from));
+    let loopback = loopback.map(TrustedNetwork::from);
+    config.webhooks_trusted_targets.extend(loopback);
+    config.identity_trusted_networks.extend(loopback);
     config.drain_delay = Duration::ZERO;
     let is_set = |shown: &ShownSetting| shown.setting == Setting::Console && shown.origin != Origin::Default;
     config.console |= !config.shown.iter().any(is_set);

@@ -21,6 +21,7 @@ pub(super) fn printable(setting: Setting, text: &str) -> String {
         | Setting::WebhooksRetrySchedule
         | Setting::WebhooksTimeout
         | Setting::WebhooksMaxSubscriptions
+        | Setting::IdentityTrustedNetworks
         | Setting::OrganizationMaxKeys
         | Setting::OrganizationQuotaFactor
         | Setting::NotificationsRetention

@@ -60,6 +60,8 @@ pub(crate) struct Config {
     pub(crate) webhooks_timeout: Duration,
     /// Maximum number of subscriptions per data set.
     pub(crate) webhooks_max_subscriptions: u32,
+    /// Networks whose identity providers may have private addresses and plain HTTP.
+    pub(crate) identity_trusted_networks: Vec<TrustedNetwork>,
     /// Maximum number of valid keys of an organization that act for no person.
     pub(crate) organization_max_keys: u32,
     /// Quota of an organization, as a multiple of the largest quota of its keys.
@@ -151,6 +153,9 @@ impl Config {
             webhooks_timeout: reader.read_with_default(Setting::WebhooksTimeout, parse::timeout)?,
             webhooks_max_subscriptions: reader
                 .read_with_default(Setting::WebhooksMaxSubscriptions, parse::subscriptions)?,
+            identity_trusted_networks: reader
+                .read_optional(Setting::IdentityTrustedNetworks, parse::targets)?
+                .unwrap_or_default(),
             organization_max_keys: reader.read_with_default(Setting::OrganizationMaxKeys, parse::keys)?,
             organization_quota_factor: reader
                 .read_with_default(Setting::OrganizationQuotaFactor, parse::quota_factor)?,

@@ -28,6 +28,7 @@ pub(crate) enum Setting {
     WebhooksRetrySchedule,
     WebhooksTimeout,
     WebhooksMaxSubscriptions,
+    IdentityTrustedNetworks,
     OrganizationMaxKeys,
     OrganizationQuotaFactor,
     NotificationsRetention,
@@ -60,6 +61,7 @@ impl Setting {
         ("webhooks_retry_schedule", Self::WebhooksRetrySchedule),
         ("webhooks_timeout", Self::WebhooksTimeout),
         ("webhooks_max_subscriptions", Self::WebhooksMaxSubscriptions),
+        ("identity_trusted_networks", Self::IdentityTrustedNetworks),
         ("organization_max_keys", Self::OrganizationMaxKeys),
         ("organization_quota_factor", Self::OrganizationQuotaFactor),
         ("notifications_retention", Self::NotificationsRetention),
@@ -126,6 +128,7 @@ impl Setting {
             | Self::MasterKey
             | Self::PublicUrl
             | Self::WebhooksTrustedTargets
+            | Self::IdentityTrustedNetworks
             | Self::SmtpUrl
             | Self::SmtpFrom
             | Self::CorsOrigins
@@ -159,6 +162,10 @@ impl Setting {
             Self::WebhooksRetrySchedule => "Delays before the retries of a webhook delivery",
             Self::WebhooksTimeout => "Response timeout of a webhook receiver",
             Self::WebhooksMaxSubscriptions => "Maximum number of webhook subscriptions of a data set",
+            Self::IdentityTrustedNetworks => {
+                "Networks in which identity providers may have private addresses and no TLS: NETWORK for all \
+                 organizations, or ORGANIZATION=NETWORK"
+            }
             Self::OrganizationMaxKeys => {
                 "Maximum number of valid API keys of an organization that act for no person"
             }
@@ -201,7 +208,11 @@ impl Setting {
             | Self::SmtpMailsPerDay
             | Self::ConnectionsPerClient => "NUMBER",
             Self::DataDir => "FOLDER",
-            Self::MasterKey | Self::WebhooksTrustedTargets | Self::CorsOrigins | Self::TrustedProxies => "LIST",
+            Self::MasterKey
+            | Self::WebhooksTrustedTargets
+            | Self::IdentityTrustedNetworks
+            | Self::CorsOrigins
+            | Self::TrustedProxies => "LIST",
             Self::WebhooksRetrySchedule => "DELAYS",
             Self::WebhooksTimeout | Self::NotificationsRetention | Self::SweepInterval | Self::DrainDelay => {
                 "DURATION"
@@ -221,7 +232,10 @@ impl Setting {
             Self::MasterKey => "generated with SQLite",
             Self::PublicUrl => "from the listener",
             Self::AdminListen | Self::DatabaseReplicaUrl | Self::SmtpUrl | Self::SmtpFrom => "not set",
-            Self::WebhooksTrustedTargets | Self::CorsOrigins | Self::TrustedProxies => "none",
+            Self::WebhooksTrustedTargets
+            | Self::IdentityTrustedNetworks
+            | Self::CorsOrigins
+            | Self::TrustedProxies => "none",
             Self::Listen
             | Self::DataDir
             | Self::WebhooksRetrySchedule

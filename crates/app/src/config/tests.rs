@@ -110,6 +110,7 @@ fn malformed_value_is_named_without_its_secret() {
         ("CANDOR_WEBHOOKS_RETRY_SCHEDULE", "later"),
         ("CANDOR_WEBHOOKS_TIMEOUT", "61s"),
         ("CANDOR_WEBHOOKS_MAX_SUBSCRIPTIONS", "0"),
+        ("CANDOR_IDENTITY_TRUSTED_NETWORKS", "10.0.0.0/33"),
         ("CANDOR_ORGANIZATION_MAX_KEYS", "10001"),
         ("CANDOR_ORGANIZATION_QUOTA_FACTOR", "0"),
         ("CANDOR_NOTIFICATIONS_RETENTION", "1h"),

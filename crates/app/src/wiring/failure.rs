@@ -49,6 +49,9 @@ pub(crate) enum WiringFailure {
     /// The webhook transport could not be set up.
     #[error("cannot send webhooks: {0}; check the name servers and the certificates of this machine")]
     Webhooks(candor_webhooks::SetupError),
+    /// The client of identity providers could not be set up.
+    #[error("cannot call identity providers: {0}; check the name servers and the certificates of this machine")]
+    Identity(candor_identity::SetupError),
     /// TLS for mails could not be set up.
     #[error("{0}; check the certificates of this machine")]
     Mail(candor_mail::TlsSetupError),
