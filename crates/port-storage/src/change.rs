@@ -251,11 +251,11 @@ pub enum Require {
     DepartmentVacant(DepartmentId),
     /// The person still has this version.
     EmployeeUnchanged(EmployeeId, Version),
-    /// The data set has fewer subscriptions than this number. Concurrent commits with this condition wait for each
+    /// The data set has fewer rows of a table than a limit; see [`Require::rows_below`]. Concurrent commits with this
+    /// condition wait for each other on the row of the organization, which must exist.
+    RowsBelow(RowLimit),
+    /// The organization has fewer of these keys than this. Concurrent commits with this condition wait for each
     /// other on the row of the organization, which must exist.
-    SubscriptionsBelow(u32),
-    /// The organization has fewer of these keys than this number. Concurrent commits with this condition wait for
-    /// each other on the row of the organization, which must exist.
     KeysBelow(ValidKeys, u32),
 }
 
@@ -276,6 +276,28 @@ impl Require {
     pub fn open<T: Stored>(id: Id<T::Kind>) -> Self {
         const { assert!(T::TABLE.has(&ARCHIVED), "a row of a table without archiving is always open") };
         Self::Open(RowKey { table: T::TABLE, id: id.to_bytes() })
+    }
+
+    /// Requires that the data set has fewer than `most` rows of a table. All of them are counted, so the limit is low.
+    #[must_use]
+    pub const fn rows_below<T: Stored>(most: u32) -> Self {
+        const { assert!(!T::TABLE.of_organization, "rows are counted in one data set") };
+        Self::RowsBelow(RowLimit { table: T::TABLE, most })
+    }
+}
+
+/// A limit for the rows of a table in a data set.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct RowLimit {
+    /// Table of the rows.
+    pub table: &'static Table,
+    /// Number of rows at which the limit is reached.
+    pub most: u32,
+}
+
+impl fmt::Debug for RowLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.table.name, self.most)
     }
 }
 

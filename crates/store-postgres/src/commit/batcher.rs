@@ -82,7 +82,7 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
         Require::Open(require) => !require.table.held_open,
         Require::DepartmentVacant(_)
         | Require::EmployeeUnchanged(..)
-        | Require::SubscriptionsBelow(_)
+        | Require::RowsBelow(_)
         | Require::KeysBelow(..) => false,
     };
     matches!(change.writes.as_slice(), [one] | [one, Write::MessageAdded(..)] if adds(one))

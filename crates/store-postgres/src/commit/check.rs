@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use candor_domain::access::Tenant;
 use candor_domain::people::Employee;
-use candor_port_storage::change::RowKey;
+use candor_port_storage::change::{RowKey, RowLimit};
 use candor_port_storage::{CommitCondition, Require};
 use candor_tables::flat::{SqlValue, Stored, Type};
 
@@ -94,10 +94,10 @@ impl Query {
                 );
                 self.expect(place, &format!("NOT EXISTS ({members})"));
             }
-            Require::SubscriptionsBelow(most) => {
+            Require::RowsBelow(RowLimit { table, most }) => {
                 let most = self.sql.bind(SqlValue::Int(i64::from(most)));
                 let organization = format!("SELECT 1 FROM organizations WHERE tenant_id = {tenant}");
-                let count = format!("SELECT count(*) FROM webhooks WHERE tenant_id = {tenant}");
+                let count = format!("SELECT count(*) FROM {} WHERE tenant_id = {tenant}", table.name);
                 self.expect(place, &format!("EXISTS ({organization}) AND ({count}) < {most}"));
             }
             Require::KeysBelow(keys, most) => {

@@ -9,7 +9,7 @@ use candor_domain::id::EmployeeId;
 use candor_domain::idempotency::Replay;
 use candor_domain::notification::MAX_READ_AT_ONCE;
 use candor_domain::people::Employee;
-use candor_port_storage::change::RowKey;
+use candor_port_storage::change::{RowKey, RowLimit};
 use candor_port_storage::{
     ChangeSet, CommitError, Committed, ReportingLineChange, Require, StorageError, Version, Write,
 };
@@ -129,9 +129,12 @@ pub(crate) fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<boo
         Require::EmployeeUnchanged(id, version) => {
             has_version(db, tenant, Employee::TABLE.name, id.to_bytes(), version)
         }
-        Require::SubscriptionsBelow(most) => {
-            let text = "SELECT 1 FROM organizations WHERE tenant_id = ?1 \
-                AND (SELECT count(*) FROM webhooks WHERE tenant_id = ?1) < ?2";
+        Require::RowsBelow(RowLimit { table, most }) => {
+            let text = format!(
+                "SELECT 1 FROM organizations WHERE tenant_id = ?1 \
+                 AND (SELECT count(*) FROM {} WHERE tenant_id = ?1) < ?2",
+                table.name
+            );
             db.exists(Sql::new(text).bind(tenant).bind(i64::from(most)))
         }
         Require::KeysBelow(keys, most) => {

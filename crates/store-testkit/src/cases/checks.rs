@@ -109,9 +109,12 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
         !holds(Require::DepartmentVacant(open.id)).await && holds(Require::DepartmentVacant(archived.id)).await
     );
     assert!(holds(unchanged_employee).await && !holds(Require::EmployeeUnchanged(member.id, LATER)).await);
-    assert!(!holds(Require::SubscriptionsBelow(2)).await, "the organization does not exist");
+    assert!(!holds(Require::rows_below::<Subscription>(2)).await, "the organization does not exist");
     world.save(vec![Write::put(&Row::new(organization)), Write::put(&Row::new(make.subscription()))]).await;
-    assert!(holds(Require::SubscriptionsBelow(2)).await && !holds(Require::SubscriptionsBelow(1)).await);
+    assert!(
+        holds(Require::rows_below::<Subscription>(2)).await
+            && !holds(Require::rows_below::<Subscription>(1)).await
+    );
     let keys = ValidKeys { holder: None, at: world.make.tick() };
     world.save(vec![Write::put(&Row::new(make.api_key()))]).await;
     assert!(holds(Require::KeysBelow(keys, 2)).await && !holds(Require::KeysBelow(keys, 1)).await);

@@ -166,15 +166,15 @@ async fn with_organization(world: CaseContext) -> CaseContext {
 }
 
 async fn subscription_is_allowed_below_the_limit(world: CaseContext) {
-    assert!(!holds(&world, Require::SubscriptionsBelow(9)).await, "the organization does not exist");
+    assert!(!holds(&world, Require::rows_below::<Subscription>(9)).await, "the organization does not exist");
     let worlds = [with_organization(world.clone()).await, with_organization(world.test_environment()).await];
     let other = with_organization(world.in_other_tenant()).await;
     for data_set in [&worlds[0], &worlds[1]] {
         for count in 0..3 {
             let subscribers = data_set.store.subscribers(data_set.tenant).await.unwrap();
             assert_eq!(subscribers.count(), count, "each data set counts its own");
-            assert!(holds(data_set, Require::SubscriptionsBelow(count as u32 + 1)).await, "{count}");
-            assert!(!holds(data_set, Require::SubscriptionsBelow(count as u32)).await, "{count}");
+            assert!(holds(data_set, Require::rows_below::<Subscription>(count as u32 + 1)).await, "{count}");
+            assert!(!holds(data_set, Require::rows_below::<Subscription>(count as u32)).await, "{count}");
             let active = count != 1;
             let one_type = data_set.make.subscription_to(&[EventType::EmployeeCreated]);
             data_set.add_subscription(Subscription { active, ..one_type }).await;
@@ -183,7 +183,7 @@ async fn subscription_is_allowed_below_the_limit(world: CaseContext) {
         let kinds = [EventType::EmployeeCreated, EventType::EmployeeUpdated];
         assert_eq!(kinds.map(|kind| subscribers.deliveries_of([kind])), [2, 0], "one of the three is not active");
     }
-    assert!(holds(&other, Require::SubscriptionsBelow(1)).await);
+    assert!(holds(&other, Require::rows_below::<Subscription>(1)).await);
 }
 
 async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: CaseContext) {
@@ -191,7 +191,10 @@ async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: CaseC
     for most in 1..=8 {
         let change = || {
             let write = Write::put(&Row::new(world.make.subscription()));
-            ChangeSet { requires: vec![Require::SubscriptionsBelow(most)], ..world.make.change(vec![write]) }
+            ChangeSet {
+                requires: vec![Require::rows_below::<Subscription>(most)],
+                ..world.make.change(vec![write])
+            }
         };
         let tasks = [change(), change(), change()].map(|change| {
             let world = world.clone();

@@ -83,7 +83,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let decision = Subscription::create(id, &context.caller, draft, verdict, sealed, headers, at)?;
         let answer = render(&decision.state.with_secret(&secret))?;
         Ok(PendingChange::new(decision)
-            .with_requirements([Require::SubscriptionsBelow(most)])
+            .with_requirements([Require::rows_below::<Subscription>(most)])
             .with_body(answer, MADE_MEMBERS))
     };
     services.create(context, decide).await

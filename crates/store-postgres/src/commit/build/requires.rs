@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use candor_domain::id::DepartmentId;
 use candor_port_storage::Require;
-use candor_port_storage::change::{RowKey, ValidKeys};
+use candor_port_storage::change::{RowKey, RowLimit, ValidKeys};
 use candor_tables::flat::{SqlValue, Type};
 
 use crate::failure::CHECK_PREFIX;
@@ -26,7 +26,7 @@ pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
             }
             Require::EmployeeUnchanged(id, version) => people.push((at, id.to_bytes(), version.0)),
             Require::DepartmentVacant(id) => check_vacant(statement, at, *id),
-            Require::SubscriptionsBelow(most) => check_subscriptions(statement, at, *most),
+            Require::RowsBelow(limit) => check_rows_below(statement, at, *limit),
             Require::KeysBelow(keys, most) => check_keys(statement, at, *keys, *most),
         }
     }
@@ -65,7 +65,7 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
 /// everything that was committed before the lock was taken.
 pub(super) const fn is_locked_before(require: &Require) -> bool {
     match require {
-        Require::DepartmentVacant(_) | Require::SubscriptionsBelow(_) | Require::KeysBelow(..) => true,
+        Require::DepartmentVacant(_) | Require::RowsBelow(_) | Require::KeysBelow(..) => true,
         Require::Open(_) | Require::EmployeeUnchanged(..) => false,
     }
 }
@@ -74,12 +74,12 @@ pub(super) const fn is_locked_before(require: &Require) -> bool {
 pub(super) fn lock(statement: &mut Statement, require: &Require) {
     match require {
         Require::DepartmentVacant(id) => lock_department(statement, *id),
-        Require::SubscriptionsBelow(_) | Require::KeysBelow(..) => lock_organization(statement),
+        Require::RowsBelow(_) | Require::KeysBelow(..) => lock_organization(statement),
         Require::Open(_) | Require::EmployeeUnchanged(..) => {}
     }
 }
 
-/// Serializes the creation of subscriptions or keys, so that their number cannot exceed the maximum. Locks the
+/// Serializes the creation of rows whose number is limited, so that their number cannot exceed the maximum. Locks the
 /// organization's row, of which each data set has its own.
 fn lock_organization(statement: &mut Statement) {
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause("organizations AS t"));
@@ -88,12 +88,13 @@ fn lock_organization(statement: &mut Statement) {
     statement.add_check(format!("(SELECT count(*) FROM {locked_row})::int"));
 }
 
-fn check_subscriptions(statement: &mut Statement, at: usize, most: u32) {
+fn check_rows_below(statement: &mut Statement, at: usize, RowLimit { table, most }: RowLimit) {
     let (most, tenant) = (statement.sql.bind(SqlValue::Int(i64::from(most))), statement.tenant.clone());
     statement.check(
         &format!(
             "EXISTS (SELECT 1 FROM organizations WHERE tenant_id = {tenant}) \
-             AND (SELECT count(*) FROM webhooks WHERE tenant_id = {tenant}) < {most}"
+             AND (SELECT count(*) FROM {} WHERE tenant_id = {tenant}) < {most}",
+            table.name
         ),
         &format!("{CHECK}{at}"),
     );
