@@ -15,6 +15,7 @@ pub use texts::{Line, Text, line, text};
 
 pub use kinds::as_text;
 
+use crate::access::Permissions;
 use crate::fields::StringEnum;
 use crate::json::Value;
 use crate::problem::ValueError;
@@ -205,6 +206,18 @@ impl<T: StringEnum> DefaultValue for T {
 impl DefaultValue for bool {
     fn to_document_text(&self) -> String {
         self.to_string()
+    }
+}
+
+impl DefaultValue for String {
+    fn to_document_text(&self) -> String {
+        self.clone()
+    }
+}
+
+impl DefaultValue for Permissions {
+    fn to_document_text(&self) -> String {
+        self.words().join(" ")
     }
 }
 

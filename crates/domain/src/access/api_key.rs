@@ -24,6 +24,7 @@ use crate::secret::Secret;
 use crate::time::Timestamp;
 
 pub use super::key_text::{KeyHash, generate, generate_code, hash, read, read_code};
+pub(crate) use body::SCOPES_RULE;
 pub use body::{
     DEFAULT_OVERLAP_SECONDS, Draft, MAX_OVERLAP_SECONDS, NAME_CHARS, Patch, is_end, parse_rotation, read_rotation,
 };

@@ -36,16 +36,15 @@ const READ_ONLY: &[&str] = &[
 const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id", "connector_id"];
 
 pub(super) const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
-pub(super) const SCOPES: Field<Checked<Permissions>> = Field::with_about(
-    "scopes",
-    rule::rule(scopes, || Shape::List {
-        of: Box::new(Shape::Word(Permission::NAME)),
-        min: 1,
-        max: Permission::ALL.len() + 1,
-        is_set: true,
-    }),
-    "The calling key must have all of them.",
-);
+/// Rule of a list of scopes.
+pub(crate) const SCOPES_RULE: Checked<Permissions> = rule::rule(scopes, || Shape::List {
+    of: Box::new(Shape::Word(Permission::NAME)),
+    min: 1,
+    max: Permission::ALL.len() + 1,
+    is_set: true,
+});
+pub(super) const SCOPES: Field<Checked<Permissions>> =
+    Field::with_about("scopes", SCOPES_RULE, "The calling key must have all of them.");
 const ALLOWED_NETWORKS: Field<Checked<AllowedNetworks>> = Field::with_about(
     "allowed_networks",
     NETWORKS,
