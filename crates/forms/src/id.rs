@@ -294,6 +294,15 @@ impl Kind for ConnectorKind {
 /// Id of a connector to an HR system.
 pub type ConnectorId = Id<ConnectorKind>;
 
+/// Marker of identity provider ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IdentityProviderKind {}
+impl Kind for IdentityProviderKind {
+    const PREFIX: &'static str = "idp";
+}
+/// Id of an identity provider.
+pub type IdentityProviderId = Id<IdentityProviderKind>;
+
 /// Marker of ids of a connector's issues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SyncIssueKind {}

@@ -1,5 +1,6 @@
 //! Resources, ids and times for tests: plausible, distinct, and equal on every run.
 
+mod identity;
 mod provisioning;
 mod webhooks;
 

@@ -9,6 +9,7 @@ use candor_domain::catalog::{Attribute, Department};
 use candor_domain::conversation::{Conversation, Message};
 use candor_domain::erasure::Erasure;
 use candor_domain::event::Event;
+use candor_domain::identity::IdentityProvider;
 use candor_domain::notification::Notification;
 use candor_domain::objective::{CheckIn, Objective};
 use candor_domain::observation::Observation;
@@ -88,6 +89,7 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Attribute>(),
     resource::<Department>(),
     resource::<Connector>(),
+    resource::<IdentityProvider>(),
     resource::<Employee>(),
     resource::<ScimLink>(),
     resource::<SyncIssue>(),

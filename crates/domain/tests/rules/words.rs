@@ -12,7 +12,9 @@ use candor_domain::organization::Review;
 use candor_domain::params::Archived;
 use candor_domain::people::{Role, Status, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
-use candor_domain::{assignment, conversation, notification, objective, observation, people, summary, webhook};
+use candor_domain::{
+    assignment, conversation, identity, notification, objective, observation, people, summary, webhook,
+};
 
 fn check_words<T: StringEnum + Debug>() {
     let words: BTreeSet<_> = T::words().into_iter().collect();
@@ -44,6 +46,8 @@ fn every_word_is_read_back_as_its_value() {
     check_words::<connector::IssueKind>();
     check_words::<connector::Resolved>();
     check_words::<connector::Status>();
+    check_words::<identity::LinkRule>();
+    check_words::<identity::Status>();
     check_words::<invitation::MailFailure>();
     check_words::<invitation::MailStatus>();
     check_words::<invitation::State>();

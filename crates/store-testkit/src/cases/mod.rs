@@ -17,6 +17,7 @@ mod feed;
 mod filters;
 mod health;
 mod histories;
+mod identity;
 mod itself;
 mod keyed_texts;
 mod keys;
@@ -103,6 +104,7 @@ pub(crate) fn all() -> Vec<Case> {
         counts::cases(),
         log_of_all::cases(),
         provisioning::cases(),
+        identity::cases(),
         request_counts::cases(),
     ];
     areas.into_iter().flatten().collect()

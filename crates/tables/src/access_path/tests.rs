@@ -3,6 +3,7 @@ use candor_domain::audit::{self, AuditEntry};
 use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::conversation::{self, About, Conversation, Message, message};
 use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
+use candor_domain::identity::IdentityProvider;
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{CheckIn, Family, Objective};
 use candor_domain::observation::{self, Observation};
@@ -121,6 +122,7 @@ fn provider_lists_have_an_index() {
     assert!(is_answered(&rows::sync_issues::open_refusals(connector)));
     assert!(is_answered(&rows::scim_users::waiting_for(vec!["con_1:ada".to_owned()], 100)));
     assert_eq!(slow::<ScimRequest>(|sort| rows::scim_requests::list(connector, sort, &PAGE)), none);
+    assert_eq!(slow::<IdentityProvider>(|sort| rows::identity_providers::list(CHANGED, sort, &PAGE)), none);
     for kind in [None, Some(IssueKind::ManagerPending)] {
         let filter = IssueFilter { resolved: Resolved::All, kind };
         assert_eq!(slow::<SyncIssue>(|sort| rows::sync_issues::list(connector, &filter, sort, &PAGE)), none);

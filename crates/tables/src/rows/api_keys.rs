@@ -17,7 +17,7 @@ use crate::stored::stored;
 
 /// Codec of scopes: their words, separated by spaces.
 #[derive(Debug)]
-struct ScopesColumn;
+pub(super) struct ScopesColumn;
 
 impl Layout for ScopesColumn {
     const KIND: Type = Type::Text;

@@ -31,6 +31,7 @@ pub mod departments;
 pub mod employees;
 pub mod erasures;
 pub mod events;
+pub mod identity_providers;
 pub mod invitations;
 mod log_figures;
 pub mod notifications;
