@@ -21,6 +21,7 @@ const VERBS = {
   department: "archive create restore update",
   employee: "accept_invitation create deactivate erase hold invite link manage reactivate read_personal_data rehire release release_hold update",
   erasure: "complete continue",
+  identity_provider: "create delete rekey update",
   invitation: "mail",
   message: "create",
   notification: "read read_all",

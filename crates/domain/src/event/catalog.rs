@@ -153,6 +153,12 @@ events! {
     RetentionCompleted = "retention.completed": RetentionRun, EmployeesErase, Organization;
     /// A check-in was added to an objective.
     ObjectiveCheckedIn = "objective.checked_in": CheckedObjective, ObjectivesRead;
+    /// An identity provider was created.
+    IdentityProviderCreated = "identity_provider.created": IdentityProvider, SettingsRead, Settings;
+    /// A setting, a proof or the status of an identity provider changed.
+    IdentityProviderUpdated = "identity_provider.updated": IdentityProvider, SettingsRead, Settings;
+    /// An identity provider was deleted. Carries the provider as it was.
+    IdentityProviderDeleted = "identity_provider.deleted": IdentityProvider, SettingsRead, Settings;
 }
 
 impl EventType {
@@ -200,6 +206,8 @@ pub enum EventData {
     Invitation,
     /// A connector.
     Connector,
+    /// An identity provider.
+    IdentityProvider,
     /// The organization.
     Organization,
     /// A webhook subscription.

@@ -6,6 +6,7 @@ use super::{Draft, EmailDomain, IdentityProvider, Patch, Status};
 use crate::access::{AccessLevel, AllowedNetworks, Caller, Grant, Permission, PermissionDenied, Permissions};
 use crate::audit::{AuditDraft, Change, difference};
 use crate::decision::Decision;
+use crate::event::EventType;
 use crate::id::IdentityProviderId;
 use crate::problem::{Code, ValueError};
 use crate::refusal::DomainError;
@@ -75,7 +76,7 @@ impl IdentityProvider {
             updated_at: at,
         };
         state.may_be_granted_by(caller)?;
-        Ok(Decision::for_creation(state, "identity_provider.create", vec![]))
+        Ok(Decision::for_creation(state, "identity_provider.create", vec![EventType::IdentityProviderCreated]))
     }
 
     /// Checks that the caller has all the access that the provider gives. It has no end and no networks, so a caller
@@ -127,7 +128,8 @@ impl IdentityProvider {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        let mut decision = Decision::for_change(self, state, "identity_provider.update", vec![]);
+        let events = vec![EventType::IdentityProviderUpdated];
+        let mut decision = Decision::for_change(self, state, "identity_provider.update", events);
         if has_new_secret {
             // The secret is in no entry, but that it changed is.
             let [from, to] = [self, &decision.state].map(|provider| provider.client_secret.is_some());
@@ -141,7 +143,7 @@ impl IdentityProvider {
         let state = Self { updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         let mut audit = AuditDraft::new(self, "identity_provider.delete");
         audit.changes = difference(self, &json!({}));
-        Decision { state, events: vec![], audit, notices: vec![] }
+        Decision { state, events: vec![EventType::IdentityProviderDeleted], audit, notices: vec![] }
     }
 
     /// Replaces the sealed secret by a newly sealed one. Clients see no change, so `updated_at` stays.

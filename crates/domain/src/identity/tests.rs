@@ -6,6 +6,7 @@ use super::*;
 use crate::access::tests::unbound;
 use crate::access::{AccessLevel, AllowedNetworks, Caller, Permission, PermissionDenied};
 use crate::decision::Decision;
+use crate::event::EventType;
 use crate::json::Object;
 use crate::problem::{Code, ValidationErrors};
 use crate::refusal::DomainError;
@@ -69,6 +70,7 @@ fn creation_has_the_documented_defaults() {
     let decision =
         IdentityProvider::create(ID, draft(r#""link_by": "scim_external_id""#).unwrap(), None, &admin(), AT)
             .unwrap();
+    assert_eq!(decision.events, [EventType::IdentityProviderCreated]);
     let json = serde_json::to_value(&decision.state).unwrap();
     for (name, wanted) in [
         ("id", serde_json::json!("idp_00000000000000000000000009")),
@@ -284,9 +286,13 @@ fn update_that_only_narrows_needs_no_access() {
 fn audit_entry_tells_that_the_secret_changed_and_not_the_secret() {
     let stored = active_provider();
     let decision = update_as(&admin(), &stored, r#"{"client_secret": "hush"}"#).unwrap().unwrap();
+    assert_eq!(decision.events, [EventType::IdentityProviderUpdated]);
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["client_secret_set"]);
     let deletion = stored.delete(LATER);
-    assert_eq!(deletion.audit.action, "identity_provider.delete");
+    assert_eq!(
+        (deletion.events, deletion.audit.action),
+        (vec![EventType::IdentityProviderDeleted], "identity_provider.delete")
+    );
     assert!(
         deletion.audit.changes.contains_key("issuer") && !deletion.audit.changes.contains_key("client_secret")
     );

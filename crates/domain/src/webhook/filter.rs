@@ -259,6 +259,7 @@ impl Family {
             | EventData::Message
             | EventData::Attribute
             | EventData::Connector
+            | EventData::IdentityProvider
             | EventData::Organization
             | EventData::Webhook
             | EventData::RetentionRun

@@ -119,6 +119,7 @@ fn place(data: EventData, resource: &Reference<'_>) -> Option<(&'static str, Str
         EventData::Department => ("department", "departments"),
         EventData::Attribute => ("attribute", "attributes"),
         EventData::Connector => ("connector", "connectors"),
+        EventData::IdentityProvider => ("identity_provider", "identity-providers"),
         EventData::Webhook => ("webhook", "webhooks"),
         EventData::ApiKey => ("api_key", "api-keys"),
         EventData::Erasure => ("erasure", "erasures"),

@@ -14,6 +14,7 @@ pub(crate) mod employees;
 pub(crate) mod erasures;
 pub(crate) mod events;
 pub(crate) mod exports;
+pub(crate) mod identity_providers;
 pub(crate) mod invitations;
 pub(crate) mod keys;
 pub(crate) mod legal_holds;
@@ -30,7 +31,7 @@ pub(crate) mod webhooks;
 use crate::contract::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
-pub(crate) const GROUPS: [RouteGroup; 26] = [
+pub(crate) const GROUPS: [RouteGroup; 27] = [
     observations::GROUP,
     objectives::EMPLOYEES,
     objectives::MANAGERS,
@@ -53,6 +54,7 @@ pub(crate) const GROUPS: [RouteGroup; 26] = [
     organization::GROUP,
     retention::GROUP,
     connectors::GROUP,
+    identity_providers::GROUP,
     webhooks::GROUP,
     events::GROUP,
     exports::GROUP,

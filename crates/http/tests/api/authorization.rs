@@ -185,7 +185,7 @@ async fn test_key_on_live_only_route_is_403_before_scopes() {
         .map(|route| route.path)
         .collect();
     let is_meant = |path: &&str| {
-        ["/api-keys", "/connectors", "/exports", "/erasures", "/employees/{id}/erasure"]
+        ["/api-keys", "/connectors", "/identity-providers", "/exports", "/erasures", "/employees/{id}/erasure"]
             .iter()
             .any(|start| path.starts_with(start))
     };

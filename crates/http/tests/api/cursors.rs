@@ -8,6 +8,7 @@ use candor_http::table::{Method, ROUTES, Success};
 use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
+use crate::resources::provider_body;
 use crate::support::{TestApi, TestResponse};
 
 /// Minimum number of lists that return a cursor in this test.
@@ -74,6 +75,7 @@ async fn populate(world: &TestApi, key: &str, name: &str) {
         create("/v1/attributes", json!({"name": text, "category": "Character"})).await;
         create("/v1/api-keys", json!({"name": text, "scopes": ["employees:read"]})).await;
         create("/v1/connectors", json!({"type": "csv_feed", "hris_source": format!("source{number}")})).await;
+        create("/v1/identity-providers", provider_body()).await;
         create("/v1/conversations", json!({"title": text, "participant_ids": [people[0], people[1]]})).await;
         create("/v1/assignments", json!({"employee_id": about, "title": text, "reviewer_ids": [people[2]]})).await;
         create("/v1/summaries", json!({"employee_id": about, "title": text, "body": text})).await;

@@ -155,6 +155,7 @@ fn answer_enumerations_are_open_except_event_tags() {
         "AttributeEventType",
         "ConversationEventType",
         "ConnectorEventType",
+        "IdentityProviderEventType",
         "OrganizationEventType",
         "InvitationEventType",
     ];

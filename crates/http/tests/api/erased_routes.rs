@@ -20,13 +20,15 @@ use crate::support::TestApi;
 const CANARY: &str = "zqcanary";
 
 /// Routes whose texts stay, each with the reason.
-const STAYS: [(&str, &str); 16] = [
+const STAYS: [(&str, &str); 18] = [
     ("createApiKey", "the name of a key of the organization; the name of a person's key is removed"),
     ("updateApiKey", "the name of a key of the organization"),
     ("createAttribute", "the catalog of the organization"),
     ("updateAttribute", "the catalog of the organization"),
     ("createConnector", "settings of the organization"),
     ("updateConnector", "settings of the organization"),
+    ("createIdentityProvider", "settings of the organization"),
+    ("updateIdentityProvider", "settings of the organization"),
     ("createConversation", "the title belongs to all participants, unless the conversation is about the person"),
     ("updateConversation", "the title belongs to all participants, unless the conversation is about the person"),
     ("createDepartment", "a setting of the organization"),

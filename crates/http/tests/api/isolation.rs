@@ -96,6 +96,7 @@ async fn lists_hide_foreign_rows_and_foreign_id_filters_match_none() {
         "/v1/employees?filter[status]=all".to_owned(),
         "/v1/departments?filter[archived]=all".to_owned(),
         "/v1/connectors".to_owned(),
+        "/v1/identity-providers".to_owned(),
         "/v1/webhooks".to_owned(),
         "/v1/events".to_owned(),
         "/v1/deliveries".to_owned(),

@@ -42,6 +42,7 @@ impl Resources {
         let api_key = create("/v1/api-keys", json!({"name": "Other", "scopes": ["employees:read"]})).await;
         let connector = create("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
         let issue = connectors::open_issue(world, key, &connector).await;
+        let provider = create("/v1/identity-providers", provider_body()).await;
         let people = json!({"title": "The second quarter", "participant_ids": [employee, invited_person]});
         let conversation = create("/v1/conversations", people).await;
         let messages = format!("/v1/conversations/{conversation}/messages");
@@ -69,6 +70,7 @@ impl Resources {
             ("api-keys", api_key),
             ("connectors", connector),
             ("sync-issues", issue),
+            ("identity-providers", provider),
             ("webhooks", webhook),
             ("deliveries", delivery),
             ("events", event),
@@ -183,6 +185,8 @@ impl Resources {
             "ApiKeyCreate" => json!({"name": "New", "scopes": ["employees:read"]}),
             "ConnectorCreate" => json!({"type": "csv_feed", "hris_source": "another"}),
             "ConnectorUpdate" => json!({"brake": {"percent": 30}}),
+            "IdentityProviderCreate" => provider_body(),
+            "IdentityProviderUpdate" => json!({"name": "Another", "session_lifetime": 900}),
             "WebhookCreate" => json!({"url": "https://another.example/", "event_types": ["*"]}),
             "WebhookUpdate" => json!({"url": "https://another.example/"}),
             "WebhookReplay" => json!({"since": START.to_string()}),
@@ -194,6 +198,12 @@ impl Resources {
             other => panic!("{other} has no body here"),
         })
     }
+}
+
+/// Returns the body of an identity provider.
+pub(crate) fn provider_body() -> Value {
+    json!({"name": "Okta", "issuer": "https://acme.okta.example", "client_id": "0oa1", "client_secret": "8nFq",
+           "link_by": "scim_external_id", "email_domains": ["acme.example"], "audiences": ["api://candor"]})
 }
 
 /// Creates a proposed objective of each family, and an approved one with a check-in. Returns the ids of all.
@@ -279,6 +289,7 @@ pub(crate) fn absent(route: &Route) -> &'static str {
         "attributes" => "attr_00000000000000000000000001",
         "api-keys" => "key_00000000000000000000000001",
         "connectors" => "con_00000000000000000000000001",
+        "identity-providers" => "idp_00000000000000000000000001",
         "webhooks" => "whk_00000000000000000000000001",
         "erasures" => "era_00000000000000000000000001",
         "retention" => "ret_00000000000000000000000001",

@@ -22,6 +22,7 @@ pub(crate) mod mail_limits;
 pub mod master_key;
 pub(crate) mod notices;
 pub(crate) mod person_data;
+pub(crate) mod provider_secrets;
 pub(crate) mod replays;
 pub mod reply;
 pub(crate) mod reports;

@@ -121,6 +121,8 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ("getApiKey", NOTHING),
     ("listConnectors", NOTHING),
     ("getConnector", NOTHING),
+    ("listIdentityProviders", Entry::ForOrganization),
+    ("getIdentityProvider", Entry::ForOrganization),
     ("listSyncIssues", NOTHING),
     ("listScimRequests", NOTHING),
     ("getDocument", NOTHING),

@@ -104,7 +104,7 @@ impl Reader<'_> {
         for list in LISTS {
             copy.add(self.pages(list).await);
         }
-        for list in ["conversations?filter[archived]=all", "connectors"] {
+        for list in ["conversations?filter[archived]=all", "connectors", "identity-providers"] {
             copy.add(self.pages(list).await);
         }
         copy.add([self.get("organization").await]);
@@ -154,6 +154,7 @@ impl Copy {
             }
             match kind {
                 "retention.removed" => self.remove(data["ids"].as_array().unwrap()),
+                "identity_provider.deleted" => self.remove(&[data["id"].clone()]),
                 "erasure.completed" => self.erase(data["employee_id"].as_str().unwrap()),
                 "employee.erased" => {
                     self.add([data.clone()]);
@@ -215,7 +216,7 @@ impl Copy {
 
     /// Returns the copy without resources that exports omit.
     pub(super) fn exported(mut self) -> Self {
-        self.0.retain(|id, _| !["con_", "org_", "inv_"].iter().any(|prefix| id.starts_with(prefix)));
+        self.0.retain(|id, _| !["con_", "idp_", "org_", "inv_"].iter().any(|prefix| id.starts_with(prefix)));
         self
     }
 

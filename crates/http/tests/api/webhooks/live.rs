@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::{path, subscribed, text};
 use crate::connectors;
+use crate::resources::provider_body;
 use crate::stores::every_faulty_store;
 use crate::support::TestApi;
 
@@ -71,6 +72,7 @@ async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
     a_catalog_changes(world).await;
     perform("PATCH", "/v1/organization", json!({"name": "Another"})).await;
     an_upload_is_recorded(world).await;
+    an_identity_provider_comes_and_goes(world).await;
     a_person_is_invited(world).await;
     let events = world.get("/v1/events?limit=100").await.json();
     events["data"].as_array().unwrap().iter().map(|item| text(item, "event")).collect()
@@ -94,6 +96,13 @@ async fn a_catalog_changes(world: &TestApi) {
             perform("POST", &format!("{it}/{action}"), json!({})).await;
         }
     }
+}
+
+/// Connects an identity provider, renames it and deletes it.
+async fn an_identity_provider_comes_and_goes(world: &TestApi) {
+    let path = format!("/v1/identity-providers/{}", world.made("/v1/identity-providers", provider_body()).await);
+    assert_eq!(world.patch(&path, json!({"name": "Entra"})).await.status, 200);
+    assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
 }
 
 /// Creates a connector and uploads an empty file for it.

@@ -1,0 +1,118 @@
+//! Identity providers of the organization (decision B9).
+
+use candor_domain::access::{Access, Permission};
+use candor_domain::event::EventData;
+use candor_domain::id::{IdentityProviderKind, Kind};
+use candor_domain::identity::{self, IdentityProvider, LinkRule, Status};
+use candor_service::Services;
+use candor_service::usecases::identity_providers as providers;
+use serde_json::{Value, json};
+
+use crate::request::AuthenticatedRequest;
+use crate::route::{EventFamily, Route, RouteGroup, Work};
+use crate::schema::shapes::Member;
+use crate::schema::words::{enum_member, sort};
+use crate::schema::{AT, Schema, body_of, resource};
+
+const READER: Access = Access::organization_admin(Permission::SettingsRead).live_only();
+const ADMIN: Access = Access::organization_admin(Permission::SettingsWrite).live_only();
+
+const ROUTES: &[Route] = &[
+    Route::get("/identity-providers", READER, list)
+        .with_name("listIdentityProviders", "List identity providers")
+        .description("Lists the OpenID Connect providers of the organization, without client secrets.")
+        .lists(&PROVIDER, |input| drop(input.list_by_update_time::<IdentityProvider>(""))),
+    Route::post("/identity-providers", ADMIN, create)
+        .with_name("createIdentityProvider", "Connect an identity provider")
+        .description(
+            "Connects an OpenID Connect provider. It is `pending` until its client id or an audience is proven. At most \
+             5 per organization. 403 for more access than the key of the request has, which has neither an end nor \
+             networks.",
+        )
+        .takes(&PROVIDER_CREATE)
+        .creates(&PROVIDER),
+    Route::get("/identity-providers/{id}", READER, get)
+        .with_name("getIdentityProvider", "Get an identity provider")
+        .description("Returns one identity provider, without its client secret.")
+        .answers(&PROVIDER),
+    Route::patch("/identity-providers/{id}", ADMIN, update)
+        .with_name("updateIdentityProvider", "Change or disable an identity provider")
+        .description(
+            "Changes the given members. 403 if the change gives more access than the key of the request has; every key \
+             may rename, narrow and disable.",
+        )
+        .takes(&PROVIDER_UPDATE)
+        .answers(&PROVIDER),
+    Route::delete("/identity-providers/{id}", ADMIN, remove)
+        .with_name("deleteIdentityProvider", "Delete an identity provider")
+        .description("Deletes an identity provider permanently."),
+];
+
+/// The routes of identity providers.
+pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Organization", ROUTES)
+    .id(IdentityProviderKind::PREFIX)
+    .words(words)
+    .events(&[EventFamily {
+        carried: EventData::IdentityProvider,
+        name: "IdentityProviderEvent",
+        types: "IdentityProviderEventType",
+        data: &PROVIDER,
+        about: "An event about an identity provider.",
+    }]);
+
+fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { providers::list(services, &request.context, request.params).await })
+}
+
+fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { providers::get(services, &request.context, request.id()?).await })
+}
+
+fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { providers::create(services, &request.context, request.body).await })
+}
+
+fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { providers::update(services, &request.context, request.id()?, request.body).await })
+}
+
+fn remove<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { providers::remove(services, &request.context, request.id()?).await })
+}
+
+const PROVIDER: Schema =
+    Schema::resource("IdentityProvider", || resource::<IdentityProvider, _>(identity::Draft::read, vec![]))
+        .example(example);
+const PROVIDER_CREATE: Schema = Schema::new("IdentityProviderCreate", || {
+    body_of::<IdentityProvider, _>(identity::Draft::read)
+})
+.example(|| {
+    json!({"name": "Okta", "issuer": "https://acme.okta.example", "client_id": "0oa1", "client_secret": "8nFq",
+               "link_by": "verified_email", "email_domains": ["acme.example"]})
+});
+const PROVIDER_UPDATE: Schema =
+    Schema::new("IdentityProviderUpdate", || body_of::<IdentityProvider, _>(identity::Patch::read))
+        .example(|| json!({"session_lifetime": 3_600, "status": "disabled"}));
+
+fn words() -> Vec<Member> {
+    vec![
+        enum_member::<LinkRule>("Rule by which an account is linked to a person."),
+        enum_member::<Status>("Status of an identity provider."),
+        sort::<IdentityProvider>(),
+    ]
+}
+
+fn example() -> Value {
+    json!({
+        "id": "idp_01KJPWD6M24DF9HWRAYHFSFV55", "name": "Okta", "issuer": "https://acme.okta.example",
+        "client_id": "0oa1", "client_secret_set": true, "audiences": ["api://candor"], "authorized_parties": [],
+        "link_by": "verified_email", "subject_claim": "sub", "email_domains": ["acme.example"],
+        "domains": [{
+            "domain": "acme.example", "proven": true,
+            "txt_record": "candor-verification=3f0c2d1b9a8e7f6d5c4b3a2918070605",
+        }],
+        "proven_audiences": ["0oa1"], "scopes": ["observations:read", "employees:read"], "scopes_from_token": false,
+        "admin_sessions": false, "session_lifetime": 43_200, "required_acr": null, "status": "active",
+        "disabled_at": null, "last_sign_in_at": AT, "created_at": AT, "updated_at": AT,
+    })
+}

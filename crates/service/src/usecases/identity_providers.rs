@@ -1,0 +1,130 @@
+//! Identity providers of the organization (decision B9).
+
+use candor_domain::id::IdentityProviderId;
+use candor_domain::identity::{Draft, IdentityProvider, MAX_PROVIDERS, Patch};
+use candor_domain::json::Object;
+use candor_domain::params::Params;
+use candor_domain::secret::Secret;
+use candor_domain::time::Timestamp;
+use candor_port_storage::change::RowKey;
+use candor_port_storage::{Require, StorageExt, Write};
+use candor_tables::flat::Stored;
+use candor_tables::rows;
+
+use crate::change::ChangePlan;
+use crate::change::resource::PendingChange;
+use crate::context::error::Error;
+use crate::context::expand;
+use crate::context::provider_secrets::{self, Owner};
+use crate::context::reply::Reply;
+use crate::context::request::RequestContext;
+use crate::context::services::{Services, render};
+
+/// `GET /identity-providers`: lists identity providers.
+///
+/// # Errors
+/// Invalid parameters, no admin-level key of the organization; see [`Error`].
+pub async fn list(services: &Services, context: &RequestContext, mut params: Params) -> Result<Reply, Error> {
+    let request = params.list_by_update_time::<IdentityProvider>("identity-providers");
+    let request = params.finish(request)?;
+    let listing = rows::identity_providers::list(request.filter, request.sort, &request.page);
+    expand::plain_page(services, context, &request, listing).await
+}
+
+/// `GET /identity-providers/{id}`: returns an identity provider.
+///
+/// # Errors
+/// Not found, no admin-level key of the organization; see [`Error`].
+pub async fn get(services: &Services, context: &RequestContext, id: IdentityProviderId) -> Result<Reply, Error> {
+    expand::plain(services, context, &services.find_stored::<IdentityProvider>(context, id).await?).await
+}
+
+/// `POST /identity-providers`: creates an identity provider.
+///
+/// # Errors
+/// Invalid fields, no admin-level key of the organization, more access than the caller has, the maximum number of
+/// providers is reached; see [`Error`].
+pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let draft = Draft::parse(body);
+    let decide = async |at: Timestamp| {
+        let draft = context.validate_create(|| draft.clone())?;
+        let id = services.id(at);
+        let sealed_secret = match &draft.client_secret {
+            Some(secret) => Some(seal(services, (context.caller.tenant, id), secret)?),
+            None => None,
+        };
+        let decision = IdentityProvider::create(id, draft, sealed_secret, &context.caller, at)?;
+        let providers = services.store.entries(context.caller.tenant, rows::identity_providers::all()).await?;
+        IdentityProvider::admit(providers.len())?;
+        Ok(PendingChange::new(decision)
+            .with_requirements([Require::rows_below::<IdentityProvider>(MAX_PROVIDERS)]))
+    };
+    services.create(context, decide).await
+}
+
+/// `PATCH /identity-providers/{id}`: updates an identity provider.
+///
+/// # Errors
+/// Not found, invalid fields, no admin-level key of the organization, more access than the caller has, a status that
+/// the present one does not lead to; see [`Error`].
+pub async fn update(
+    services: &Services,
+    context: &RequestContext,
+    id: IdentityProviderId,
+    body: Object,
+) -> Result<Reply, Error> {
+    let update = Patch::parse(body);
+    let decide = async |at: Timestamp| {
+        let provider = services.find_stored::<IdentityProvider>(context, id).await?;
+        let patch = context.validate_update(provider.version, || update.resolve_with(&provider.value))?;
+        let owner = (context.caller.tenant, id);
+        let sealed_secret = match &patch.client_secret {
+            None => None,
+            Some(wanted) => reseal(services, owner, provider.value.client_secret.as_deref(), wanted.as_ref())?,
+        };
+        let decision = provider.value.update(patch, sealed_secret, &context.caller, at)?;
+        Ok((provider, decision.map(PendingChange::new)))
+    };
+    services.update(context, decide).await
+}
+
+/// `DELETE /identity-providers/{id}`: removes an identity provider.
+///
+/// # Errors
+/// Not found, no admin-level key of the organization; see [`Error`].
+pub async fn remove(
+    services: &Services,
+    context: &RequestContext,
+    id: IdentityProviderId,
+) -> Result<Reply, Error> {
+    let plan = async |at: Timestamp| {
+        let provider = services.find_stored::<IdentityProvider>(context, id).await?;
+        context.validate_action(provider.version)?;
+        let decision = provider.value.delete(at);
+        let json = render(&decision.state)?;
+        let (mut change, _) = services.change_set(context, decision, &json, at);
+        let key = RowKey { table: IdentityProvider::TABLE, id: id.to_bytes() };
+        change.writes = vec![Write::Removed(key, provider.version)];
+        Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
+    };
+    services.change(context, plan).await
+}
+
+fn seal(services: &Services, owner: Owner, secret: &Secret) -> Result<Vec<u8>, Error> {
+    Ok(provider_secrets::seal(&services.vault, &*services.ids, owner, secret)?)
+}
+
+/// Returns the stored form of a new client secret, `Some(None)` for none; `None` if it is the stored one.
+fn reseal(
+    services: &Services,
+    owner: Owner,
+    stored: Option<&[u8]>,
+    wanted: Option<&Secret>,
+) -> Result<Option<Option<Vec<u8>>>, Error> {
+    let Some(secret) = wanted else { return Ok(stored.map(|_| None)) };
+    let secret_before = stored.map(|sealed| provider_secrets::open(&services.vault, owner, sealed));
+    if matches!(&secret_before, Some(Ok(before)) if before == secret) {
+        return Ok(None);
+    }
+    seal(services, owner, secret).map(|sealed| Some(Some(sealed)))
+}
