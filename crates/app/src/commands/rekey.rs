@@ -1,6 +1,5 @@
 //! `candor rekey`: re-encrypts stored secrets with the first key of the ring.
 
-use candor_domain::id::WebhookId;
 use candor_service::usecases::webhooks;
 use serde_json::json;
 
@@ -10,22 +9,22 @@ use crate::wiring;
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
 
-/// Failure to open the secrets of a webhook: they were sealed with a key that is not in the ring.
+/// Failure to open the secrets of a webhook or identity provider: they were sealed with a key that is not in the ring.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY encrypted them; add the key that \
-     encrypted them behind the first one, or delete this webhook, and run this command again"
+     encrypted them behind the first one, or delete this resource, and run this command again"
 )]
-struct NoKeyFor(WebhookId);
+struct NoKeyFor(String);
 
 impl CommandFailure for NoKeyFor {}
 
-/// Encrypts the secrets of all webhooks with the first key of the ring. With `accept_loss`, secrets that no key
+/// Encrypts the secrets of all webhooks and identity providers with the first key of the ring. With `accept_loss`, secrets that no key
 /// decrypts are dropped.
 ///
 /// # Errors
-/// A wrong master key; [`NoKeyFor`] if no key of the ring opens the secrets of a webhook; a database that does not
-/// answer.
+/// A wrong master key; [`NoKeyFor`] if no key of the ring opens the secrets of a webhook or identity provider; a
+/// database that does not answer.
 pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> Result<(), CommandError> {
     let base = wiring::link_base(config, config.listen);
     let rekey_result = if accept_loss {
@@ -34,19 +33,23 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
         webhooks::rekey(&*wiring::services(config, base).await?).await
     };
     let rekeyed_count = rekey_result.map_err(|error| match error {
-        webhooks::Unsealable::NoKey(webhook) => NoKeyFor(webhook).into(),
-        webhooks::Unsealable::Failed(error) => to_command_error("encrypt the secrets of webhooks")(error),
+        webhooks::Unsealable::NoKey(webhook) => NoKeyFor(webhook.to_string()).into(),
+        webhooks::Unsealable::NoProviderKey(provider) => NoKeyFor(provider.to_string()).into(),
+        webhooks::Unsealable::Failed(error) => {
+            to_command_error("encrypt the secrets of webhooks and identity providers")(error)
+        }
     })?;
     let mut human_text = format!(
-        "The first key of CANDOR_MASTER_KEY encrypts the secrets of all webhooks: {} were encrypted again, {} \
+        "The first key of CANDOR_MASTER_KEY encrypts the secrets of all webhooks and identity providers: {} were encrypted again, {} \
          already were.\nKeep the other keys for another 24 hours: they encrypt the responses that are stored for \
          retries.",
         rekeyed_count.rekeyed, rekeyed_count.unchanged
     );
     if rekeyed_count.lost > 0 {
         human_text.push_str(&format!(
-            "\n{} webhooks have a secret that no key opens. Nothing is sent to them until their secret is rotated: \
-             PATCH /v1/webhooks/ID with {{\"rotate_secret\": true}}.",
+            "\n{} webhooks or identity providers have a secret that no key opens. Nothing is sent to these webhooks until \
+             their secret is rotated: PATCH /v1/webhooks/ID with {{\"rotate_secret\": true}}. The log names the identity \
+             providers, which need their client secret again.",
             rekeyed_count.lost
         ));
     }

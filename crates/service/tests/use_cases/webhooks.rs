@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Origin, Target};
 use candor_domain::event::{Event, EventType};
-use candor_domain::id::{AuditId, EventId, WebhookId};
+use candor_domain::id::{AuditId, EventId, IdentityProviderId, WebhookId};
+use candor_domain::identity::IdentityProvider;
 use candor_domain::json::Object;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscription;
@@ -14,6 +15,7 @@ use candor_port_clock::{Clock, SeededIds};
 use candor_port_storage::{ChangeSet, StorageExt};
 use candor_service::context::vault::{SealContext, Vault};
 use candor_service::usecases::audit_log;
+use candor_service::usecases::identity_providers;
 use candor_service::usecases::webhooks::{self, RekeyCounts, Unsealable};
 use candor_service::{Error, Outcome, RequestContext, ServiceSettings, Services};
 use candor_store_testkit::{Fault, FaultyCall as StoreCall};
@@ -277,4 +279,41 @@ async fn replay_of_a_sparse_period_resumes_from_its_continuation() {
     }
     assert_eq!(counts.iter().sum::<u64>(), 48, "{counts:?}");
     assert!(counts.len() > 2, "{counts:?}");
+}
+
+#[tokio::test]
+async fn rekey_moves_client_secrets_of_identity_providers() {
+    let world = TestServices::new().await;
+    let context = world.admin();
+    let create = async |secret: &str| {
+        let text = format!(
+            r#"{{"name": "Okta", "issuer": "https://acme.okta.example", "client_id": "0oa1",
+                "link_by": "scim_external_id", "client_secret": {secret}}}"#
+        );
+        let reply = identity_providers::create(&world.services, &context, body(&text)).await.unwrap();
+        member(&reply, "id").parse::<IdentityProviderId>().unwrap()
+    };
+    let (id, _) = (create(r#""8nFq""#).await, create("null").await);
+    let read = async || {
+        let provider = world.services.store.row::<IdentityProvider>(context.caller.tenant, id).await.unwrap();
+        provider.unwrap().value
+    };
+    let provider_before = read().await;
+    let both = with_ring(&world, &format!("{NEW},{OLD}"));
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
+    let provider_after = read().await;
+    assert_ne!(provider_after.client_secret, provider_before.client_secret);
+    assert_eq!(
+        IdentityProvider { client_secret: None, ..provider_after.clone() },
+        IdentityProvider { client_secret: None, ..provider_before }
+    );
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 0, unchanged: 1, lost: 0 });
+    let same = identity_providers::update(&both, &context, id, body(r#"{"client_secret": "8nFq"}"#)).await;
+    assert_eq!(
+        (same.is_ok(), read().await.client_secret),
+        (true, provider_after.client_secret),
+        "an equal secret stays"
+    );
+    let imposter = with_ring(&world, &OLD.replace("k1:", "k2:"));
+    assert!(matches!(webhooks::rekey(&imposter).await, Err(Unsealable::NoProviderKey(it)) if it == id));
 }

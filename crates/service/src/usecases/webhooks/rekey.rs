@@ -1,30 +1,33 @@
-//! Seals every webhook secret with the first key of the ring, so that the other keys can be removed.
+//! Seals every secret of webhooks and identity providers with the first key of the ring, so that the other keys can be
+//! removed.
 
 use candor_domain::access::Tenant;
-use candor_domain::id::WebhookId;
+use candor_domain::id::{IdentityProviderId, WebhookId};
+use candor_domain::identity::IdentityProvider;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{CustomHeaders, SealedSecret, Subscription};
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_tables::rows;
 
 use crate::change::Attempt;
 use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::context::vault::UnsealError;
-use crate::context::{master_key, webhook_secrets};
+use crate::context::{master_key, provider_secrets, webhook_secrets};
 
 /// Number of subscriptions read per query.
 const READ: u16 = 200;
 /// Name of this actor in the audit log.
 const REKEY: &str = "rekey";
 
-/// Counts of subscriptions by result.
+/// Counts of subscriptions, and of identity providers with a secret, by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RekeyCounts {
-    /// Subscriptions whose secrets were sealed again.
+    /// Those whose secrets were sealed again.
     pub rekeyed: u64,
-    /// Subscriptions whose secrets were already sealed by the first key.
+    /// Those whose secrets were already sealed by the first key.
     pub unchanged: u64,
-    /// Subscriptions with a secret or a custom header that no key opens. They are unchanged and need new ones.
+    /// Those with a secret or a custom header that no key opens. They are unchanged and need new ones.
     pub lost: u64,
 }
 
@@ -34,14 +37,17 @@ pub enum Unsealable {
     /// No key of the ring opens a secret or a custom header of this subscription, which is unchanged.
     #[error("no key of the ring opens a secret or a custom header of {0}")]
     NoKey(WebhookId),
+    /// No key of the ring opens the client secret of this identity provider, which is unchanged.
+    #[error("no key of the ring opens the client secret of {0}")]
+    NoProviderKey(IdentityProviderId),
     /// Any other error, such as a failed commit.
     #[error(transparent)]
     Failed(#[from] Error),
 }
 
-/// Seals the secrets of all subscriptions of all tenants with the first key of the ring.
+/// Seals the secrets of all subscriptions and identity providers of all tenants with the first key of the ring.
 ///
-/// Saves each subscription separately. An interrupted run can be repeated, and skips secrets sealed by the first
+/// Saves each of them separately. An interrupted run can be repeated, and skips secrets sealed by the first
 /// key. At the end, the record of the first key replaces all key records of the store.
 ///
 /// # Errors
@@ -65,6 +71,14 @@ pub async fn rekey_accepting_loss(services: &Services) -> Result<RekeyCounts, Un
             );
             Ok(())
         }
+        Unsealable::NoProviderKey(provider) => {
+            tracing::warn!(
+                %provider,
+                "cannot open the client secret of this identity provider: no key of the ring encrypted it; set the client \
+                 secret again"
+            );
+            Ok(())
+        }
         failed @ Unsealable::Failed(_) => Err(failed),
     };
     reseal(services, pass_over).await
@@ -77,23 +91,85 @@ async fn reseal(
     let (mut done, mut after) = (RekeyCounts::default(), None);
     loop {
         let some = services.store.every_webhook(after, READ).await.map_err(Error::from)?;
-        let Some((tenant, last)) = some.last() else {
-            master_key::adopt(services).await?;
-            return Ok(done);
-        };
+        let Some((tenant, last)) = some.last() else { break };
         after = Some((*tenant, last.value.id));
         for (tenant, stored) in some {
-            match reseal_one(services, tenant, stored.value.id).await {
-                Ok(Some(true)) => done.rekeyed += 1,
-                Ok(Some(false)) => done.unchanged += 1,
-                Ok(None) => {}
-                Err(error) => {
-                    lost(error)?;
-                    done.lost += 1;
-                }
+            done.count(reseal_one(services, tenant, stored.value.id).await, &lost)?;
+        }
+    }
+    reseal_providers(services, &mut done, &lost).await?;
+    master_key::adopt(services).await?;
+    Ok(done)
+}
+
+impl RekeyCounts {
+    /// Counts a result: `true` if secrets were sealed, `false` if that was not needed, `None` if their owner is gone.
+    fn count(
+        &mut self,
+        result: Result<Option<bool>, Unsealable>,
+        lost: impl Fn(Unsealable) -> Result<(), Unsealable>,
+    ) -> Result<(), Unsealable> {
+        match result {
+            Ok(Some(true)) => self.rekeyed += 1,
+            Ok(Some(false)) => self.unchanged += 1,
+            Ok(None) => {}
+            Err(error) => {
+                lost(error)?;
+                self.lost += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Seals the client secrets of the identity providers of all organizations, each of which has a few.
+async fn reseal_providers(
+    services: &Services,
+    done: &mut RekeyCounts,
+    lost: impl Fn(Unsealable) -> Result<(), Unsealable>,
+) -> Result<(), Unsealable> {
+    let mut last_organization = None;
+    loop {
+        let organizations = services.store.organizations(last_organization, READ).await.map_err(Error::from)?;
+        let Some(last) = organizations.last() else { return Ok(()) };
+        last_organization = Some(last.id);
+        for organization in &organizations {
+            let tenant = Tenant::live(organization.id);
+            let providers = services.store.entries(tenant, rows::identity_providers::all()).await;
+            for provider in providers.map_err(Error::from)? {
+                done.count(reseal_provider(services, tenant, provider.value.id).await, &lost)?;
             }
         }
     }
+}
+
+/// Seals the client secret of one identity provider. Returns `false` if that was not needed, and `None` if there is
+/// none.
+async fn reseal_provider(
+    services: &Services,
+    tenant: Tenant,
+    id: IdentityProviderId,
+) -> Result<Option<bool>, Unsealable> {
+    let plan = async |at: Timestamp| {
+        let provider = services.store.row::<IdentityProvider>(tenant, id).await.map_err(Error::from)?;
+        let sealed_secret = provider.as_ref().and_then(|provider| provider.value.client_secret.as_deref());
+        let (Some(provider), Some(sealed_secret)) = (&provider, sealed_secret) else {
+            return Ok(Attempt::Done(None));
+        };
+        let owner = (tenant, id);
+        let secret = provider_secrets::open(&services.vault, owner, sealed_secret)
+            .map_err(|_: UnsealError| Unsealable::NoProviderKey(id))?;
+        if services.vault.is_current(sealed_secret) {
+            return Ok(Attempt::Done(Some(false)));
+        }
+        let new_secret =
+            provider_secrets::seal(&services.vault, &*services.ids, owner, &secret).map_err(Error::from)?;
+        let decision = provider.value.with_resealed_secret(new_secret);
+        let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
+        change.writes = vec![Write::put(&Row::at_version(decision.state, provider.version))];
+        Ok(Attempt::Commit(tenant, Box::new(change), Some(true)))
+    };
+    services.retry(plan).await
 }
 
 /// Seals the secrets of one subscription. Returns `false` if that was not needed, and `None` if the subscription
