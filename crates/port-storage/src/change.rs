@@ -1,23 +1,24 @@
 //! Change sets: a decision with all its consequences, saved completely or not at all.
 
-use std::fmt;
+mod require;
 
 use candor_domain::audit::AuditEntry;
 use candor_domain::event::Event;
-use candor_domain::id::{ConversationId, DeliveryId, DepartmentId, EmployeeId, EventId, Id, WebhookId};
+use candor_domain::id::{ConversationId, DeliveryId, EmployeeId, EventId, WebhookId};
 use candor_domain::idempotency::Replay;
 use candor_domain::notification::Notification;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{Job, Subscription};
 
-use candor_tables::flat::{BackgroundWorker, Stored, Table};
-use candor_tables::listing::ARCHIVED;
+use candor_tables::flat::{BackgroundWorker, Stored};
 use candor_tables::{AnyRow, Row, Unique, Version};
 
 use crate::erasing::ErasureChange;
 use crate::error::StorageError;
 use crate::queue::Lease;
+
+pub use require::{Require, RowKey, RowLimit, ValidKeys};
 
 /// All consequences of one decision, or of a batch of decisions.
 ///
@@ -172,8 +173,8 @@ pub enum Write {
 }
 
 impl Write {
-    /// Creates the write of a whole row, except for columns that are recorded separately (see
-    /// [`Table::recorded`]).
+    /// Writes a whole row, except for columns that are recorded separately, see
+    /// [`recorded`](candor_tables::flat::Table::recorded).
     #[must_use]
     pub fn put<T: Stored>(row: &Row<T>) -> Self {
         Self::Put(AnyRow::from_row(row))
@@ -241,82 +242,7 @@ pub struct ReportingLineChange {
     pub seen: Option<Version>,
 }
 
-/// A condition that is checked inside the transaction. A lock or an index keeps it true until the commit if
-/// necessary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Require {
-    /// The row exists and is not archived; see [`Require::open`].
-    Open(RowKey),
-    /// No active person belongs to the department, and none joins it until the commit.
-    DepartmentVacant(DepartmentId),
-    /// The person still has this version.
-    EmployeeUnchanged(EmployeeId, Version),
-    /// The data set has fewer rows of a table than a limit; see [`Require::rows_below`]. Concurrent commits with this
-    /// condition wait for each other on the row of the organization, which must exist.
-    RowsBelow(RowLimit),
-    /// The organization has fewer of these keys than this. Concurrent commits with this condition wait for each
-    /// other on the row of the organization, which must exist.
-    KeysBelow(ValidKeys, u32),
-}
-
-/// The keys of an organization that are valid at a time and act for one person, or for none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ValidKeys {
-    /// Person that the keys act for; `None` for keys of the organization.
-    pub holder: Option<EmployeeId>,
-    /// Time at which the keys are valid: neither revoked nor expired.
-    pub at: Timestamp,
-}
-
-impl Require {
-    /// Requires that a resource exists and is not archived. If its archiving checks for references (see
-    /// [`Table::held_open`]), the resource also stays open until the commit. Resources without this check may be
-    /// archived while they are in use, so that no commit has to wait.
-    #[must_use]
-    pub fn open<T: Stored>(id: Id<T::Kind>) -> Self {
-        const { assert!(T::TABLE.has(&ARCHIVED), "a row of a table without archiving is always open") };
-        Self::Open(RowKey { table: T::TABLE, id: id.to_bytes() })
-    }
-
-    /// Requires that the data set has fewer than `most` rows of a table. All of them are counted, so the limit is low.
-    #[must_use]
-    pub const fn rows_below<T: Stored>(most: u32) -> Self {
-        const { assert!(!T::TABLE.of_organization, "rows are counted in one data set") };
-        Self::RowsBelow(RowLimit { table: T::TABLE, most })
-    }
-}
-
-/// A limit for the rows of a table in a data set.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct RowLimit {
-    /// Table of the rows.
-    pub table: &'static Table,
-    /// Number of rows at which the limit is reached.
-    pub most: u32,
-}
-
-impl fmt::Debug for RowLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.table.name, self.most)
-    }
-}
-
-/// Key of a row of any table.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct RowKey {
-    /// Table of the row.
-    pub table: &'static Table,
-    /// Id of the row.
-    pub id: [u8; 16],
-}
-
-impl fmt::Debug for RowKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {:032x}", self.table.name, u128::from_be_bytes(self.id))
-    }
-}
-
-/// Reason why a change set was not saved. No part of it is saved then.
+/// Reason why a change set was not saved. None of its parts was.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
     /// A row or the reporting tree has another version than the decision saw, a row is in a state that the
@@ -347,6 +273,7 @@ mod tests {
     use super::*;
     use candor_domain::audit::{Actor, Changes, Origin, Target};
     use candor_domain::catalog::Department;
+    use candor_domain::id::Id;
     use candor_domain::people::Invitation;
 
     const AT: Timestamp = Timestamp::from_millis(1_000);

@@ -161,7 +161,7 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         }
         change.events.extend(events(services, None, &new, person.value.status, at)?);
         change.writes.push(Write::put(&Row::new(new)));
-        change.requires = vec![candor_port_storage::Require::EmployeeUnchanged(employee, person.version)];
+        change.requires = vec![candor_port_storage::Require::has_version::<Employee>(employee, person.version)];
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(render(&sent_invitation)?, Some(Version::FIRST))))
     };
     services.change(context, plan).await

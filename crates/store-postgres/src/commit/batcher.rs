@@ -80,10 +80,9 @@ pub(super) fn may_share(change: &ChangeSet) -> bool {
     };
     let shared = |require: &Require| match require {
         Require::Open(require) => !require.table.held_open,
-        Require::DepartmentVacant(_)
-        | Require::EmployeeUnchanged(..)
-        | Require::RowsBelow(_)
-        | Require::KeysBelow(..) => false,
+        Require::DepartmentVacant(_) | Require::Unchanged(..) | Require::RowsBelow(_) | Require::KeysBelow(..) => {
+            false
+        }
     };
     matches!(change.writes.as_slice(), [one] | [one, Write::MessageAdded(..)] if adds(one))
         && change.requires.iter().all(shared)

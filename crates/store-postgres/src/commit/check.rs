@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use candor_domain::access::Tenant;
-use candor_domain::people::Employee;
 use candor_port_storage::change::{RowKey, RowLimit};
 use candor_port_storage::{CommitCondition, Require};
-use candor_tables::flat::{SqlValue, Stored, Type};
+use candor_tables::flat::{SqlValue, Type};
 
 use crate::sql::Sql;
 use crate::sql::valid_keys::valid_keys;
@@ -82,10 +81,7 @@ impl Query {
         let tenant = self.tenant.clone();
         match require {
             Require::Open(key) => self.compare(place, key, "t.archived::int::bigint", 0),
-            Require::EmployeeUnchanged(id, version) => {
-                let key = RowKey { table: Employee::TABLE, id: id.to_bytes() };
-                self.compare(place, key, "t.version", version.0);
-            }
+            Require::Unchanged(key, version) => self.compare(place, key, "t.version", version.0),
             Require::DepartmentVacant(id) => {
                 let (id, statuses) = (self.sql.id(id.to_bytes()), self.sql.present_statuses());
                 let members = format!(

@@ -8,13 +8,12 @@ use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_domain::idempotency::Replay;
 use candor_domain::notification::MAX_READ_AT_ONCE;
-use candor_domain::people::Employee;
 use candor_port_storage::change::{RowKey, RowLimit};
 use candor_port_storage::{
     ChangeSet, CommitError, Committed, ReportingLineChange, Require, StorageError, Version, Write,
 };
 use candor_tables::AnyRow;
-use candor_tables::flat::{SqlValue, Stored};
+use candor_tables::flat::SqlValue;
 use candor_tables::rows::employees;
 
 use crate::queue;
@@ -126,9 +125,7 @@ pub(crate) fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<boo
     match require {
         Require::Open(key) => is_open(db, tenant, key),
         Require::DepartmentVacant(id) => Ok(!has_members(db, tenant, id.to_bytes())?),
-        Require::EmployeeUnchanged(id, version) => {
-            has_version(db, tenant, Employee::TABLE.name, id.to_bytes(), version)
-        }
+        Require::Unchanged(RowKey { table, id }, version) => has_version(db, tenant, table.name, id, version),
         Require::RowsBelow(RowLimit { table, most }) => {
             let text = format!(
                 "SELECT 1 FROM organizations WHERE tenant_id = ?1 \

@@ -87,7 +87,7 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
     let (open, archived) = (make.department(), Department { archived_at: Some(make.tick()), ..make.department() });
     let (attribute, organization) = (make.attribute(), make.organization(world.tenant.organization));
     let member = Employee { department_id: Some(open.id), ..make.employee() };
-    let unchanged_employee = Require::EmployeeUnchanged(member.id, Version::FIRST);
+    let unchanged_employee = Require::has_version::<Employee>(member.id, Version::FIRST);
     world.save([&open, &archived].map(|department| Write::put(&Row::new(department.clone()))).to_vec()).await;
     world.save(vec![Write::put(&Row::new(attribute.clone())), joins(member.clone())]).await;
     let holds = async |require: Require| {
@@ -108,7 +108,7 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
     assert!(
         !holds(Require::DepartmentVacant(open.id)).await && holds(Require::DepartmentVacant(archived.id)).await
     );
-    assert!(holds(unchanged_employee).await && !holds(Require::EmployeeUnchanged(member.id, LATER)).await);
+    assert!(holds(unchanged_employee).await && !holds(Require::has_version::<Employee>(member.id, LATER)).await);
     assert!(!holds(Require::rows_below::<Subscription>(2)).await, "the organization does not exist");
     world.save(vec![Write::put(&Row::new(organization)), Write::put(&Row::new(make.subscription()))]).await;
     assert!(

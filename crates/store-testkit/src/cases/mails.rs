@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use candor_domain::access::Tenant;
-use candor_domain::people::Invitation;
 use candor_domain::people::invitation::{MailCounter, MailFailure, MailStatus};
+use candor_domain::people::{Employee, Invitation};
 use candor_domain::time::Timestamp;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
 use candor_port_storage::queue::{Lease, QueueState};
@@ -98,7 +98,7 @@ async fn mail_is_queued_with_its_invitation_or_not_at_all(world: CaseContext) {
     let person = world.hire().await;
     let it = world.make.invitation(person.id).by_mail(vec![1, 2, 3], world.now());
     let new = || Write::put(&Row::new(it.clone()));
-    let requires = vec![Require::EmployeeUnchanged(person.id, Version::FIRST.next())];
+    let requires = vec![Require::has_version::<Employee>(person.id, Version::FIRST.next())];
     let result = world.commit(ChangeSet { requires, ..world.make.change(vec![new()]) }).await;
     assert!(matches!(result, Err(CommitError::Broken(_))), "{result:?}");
     assert_eq!(Worker::new(&world).mails(&world, END, 9).await, []);

@@ -114,15 +114,15 @@ async fn department_is_vacant_when_all_members_left(world: CaseContext) {
 
 async fn employee_is_unchanged_until_the_next_write(world: CaseContext) {
     let person = world.hire().await;
-    let unchanged_employee = Require::EmployeeUnchanged(person.id, Version::FIRST);
+    let unchanged_employee = Require::has_version::<Employee>(person.id, Version::FIRST);
     assert!(holds(&world, unchanged_employee).await);
-    assert!(!holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await, "a version to come");
+    assert!(!holds(&world, Require::has_version::<Employee>(person.id, Version(2))).await, "a version to come");
     world.save(vec![Write::employee(&Row::at_version(person.clone(), Version::FIRST), None)]).await;
     assert!(!holds(&world, unchanged_employee).await);
-    assert!(holds(&world, Require::EmployeeUnchanged(person.id, Version(2))).await);
-    assert!(!holds(&world, Require::EmployeeUnchanged(world.make.id(), Version::FIRST)).await, "absent");
+    assert!(holds(&world, Require::has_version::<Employee>(person.id, Version(2))).await);
+    assert!(!holds(&world, Require::has_version::<Employee>(world.make.id(), Version::FIRST)).await, "absent");
     assert!(
-        !holds(&world.in_other_tenant(), Require::EmployeeUnchanged(person.id, Version(2))).await,
+        !holds(&world.in_other_tenant(), Require::has_version::<Employee>(person.id, Version(2))).await,
         "of another tenant"
     );
 }
@@ -341,7 +341,7 @@ async fn decision_based_on_a_changed_person_is_refused(world: CaseContext) {
         let change = |person: &Employee, other: &Employee| {
             let value = Employee { first_name: "Changed".to_owned(), ..person.clone() };
             ChangeSet {
-                requires: vec![Require::EmployeeUnchanged(other.id, Version::FIRST)],
+                requires: vec![Require::has_version::<Employee>(other.id, Version::FIRST)],
                 ..make.change(vec![Write::employee(&Row::at_version(value, Version::FIRST), None)])
             }
         };

@@ -207,7 +207,7 @@ pub(crate) async fn other_admin(
     person: EmployeeId,
 ) -> Result<Option<Require>, Error> {
     let other = org_admins(services, tenant).await?.into_iter().find(|(id, _)| *id != person);
-    Ok(other.map(|(id, version)| Require::EmployeeUnchanged(id, version)))
+    Ok(other.map(|(id, version)| Require::has_version::<Employee>(id, version)))
 }
 
 /// Creates the change of a record, with the conditions that its references need at commit time.

@@ -99,7 +99,7 @@ fn change_set_that_updates_rows_is_not_batched() {
     with_id.external_id = Some("crm-1".to_owned());
     assert!(!may_share(&make.change(vec![Write::put(&Row::new(with_id))])), "another may have the id");
     let relying = ChangeSet {
-        requires: vec![Require::EmployeeUnchanged(person.id, at)],
+        requires: vec![Require::has_version::<candor_domain::people::Employee>(person.id, at)],
         events: vec![make.event(EventType::ObservationCreated)],
         ..make.change(vec![Write::put(&Row::new(observation))])
     };

@@ -18,13 +18,16 @@ pub(crate) const CHECK: &str = "require:";
 
 /// Adds the checks of all requirements, with one lookup for each kind.
 pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
-    let (mut open, mut people): (BTreeMap<_, (_, Vec<_>)>, _) = (BTreeMap::new(), vec![]);
+    let mut open: BTreeMap<_, (_, Vec<_>)> = BTreeMap::new();
+    let mut unchanged_rows: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (at, require) in requires.iter().enumerate() {
         match require {
             Require::Open(RowKey { table, id }) => {
                 open.entry(table.name).or_insert_with(|| (*table, vec![])).1.push((at, *id, 0));
             }
-            Require::EmployeeUnchanged(id, version) => people.push((at, id.to_bytes(), version.0)),
+            Require::Unchanged(RowKey { table, id }, version) => {
+                unchanged_rows.entry(table.name).or_default().push((at, *id, version.0));
+            }
             Require::DepartmentVacant(id) => check_vacant(statement, at, *id),
             Require::RowsBelow(limit) => check_rows_below(statement, at, *limit),
             Require::KeysBelow(keys, most) => check_keys(statement, at, *keys, *most),
@@ -34,7 +37,9 @@ pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
         let and = if table.held_open { "AND NOT archived FOR SHARE OF t" } else { "AND NOT archived" };
         check_rows(statement, name, "0::bigint", and, &wanted);
     }
-    check_rows(statement, "employees", "version", "FOR SHARE OF t", &people);
+    for (name, wanted) in unchanged_rows {
+        check_rows(statement, name, "version", "FOR SHARE OF t", &wanted);
+    }
 }
 
 /// Checks that rows exist and have a given version. A check with row locks waits for concurrent changes and then
@@ -66,7 +71,7 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
 pub(super) const fn is_locked_before(require: &Require) -> bool {
     match require {
         Require::DepartmentVacant(_) | Require::RowsBelow(_) | Require::KeysBelow(..) => true,
-        Require::Open(_) | Require::EmployeeUnchanged(..) => false,
+        Require::Open(_) | Require::Unchanged(..) => false,
     }
 }
 
@@ -75,7 +80,7 @@ pub(super) fn lock(statement: &mut Statement, require: &Require) {
     match require {
         Require::DepartmentVacant(id) => lock_department(statement, *id),
         Require::RowsBelow(_) | Require::KeysBelow(..) => lock_organization(statement),
-        Require::Open(_) | Require::EmployeeUnchanged(..) => {}
+        Require::Open(_) | Require::Unchanged(..) => {}
     }
 }
 

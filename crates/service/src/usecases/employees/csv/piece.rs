@@ -152,7 +152,11 @@ impl<'a> PieceBuilder<'a> {
     /// are protected by their own versions.
     fn other_admin(&self) -> Option<Require> {
         let is_other = |(admin, _): &(&EmployeeId, &Version)| !self.loaded.versions.contains_key(admin);
-        self.loaded.admins.iter().find(is_other).map(|(id, version)| Require::EmployeeUnchanged(*id, *version))
+        self.loaded
+            .admins
+            .iter()
+            .find(is_other)
+            .map(|(id, version)| Require::has_version::<Employee>(*id, *version))
     }
 
     fn write(&self, before: Option<&Employee>, after: Employee, writes: &mut Vec<Write>) {
