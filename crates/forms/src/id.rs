@@ -303,6 +303,15 @@ impl Kind for IdentityProviderKind {
 /// Id of an identity provider.
 pub type IdentityProviderId = Id<IdentityProviderKind>;
 
+/// Marker of ids of links between accounts and people, which are digests. No response shows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum IdentityLinkKind {}
+impl Kind for IdentityLinkKind {
+    const PREFIX: &'static str = "idl";
+}
+/// Id of a link between an account at an identity provider and a person.
+pub type IdentityLinkId = Id<IdentityLinkKind>;
+
 /// Marker of ids of a connector's issues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SyncIssueKind {}

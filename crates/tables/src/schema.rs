@@ -9,7 +9,7 @@ use candor_domain::catalog::{Attribute, Department};
 use candor_domain::conversation::{Conversation, Message};
 use candor_domain::erasure::Erasure;
 use candor_domain::event::Event;
-use candor_domain::identity::IdentityProvider;
+use candor_domain::identity::{IdentityLink, IdentityProvider, ProviderRemoval};
 use candor_domain::notification::Notification;
 use candor_domain::objective::{CheckIn, Objective};
 use candor_domain::observation::Observation;
@@ -90,8 +90,10 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Department>(),
     resource::<Connector>(),
     resource::<IdentityProvider>(),
+    resource::<ProviderRemoval>(),
     resource::<Employee>(),
     resource::<ScimLink>(),
+    resource::<IdentityLink>(),
     resource::<SyncIssue>(),
     resource::<ScimRequest>(),
     plain("request_counts", &["hour", "status"]).with(&[

@@ -23,6 +23,8 @@ pub enum Unique {
     ScimUserName,
     /// `externalId` of a person at a connector.
     ScimExternalId,
+    /// Person with an account at an identity provider.
+    IdentityLinkPerson,
     /// Open issue of a connector.
     OpenIssue,
     /// Id of a new resource.

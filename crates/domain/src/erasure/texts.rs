@@ -84,6 +84,8 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("erasures", Sealed, &["sealed_email"]),
     ("events", Replaced, &["data"]),
     ("events", Wordless, &["type", "request_id"]),
+    ("identity_links", Removed, &["subject"]),
+    ("identity_links", Wordless, &["person_key"]),
     (
         "identity_providers",
         Kept,

@@ -16,6 +16,7 @@ pub mod token_response;
 mod body;
 mod change;
 mod email_domain;
+mod link;
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -23,6 +24,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 pub use body::{Draft, Patch};
 pub use change::MAX_PROVIDERS;
+pub use link::{IdentityLink, LinkDraft, ProviderRemoval, StoredLinks};
 pub use email_domain::{DOMAIN_CHARS, EmailDomain, PUBLIC_MAILBOXES, VERIFICATION_PREFIX};
 
 use body::{ACR, DEFAULT_SCOPES, NAME, SCOPES, SUBJECT_CLAIM};

@@ -11,8 +11,8 @@ use crate::json::Object;
 use crate::problem::{Code, ValidationErrors};
 use crate::refusal::DomainError;
 
-const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
-const LATER: Timestamp = Timestamp::from_millis(1_700_000_100_000);
+pub(super) const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+pub(super) const LATER: Timestamp = Timestamp::from_millis(1_700_000_100_000);
 const ID: IdentityProviderId = IdentityProviderId::from_ulid(Ulid(9));
 const DRAFT: &str = r#""name": "Okta", "issuer": "https://acme.okta.example", "client_id": "0oa1""#;
 
@@ -20,7 +20,7 @@ fn body(text: &str) -> Object {
     serde_json::from_str(text).unwrap()
 }
 
-fn admin() -> Caller {
+pub(super) fn admin() -> Caller {
     unbound(AccessLevel::Admin)
 }
 
@@ -28,7 +28,7 @@ fn draft(rest: &str) -> Result<Draft, ValidationErrors> {
     Draft::parse(body(&format!("{{{DRAFT}, {rest}}}")))
 }
 
-fn provider(rest: &str) -> IdentityProvider {
+pub(super) fn provider(rest: &str) -> IdentityProvider {
     IdentityProvider::create(ID, draft(rest).unwrap(), None, &admin(), AT).unwrap().state
 }
 

@@ -21,6 +21,8 @@ pub enum PersonalDataType {
     Invitation,
     /// Account of the person at an identity provider.
     ScimAccount,
+    /// Account of the person at an identity provider that signs people in.
+    IdentityLink,
     /// Issue of a connector about the person.
     SyncIssue,
     /// API key that acts for the person.

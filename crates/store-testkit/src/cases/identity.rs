@@ -1,9 +1,9 @@
 //! Identity providers (decision B9).
 
-use candor_domain::identity::{EmailDomain, IdentityProvider};
+use candor_domain::identity::{EmailDomain, IdentityLink, IdentityProvider};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::Bounds;
-use candor_port_storage::{Require, Row, StorageExt, Version, Versioned, Write};
+use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Versioned, Write};
 use candor_tables::rows;
 
 use super::rows::TEXTS;
@@ -11,7 +11,9 @@ use crate::Case;
 use crate::world::CaseContext;
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![Case::new(identity_provider_round_trips), Case::new(identity_providers_are_listed_and_limited_by_tenant)]
+    vec![Case::new(identity_provider_round_trips), Case::new(identity_providers_are_listed_and_limited_by_tenant),
+        Case::new(account_and_person_have_one_link_of_a_provider),
+        Case::new(link_of_a_changed_provider_is_refused),]
 }
 
 async fn identity_provider_round_trips(world: CaseContext) {
@@ -69,7 +71,58 @@ async fn identity_providers_are_listed_and_limited_by_tenant(world: CaseContext)
     assert_eq!(ids(&other).await, []);
     let holds = async |most| {
         let requires = vec![Require::rows_below::<IdentityProvider>(most)];
-        world.commit(candor_port_storage::ChangeSet { requires, ..make.change(vec![]) }).await.is_ok()
+        world.commit(ChangeSet { requires, ..make.change(vec![]) }).await.is_ok()
     };
     assert!(holds(4).await && !holds(3).await);
+}
+
+async fn account_and_person_have_one_link_of_a_provider(world: CaseContext) {
+    let CaseContext { make, store, tenant, .. } = &world;
+    let (ada, bo) = (world.hire().await.id, world.hire().await.id);
+    let providers = [make.identity_provider().id, make.identity_provider().id];
+    let link = |provider, person, subject: &str| make.identity_link(provider, person, subject);
+    let first = link(providers[0], ada, "é\"1");
+    for added in [first.clone(), link(providers[1], ada, "é\"1"), link(providers[0], bo, "2")] {
+        world.save(vec![Write::put(&Row::new(added.clone()))]).await;
+        let link_row = store.row::<IdentityLink>(*tenant, added.id).await.unwrap();
+        assert_eq!(link_row, Some(Versioned { value: added, version: Version::FIRST }));
+    }
+    let same_account = world.try_save(Write::put(&Row::new(link(providers[0], bo, "é\"1")))).await;
+    assert!(matches!(same_account, Err(CommitError::Taken(_))), "{same_account:?}");
+    let same_person = world.try_save(Write::put(&Row::new(link(providers[0], ada, "3")))).await;
+    assert!(matches!(same_person, Err(CommitError::Taken(Unique::IdentityLinkPerson))), "{same_person:?}");
+    let key = IdentityLink::person_key(providers[0], ada);
+    let linked = async || store.row_by(*tenant, rows::identity_links::BY_PERSON, key.clone()).await.unwrap();
+    assert_eq!(linked().await.map(|row| row.value.id), Some(first.id));
+    let removed_at = Some(make.tick());
+    let removed_link = IdentityLink { removed_at, tokens_after: removed_at, ..first.clone() };
+    world.save(vec![Write::put(&Row::at_version(removed_link.clone(), Version::FIRST))]).await;
+    assert_eq!(linked().await, None);
+    world.save(vec![Write::put(&Row::new(link(providers[0], ada, "3")))]).await;
+    let page = PageRequest::ALL;
+    let count = async |list| store.page(*tenant, list).await.unwrap().items.len();
+    assert_eq!(count(rows::identity_links::list(providers[0], IdentityLink::DEFAULT, &page)).await, 2);
+    assert_eq!(count(rows::identity_links::removed(providers[0], &page)).await, 1);
+    assert_eq!(count(rows::identity_links::of_person(ada, &page)).await, 3);
+    let elsewhere = world.in_other_tenant();
+    let foreign_links = store.page(elsewhere.tenant, rows::identity_links::of_person(ada, &page)).await.unwrap();
+    assert_eq!(foreign_links.items, []);
+}
+
+async fn link_of_a_changed_provider_is_refused(world: CaseContext) {
+    let CaseContext { make, .. } = &world;
+    let person = world.hire().await.id;
+    let provider = make.identity_provider();
+    world.save(vec![Write::put(&Row::new(provider.clone()))]).await;
+    let link = async |subject: &str, version| {
+        let write = Write::put(&Row::new(make.identity_link(provider.id, person, subject)));
+        let requires = vec![Require::has_version::<IdentityProvider>(provider.id, version)];
+        world.commit(ChangeSet { requires, ..make.change(vec![write]) }).await
+    };
+    let early = link("1", Version(2)).await;
+    assert!(matches!(early, Err(CommitError::Broken(_))), "{early:?}");
+    link("1", Version::FIRST).await.unwrap();
+    world.save(vec![Write::put(&Row::at_version(provider.clone(), Version::FIRST))]).await;
+    let late = link("2", Version::FIRST).await;
+    assert!(matches!(late, Err(CommitError::Broken(_))), "{late:?}");
 }

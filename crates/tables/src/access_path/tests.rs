@@ -3,7 +3,7 @@ use candor_domain::audit::{self, AuditEntry};
 use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::conversation::{self, About, Conversation, Message, message};
 use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
-use candor_domain::identity::IdentityProvider;
+use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{CheckIn, Family, Objective};
 use candor_domain::observation::{self, Observation};
@@ -123,6 +123,10 @@ fn provider_lists_have_an_index() {
     assert!(is_answered(&rows::scim_users::waiting_for(vec!["con_1:ada".to_owned()], 100)));
     assert_eq!(slow::<ScimRequest>(|sort| rows::scim_requests::list(connector, sort, &PAGE)), none);
     assert_eq!(slow::<IdentityProvider>(|sort| rows::identity_providers::list(CHANGED, sort, &PAGE)), none);
+    let provider = Id::from_bytes([4; 16]);
+    assert_eq!(slow::<IdentityLink>(|sort| rows::identity_links::list(provider, sort, &PAGE)), none);
+    assert!(is_answered(&rows::identity_links::removed(provider, &PAGE)));
+    assert!(is_answered(&rows::identity_links::of_person(someone(), &PAGE)));
     for kind in [None, Some(IssueKind::ManagerPending)] {
         let filter = IssueFilter { resolved: Resolved::All, kind };
         assert_eq!(slow::<SyncIssue>(|sort| rows::sync_issues::list(connector, &filter, sort, &PAGE)), none);

@@ -31,6 +31,7 @@ pub mod departments;
 pub mod employees;
 pub mod erasures;
 pub mod events;
+pub mod identity_links;
 pub mod identity_providers;
 pub mod invitations;
 mod log_figures;
@@ -93,7 +94,7 @@ impl UniqueColumn {
 }
 
 /// The unique columns of all tables, without the ids.
-pub const UNIQUES: [UniqueColumn; 11] = [
+pub const UNIQUES: [UniqueColumn; 12] = [
     UniqueColumn::new("employees_email", "employees", "email_key", Unique::EmployeeEmail),
     UniqueColumn::new("employees_external_id", "employees", "external_id", Unique::EmployeeExternalId),
     UniqueColumn::new("observations_external_id", "observations", "external_id", Unique::ObservationExternalId),
@@ -104,5 +105,6 @@ pub const UNIQUES: [UniqueColumn; 11] = [
     UniqueColumn::new("attributes_name", "attributes", "name_key", Unique::AttributeName),
     UniqueColumn::new("scim_users_user_name", "scim_users", "user_name_key", Unique::ScimUserName),
     UniqueColumn::new("scim_users_external_id", "scim_users", "external_key", Unique::ScimExternalId),
+    UniqueColumn::new("identity_links_person", "identity_links", "person_key", Unique::IdentityLinkPerson),
     UniqueColumn::new("sync_issues_open", "sync_issues", "open_key", Unique::OpenIssue),
 ];

@@ -1,0 +1,2 @@
+DROP TABLE identity_removals;
+DROP TABLE identity_links;
