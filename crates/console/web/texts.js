@@ -285,6 +285,7 @@ export const t = {
     kinds: { observations: "Observations", objectives: "Objectives", check_ins: "Check-ins", summaries: "Summaries",
       assignments: "Assignments", messages: "Messages", notifications: "Notifications",
       invitations: "Invitations", sync_issues: "Issues of connectors", scim_accounts: "Accounts of providers",
+      identity_links: "Accounts that sign in",
       api_keys: "API keys", conversations: "Conversations", audit_entries: "Audit entries", events: "Events",
       stored_responses: "Replays of requests" },
   },

@@ -177,7 +177,7 @@ mod tests {
     fn route_of_the_table_is_found_at_its_path() {
         let router = Router::new(ROUTES);
         for route in ROUTES {
-            let second_ids = ["{delivery_id}", "{message_id}", "{issue_id}", "{check_in_id}"];
+            let second_ids = ["{delivery_id}", "{message_id}", "{issue_id}", "{check_in_id}", "{employee_id}"];
             let path = second_ids
                 .iter()
                 .fold(route.path.replace("{id}", "some_id"), |path, id| path.replace(id, "other_id"));

@@ -2,17 +2,17 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;
-use candor_domain::id::{IdentityProviderKind, Kind};
-use candor_domain::identity::{self, IdentityProvider, LinkRule, Status};
+use candor_domain::id::{EmployeeKind, IdentityProviderId, IdentityProviderKind, Kind};
+use candor_domain::identity::{self, IdentityLink, IdentityProvider, LinkDraft, LinkRule, Status};
 use candor_service::Services;
-use candor_service::usecases::identity_providers as providers;
+use candor_service::usecases::{identity_links as links, identity_providers as providers};
 use serde_json::{Value, json};
 
 use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::Member;
 use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, Schema, body_of, resource};
+use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
 
 const READER: Access = Access::organization_admin(Permission::SettingsRead).live_only();
 const ADMIN: Access = Access::organization_admin(Permission::SettingsWrite).live_only();
@@ -45,12 +45,29 @@ const ROUTES: &[Route] = &[
         .answers(&PROVIDER),
     Route::delete("/identity-providers/{id}", ADMIN, remove)
         .with_name("deleteIdentityProvider", "Delete an identity provider")
-        .description("Deletes an identity provider permanently."),
+        .description("Deletes an identity provider permanently, with its links."),
+    Route::get("/identity-providers/{id}/links", READER, list_links)
+        .with_name("listIdentityLinks", "List the accounts of an identity provider")
+        .description("Lists the accounts of the provider with the people that they sign in as, newest first.")
+        .lists(&LINK, |input| drop(IdentityLink::read_list(IdentityProviderId::from_bytes([0; 16]), input))),
+    Route::post("/identity-providers/{id}/links", ADMIN, put_link)
+        .with_name("linkIdentity", "Link an account to a person")
+        .description(
+            "Links an account to a person, or confirms the link of a person who was reactivated or rehired. 409 if the \
+             account belongs to another person, or the person has another account of the provider. 403 if the provider \
+             gives more access than the key of the request has.",
+        )
+        .takes(&LINK_CREATE)
+        .answers(&LINK),
+    Route::delete("/identity-providers/{id}/links/{employee_id}", ADMIN, remove_link)
+        .with_name("unlinkIdentity", "Remove the link of a person")
+        .description("Removes the link of a person. Tokens of the account from before stay refused."),
 ];
 
 /// The routes of identity providers.
 pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Organization", ROUTES)
     .id(IdentityProviderKind::PREFIX)
+    .second_id("employee_id", EmployeeKind::PREFIX)
     .words(words)
     .events(&[EventFamily {
         carried: EventData::IdentityProvider,
@@ -80,6 +97,18 @@ fn remove<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
     Box::pin(async move { providers::remove(services, &request.context, request.id()?).await })
 }
 
+fn list_links<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { links::list(services, &request.context, request.id()?, request.params).await })
+}
+
+fn put_link<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { links::put(services, &request.context, request.id()?, request.body).await })
+}
+
+fn remove_link<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { links::remove(services, &request.context, request.id()?, request.second_id()?).await })
+}
+
 const PROVIDER: Schema =
     Schema::resource("IdentityProvider", || resource::<IdentityProvider, _>(identity::Draft::read, vec![]))
         .example(example);
@@ -94,17 +123,29 @@ const PROVIDER_UPDATE: Schema =
     Schema::new("IdentityProviderUpdate", || body_of::<IdentityProvider, _>(identity::Patch::read))
         .example(|| json!({"session_lifetime": 3_600, "status": "disabled"}));
 
+const LINK: Schema = Schema::new("IdentityLink", answer_of::<IdentityLink>).example(|| {
+    json!({
+        "identity_provider_id": PROVIDER_ID, "employee_id": EMPLOYEE_ID, "subject": "00u1", "created_at": AT,
+        "confirmed_at": null, "updated_at": AT,
+    })
+});
+const LINK_CREATE: Schema = Schema::new("IdentityLinkCreate", || body_of::<IdentityLink, _>(LinkDraft::read))
+    .example(|| json!({"employee_id": EMPLOYEE_ID, "subject": "00u1"}));
+/// Id in examples.
+const PROVIDER_ID: &str = "idp_01KJPWD6M24DF9HWRAYHFSFV55";
+
 fn words() -> Vec<Member> {
     vec![
         enum_member::<LinkRule>("Rule by which an account is linked to a person."),
         enum_member::<Status>("Status of an identity provider."),
         sort::<IdentityProvider>(),
+        sort::<IdentityLink>(),
     ]
 }
 
 fn example() -> Value {
     json!({
-        "id": "idp_01KJPWD6M24DF9HWRAYHFSFV55", "name": "Okta", "issuer": "https://acme.okta.example",
+        "id": PROVIDER_ID, "name": "Okta", "issuer": "https://acme.okta.example",
         "client_id": "0oa1", "client_secret_set": true, "audiences": ["api://candor"], "authorized_parties": [],
         "link_by": "verified_email", "subject_claim": "sub", "email_domains": ["acme.example"],
         "domains": [{

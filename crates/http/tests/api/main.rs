@@ -28,6 +28,7 @@ mod framing;
 mod headers;
 mod hostile;
 mod idempotency;
+mod identity_providers;
 mod invitation_page;
 mod isolation;
 mod kept_by_hold;

@@ -31,7 +31,7 @@ async fn personal_data_has_all_types_with_their_sources() {
         let (end, rows) = person_lines.split_last().unwrap();
         assert_eq!(end, &json!({"type": "end", "count": rows.len()}), "{}", shared.name);
         let types: BTreeSet<_> = rows.iter().map(|row| row["type"].as_str().unwrap()).collect();
-        let absent = ["invitation", "scim_account", "sync_issue", "api_key"];
+        let absent = ["invitation", "scim_account", "identity_link", "sync_issue", "api_key"];
         let expected_types: BTreeSet<_> =
             PersonalDataType::words().into_iter().filter(|word| !absent.contains(word)).collect();
         assert_eq!(types, expected_types, "{}", shared.name);

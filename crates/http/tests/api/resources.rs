@@ -43,6 +43,9 @@ impl Resources {
         let connector = create("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
         let issue = connectors::open_issue(world, key, &connector).await;
         let provider = create("/v1/identity-providers", provider_body()).await;
+        let links = format!("/v1/identity-providers/{provider}/links");
+        let link = json!({"employee_id": invited_person, "subject": "00u1"});
+        assert_eq!(world.bare("POST", &links).key(key).json(&link).send().await.status, 200);
         let people = json!({"title": "The second quarter", "participant_ids": [employee, invited_person]});
         let conversation = create("/v1/conversations", people).await;
         let messages = format!("/v1/conversations/{conversation}/messages");
@@ -98,6 +101,7 @@ impl Resources {
             path if path.contains("{check_in_id}") => "manager-check-ins",
             path if path.contains("{message_id}") => "messages",
             path if path.contains("{issue_id}") => "sync-issues",
+            path if path.contains("{employee_id}") => "invited",
             _ => "deliveries",
         };
         path(route, self.id(family), self.id(second))
@@ -186,6 +190,7 @@ impl Resources {
             "ConnectorCreate" => json!({"type": "csv_feed", "hris_source": "another"}),
             "ConnectorUpdate" => json!({"brake": {"percent": 30}}),
             "IdentityProviderCreate" => provider_body(),
+            "IdentityLinkCreate" => json!({"employee_id": employee, "subject": "00u2"}),
             "IdentityProviderUpdate" => json!({"name": "Another", "session_lifetime": 900}),
             "WebhookCreate" => json!({"url": "https://another.example/", "event_types": ["*"]}),
             "WebhookUpdate" => json!({"url": "https://another.example/"}),
@@ -266,7 +271,8 @@ pub(crate) fn path(route: &Route, id: &str, second: &str) -> String {
         .replace("{delivery_id}", second)
         .replace("{message_id}", second)
         .replace("{check_in_id}", second)
-        .replace("{issue_id}", second);
+        .replace("{issue_id}", second)
+        .replace("{employee_id}", second);
     let query = match path.rsplit('/').next() {
         Some("search") => "?q=calm",
         Some("counts") => "?group_by=month",

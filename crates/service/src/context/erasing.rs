@@ -178,6 +178,10 @@ async fn counts(
         count("invitations", count_invitations(services, tenant, person).await?),
         count("sync_issues", count_issues(services, tenant, person).await?),
         count("scim_accounts", accounts),
+        count(
+            "identity_links",
+            person_data::count(services, tenant, |page| rows::identity_links::of_person(person, page)).await?,
+        ),
         count("api_keys", keys as u64),
     ]))
 }

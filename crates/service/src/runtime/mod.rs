@@ -7,6 +7,7 @@ pub mod erasure;
 pub mod mail;
 pub mod objective_autostart;
 pub mod operational_events;
+pub mod provider_removal;
 pub mod reminders;
 mod removal;
 pub mod retention;

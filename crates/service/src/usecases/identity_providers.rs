@@ -1,13 +1,13 @@
 //! Identity providers of the organization (decision B9).
 
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::{Draft, IdentityProvider, MAX_PROVIDERS, Patch};
+use candor_domain::identity::{Draft, IdentityProvider, MAX_PROVIDERS, Patch, ProviderRemoval};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::RowKey;
-use candor_port_storage::{Require, StorageExt, Write};
+use candor_port_storage::{Require, Row, StorageExt, Write};
 use candor_tables::flat::Stored;
 use candor_tables::rows;
 
@@ -104,7 +104,9 @@ pub async fn remove(
         let json = render(&decision.state)?;
         let (mut change, _) = services.change_set(context, decision, &json, at);
         let key = RowKey { table: IdentityProvider::TABLE, id: id.to_bytes() };
-        change.writes = vec![Write::Removed(key, provider.version)];
+        // The links may be as many as there are people, so a worker removes them.
+        let removal = ProviderRemoval { id, deleted_at: at };
+        change.writes = vec![Write::Removed(key, provider.version), Write::put(&Row::new(removal))];
         Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
     };
     services.change(context, plan).await

@@ -123,6 +123,7 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ("getConnector", NOTHING),
     ("listIdentityProviders", Entry::ForOrganization),
     ("getIdentityProvider", Entry::ForOrganization),
+    ("listIdentityLinks", Entry::ForOrganization),
     ("listSyncIssues", NOTHING),
     ("listScimRequests", NOTHING),
     ("getDocument", NOTHING),

@@ -7,6 +7,7 @@ use candor_domain::conversation::{self, About, Conversation, Message};
 use candor_domain::decision::Resource;
 use candor_domain::erasure::{ERASED_BODY, Mentions};
 use candor_domain::id::{EmployeeId, ObjectiveId};
+use candor_domain::identity::IdentityLink;
 use candor_domain::notification::{Notification, excerpt};
 use candor_domain::objective::{Family, Objective};
 use candor_domain::observation::Observation;
@@ -255,6 +256,15 @@ impl Job<'_> {
             if request.after.is_none() {
                 break;
             }
+        }
+        loop {
+            let links = rows::identity_links::of_person(person, &PageRequest::ALL);
+            let links = services.store.page(tenant, links).await?.items;
+            if links.is_empty() {
+                break;
+            }
+            let ids = links.into_iter().map(|link| link.id.to_bytes()).collect();
+            self.remove_all::<IdentityLink>("identity_links", ids).await?;
         }
         let link = services.store.row::<ScimLink>(tenant, person).await?;
         let link = link.into_iter().map(|row| row.value.id.to_bytes()).collect();

@@ -156,6 +156,7 @@ impl PersonalData {
             PersonalDataType::Employee => self.record(out).await,
             PersonalDataType::Invitation => self.invitations(out).await,
             PersonalDataType::ScimAccount => self.account(out).await,
+            PersonalDataType::IdentityLink => self.identity_links(out).await,
             PersonalDataType::SyncIssue => self.issues(out).await,
             PersonalDataType::ApiKey => self.keys(out).await,
             PersonalDataType::Observation => self.observations(out).await,
@@ -210,6 +211,12 @@ impl PersonalData {
             self.line(PersonalDataType::ScimAccount, &data, from, out)?;
         }
         Ok(true)
+    }
+
+    async fn identity_links(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let person = self.person;
+        let list = |page: &PageRequest| rows::identity_links::of_person(person, page);
+        self.rows(PersonalDataType::IdentityLink, list, |_| None, false, out).await
     }
 
     async fn issues(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
