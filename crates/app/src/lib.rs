@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use candor_cli::error::CommandError;
 use candor_cli::output::{self, Output, printable};
-use cli::{Cli, Command, ConnectorCommand, ErasureCommand, KeyCommand, OrgCommand};
+use cli::{Cli, Command, ConnectorCommand, ErasureCommand, IdentityCommand, KeyCommand, OrgCommand};
 use config::{Config, ConfigurationFailure, LoadedConfig, Setting};
 
 #[global_allocator]
@@ -121,6 +121,9 @@ async fn run(command: Command, config: &Config, output: Output) -> Result<(), Co
         Command::Console(new) => commands::console::run(config, new, output).await,
         Command::Connector(ConnectorCommand::Create(new)) => {
             commands::connector::create(config, new, output).await
+        }
+        Command::Identity(IdentityCommand::Trust { org, domain }) => {
+            commands::identity::trust(config, org, &domain, output).await
         }
         Command::Rekey { accept_loss } => commands::rekey::run(config, accept_loss, output).await,
         Command::Erasure(ErasureCommand::Ledger) => commands::erasure::ledger(config).await,

@@ -9,7 +9,7 @@ use candor_domain::catalog::{Attribute, Department};
 use candor_domain::conversation::{Conversation, Message};
 use candor_domain::erasure::Erasure;
 use candor_domain::event::Event;
-use candor_domain::identity::{IdentityLink, IdentityProvider, ProviderRemoval};
+use candor_domain::identity::{IdentityLink, IdentityProof, IdentityProvider, ProviderRemoval};
 use candor_domain::notification::Notification;
 use candor_domain::objective::{CheckIn, Objective};
 use candor_domain::observation::Observation;
@@ -91,6 +91,8 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Connector>(),
     resource::<IdentityProvider>(),
     resource::<ProviderRemoval>(),
+    // One provider of the installation holds a proof, so its key is without the tenant.
+    resource::<IdentityProof>().with(&[column::<IdColumn>("tenant_id")]).on_every_node(),
     resource::<Employee>(),
     resource::<ScimLink>(),
     resource::<IdentityLink>(),
@@ -217,7 +219,7 @@ impl SchemaTable {
         Self { is_test_data: false, ..self }
     }
 
-    /// Makes the table independent of tenants, with a copy on every node of a cluster.
+    /// Makes the key of the table independent of tenants, with a copy on every node of a cluster.
     const fn on_every_node(self) -> Self {
         Self { placement: Placement::Reference, is_test_data: false, ..self }
     }

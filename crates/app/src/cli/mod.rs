@@ -5,6 +5,7 @@ mod connector;
 #[cfg(test)]
 mod documents;
 mod erasure;
+mod identity;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use clap_complete::Shell;
 use crate::config::Setting;
 pub(crate) use connector::{ConnectorCommand, Kind, NewConnector};
 pub(crate) use erasure::ErasureCommand;
+pub(crate) use identity::IdentityCommand;
 
 /// Text below the list of commands: the first commands of a new installation.
 const AFTER: &str = "\
@@ -164,7 +166,10 @@ Examples:
     /// Connect HR systems and identity providers
     #[command(subcommand)]
     Connector(ConnectorCommand),
-    /// Encrypt the secrets of webhooks with the first key of CANDOR_MASTER_KEY
+    /// Manage the identity providers of organizations
+    #[command(subcommand)]
+    Identity(IdentityCommand),
+    /// Encrypt the secrets of webhooks and identity providers with the first key of CANDOR_MASTER_KEY
     ///
     /// To replace the master key: put the new key at the front of the ring, restart every instance, run this
     /// command, and remove the old key a day later. Replays, the responses kept for retries, stay: they expire

@@ -10,6 +10,7 @@ pub(crate) mod dev;
 pub(crate) mod doctor;
 pub(crate) mod erasure;
 pub(crate) mod healthcheck;
+pub(crate) mod identity;
 pub(crate) mod key;
 pub(crate) mod migrate;
 pub(crate) mod org;

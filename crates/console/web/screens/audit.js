@@ -21,7 +21,7 @@ const VERBS = {
   department: "archive create restore update",
   employee: "accept_invitation confirm_identity create deactivate erase hold invite link link_identity manage reactivate read_personal_data rehire release release_hold unlink_identity update",
   erasure: "complete continue",
-  identity_provider: "create delete rekey update",
+  identity_provider: "create delete prove rekey update",
   invitation: "mail",
   message: "create",
   notification: "read read_all",

@@ -57,6 +57,7 @@ pub const ACTIONS: &[&str] = &[
     "erasure.continue",
     "identity_provider.create",
     "identity_provider.delete",
+    "identity_provider.prove",
     "identity_provider.rekey",
     "identity_provider.update",
     "invitation.mail",

@@ -17,6 +17,7 @@ mod body;
 mod change;
 mod email_domain;
 mod link;
+mod proof;
 
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -28,6 +29,7 @@ pub use link::{IdentityLink, LinkDraft, ProviderRemoval, StoredLinks};
 pub use email_domain::{DOMAIN_CHARS, EmailDomain, PUBLIC_MAILBOXES, VERIFICATION_PREFIX};
 
 use body::{ACR, DEFAULT_SCOPES, NAME, SCOPES, SUBJECT_CLAIM};
+pub use proof::{DomainRefusal, IdentityProof, ProofHolder, ProvableValue, ProvenValues};
 use body::{AUDIENCES, AUTHORIZED_PARTIES, CLIENT_ID, DEFAULT_LIFETIME, EMAIL_DOMAINS, ISSUER, LIFETIME};
 
 use crate::access::Permissions;

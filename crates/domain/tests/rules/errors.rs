@@ -9,6 +9,7 @@ use std::path::Path;
 use candor_domain::access::PermissionDenied;
 use candor_domain::csv::{File, RowRejection, UnreadableFile};
 use candor_domain::id::NotAnId;
+use candor_domain::identity::DomainRefusal;
 use candor_domain::identity::discovery::DiscoveryFlaw;
 use candor_domain::identity::flaw::TokenFlaw;
 use candor_domain::identity::key_set::KeySetFlaw;
@@ -59,6 +60,7 @@ fn each_public_error_type_implements_error() {
     let implementing = BTreeSet::from([
         name::<DiscoveryFlaw>(),
         name::<DocumentFlaw>(),
+        name::<DomainRefusal>(),
         name::<DomainError>(),
         name::<KeySetFlaw>(),
         name::<LinkRefusal>(),

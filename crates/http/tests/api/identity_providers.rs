@@ -1,7 +1,10 @@
 //! Identity providers and the links of their accounts (decision B9).
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
+use candor_domain::identity::DomainRefusal;
 use candor_service::runtime::{erasure, provider_removal};
+use candor_service::usecases::identity_trust::{self, UntrustedDomain};
+use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
 use crate::resources::provider_body;
@@ -207,5 +210,39 @@ async fn links_of_a_deleted_provider_are_removed_in_pieces() {
             let count = data.iter().filter(|line| line["type"] == "identity_link").count();
             assert_eq!(count, wanted, "{} {person}", shared.name);
         }
+    }
+}
+
+#[tokio::test]
+async fn domain_is_proven_for_the_first_provider_until_released() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let trust = async |organization, domain: &str| {
+            identity_trust::trust_domain(&world.services, organization, domain).await
+        };
+        let path = create(world).await;
+        let unnamed = trust(world.organization, "other.example").await.unwrap_err();
+        assert!(matches!(unnamed, UntrustedDomain::Refused(DomainRefusal::Unnamed)), "{unnamed:?}");
+        let first = trust(world.organization, "ACME.example").await.unwrap();
+        assert_eq!((first.domain.as_str(), first.is_new), ("acme.example", true), "{}", shared.name);
+        assert!(!trust(world.organization, "acme.example").await.unwrap().is_new);
+        let provider = world.get(&path).await.json();
+        assert_eq!((&provider["domains"][0]["proven"], &provider["status"]), (&json!(true), &json!("pending")));
+        let audit = world.get("/v1/audit-log?filter[action]=identity_provider.prove").await.json();
+        assert_eq!(audit["data"][0]["actor"], json!({"type": "system", "id": null, "name": "operator"}));
+        let foreign = operator::create_organization(&world.services, "Another").await.unwrap();
+        let key = world.key_of(foreign, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
+        let foreign_provider = world.bare("POST", PATH).key(&key).json(&provider_body()).send().await;
+        assert_eq!(foreign_provider.status, 201, "the domain counts at its proof");
+        let taken = trust(foreign, "acme.example").await.unwrap_err();
+        assert!(matches!(taken, UntrustedDomain::Taken { organization, .. } if organization == world.organization));
+        let released = world.patch(&path, json!({"email_domains": []})).await;
+        assert_eq!(released.json()["domains"], json!([]));
+        assert!(trust(foreign, "acme.example").await.unwrap().is_new);
+        world.patch(&path, json!({"email_domains": ["acme.example"]})).await;
+        assert!(trust(world.organization, "acme.example").await.is_err());
+        let foreign_path = format!("{PATH}/{}", foreign_provider.json()["id"].as_str().unwrap());
+        assert_eq!(world.bare("DELETE", &foreign_path).key(&key).send().await.status, 204);
+        assert!(trust(world.organization, "acme.example").await.unwrap().is_new, "a deleted provider proves nothing");
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod external_ids;
 pub(crate) mod fan_out;
 pub(crate) mod handover;
 pub(crate) mod holds;
+pub(crate) mod identity_proofs;
 pub(crate) mod invitation_events;
 pub(crate) mod invitation_tokens;
 mod keyed_locks;

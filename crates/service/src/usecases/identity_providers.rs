@@ -15,6 +15,7 @@ use crate::change::ChangePlan;
 use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand;
+use crate::context::identity_proofs::proof_writes;
 use crate::context::provider_secrets::{self, Owner};
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
@@ -82,8 +83,11 @@ pub async fn update(
             None => None,
             Some(wanted) => reseal(services, owner, provider.value.client_secret.as_deref(), wanted.as_ref())?,
         };
-        let decision = provider.value.update(patch, sealed_secret, &context.caller, at)?;
-        Ok((provider, decision.map(PendingChange::new)))
+        let Some(decision) = provider.value.update(patch, sealed_secret, &context.caller, at)? else {
+            return Ok((provider, None));
+        };
+        let proofs = proof_writes(&provider.value, Some(&decision.state), at);
+        Ok((provider, Some(PendingChange::new(decision).with_writes(proofs))))
     };
     services.update(context, decide).await
 }
@@ -107,6 +111,7 @@ pub async fn remove(
         // The links may be as many as there are people, so a worker removes them.
         let removal = ProviderRemoval { id, deleted_at: at };
         change.writes = vec![Write::Removed(key, provider.version), Write::put(&Row::new(removal))];
+        change.writes.extend(proof_writes(&provider.value, None, at));
         Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
     };
     services.change(context, plan).await

@@ -14,6 +14,7 @@ pub mod events;
 pub mod exports;
 pub mod identity_links;
 pub mod identity_providers;
+pub mod identity_trust;
 pub mod invitations;
 pub mod keys;
 pub mod line_stream;

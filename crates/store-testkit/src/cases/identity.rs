@@ -1,19 +1,26 @@
 //! Identity providers (decision B9).
 
-use candor_domain::identity::{EmailDomain, IdentityLink, IdentityProvider};
+use candor_domain::identity::{EmailDomain, IdentityLink, IdentityProof, IdentityProvider, ProvableValue};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::Bounds;
 use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Versioned, Write};
+use candor_port_storage::erasing::ErasureChange;
+use candor_tables::flat::{SqlValue, Stored};
+use candor_tables::read::ID;
 use candor_tables::rows;
 
 use super::rows::TEXTS;
 use crate::Case;
-use crate::world::CaseContext;
+use crate::world::{CaseContext, at_once};
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![Case::new(identity_provider_round_trips), Case::new(identity_providers_are_listed_and_limited_by_tenant),
+    vec![
+        Case::new(identity_provider_round_trips),
+        Case::new(identity_providers_are_listed_and_limited_by_tenant),
         Case::new(account_and_person_have_one_link_of_a_provider),
-        Case::new(link_of_a_changed_provider_is_refused),]
+        Case::new(link_of_a_changed_provider_is_refused),
+        Case::new(value_is_proven_for_one_tenant_of_the_installation),
+    ]
 }
 
 async fn identity_provider_round_trips(world: CaseContext) {
@@ -125,4 +132,35 @@ async fn link_of_a_changed_provider_is_refused(world: CaseContext) {
     world.save(vec![Write::put(&Row::at_version(provider.clone(), Version::FIRST))]).await;
     let late = link("2", Version::FIRST).await;
     assert!(matches!(late, Err(CommitError::Broken(_))), "{late:?}");
+}
+
+async fn value_is_proven_for_one_tenant_of_the_installation(world: CaseContext) {
+    let CaseContext { make, store, .. } = &world;
+    let other = world.in_other_tenant();
+    let name = format!("d{}.example", make.identity_provider().id);
+    let id = ProvableValue::Domain(&name).proof_id();
+    let proof = || IdentityProof { id, identity_provider_id: make.id(), proven_at: make.tick() };
+    let holder = async || store.row_in_any_tenant(rows::identity_proofs::BY_ID, id).await.unwrap();
+    assert_eq!(holder().await, None);
+    let tasks = [world.clone(), other.clone(), world.clone(), other.clone()].map(|world| {
+        let write = Write::put(&Row::new(proof()));
+        async move { world.try_save(write).await }
+    });
+    let results = at_once(tasks).await;
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1, "{results:?}");
+    let is_taken = |result: &Result<(), CommitError>| matches!(result, Ok(()) | Err(CommitError::Taken(_)));
+    assert!(results.iter().all(is_taken), "{results:?}");
+    let (tenant, stored) = holder().await.unwrap();
+    let (first, second) = if tenant == world.tenant { (&world, &other) } else { (&other, &world) };
+    let delete = |world: &CaseContext| {
+        let values = vec![SqlValue::from(id)];
+        let deletion = ErasureChange::Delete { table: IdentityProof::TABLE.name, by: ID, values };
+        world.make.change(vec![Write::Erase(vec![deletion])])
+    };
+    second.commit(delete(second)).await.unwrap();
+    assert_eq!(holder().await.map(|(_, proof)| proof.value), Some(stored.value), "another tenant ends no proof");
+    first.commit(delete(first)).await.unwrap();
+    assert_eq!(holder().await, None);
+    second.save(vec![Write::put(&Row::new(proof()))]).await;
+    assert_eq!(holder().await.map(|(tenant, _)| tenant), Some(second.tenant));
 }

@@ -32,6 +32,7 @@ pub mod employees;
 pub mod erasures;
 pub mod events;
 pub mod identity_links;
+pub mod identity_proofs;
 pub mod identity_providers;
 pub mod invitations;
 mod log_figures;

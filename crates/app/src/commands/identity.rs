@@ -1,0 +1,46 @@
+//! `candor identity`: the identity providers of organizations.
+
+use candor_domain::id::OrganizationId;
+use candor_service::usecases::identity_trust::{UntrustedDomain, trust_domain};
+use serde_json::json;
+
+use crate::config::Config;
+use crate::error::{CommandFailure, CommandError};
+use candor_cli::output::Output;
+use crate::wiring;
+
+/// Failure to trust a domain.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot trust {domain}: {cause}; name a domain of exactly one identity provider, see GET /v1/identity-providers"
+)]
+struct CannotTrust {
+    domain: String,
+    cause: UntrustedDomain,
+}
+
+impl CommandFailure for CannotTrust {}
+
+/// Trusts an e-mail domain of an organization without a DNS record.
+///
+/// # Errors
+/// An unknown organization, a domain of no provider or of several, a domain that another provider has proven, or a
+/// database that does not answer.
+pub(crate) async fn trust(config: &Config, org: OrganizationId, domain: &str, output: Output) -> Result<(), CommandError> {
+    let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
+    let trust_result = trust_domain(&services, org, domain).await;
+    let trusted_domain = trust_result.map_err(|cause| match cause {
+        UntrustedDomain::Failed(error) => to_command_error(format!("trust {domain} for {org}"))(error),
+        cause @ (UntrustedDomain::Refused(_) | UntrustedDomain::Taken { .. }) => {
+            CannotTrust { domain: domain.to_owned(), cause }.into()
+        }
+    })?;
+    let (name, provider) = (&trusted_domain.domain, trusted_domain.provider);
+    let people = if trusted_domain.is_new {
+        format!("{name} is proven for {provider} now.")
+    } else {
+        format!("{name} was proven for {provider} already.")
+    };
+    let result = json!({"domain": name, "identity_provider_id": provider, "changed": trusted_domain.is_new});
+    output.say(&result, &people)
+}
