@@ -20,7 +20,7 @@ use candor_mail::SmtpTransport;
 use candor_service::Services;
 use candor_service::runtime::delivery::{self, Engine};
 use candor_service::runtime::mail::{self, Mailer};
-use candor_service::runtime::{objective_autostart, provider_removal, reminders, search_index, sweep};
+use candor_service::runtime::{objective_autostart, reminders, search_index, sweep};
 use candor_webhooks::Sender;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::watch;
@@ -366,13 +366,7 @@ async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool)
             Ok(given_up) => tracing::info!(given_up, "canceled mails of expired invitations"),
             Err(error) => tracing::warn!(%error, "cannot cancel expired invitation mails; the next sweep retries"),
         }
-        match provider_removal::remove_links(services, &goes_on).await {
-            Ok(0) => tracing::trace!("no deleted identity providers"),
-            Ok(completed) => tracing::debug!(completed, "deleted the links of deleted identity providers"),
-            Err(error) => {
-                tracing::warn!(%error, "cannot delete links of deleted identity providers; the next sweep retries")
-            }
-        }
+        removal::remove_provider_links(services, &goes_on).await;
         match sweep::run_once(services).await {
             Ok(0) => tracing::trace!("no expired data"),
             Ok(removed) => tracing::debug!(removed, "deleted expired data"),

@@ -5,7 +5,8 @@ use candor_service::usecases::identity_trust::{UntrustedDomain, trust_domain};
 use serde_json::json;
 
 use crate::config::Config;
-use crate::error::{CommandFailure, CommandError};
+use crate::error::to_command_error;
+use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
 use crate::wiring;
 

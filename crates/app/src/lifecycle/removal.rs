@@ -1,10 +1,10 @@
-//! The loops that remove the data of erased people, and data whose retention has ended.
+//! The loops that remove data: of erased people, of deleted identity providers, and data whose retention has ended.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use candor_service::Services;
-use candor_service::runtime::{erasure, retention};
+use candor_service::runtime::{erasure, provider_removal, retention};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -31,6 +31,17 @@ pub(super) async fn continue_retention(services: Arc<Services>, mut stop: watch:
             Ok(0) => tracing::trace!("no retention run was completed"),
             Ok(completed) => tracing::info!(completed, "completed retention runs"),
             Err(error) => tracing::warn!(%error, "cannot continue retention runs; retrying soon"),
+        }
+    }
+}
+
+/// Removes the links of deleted identity providers.
+pub(super) async fn remove_provider_links(services: &Services, goes_on: impl Fn() -> bool) {
+    match provider_removal::remove_links(services, goes_on).await {
+        Ok(0) => tracing::trace!("no deleted identity providers"),
+        Ok(completed) => tracing::debug!(completed, "deleted the links of deleted identity providers"),
+        Err(error) => {
+            tracing::warn!(%error, "cannot delete links of deleted identity providers; the next sweep retries")
         }
     }
 }

@@ -142,7 +142,8 @@ impl Draft {
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let (content, client_secret) = (Content::read(fields), fields.optional(&CLIENT_SECRET).map(Secret::new));
         let content = content?;
-        if let Some(flaw) = missing_domain(content.link_by, &content.email_domains) {
+        let flaw = missing_domain(content.link_by, &content.email_domains);
+        if let Some(flaw) = flaw.filter(|_| !fields.has_problem("email_domains")) {
             fields.problem("email_domains", flaw);
         }
         Some(Self { content, client_secret })

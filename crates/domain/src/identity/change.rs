@@ -7,7 +7,7 @@ use crate::access::{AccessLevel, AllowedNetworks, Caller, Grant, Permission, Per
 use crate::audit::{AuditDraft, Change, difference};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::id::IdentityProviderId;
+use crate::id::{IdentityProviderId, OrganizationId};
 use crate::problem::{Code, ValueError};
 use crate::refusal::DomainError;
 use crate::time::Timestamp;
@@ -49,8 +49,9 @@ impl IdentityProvider {
         caller: &Caller,
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
-        let content = draft.content;
-        let domains = content.email_domains.iter().map(|domain| EmailDomain::new(id, domain.clone())).collect();
+        let (content, organization) = (draft.content, caller.tenant.organization);
+        let domains =
+            content.email_domains.iter().map(|domain| EmailDomain::new(organization, domain.clone())).collect();
         let state = Self {
             id,
             name: content.name,
@@ -114,7 +115,7 @@ impl IdentityProvider {
         let mut state = self.clone();
         patch.content.apply_to(&mut state);
         state.client_secret = sealed.unwrap_or(state.client_secret);
-        state.keep_proofs_of(self);
+        state.keep_proofs_of(self, caller.tenant.organization);
         let status = self.next_status(patch.status, !state.proven_audiences.is_empty());
         state.status = *status.as_ref().unwrap_or(&Status::Active);
         if state.status == Status::Disabled && self.status != Status::Disabled {
@@ -154,10 +155,10 @@ impl IdentityProvider {
 
     /// Takes the proofs of the former state as far as they are about the same values. Another client id ends those of
     /// all audiences: tokens for them were issued to another client.
-    fn keep_proofs_of(&mut self, before: &Self) {
+    fn keep_proofs_of(&mut self, before: &Self, organization: OrganizationId) {
         let domain = |name: &String| {
             let entry = before.domains.iter().find(|entry| entry.domain == *name).cloned();
-            entry.unwrap_or_else(|| EmailDomain::new(self.id, name.clone()))
+            entry.unwrap_or_else(|| EmailDomain::new(organization, name.clone()))
         };
         self.domains = self.email_domains.iter().map(domain).collect();
         let (client_id, audiences) = (&self.client_id, &self.audiences);
@@ -169,18 +170,20 @@ impl IdentityProvider {
     /// Returns the status after an update that asks for `wanted`. `is_proven` is `true` if the client id or an audience
     /// is proven.
     fn next_status(&self, wanted: Option<Status>, is_proven: bool) -> Result<Status, DomainError> {
-        let enabled = if is_proven { Status::Active } else { Status::Pending };
+        let status_if_enabled = if is_proven { Status::Active } else { Status::Pending };
         match (self.status, wanted) {
             (_, Some(Status::Disabled)) | (Status::Disabled, None) => Ok(Status::Disabled),
-            (Status::Disabled, Some(Status::Active)) | (Status::Pending | Status::Active, None) => Ok(enabled),
-            (status, Some(wanted)) if status == wanted => Ok(enabled),
+            (Status::Disabled, Some(Status::Active)) | (Status::Pending | Status::Active, None) => {
+                Ok(status_if_enabled)
+            }
+            (status, Some(wanted)) if status == wanted => Ok(status_if_enabled),
             (status, Some(wanted)) => {
                 Err(DomainError::transition("status", crate::fields::StringEnum::word(status), wanted.into()))
             }
         }
     }
 
-    /// Returns `true` if a change of the former provider to this one gives no access to anybody.
+    /// Returns `true` if a change of the former provider to this one gives no more access.
     fn only_narrows(&self, before: &Self) -> bool {
         let status = if self.status == Status::Disabled { before.status } else { self.status };
         let rest = Self {

@@ -6,7 +6,7 @@ use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::id::IdentityProviderId;
+use crate::id::OrganizationId;
 use crate::problem::{Code, ValueError};
 use crate::text::domain_key;
 
@@ -19,7 +19,7 @@ pub const VERIFICATION_PREFIX: &str = "candor-verification=";
 /// Number of bytes of the value of a TXT record, written as hexadecimal digits.
 const VALUE_BYTES: usize = 16;
 
-/// Domains where everybody gets a mailbox. An address there says nothing about an organization.
+/// Domains of public mailboxes. An address there says nothing about an organization.
 pub const PUBLIC_MAILBOXES: &[&str] = &[
     "126.com",
     "163.com",
@@ -137,11 +137,11 @@ pub struct EmailDomain {
 }
 
 impl EmailDomain {
-    /// Creates a domain without a proof. The record depends on the provider and the domain alone, so that a domain
-    /// that is removed and added again needs no other record.
+    /// Creates a domain without a proof. The record depends on the organization and the domain alone, so that a domain
+    /// that is removed and added again, also to another provider, needs no other record.
     #[must_use]
-    pub fn new(provider: IdentityProviderId, domain: String) -> Self {
-        let hash = digest(&SHA256, [&provider.to_bytes(), domain.as_bytes()].concat().as_slice());
+    pub fn new(organization: OrganizationId, domain: String) -> Self {
+        let hash = digest(&SHA256, [organization.to_bytes().as_slice(), domain.as_bytes()].concat().as_slice());
         let mut txt_record = VERIFICATION_PREFIX.to_owned();
         for byte in hash.as_ref().iter().take(VALUE_BYTES) {
             // Writing to a text never fails.
@@ -170,7 +170,7 @@ pub(super) fn parse_domain(text: &str) -> Result<String, ValueError> {
         return Err(ValueError::format("a domain, such as `example.com`"));
     }
     if PUBLIC_MAILBOXES.contains(&domain.as_str()) {
-        return Err(ValueError::format("a domain of the organization: everybody gets an address in this one"));
+        return Err(ValueError::format("a domain of the organization: this one has public mailboxes"));
     }
     Ok(domain)
 }
@@ -181,7 +181,7 @@ mod tests {
     use ulid::Ulid;
 
     #[test]
-    fn domain_is_read_as_it_is_registered() {
+    fn domain_is_read_in_its_registered_form() {
         let longest_label = "a".repeat(LABEL_CHARS);
         for (text, wanted) in [
             ("example.com", Ok("example.com")),
@@ -214,9 +214,9 @@ mod tests {
     }
 
     #[test]
-    fn record_depends_on_provider_and_domain_alone() {
-        let record = |provider, domain: &str| {
-            EmailDomain::new(IdentityProviderId::from_ulid(Ulid(provider)), domain.to_owned()).txt_record
+    fn record_depends_on_organization_and_domain_alone() {
+        let record = |organization, domain: &str| {
+            EmailDomain::new(OrganizationId::from_ulid(Ulid(organization)), domain.to_owned()).txt_record
         };
         let text = record(1, "example.com");
         let value = text.strip_prefix(VERIFICATION_PREFIX).unwrap();

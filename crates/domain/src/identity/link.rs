@@ -21,7 +21,8 @@ use crate::rule::{self, Field, Line, ReferenceRule};
 use crate::time::Timestamp;
 
 const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> = Field::new("employee_id", rule::reference());
-const SUBJECT: Field<Line> = Field::with_about("subject", rule::line(1..=SUBJECT_CHARS), "It is compared letter by letter.");
+const SUBJECT: Field<Line> =
+    Field::with_about("subject", rule::line(1..=SUBJECT_CHARS), "It is compared letter by letter.");
 
 /// The link of an account to a person. An account signs in as at most one person, and a person has at most one account
 /// of a provider.
@@ -76,13 +77,13 @@ impl Sortable for IdentityLink {
 
 /// The body of a link, validated on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LinkDraft {
+pub struct IdentityLinkDraft {
     employee: Reference<EmployeeKind>,
     /// Claim `sub` of the account.
     pub subject: String,
 }
 
-impl LinkDraft {
+impl IdentityLinkDraft {
     /// Declares and reads the fields of a link.
     pub fn read(fields: &mut Fields) -> Option<Self> {
         let (employee, subject) = (fields.required(&EMPLOYEE), fields.required(&SUBJECT));
@@ -151,7 +152,7 @@ impl IdentityLink {
     /// person, an account of another person, and a person with another account.
     pub fn create(
         provider: &IdentityProvider,
-        draft: &LinkDraft,
+        draft: &IdentityLinkDraft,
         person: Option<&Employee>,
         stored: StoredLinks<'_>,
         caller: &Caller,
@@ -227,7 +228,10 @@ impl IdentityLink {
             ]
             .into(),
             Some(before) => [
-                ("identity_provider_id".to_owned(), Change::new(&self.identity_provider_id, &self.identity_provider_id)),
+                (
+                    "identity_provider_id".to_owned(),
+                    Change::new(&self.identity_provider_id, &self.identity_provider_id),
+                ),
                 ("confirmed_at".to_owned(), Change::new(&before.confirmed_at, &self.confirmed_at)),
             ]
             .into(),

@@ -25,12 +25,12 @@ use strum::{IntoStaticStr, VariantArray};
 
 pub use body::{Draft, Patch};
 pub use change::MAX_PROVIDERS;
-pub use link::{IdentityLink, LinkDraft, ProviderRemoval, StoredLinks};
 pub use email_domain::{DOMAIN_CHARS, EmailDomain, PUBLIC_MAILBOXES, VERIFICATION_PREFIX};
+pub use link::{IdentityLink, IdentityLinkDraft, ProviderRemoval, StoredLinks};
 
 use body::{ACR, DEFAULT_SCOPES, NAME, SCOPES, SUBJECT_CLAIM};
-pub use proof::{DomainRefusal, IdentityProof, ProofHolder, ProvableValue, ProvenValues};
 use body::{AUDIENCES, AUTHORIZED_PARTIES, CLIENT_ID, DEFAULT_LIFETIME, EMAIL_DOMAINS, ISSUER, LIFETIME};
+pub use proof::{DomainRefusal, IdentityProof, ProofHolder, ProvableValue, ProvenValues};
 
 use crate::access::Permissions;
 use crate::content::{content, optional, or, or_default, required};

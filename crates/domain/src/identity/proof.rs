@@ -165,10 +165,7 @@ impl IdentityProvider {
     ///
     /// # Errors
     /// Returns the reason why the domain cannot be trusted.
-    pub fn find_for_domain<'p>(
-        providers: &'p [Self],
-        domain: &str,
-    ) -> Result<(&'p Self, String), DomainRefusal> {
+    pub fn find_for_domain<'p>(providers: &'p [Self], domain: &str) -> Result<(&'p Self, String), DomainRefusal> {
         let domain = parse_domain(domain).map_err(DomainRefusal::Malformed)?;
         let matching_providers: Vec<_> =
             providers.iter().filter(|provider| provider.email_domains.contains(&domain)).collect();

@@ -53,16 +53,17 @@ fn flaws(problems: &ValidationErrors) -> Vec<(&str, Code)> {
 
 fn update_as(
     caller: &Caller,
-    stored: &IdentityProvider,
+    stored_provider: &IdentityProvider,
     text: &str,
 ) -> Result<Option<Decision<IdentityProvider>>, DomainError> {
-    let patch = Patch::parse(body(text)).resolve_with(stored)?;
-    let sealed = patch.client_secret.as_ref().map(|secret| secret.as_ref().map(|secret| secret.reveal().into()));
-    stored.update(patch, sealed, caller, LATER)
+    let patch = Patch::parse(body(text)).resolve_with(stored_provider)?;
+    let sealed_secret =
+        patch.client_secret.as_ref().map(|secret| secret.as_ref().map(|secret| secret.reveal().into()));
+    stored_provider.update(patch, sealed_secret, caller, LATER)
 }
 
-fn updated(stored: &IdentityProvider, text: &str) -> IdentityProvider {
-    update_as(&admin(), stored, text).unwrap().unwrap().state
+fn updated(stored_provider: &IdentityProvider, text: &str) -> IdentityProvider {
+    update_as(&admin(), stored_provider, text).unwrap().unwrap().state
 }
 
 #[test]
@@ -155,140 +156,148 @@ fn issuer_is_an_https_url_without_query_and_fragment() {
 
 #[test]
 fn resource_that_is_sent_back_changes_nothing() {
-    let stored = active_provider();
-    let text = serde_json::to_string(&stored).unwrap();
-    assert_eq!(update_as(&admin(), &stored, &text), Ok(None));
+    let stored_provider = active_provider();
+    let text = serde_json::to_string(&stored_provider).unwrap();
+    assert_eq!(update_as(&admin(), &stored_provider, &text), Ok(None));
     for (text, field) in [
         (r#"{"issuer": "https://b.example"}"#, "issuer"),
         (r#"{"domains": []}"#, "domains"),
         (r#"{"client_secret_set": false}"#, "client_secret_set"),
     ] {
-        let problems = Patch::parse(body(text)).resolve_with(&stored).unwrap_err();
+        let problems = Patch::parse(body(text)).resolve_with(&stored_provider).unwrap_err();
         assert_eq!(flaws(&problems), [(field, Code::ReadOnly)]);
     }
 }
 
 #[test]
 fn proof_lasts_as_long_as_its_value() {
-    let stored = active_provider();
-    let without_a = updated(&stored, r#"{"email_domains": ["b.example", "c.example"]}"#);
+    let stored_provider = active_provider();
+    let without_a = updated(&stored_provider, r#"{"email_domains": ["b.example", "c.example"]}"#);
     let domains: Vec<_> = without_a.domains.iter().map(|entry| (entry.domain.as_str(), entry.is_proven)).collect();
     assert_eq!(domains, [("b.example", true), ("c.example", false)]);
     let with_a = updated(&without_a, r#"{"email_domains": ["a.example"]}"#);
-    assert_eq!(with_a.domains, [EmailDomain::new(ID, "a.example".to_owned())], "a removed domain is proven again");
-    let other_audience = updated(&stored, r#"{"audiences": ["api://other"]}"#);
+    assert_eq!(
+        with_a.domains,
+        [EmailDomain::new(admin().tenant.organization, "a.example".to_owned())],
+        "a removed domain is proven again"
+    );
+    let other_audience = updated(&stored_provider, r#"{"audiences": ["api://other"]}"#);
     assert_eq!(
         (other_audience.proven_audiences, other_audience.status),
         (vec!["0oa1".to_owned()], Status::Active)
     );
-    let other_client = updated(&stored, r#"{"client_id": "0oa2", "client_secret": "s"}"#);
+    let other_client = updated(&stored_provider, r#"{"client_id": "0oa2", "client_secret": "s"}"#);
     assert_eq!((other_client.proven_audiences, other_client.status), (vec![], Status::Pending));
 }
 
 #[test]
 fn another_client_id_needs_its_own_secret() {
-    let stored = active_provider();
-    let refused = |stored: &IdentityProvider, text: &str| {
-        Patch::parse(body(text)).resolve_with(stored).err().map(|problems| flaws(&problems)[0].0.to_owned())
+    let stored_provider = active_provider();
+    let refused_field = |stored_provider: &IdentityProvider, text: &str| {
+        Patch::parse(body(text))
+            .resolve_with(stored_provider)
+            .err()
+            .map(|problems| flaws(&problems)[0].0.to_owned())
     };
-    assert_eq!(refused(&stored, r#"{"client_id": "0oa2"}"#).as_deref(), Some("client_secret"));
+    assert_eq!(refused_field(&stored_provider, r#"{"client_id": "0oa2"}"#).as_deref(), Some("client_secret"));
     for text in [r#"{"client_id": "0oa2", "client_secret": null}"#, r#"{"client_id": "0oa1"}"#] {
-        assert_eq!(refused(&stored, text), None, "{text}");
+        assert_eq!(refused_field(&stored_provider, text), None, "{text}");
     }
-    let public = IdentityProvider { client_secret: None, ..stored };
-    assert_eq!(refused(&public, r#"{"client_id": "0oa2"}"#), None);
+    let public = IdentityProvider { client_secret: None, ..stored_provider };
+    assert_eq!(refused_field(&public, r#"{"client_id": "0oa2"}"#), None);
 }
 
 #[test]
 fn status_follows_the_transitions() {
     let active = active_provider();
     let pending = provider(r#""link_by": "scim_external_id""#);
-    let disabled = IdentityProvider { status: Status::Disabled, disabled_at: Some(AT), ..active.clone() };
-    let unproven = IdentityProvider { proven_audiences: vec![], ..disabled.clone() };
+    let disabled_provider = IdentityProvider { status: Status::Disabled, disabled_at: Some(AT), ..active.clone() };
+    let unproven = IdentityProvider { proven_audiences: vec![], ..disabled_provider.clone() };
     let conflict = Err(());
-    for (stored, wanted, after) in [
+    for (stored_provider, wanted, after) in [
         (&active, "disabled", Ok(Status::Disabled)),
         (&pending, "disabled", Ok(Status::Disabled)),
-        (&disabled, "disabled", Ok(Status::Disabled)),
-        (&disabled, "active", Ok(Status::Active)),
+        (&disabled_provider, "disabled", Ok(Status::Disabled)),
+        (&disabled_provider, "active", Ok(Status::Active)),
         (&unproven, "active", Ok(Status::Pending)),
         (&active, "active", Ok(Status::Active)),
         (&pending, "pending", Ok(Status::Pending)),
         (&pending, "active", conflict),
         (&active, "pending", conflict),
-        (&disabled, "pending", conflict),
+        (&disabled_provider, "pending", conflict),
     ] {
-        let result = update_as(&admin(), stored, &format!(r#"{{"status": "{wanted}"}}"#));
+        let result = update_as(&admin(), stored_provider, &format!(r#"{{"status": "{wanted}"}}"#));
         let status = match result {
-            Ok(decision) => Ok(decision.map_or(stored.status, |decision| decision.state.status)),
+            Ok(decision) => Ok(decision.map_or(stored_provider.status, |decision| decision.state.status)),
             Err(DomainError::Conflict(_)) => Err(()),
             Err(other) => panic!("{other:?}"),
         };
-        assert_eq!(status, after, "{:?} to {wanted}", stored.status);
+        assert_eq!(status, after, "{:?} to {wanted}", stored_provider.status);
     }
     assert_eq!(updated(&active, r#"{"status": "disabled"}"#).disabled_at, Some(LATER));
-    assert_eq!(updated(&disabled, r#"{"status": "active"}"#).disabled_at, Some(AT));
+    assert_eq!(updated(&disabled_provider, r#"{"status": "active"}"#).disabled_at, Some(AT));
 }
 
 #[test]
 fn provider_gives_no_more_access_than_its_writer_has() {
     let scopes = Permissions::NONE.with(Permission::SettingsWrite).with(Permission::ObservationsRead);
     let few = Caller { scopes, ..admin() };
-    let refused = Err(DomainError::Denied(PermissionDenied::CannotGrant));
+    let expected_refusal = Err(DomainError::Denied(PermissionDenied::CannotGrant));
     let create = |caller: &Caller, rest: &str| {
         let draft = draft(&format!(r#""link_by": "scim_external_id", {rest}"#)).unwrap();
         IdentityProvider::create(ID, draft, None, caller, AT).map(drop)
     };
     let few_scopes = r#""scopes": ["observations:read"]"#;
     assert_eq!(create(&few, few_scopes), Ok(()));
-    assert_eq!(create(&few, r#""scopes": ["observations:read", "observations:write"]"#), refused);
+    assert_eq!(create(&few, r#""scopes": ["observations:read", "observations:write"]"#), expected_refusal);
     let with_admin_sessions = format!(r#"{few_scopes}, "admin_sessions": true"#);
-    assert_eq!(create(&few, &with_admin_sessions), refused);
+    assert_eq!(create(&few, &with_admin_sessions), expected_refusal);
     assert_eq!(create(&admin(), &with_admin_sessions), Ok(()));
     let ending = Caller { expires_at: Some(LATER), ..admin() };
-    assert_eq!(create(&ending, few_scopes), refused, "a provider has no end");
+    assert_eq!(create(&ending, few_scopes), expected_refusal, "a provider has no end");
 }
 
 #[test]
 fn update_that_only_narrows_needs_no_access() {
     let weak = Caller { scopes: Permissions::NONE.with(Permission::SettingsWrite), ..admin() };
     let networks = AllowedNetworks::from_texts(["192.0.2.0/24"]).unwrap();
-    let limited = [
+    let limited_callers = [
         weak,
         Caller { expires_at: Some(LATER.plus_seconds(60)), ..admin() },
         Caller { allowed_networks: networks, ..admin() },
     ];
-    let stored = IdentityProvider { admin_sessions: true, ..active_provider() };
-    let disabled = IdentityProvider { status: Status::Disabled, disabled_at: Some(AT), ..stored.clone() };
-    for caller in &limited {
-        for (stored, text, is_allowed) in [
-            (&stored, r#"{"name": "Entra"}"#, true),
-            (&stored, r#"{"status": "disabled"}"#, true),
-            (&stored, r#"{"scopes": ["employees:read"], "admin_sessions": false}"#, true),
-            (&stored, r#"{"session_lifetime": 300, "scopes_from_token": true}"#, true),
-            (&stored, r#"{"session_lifetime": 86400}"#, false),
-            (&stored, r#"{"audiences": []}"#, false),
-            (&stored, r#"{"client_secret": "other"}"#, false),
-            (&stored, r#"{"link_by": "scim_external_id"}"#, false),
-            (&stored, r#"{"status": "disabled", "audiences": ["b"]}"#, false),
-            (&disabled, r#"{"status": "active"}"#, false),
-            (&disabled, r#"{"email_domains": ["c.example"]}"#, false),
+    let stored_provider = IdentityProvider { admin_sessions: true, ..active_provider() };
+    let disabled_provider =
+        IdentityProvider { status: Status::Disabled, disabled_at: Some(AT), ..stored_provider.clone() };
+    for caller in &limited_callers {
+        for (stored_provider, text, is_allowed) in [
+            (&stored_provider, r#"{"name": "Entra"}"#, true),
+            (&stored_provider, r#"{"status": "disabled"}"#, true),
+            (&stored_provider, r#"{"scopes": ["employees:read"], "admin_sessions": false}"#, true),
+            (&stored_provider, r#"{"session_lifetime": 300, "scopes_from_token": true}"#, true),
+            (&stored_provider, r#"{"session_lifetime": 86400}"#, false),
+            (&stored_provider, r#"{"audiences": []}"#, false),
+            (&stored_provider, r#"{"client_secret": "other"}"#, false),
+            (&stored_provider, r#"{"link_by": "scim_external_id"}"#, false),
+            (&stored_provider, r#"{"status": "disabled", "audiences": ["b"]}"#, false),
+            (&disabled_provider, r#"{"status": "active"}"#, false),
+            (&disabled_provider, r#"{"email_domains": ["c.example"]}"#, false),
         ] {
-            let result = update_as(caller, stored, text);
+            let result = update_as(caller, stored_provider, text);
             let is_denied = result == Err(DomainError::Denied(PermissionDenied::CannotGrant));
             assert_eq!(!is_denied, is_allowed, "{text}");
-            assert!(update_as(&admin(), stored, text).is_ok(), "{text}");
+            assert!(update_as(&admin(), stored_provider, text).is_ok(), "{text}");
         }
     }
 }
 
 #[test]
 fn audit_entry_tells_that_the_secret_changed_and_not_the_secret() {
-    let stored = active_provider();
-    let decision = update_as(&admin(), &stored, r#"{"client_secret": "hush"}"#).unwrap().unwrap();
+    let stored_provider = active_provider();
+    let decision = update_as(&admin(), &stored_provider, r#"{"client_secret": "hush"}"#).unwrap().unwrap();
     assert_eq!(decision.events, [EventType::IdentityProviderUpdated]);
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["client_secret_set"]);
-    let deletion = stored.delete(LATER);
+    let deletion = stored_provider.delete(LATER);
     assert_eq!(
         (deletion.events, deletion.audit.action),
         (vec![EventType::IdentityProviderDeleted], "identity_provider.delete")

@@ -3,7 +3,7 @@
 use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;
 use candor_domain::id::{EmployeeKind, IdentityProviderId, IdentityProviderKind, Kind};
-use candor_domain::identity::{self, IdentityLink, IdentityProvider, LinkDraft, LinkRule, Status};
+use candor_domain::identity::{self, IdentityLink, IdentityLinkDraft, IdentityProvider, LinkRule, Status};
 use candor_service::Services;
 use candor_service::usecases::{identity_links as links, identity_providers as providers};
 use serde_json::{Value, json};
@@ -129,8 +129,9 @@ const LINK: Schema = Schema::new("IdentityLink", answer_of::<IdentityLink>).exam
         "confirmed_at": null, "updated_at": AT,
     })
 });
-const LINK_CREATE: Schema = Schema::new("IdentityLinkCreate", || body_of::<IdentityLink, _>(LinkDraft::read))
-    .example(|| json!({"employee_id": EMPLOYEE_ID, "subject": "00u1"}));
+const LINK_CREATE: Schema =
+    Schema::new("IdentityLinkCreate", || body_of::<IdentityLink, _>(IdentityLinkDraft::read))
+        .example(|| json!({"employee_id": EMPLOYEE_ID, "subject": "00u1"}));
 /// Id in examples.
 const PROVIDER_ID: &str = "idp_01KJPWD6M24DF9HWRAYHFSFV55";
 

@@ -42,23 +42,31 @@ async fn provider_is_created_changed_and_deleted() {
         let secret = world.patch(&path, json!({"client_secret": "8nFq"})).await.json();
         assert_eq!(secret["updated_at"], provider["updated_at"], "an equal secret is no change");
         world.clock.advance_millis(5);
-        let disabled = world.patch(&path, json!({"status": "disabled", "client_secret": null})).await.json();
-        assert_eq!((&disabled["status"], &disabled["client_secret_set"]), (&json!("disabled"), &json!(false)));
-        assert!(disabled["disabled_at"].is_string());
-        let refused = world.patch(&path, json!({"status": "pending"})).await;
-        assert_eq!(refused.refusal(), (409, "conflict".to_owned()));
-        let enabled = world.patch(&path, json!({"status": "active"})).await.json();
-        assert_eq!(enabled["status"], "pending", "nothing is proven");
+        let disabled_provider =
+            world.patch(&path, json!({"status": "disabled", "client_secret": null})).await.json();
+        assert_eq!(
+            (&disabled_provider["status"], &disabled_provider["client_secret_set"]),
+            (&json!("disabled"), &json!(false))
+        );
+        assert!(disabled_provider["disabled_at"].is_string());
+        let refused_response = world.patch(&path, json!({"status": "pending"})).await;
+        assert_eq!(refused_response.refusal(), (409, "conflict".to_owned()));
+        let enabled_provider = world.patch(&path, json!({"status": "active"})).await.json();
+        assert_eq!(enabled_provider["status"], "pending", "nothing is proven");
         assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
         assert_eq!(world.get(&path).await.status, 404);
         let events = world.get("/v1/events?limit=100").await.json();
-        let kinds: Vec<_> = events["data"].as_array().unwrap().iter().map(|event| event["event"].clone()).collect();
-        assert_eq!(kinds, [
-            "identity_provider.created",
-            "identity_provider.updated",
-            "identity_provider.updated",
-            "identity_provider.deleted"
-        ]);
+        let kinds: Vec<_> =
+            events["data"].as_array().unwrap().iter().map(|event| event["event"].clone()).collect();
+        assert_eq!(
+            kinds,
+            [
+                "identity_provider.created",
+                "identity_provider.updated",
+                "identity_provider.updated",
+                "identity_provider.deleted"
+            ]
+        );
         let audit = world.get("/v1/audit-log?filter[action]=identity_provider.delete").await.text();
         assert!(audit.contains("acme.okta.example") && !audit.contains("8nFq"), "{audit}");
     }
@@ -86,25 +94,25 @@ async fn key_with_less_access_than_the_provider_is_403() {
     let scopes = Permissions::NONE.with(Permission::SettingsWrite).with(Permission::EmployeesRead);
     let key = world.key(scopes, AccessLevel::Admin, Environment::Live).await;
     let create_with = async |key: &str, body: Value| world.bare("POST", PATH).key(key).json(&body).send().await;
-    let denied = (403, "permission_denied".to_owned());
-    assert_eq!(create_with(&key, provider_body()).await.refusal(), denied);
+    let expected_refusal = (403, "permission_denied".to_owned());
+    assert_eq!(create_with(&key, provider_body()).await.refusal(), expected_refusal);
     let few = body_with(json!({"scopes": ["employees:read"]}));
     assert_eq!(create_with(&key, few.clone()).await.status, 201);
     let admin_sessions = body_with(json!({"scopes": ["employees:read"], "admin_sessions": true}));
-    assert_eq!(create_with(&key, admin_sessions).await.refusal(), denied);
+    assert_eq!(create_with(&key, admin_sessions).await.refusal(), expected_refusal);
     let path = create(&world).await;
     let employee = world.employee("ada@example.com").await;
-    let ask = async |method: &str, path: &str, body: Value| {
-        world.bare(method, path).key(&key).json(&body).send().await
-    };
-    assert_eq!(ask("PATCH", &path, json!({"audiences": ["api://other"]})).await.refusal(), denied);
+    let ask =
+        async |method: &str, path: &str, body: Value| world.bare(method, path).key(&key).json(&body).send().await;
+    assert_eq!(ask("PATCH", &path, json!({"audiences": ["api://other"]})).await.refusal(), expected_refusal);
     assert_eq!(ask("PATCH", &path, json!({"status": "disabled"})).await.status, 200);
-    assert_eq!(ask("PATCH", &path, json!({"status": "active"})).await.refusal(), denied);
+    assert_eq!(ask("PATCH", &path, json!({"status": "active"})).await.refusal(), expected_refusal);
     let link = json!({"employee_id": employee, "subject": "1"});
-    assert_eq!(ask("POST", &format!("{path}/links"), link).await.refusal(), denied);
-    let ending = json!({"name": "Short", "scopes": ["*"], "access_level": "admin", "expires_at": "2026-03-03T09:00:00Z"});
+    assert_eq!(ask("POST", &format!("{path}/links"), link).await.refusal(), expected_refusal);
+    let ending =
+        json!({"name": "Short", "scopes": ["*"], "access_level": "admin", "expires_at": "2026-03-03T09:00:00Z"});
     let ending = world.post("/v1/api-keys", ending).await.json()["key"].as_str().unwrap().to_owned();
-    assert_eq!(create_with(&ending, few).await.refusal(), denied, "a provider has no end");
+    assert_eq!(create_with(&ending, few).await.refusal(), expected_refusal, "a provider has no end");
 }
 
 #[tokio::test]
@@ -121,38 +129,44 @@ async fn account_is_linked_confirmed_and_unlinked() {
         assert_eq!((first.status, &first.json()["subject"]), (200, &json!("00u1")), "{}", first.text());
         assert_eq!(link(&ada, "00u1").await.json(), first.json(), "{}: again", shared.name);
         for (person, subject) in [(&bo, "00u1"), (&ada, "00u2")] {
-            let refused = link(person, subject).await;
-            assert_eq!(refused.refusal(), (409, "conflict".to_owned()));
-            assert_eq!(refused.json()["error"]["details"][0]["conflicting_id"], json!(ada));
+            let refused_response = link(person, subject).await;
+            assert_eq!(refused_response.refusal(), (409, "conflict".to_owned()));
+            assert_eq!(refused_response.json()["error"]["details"][0]["conflicting_id"], json!(ada));
         }
         let absent = link("emp_00000000000000000000000001", "00u3").await;
         let not_found = ("employee_id".to_owned(), "not_found_in_organization".to_owned());
         assert_eq!((absent.status, absent.problems()), (422, vec![not_found]));
         let person_path = format!("/v1/employees/{ada}");
+        // Entries of one millisecond have no order in the audit log.
+        world.clock.advance_seconds(1);
         world.post(&format!("{person_path}/deactivate"), json!({})).await;
-        let left = ("employee_id".to_owned(), "invalid_state".to_owned());
-        assert_eq!(link(&ada, "00u1").await.problems(), [left]);
+        let expected_problem = ("employee_id".to_owned(), "invalid_state".to_owned());
+        assert_eq!(link(&ada, "00u1").await.problems(), [expected_problem]);
         world.clock.advance_seconds(1);
         world.post(&format!("{person_path}/reactivate"), json!({})).await;
         world.clock.advance_seconds(1);
-        let confirmed = link(&ada, "00u1").await.json();
-        assert!(confirmed["confirmed_at"].is_string(), "{confirmed}");
-        assert_eq!(world.get(&links).await.json()["data"], json!([confirmed]));
+        let confirmed_link = link(&ada, "00u1").await.json();
+        assert!(confirmed_link["confirmed_at"].is_string(), "{confirmed_link}");
+        assert_eq!(world.get(&links).await.json()["data"], json!([confirmed_link]));
         let own = format!("{links}/{ada}");
         assert_eq!(world.ask("DELETE", &own).send().await.status, 204);
         assert_eq!(world.ask("DELETE", &own).send().await.status, 404);
         assert_eq!(world.get(&links).await.json()["data"], json!([]));
         assert_eq!(link(&bo, "00u1").await.status, 200, "the account is free");
         let audit = world.get(&format!("/v1/audit-log?filter[target_id]={ada}")).await.json();
-        let actions: Vec<_> = audit["data"].as_array().unwrap().iter().map(|entry| entry["action"].clone()).collect();
-        assert_eq!(actions, [
-            "employee.unlink_identity",
-            "employee.confirm_identity",
-            "employee.reactivate",
-            "employee.deactivate",
-            "employee.link_identity",
-            "employee.create"
-        ]);
+        let actions: Vec<_> =
+            audit["data"].as_array().unwrap().iter().map(|entry| entry["action"].clone()).collect();
+        assert_eq!(
+            actions,
+            [
+                "employee.unlink_identity",
+                "employee.confirm_identity",
+                "employee.reactivate",
+                "employee.deactivate",
+                "employee.link_identity",
+                "employee.create"
+            ]
+        );
     }
 }
 
@@ -221,8 +235,11 @@ async fn domain_is_proven_for_the_first_provider_until_released() {
             identity_trust::trust_domain(&world.services, organization, domain).await
         };
         let path = create(world).await;
-        let unnamed = trust(world.organization, "other.example").await.unwrap_err();
-        assert!(matches!(unnamed, UntrustedDomain::Refused(DomainRefusal::Unnamed)), "{unnamed:?}");
+        let unnamed_refusal = trust(world.organization, "other.example").await.unwrap_err();
+        assert!(
+            matches!(unnamed_refusal, UntrustedDomain::Refused(DomainRefusal::Unnamed)),
+            "{unnamed_refusal:?}"
+        );
         let first = trust(world.organization, "ACME.example").await.unwrap();
         assert_eq!((first.domain.as_str(), first.is_new), ("acme.example", true), "{}", shared.name);
         assert!(!trust(world.organization, "acme.example").await.unwrap().is_new);
@@ -234,15 +251,20 @@ async fn domain_is_proven_for_the_first_provider_until_released() {
         let key = world.key_of(foreign, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         let foreign_provider = world.bare("POST", PATH).key(&key).json(&provider_body()).send().await;
         assert_eq!(foreign_provider.status, 201, "the domain counts at its proof");
-        let taken = trust(foreign, "acme.example").await.unwrap_err();
-        assert!(matches!(taken, UntrustedDomain::Taken { organization, .. } if organization == world.organization));
-        let released = world.patch(&path, json!({"email_domains": []})).await;
-        assert_eq!(released.json()["domains"], json!([]));
+        let taken_refusal = trust(foreign, "acme.example").await.unwrap_err();
+        assert!(
+            matches!(taken_refusal, UntrustedDomain::Taken { organization, .. } if organization == world.organization)
+        );
+        let released_provider = world.patch(&path, json!({"email_domains": []})).await;
+        assert_eq!(released_provider.json()["domains"], json!([]));
         assert!(trust(foreign, "acme.example").await.unwrap().is_new);
         world.patch(&path, json!({"email_domains": ["acme.example"]})).await;
         assert!(trust(world.organization, "acme.example").await.is_err());
         let foreign_path = format!("{PATH}/{}", foreign_provider.json()["id"].as_str().unwrap());
         assert_eq!(world.bare("DELETE", &foreign_path).key(&key).send().await.status, 204);
-        assert!(trust(world.organization, "acme.example").await.unwrap().is_new, "a deleted provider proves nothing");
+        assert!(
+            trust(world.organization, "acme.example").await.unwrap().is_new,
+            "a deleted provider proves nothing"
+        );
     }
 }

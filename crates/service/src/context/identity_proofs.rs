@@ -37,8 +37,7 @@ pub(crate) fn proof_writes(
     after: Option<&IdentityProvider>,
     at: Timestamp,
 ) -> Vec<Write> {
-    let (ids_before, ids_after) =
-        (before.proof_ids(), after.map(IdentityProvider::proof_ids).unwrap_or_default());
+    let (ids_before, ids_after) = (before.proof_ids(), after.map(IdentityProvider::proof_ids).unwrap_or_default());
     let values: Vec<_> = ids_before.difference(&ids_after).copied().map(SqlValue::from).collect();
     let mut writes = vec![];
     if !values.is_empty() {

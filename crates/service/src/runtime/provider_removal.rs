@@ -35,8 +35,9 @@ pub async fn remove_links(services: &Services, goes_on: impl Fn() -> bool) -> Re
 /// Removes some links of a deleted provider. Returns `true` if there were none, and the removal is complete.
 async fn remove_piece(services: &Services, tenant: Tenant, removal: ProviderRemoval) -> Result<bool, Error> {
     let page = &PageRequest::ALL;
-    let mut links = services.store.page(tenant, identity_links::list(removal.id, IdentityLink::DEFAULT, page)).await?;
-    links.items.extend(services.store.page(tenant, identity_links::removed(removal.id, page)).await?.items);
+    let mut links =
+        services.store.page(tenant, identity_links::list(removal.id, IdentityLink::DEFAULT, page)).await?;
+    links.items.extend(services.store.page(tenant, identity_links::list_removed(removal.id, page)).await?.items);
     let ids: Vec<_> = links.items.iter().map(|link| SqlValue::from(link.id)).collect();
     let is_complete = ids.is_empty();
     let (table, values) = if is_complete {

@@ -2,7 +2,7 @@
 
 use candor_domain::audit::AuditDraft;
 use candor_domain::id::{EmployeeId, IdentityProviderId};
-use candor_domain::identity::{IdentityLink, IdentityProvider, LinkDraft, StoredLinks};
+use candor_domain::identity::{IdentityLink, IdentityLinkDraft, IdentityProvider, StoredLinks};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
@@ -45,7 +45,7 @@ pub async fn put(
     id: IdentityProviderId,
     body: Object,
 ) -> Result<Reply, Error> {
-    let draft = LinkDraft::parse(body);
+    let draft = IdentityLinkDraft::parse(body);
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
         let provider = services.find_stored::<IdentityProvider>(context, id).await?;
@@ -57,7 +57,7 @@ pub async fn put(
         }
         let account = IdentityLink::id_of(id, &draft.subject);
         let link_of_account = services.store.row::<IdentityLink>(tenant, account).await?;
-        let stored = StoredLinks {
+        let stored_links = StoredLinks {
             of_account: link_of_account.as_ref().map(|link| &link.value),
             of_person: link_of_person.as_ref().map(|link| &link.value),
         };
@@ -66,7 +66,7 @@ pub async fn put(
             &provider.value,
             &draft,
             person.map(|person| &person.value),
-            stored,
+            stored_links,
             &context.caller,
             at,
         )?;

@@ -27,7 +27,7 @@ pub struct TrustedDomain {
     pub is_new: bool,
 }
 
-/// Reason why a domain is not trusted.
+/// Reason why a domain is not trusted_domain.
 #[derive(Debug, thiserror::Error)]
 pub enum UntrustedDomain {
     /// No provider, or more than one, has the domain.
@@ -56,11 +56,12 @@ pub async fn trust_domain(
     domain: &str,
 ) -> Result<TrustedDomain, UntrustedDomain> {
     let tenant = Tenant::live(organization);
-    let stored = services.store.row::<Organization>(tenant, organization).await.map_err(Error::from)?;
-    or_not_found(stored)?;
+    let organization_row = services.store.row::<Organization>(tenant, organization).await.map_err(Error::from)?;
+    or_not_found(organization_row)?;
     let plan = async |at: Timestamp| {
-        let stored = services.store.entries(tenant, rows::identity_providers::all()).await.map_err(Error::from)?;
-        let providers: Vec<_> = stored.iter().map(|row| row.value.clone()).collect();
+        let provider_rows =
+            services.store.entries(tenant, rows::identity_providers::all()).await.map_err(Error::from)?;
+        let providers: Vec<_> = provider_rows.iter().map(|row| row.value.clone()).collect();
         let (provider, domain) = IdentityProvider::find_for_domain(&providers, domain)?;
         let values = ProvenValues { domains: [domain.clone()].into(), ..ProvenValues::default() };
         let holders = find_holders(services, &provider.proof_ids_of(&values)).await?;
@@ -68,14 +69,16 @@ pub async fn trust_domain(
             return Err(UntrustedDomain::Taken { organization: holder.organization, provider: *id });
         }
         let decision = provider.prove(tenant, &values, &holders, at).map_err(Error::from)?;
-        let trusted = |is_new| TrustedDomain { domain: domain.clone(), provider: provider.id, is_new };
-        let version = stored.iter().find(|row| row.value.id == provider.id).map(|row| row.version);
-        let (Some(decision), Some(version)) = (decision, version) else { return Ok(Attempt::Done(trusted(false))) };
+        let trusted_domain = |is_new| TrustedDomain { domain: domain.clone(), provider: provider.id, is_new };
+        let version = provider_rows.iter().find(|row| row.value.id == provider.id).map(|row| row.version);
+        let (Some(decision), Some(version)) = (decision, version) else {
+            return Ok(Attempt::Done(trusted_domain(false)));
+        };
         let events = services.events(&decision.events, &render(&decision.state)?, at);
         let proofs = proof_writes(provider, Some(&decision.state), at);
         let mut change = services.change_of_system(tenant, OPERATOR, decision, events, version, at).await?;
         change.writes.extend(proofs);
-        Ok(Attempt::Commit(tenant, Box::new(change), trusted(true)))
+        Ok(Attempt::Commit(tenant, Box::new(change), trusted_domain(true)))
     };
     services.retry(plan).await
 }

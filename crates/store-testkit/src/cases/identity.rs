@@ -3,8 +3,8 @@
 use candor_domain::identity::{EmailDomain, IdentityLink, IdentityProof, IdentityProvider, ProvableValue};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::Bounds;
-use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Versioned, Write};
 use candor_port_storage::erasing::ErasureChange;
+use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Versioned, Write};
 use candor_tables::flat::{SqlValue, Stored};
 use candor_tables::read::ID;
 use candor_tables::rows;
@@ -27,7 +27,8 @@ async fn identity_provider_round_trips(world: CaseContext) {
     let CaseContext { make, store, tenant, .. } = &world;
     for text in TEXTS {
         let provider = make.identity_provider();
-        let domain = EmailDomain { txt_record: text.to_owned(), ..EmailDomain::new(provider.id, text.to_owned()) };
+        let domain =
+            EmailDomain { txt_record: text.to_owned(), ..EmailDomain::new(tenant.organization, text.to_owned()) };
         let provider = IdentityProvider {
             name: text.to_owned(),
             client_id: text.to_owned(),
@@ -99,17 +100,17 @@ async fn account_and_person_have_one_link_of_a_provider(world: CaseContext) {
     let same_person = world.try_save(Write::put(&Row::new(link(providers[0], ada, "3")))).await;
     assert!(matches!(same_person, Err(CommitError::Taken(Unique::IdentityLinkPerson))), "{same_person:?}");
     let key = IdentityLink::person_key(providers[0], ada);
-    let linked = async || store.row_by(*tenant, rows::identity_links::BY_PERSON, key.clone()).await.unwrap();
-    assert_eq!(linked().await.map(|row| row.value.id), Some(first.id));
+    let find_linked = async || store.row_by(*tenant, rows::identity_links::BY_PERSON, key.clone()).await.unwrap();
+    assert_eq!(find_linked().await.map(|row| row.value.id), Some(first.id));
     let removed_at = Some(make.tick());
     let removed_link = IdentityLink { removed_at, tokens_after: removed_at, ..first.clone() };
     world.save(vec![Write::put(&Row::at_version(removed_link.clone(), Version::FIRST))]).await;
-    assert_eq!(linked().await, None);
+    assert_eq!(find_linked().await, None);
     world.save(vec![Write::put(&Row::new(link(providers[0], ada, "3")))]).await;
     let page = PageRequest::ALL;
     let count = async |list| store.page(*tenant, list).await.unwrap().items.len();
     assert_eq!(count(rows::identity_links::list(providers[0], IdentityLink::DEFAULT, &page)).await, 2);
-    assert_eq!(count(rows::identity_links::removed(providers[0], &page)).await, 1);
+    assert_eq!(count(rows::identity_links::list_removed(providers[0], &page)).await, 1);
     assert_eq!(count(rows::identity_links::of_person(ada, &page)).await, 3);
     let elsewhere = world.in_other_tenant();
     let foreign_links = store.page(elsewhere.tenant, rows::identity_links::of_person(ada, &page)).await.unwrap();

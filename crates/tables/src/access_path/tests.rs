@@ -125,7 +125,7 @@ fn provider_lists_have_an_index() {
     assert_eq!(slow::<IdentityProvider>(|sort| rows::identity_providers::list(CHANGED, sort, &PAGE)), none);
     let provider = Id::from_bytes([4; 16]);
     assert_eq!(slow::<IdentityLink>(|sort| rows::identity_links::list(provider, sort, &PAGE)), none);
-    assert!(is_answered(&rows::identity_links::removed(provider, &PAGE)));
+    assert!(is_answered(&rows::identity_links::list_removed(provider, &PAGE)));
     assert!(is_answered(&rows::identity_links::of_person(someone(), &PAGE)));
     for kind in [None, Some(IssueKind::ManagerPending)] {
         let filter = IssueFilter { resolved: Resolved::All, kind };

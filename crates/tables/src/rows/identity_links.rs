@@ -69,7 +69,7 @@ pub fn list(provider: IdentityProviderId, sort: Sort, page: &PageRequest) -> Typ
 
 /// List of the removed links of a provider.
 #[must_use]
-pub fn removed(provider: IdentityProviderId, page: &PageRequest) -> TypedListing<IdentityLink> {
+pub fn list_removed(provider: IdentityProviderId, page: &PageRequest) -> TypedListing<IdentityLink> {
     of_provider(provider, true, IdentityLink::DEFAULT, page)
 }
 

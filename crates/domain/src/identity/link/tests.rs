@@ -5,18 +5,18 @@ use crate::people::tests::employee;
 
 const SUBJECT_TEXT: &str = "00u1";
 
-fn draft(person: &Employee) -> LinkDraft {
+fn draft(person: &Employee) -> IdentityLinkDraft {
     let body = format!(r#"{{"employee_id": "{}", "subject": "{SUBJECT_TEXT}"}}"#, person.id);
-    LinkDraft::parse(serde_json::from_str(&body).unwrap()).unwrap()
+    IdentityLinkDraft::parse(serde_json::from_str(&body).unwrap()).unwrap()
 }
 
 fn link(
     person: &Employee,
-    stored: StoredLinks<'_>,
+    first_link: StoredLinks<'_>,
     caller: &Caller,
 ) -> Result<Option<(IdentityLink, AuditDraft)>, DomainError> {
     let provider = provider(r#""link_by": "scim_external_id""#);
-    IdentityLink::create(&provider, &draft(person), Some(person), stored, caller, LATER)
+    IdentityLink::create(&provider, &draft(person), Some(person), first_link, caller, LATER)
 }
 
 fn linked(person: &Employee) -> IdentityLink {
@@ -29,23 +29,24 @@ fn linked(person: &Employee) -> IdentityLink {
 #[test]
 fn link_that_serves_is_left_alone() {
     let person = Employee { returned_at: Some(AT), ..employee(1) };
-    let stored = linked(&person);
-    let again = link(&person, StoredLinks { of_account: Some(&stored), of_person: Some(&stored) }, &admin());
-    assert_eq!(again, Ok(None));
+    let first_link = linked(&person);
+    let second_result =
+        link(&person, StoredLinks { of_account: Some(&first_link), of_person: Some(&first_link) }, &admin());
+    assert_eq!(second_result, Ok(None));
 }
 
 #[test]
 fn link_of_a_returned_person_serves_when_confirmed() {
-    let stored = linked(&employee(1));
+    let first_link = linked(&employee(1));
     let person = Employee { returned_at: Some(LATER.plus_seconds(5)), ..employee(1) };
-    assert!(stored.needs_confirmation(person.returned_at) && !stored.needs_confirmation(Some(AT)));
-    let links = StoredLinks { of_account: Some(&stored), of_person: Some(&stored) };
+    assert!(first_link.needs_confirmation(person.returned_at) && !first_link.needs_confirmation(Some(AT)));
+    let links = StoredLinks { of_account: Some(&first_link), of_person: Some(&first_link) };
     let provider = provider(r#""link_by": "scim_external_id""#);
     let now = LATER.plus_seconds(9);
     let (confirmed_link, audit) =
         IdentityLink::create(&provider, &draft(&person), Some(&person), links, &admin(), now).unwrap().unwrap();
     assert_eq!((audit.action, confirmed_link.confirmed_at), ("employee.confirm_identity", Some(now)));
-    assert_eq!(confirmed_link.created_at, stored.created_at);
+    assert_eq!(confirmed_link.created_at, first_link.created_at);
     assert!(!confirmed_link.needs_confirmation(person.returned_at));
     assert!(confirmed_link.needs_confirmation(Some(now.plus_seconds(1))), "the person left and came back again");
 }
@@ -58,11 +59,14 @@ fn removed_link_keeps_refusing_older_tokens() {
     assert_eq!((removed_link.removed_at, removed_link.tokens_after), (Some(now), Some(now)));
     assert_eq!(audit.action, "employee.unlink_identity");
     let other = employee(2);
-    let (again, _) =
+    let (second_result, _) =
         link(&other, StoredLinks { of_account: Some(&removed_link), of_person: None }, &admin()).unwrap().unwrap();
-    assert_eq!((again.id, again.employee_id, again.removed_at), (removed_link.id, other.id, None));
-    assert_eq!(again.tokens_after, Some(now), "also for another person");
-    assert!(again.created_at > removed_link.updated_at);
+    assert_eq!(
+        (second_result.id, second_result.employee_id, second_result.removed_at),
+        (removed_link.id, other.id, None)
+    );
+    assert_eq!(second_result.tokens_after, Some(now), "also for another person");
+    assert!(second_result.created_at > removed_link.updated_at);
 }
 
 #[test]
@@ -92,11 +96,11 @@ fn link_needs_a_present_person_and_the_access_of_the_provider() {
     let none = StoredLinks::default();
     let absent = IdentityLink::create(&provider, &draft(&former), None, none, &admin(), LATER).map(drop);
     assert_eq!(code(absent), Code::NotFoundInOrganization);
-    let invited = Employee { status: Status::PendingInvite, ..employee(1) };
-    assert!(link(&invited, none, &admin()).is_ok());
+    let invited_person = Employee { status: Status::PendingInvite, ..employee(1) };
+    assert!(link(&invited_person, none, &admin()).is_ok());
     let weak = Caller { scopes: Permissions::NONE.with(Permission::SettingsWrite), ..admin() };
-    let denied = Err(DomainError::Denied(PermissionDenied::CannotGrant));
-    assert_eq!(link(&invited, none, &weak), denied);
+    let expected_refusal = Err(DomainError::Denied(PermissionDenied::CannotGrant));
+    assert_eq!(link(&invited_person, none, &weak), expected_refusal);
 }
 
 #[test]

@@ -22,7 +22,8 @@ fn values(domains: &[&str], audiences: &[&str]) -> ProvenValues {
 fn proof_of_a_domain_leaves_the_status() {
     let provider = unproven_provider();
     let none = BTreeMap::new();
-    let decision = provider.prove(TENANT, &values(&["a.example", "c.example"], &[]), &none, LATER).unwrap().unwrap();
+    let decision =
+        provider.prove(TENANT, &values(&["a.example", "c.example"], &[]), &none, LATER).unwrap().unwrap();
     assert_eq!((decision.audit.action, decision.state.status), ("identity_provider.prove", Status::Pending));
     assert_eq!(decision.events, [EventType::IdentityProviderUpdated]);
     assert_eq!(decision.state.domains.iter().map(|entry| entry.is_proven).collect::<Vec<_>>(), [true, false]);
@@ -35,12 +36,13 @@ fn proof_of_a_domain_leaves_the_status() {
 fn proven_audience_or_client_id_activates_a_pending_provider() {
     let none = BTreeMap::new();
     let pending = unproven_provider();
-    let disabled = IdentityProvider { status: Status::Disabled, disabled_at: Some(AT), ..pending.clone() };
+    let disabled_provider =
+        IdentityProvider { status: Status::Disabled, disabled_at: Some(AT), ..pending.clone() };
     for (provider, audience, wanted) in [
         (&pending, "0oa1", Some(Status::Active)),
         (&pending, "api://candor", Some(Status::Active)),
         (&pending, "api://foreign", None),
-        (&disabled, "0oa1", Some(Status::Disabled)),
+        (&disabled_provider, "0oa1", Some(Status::Disabled)),
     ] {
         let decision = provider.prove(TENANT, &values(&[], &[audience]), &none, LATER).unwrap();
         assert_eq!(decision.as_ref().map(|decision| decision.state.status), wanted, "{audience}");
@@ -62,8 +64,7 @@ fn value_of_another_provider_is_a_conflict() {
     ] {
         for (tenant, visible_id) in [(TENANT, Some(OTHER.to_string())), (OTHER_TENANT, None)] {
             let holders = BTreeMap::from([(value.proof_id(), (tenant, OTHER))]);
-            let DomainError::Conflict(conflict) =
-                provider.prove(TENANT, &values, &holders, LATER).unwrap_err()
+            let DomainError::Conflict(conflict) = provider.prove(TENANT, &values, &holders, LATER).unwrap_err()
             else {
                 panic!("{field}");
             };
@@ -86,13 +87,14 @@ fn audience_is_unique_for_its_issuer_alone() {
 fn operator_trusts_a_domain_of_exactly_one_provider() {
     let provider = unproven_provider();
     let one = [provider.clone(), IdentityProvider { email_domains: vec![], ..provider.clone() }];
-    let found = IdentityProvider::find_for_domain(&one, "A.Example").map(|(provider, domain)| (provider.id, domain));
-    assert_eq!(found, Ok((provider.id, "a.example".to_owned())));
+    let named_provider =
+        IdentityProvider::find_for_domain(&one, "A.Example").map(|(provider, domain)| (provider.id, domain));
+    assert_eq!(named_provider, Ok((provider.id, "a.example".to_owned())));
     assert_eq!(IdentityProvider::find_for_domain(&one, "c.example").err(), Some(DomainRefusal::Unnamed));
     let several = [provider.clone(), provider.clone()];
     let refusal = IdentityProvider::find_for_domain(&several, "a.example").err();
     assert_eq!(refusal, Some(DomainRefusal::Ambiguous(vec![provider.id, provider.id])));
-    let malformed = IdentityProvider::find_for_domain(&one, "gmail.com").err();
-    assert!(matches!(malformed, Some(DomainRefusal::Malformed(_))), "{malformed:?}");
+    let malformed_refusal = IdentityProvider::find_for_domain(&one, "gmail.com").err();
+    assert!(matches!(malformed_refusal, Some(DomainRefusal::Malformed(_))), "{malformed_refusal:?}");
     assert_eq!(admin().tenant, TENANT);
 }
