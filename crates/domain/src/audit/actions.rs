@@ -1,8 +1,15 @@
 //! All actions of the audit log, which screens offer as a filter, and the creation of entries.
 
-use super::{Actor, AuditDraft, AuditEntry, Origin};
+use super::{Actor, AuditDraft, AuditEntry, Change, Origin};
+use crate::decision::Resource;
 use crate::id::AuditId;
+use crate::json::Value;
+use crate::people::Employee;
+use crate::text::address_key;
 use crate::time::Timestamp;
+
+/// Member of a person with the address.
+const ADDRESS: &str = "email";
 
 /// Actions that entries can have, in the order of their names.
 pub const ACTIONS: &[&str] = &[
@@ -37,6 +44,7 @@ pub const ACTIONS: &[&str] = &[
     "department.restore",
     "department.update",
     "employee.accept_invitation",
+    "employee.change_sign_in_address",
     "employee.confirm_identity",
     "employee.create",
     "employee.deactivate",
@@ -134,13 +142,74 @@ impl AuditDraft {
     }
 }
 
+impl AuditEntry {
+    /// Returns `true` if the entry tells of another mailbox of a person, by which the person may sign in (decision B9).
+    #[must_use]
+    pub fn changes_sign_in_address(&self) -> bool {
+        let is_of_person = self.target.kind == Employee::NAME && self.action != "employee.erase";
+        let has_other_mailbox = |change: &Change| match (&change.from, &change.to) {
+            (Value::Text(from), Value::Text(to)) => address_key(from) != address_key(to),
+            _ => false,
+        };
+        is_of_person && self.changes.get(ADDRESS).is_some_and(has_other_mailbox)
+    }
+
+    /// Returns the entry that tells of another address alone, beside this one.
+    #[must_use]
+    pub fn of_sign_in_address(&self, id: AuditId) -> Self {
+        let mut entry = self.without_values();
+        entry.id = id;
+        "employee.change_sign_in_address".clone_into(&mut entry.action);
+        entry
+            .changes
+            .extend(self.changes.get_key_value(ADDRESS).map(|(name, change)| (name.clone(), change.clone())));
+        entry
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::Target;
     use super::*;
 
     #[test]
     fn actions_are_sorted_and_distinct() {
         assert!(ACTIONS.is_sorted_by(|one, next| one < next));
         assert!(ACTIONS.iter().all(|action| action.split('.').count() == 2));
+    }
+
+    #[test]
+    fn another_mailbox_has_an_entry_of_its_own() {
+        let entry = |kind: &str, action: &str, from: &str, to: &str| {
+            let draft = AuditDraft {
+                action: "employee.update",
+                target: Target { kind: kind.to_owned(), id: "emp_1".to_owned() },
+                changes: [
+                    ("email".to_owned(), Change::new(&from, &to)),
+                    ("job_title".to_owned(), Change::new(&"a", &"b")),
+                ]
+                .into(),
+                comment: Some("x".to_owned()),
+            };
+            let id = AuditId::from_bytes([1; 16]);
+            let actor = Actor::system("test");
+            let entry = draft.into_entry(id, Timestamp::from_millis(1), actor, None, Origin::default());
+            AuditEntry { action: action.to_owned(), ..entry }
+        };
+        let (ada, eve) = ("ada@example.com", "eve@example.com");
+        for (entry, wanted) in [
+            (entry("employee", "employee.update", ada, eve), true),
+            (entry("employee", "employee.rehire", ada, eve), true),
+            (entry("employee", "employee.update", ada, "Ada@EXAMPLE.com"), false),
+            (entry("employee", "employee.erase", ada, eve), false),
+            (entry("invitation", "invitation.mail", ada, eve), false),
+        ] {
+            assert_eq!(entry.changes_sign_in_address(), wanted, "{entry:?}");
+        }
+        let update = entry("employee", "employee.update", ada, eve);
+        let own_entry = update.of_sign_in_address(AuditId::from_bytes([2; 16]));
+        assert_eq!((own_entry.action.as_str(), own_entry.comment), ("employee.change_sign_in_address", None));
+        assert_eq!(own_entry.changes, [("email".to_owned(), Change::new(&ada, &eve))].into());
+        assert_eq!((own_entry.target, own_entry.actor), (update.target, update.actor));
     }
 }

@@ -127,6 +127,10 @@ impl Services {
         for event in &mut change.events {
             event.request_id.clone_from(&change.audit.request_id);
         }
+        let address_changes = change.audit_entries().filter(|entry| entry.changes_sign_in_address());
+        let address_entries: Vec<_> =
+            address_changes.map(|entry| entry.of_sign_in_address(self.id(entry.occurred_at))).collect();
+        change.more_audit.extend(address_entries);
         let hand_over = self.deliveries.prepare(tenant, &mut change);
         let wakes_mailer = change.wakes(BackgroundWorker::Mail);
         let (rows, events) = (change.writes.len(), change.events.len());
