@@ -15,6 +15,7 @@ pub mod token_response;
 
 mod body;
 mod change;
+mod check;
 mod email_domain;
 mod link;
 mod proof;
@@ -25,6 +26,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 pub use body::{Draft, Patch};
 pub use change::MAX_PROVIDERS;
+pub use check::{parse_check, read_check};
 pub use email_domain::{DOMAIN_CHARS, EmailDomain, PUBLIC_MAILBOXES, VERIFICATION_PREFIX};
 pub use link::{IdentityLink, IdentityLinkDraft, ProviderRemoval, StoredLinks};
 

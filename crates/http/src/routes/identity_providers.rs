@@ -3,8 +3,11 @@
 use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;
 use candor_domain::id::{EmployeeKind, IdentityProviderId, IdentityProviderKind, Kind};
-use candor_domain::identity::{self, IdentityLink, IdentityLinkDraft, IdentityProvider, LinkRule, Status};
+use candor_domain::identity::{
+    self, IdentityLink, IdentityLinkDraft, IdentityProvider, LinkRule, Status, read_check,
+};
 use candor_service::Services;
+use candor_service::usecases::identity_check::{self, IdentityCheck};
 use candor_service::usecases::{identity_links as links, identity_providers as providers};
 use serde_json::{Value, json};
 
@@ -12,7 +15,7 @@ use crate::request::AuthenticatedRequest;
 use crate::route::{EventFamily, Route, RouteGroup, Work};
 use crate::schema::shapes::Member;
 use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
+use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource};
 
 const READER: Access = Access::organization_admin(Permission::SettingsRead).live_only();
 const ADMIN: Access = Access::organization_admin(Permission::SettingsWrite).live_only();
@@ -46,6 +49,16 @@ const ROUTES: &[Route] = &[
     Route::delete("/identity-providers/{id}", ADMIN, remove)
         .with_name("deleteIdentityProvider", "Delete an identity provider")
         .description("Deletes an identity provider permanently, with its links."),
+    Route::post("/identity-providers/{id}/check", ADMIN, check)
+        .with_name("checkIdentityProvider", "Check an identity provider")
+        .description(
+            "Fetches the discovery document and the keys of the provider and the TXT records of its domains, and records \
+             what these and the token prove. Problems are part of the answer. 409 for a value that another provider has \
+             proven.",
+        )
+        .may_take(&CHECK)
+        .has_no_dry_run()
+        .answers(&CHECKED),
     Route::get("/identity-providers/{id}/links", READER, list_links)
         .with_name("listIdentityLinks", "List the accounts of an identity provider")
         .description("Lists the accounts of the provider with the people that they sign in as, newest first.")
@@ -97,6 +110,10 @@ fn remove<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
     Box::pin(async move { providers::remove(services, &request.context, request.id()?).await })
 }
 
+fn check<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { identity_check::check(services, &request.context, request.id()?, request.body).await })
+}
+
 fn list_links<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { links::list(services, &request.context, request.id()?, request.params).await })
 }
@@ -123,6 +140,13 @@ const PROVIDER_UPDATE: Schema =
     Schema::new("IdentityProviderUpdate", || body_of::<IdentityProvider, _>(identity::Patch::read))
         .example(|| json!({"session_lifetime": 3_600, "status": "disabled"}));
 
+const CHECK: Schema = Schema::new("IdentityProviderCheck", || body(read_check))
+    .example(|| json!({"token": "eyJhbGciOiJSUzI1NiJ9…"}));
+const CHECKED: Schema = Schema::new("IdentityProviderChecked", answer_of::<IdentityCheck>)
+    .example(|| {
+        json!({"ok": true, "problems": [], "issuer": "https://acme.okta.example", "keys": 2, "proven": ["acme.example"]})
+    })
+    .outcome("Result of the check.");
 const LINK: Schema = Schema::new("IdentityLink", answer_of::<IdentityLink>).example(|| {
     json!({
         "identity_provider_id": PROVIDER_ID, "employee_id": EMPLOYEE_ID, "subject": "00u1", "created_at": AT,

@@ -122,8 +122,10 @@ async fn key_with_exactly_the_required_access_is_admitted() {
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
         let scopes = sufficient_scopes(route);
-        // Creating or rotating a key requires the permissions that the key gets.
-        let grants = ["api-keys", "portal-links"].iter().any(|family| resources.path(route).contains(family));
+        // Creating or rotating a key, and changing a provider, requires the permissions that these give.
+        let grants = ["api-keys", "portal-links", "identity-providers"]
+            .iter()
+            .any(|family| resources.path(route).contains(family));
         let scopes = if grants { Permissions::ALL } else { scopes };
         let level = if is_for_admins(route) { AccessLevel::Admin } else { AccessLevel::Standard };
         let key = world.key(scopes, level, environment(route)).await;

@@ -41,8 +41,9 @@ const STAYS: [(&str, &str); 18] = [
     ("updateWebhook", "a setting of the organization"),
 ];
 /// Other routes that take no text to erase here, each with the reason.
-const OTHERS: [(&str, &str); 2] = [
+const OTHERS: [(&str, &str); 3] = [
     ("acceptInvitation", "a token, of which only a digest is stored"),
+    ("checkIdentityProvider", "a token, which is not stored"),
     ("setLegalHold", "a held person cannot be erased; the reason names no person"),
 ];
 

@@ -28,6 +28,7 @@ mod framing;
 mod headers;
 mod hostile;
 mod idempotency;
+mod identity_check;
 mod identity_providers;
 mod invitation_page;
 mod isolation;

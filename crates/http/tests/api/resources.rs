@@ -42,10 +42,7 @@ impl Resources {
         let api_key = create("/v1/api-keys", json!({"name": "Other", "scopes": ["employees:read"]})).await;
         let connector = create("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
         let issue = connectors::open_issue(world, key, &connector).await;
-        let provider = create("/v1/identity-providers", provider_body()).await;
-        let links = format!("/v1/identity-providers/{provider}/links");
-        let link = json!({"employee_id": invited_person, "subject": "00u1"});
-        assert_eq!(world.bare("POST", &links).key(key).json(&link).send().await.status, 200);
+        let provider = linked_provider(world, key, &invited_person).await;
         let people = json!({"title": "The second quarter", "participant_ids": [employee, invited_person]});
         let conversation = create("/v1/conversations", people).await;
         let messages = format!("/v1/conversations/{conversation}/messages");
@@ -191,6 +188,7 @@ impl Resources {
             "ConnectorUpdate" => json!({"brake": {"percent": 30}}),
             "IdentityProviderCreate" => provider_body(),
             "IdentityLinkCreate" => json!({"employee_id": employee, "subject": "00u2"}),
+            "IdentityProviderCheck" => json!({}),
             "IdentityProviderUpdate" => json!({"name": "Another", "session_lifetime": 900}),
             "WebhookCreate" => json!({"url": "https://another.example/", "event_types": ["*"]}),
             "WebhookUpdate" => json!({"url": "https://another.example/"}),
@@ -203,6 +201,18 @@ impl Resources {
             other => panic!("{other} has no body here"),
         })
     }
+}
+
+/// Creates an identity provider with the account of a person, and returns its id.
+async fn linked_provider(world: &TestApi, key: &str, person: &str) -> String {
+    let provider =
+        world.bare("POST", "/v1/identity-providers").key(key).json(&provider_body()).send().await.json();
+    let id = provider["id"].as_str().unwrap().to_owned();
+    let link = json!({"employee_id": person, "subject": "00u1"});
+    let response =
+        world.bare("POST", &format!("/v1/identity-providers/{id}/links")).key(key).json(&link).send().await;
+    assert_eq!(response.status, 200, "{}", response.text());
+    id
 }
 
 /// Returns the body of an identity provider.

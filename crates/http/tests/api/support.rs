@@ -27,6 +27,7 @@ use candor_service::{ServiceSettings, Services};
 use candor_test_postgres::TestDatabase;
 use serde_json::Value;
 
+use crate::identity_check::Providers;
 use crate::receivers::{self, Receivers};
 use crate::{documented, stores};
 
@@ -47,6 +48,7 @@ pub(crate) struct TestApi {
     pub(crate) services: Arc<Services>,
     pub(crate) readiness: Readiness,
     pub(crate) receivers: Arc<Receivers>,
+    pub(crate) providers: Arc<Providers>,
     pub(crate) organization: OrganizationId,
     /// A live key with all permissions.
     pub(crate) admin: String,
@@ -103,8 +105,10 @@ impl TestApi {
         let (clock, ids) = (Arc::new(ManualClock::starting_at(START)), Arc::new(SeededIds::new(1)));
         let vault = Vault::parse(&vault::generate(&*ids).unwrap()).unwrap();
         let receivers = Arc::new(Receivers::default());
-        let services =
-            Arc::new(Services::new(store, clock.clone(), ids, vault, receivers.clone(), service_settings));
+        let providers = Arc::new(Providers::default());
+        let mut services = Services::new(store, clock.clone(), ids, vault, receivers.clone(), service_settings);
+        services.identity_transport = Arc::clone(&providers) as _;
+        let services = Arc::new(services);
         let readiness = Readiness::new_unready();
         readiness.set_ready();
         let api = Arc::new(Api::new(Arc::clone(&services), settings, readiness.clone()));
@@ -121,7 +125,7 @@ impl TestApi {
         let organization = operator::create_organization(&services, "Example").await.unwrap();
         let admin = String::new();
         let mut world =
-            Self { clock, services, readiness, receivers, organization, admin, serve, _database: None };
+            Self { clock, services, readiness, receivers, providers, organization, admin, serve, _database: None };
         world.admin = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         world
     }

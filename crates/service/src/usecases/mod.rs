@@ -12,6 +12,7 @@ pub mod erasure_ledger;
 pub mod erasures;
 pub mod events;
 pub mod exports;
+pub mod identity_check;
 pub mod identity_links;
 pub mod identity_providers;
 pub mod identity_trust;

@@ -40,6 +40,7 @@ fn every_write_has_a_response_to_dry_runs() {
     impossible.sort_unstable();
     let expected_operations = [
         "acceptInvitation",
+        "checkIdentityProvider",
         "exchangePortalLink",
         "inviteEmployee",
         "redeliver",

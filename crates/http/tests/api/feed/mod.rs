@@ -15,10 +15,16 @@ use crate::support::TestApi;
 /// Families whose writes fire no events: they describe the integration or one reader, not the data (§6.2.1).
 const WITHOUT_EVENTS: [&str; 4] = ["webhooks", "api-keys", "portal-links", "notifications"];
 
-/// Other writes whose examples fire no event, each with the reason.
-const SILENT: [(&str, &str); 4] = [
+/// Other writes that fire nothing when they run alone, each with the reason.
+const SILENT: [(&str, &str); 7] = [
     ("acceptInvitation", "the token is unknown here; `invitation_fires_an_event_for_each_step` covers it"),
-    ("releaseEmployees", "no person is managed here; each released person fires `employee.updated`"),
+    (
+        "checkIdentityProvider",
+        "nothing is proven here; `check_proves_domains_by_records_and_audiences_by_tokens` covers it",
+    ),
+    ("linkIdentity", "an account describes the sign-in, not the data"),
+    ("unlinkIdentity", "an account describes the sign-in, not the data"),
+    ("releaseEmployees", "no person is managed here; each released one fires `employee.updated`"),
     ("resetTestData", "removes the events too"),
     ("resolveSyncIssue", "an issue describes the integration, not the data"),
 ];

@@ -63,6 +63,7 @@ fn fields(route: &Route) -> &'static [&'static str] {
         }
         "departments" | "organization" => &["name"],
         "connectors" => &["brake"],
+        "identity-providers" => &["name", "session_lifetime", "email_domains", "audiences"],
         other => panic!("{other} needs its fields here"),
     }
 }

@@ -1,0 +1,131 @@
+//! Checks of identity providers: what an admin posts, and what the evidence proves (decision B9).
+
+use super::claims::TokenRules;
+use super::evidence::ProviderEvidence;
+use super::token::MAX_TOKEN_BYTES;
+use super::{IdentityProvider, ProvenValues};
+use crate::fields::Fields;
+use crate::json::Object;
+use crate::problem::ValidationErrors;
+use crate::rule::{self, Field, Text};
+use crate::secret::Secret;
+
+const TOKEN: Field<Text> = Field::with_about(
+    "token",
+    rule::text(1..=MAX_TOKEN_BYTES),
+    "A token of the provider: a bearer token proves its audiences, an ID token the client id of a public client. It is \
+     not stored. Without it, only domains are proven.",
+);
+
+/// Reads the fields of a check. Returns the token.
+pub fn read_check(fields: &mut Fields) -> Option<Secret> {
+    fields.optional(&TOKEN).map(Secret::new)
+}
+
+/// Reads the body of a check. Returns the token.
+///
+/// # Errors
+/// Returns every invalid field.
+pub fn parse_check(body: Object) -> Result<Option<Secret>, ValidationErrors> {
+    let mut fields = Fields::new(body);
+    let token = read_check(&mut fields);
+    fields.finish(Some(token))
+}
+
+impl IdentityProvider {
+    /// Returns the settings that tokens of the provider must match.
+    #[must_use]
+    pub fn token_rules(&self) -> TokenRules {
+        TokenRules {
+            issuer: self.issuer.clone(),
+            client_id: self.client_id.clone(),
+            audiences: self.audiences.clone(),
+            authorized_parties: self.authorized_parties.clone(),
+            required_acr: self.required_acr.clone(),
+            subject_claim: self.subject_claim.clone(),
+            session_lifetime: self.session_lifetime,
+        }
+    }
+
+    /// Returns `true` if the client has no secret, so that an ID token proves its id.
+    #[must_use]
+    pub const fn is_public_client(&self) -> bool {
+        self.client_secret.is_none()
+    }
+
+    /// Returns the domains that are not proven, whose TXT records a check reads.
+    pub fn unproven_domains(&self) -> impl Iterator<Item = &str> {
+        self.domains.iter().filter(|entry| !entry.is_proven).map(|entry| entry.domain.as_str())
+    }
+
+    /// Returns the values of the provider that the evidence proves, and adds a problem for each domain whose records
+    /// lack the one that proves it.
+    #[must_use]
+    pub fn judge(&self, evidence: &mut ProviderEvidence) -> ProvenValues {
+        let mut values = ProvenValues::default();
+        let mut problems = vec![];
+        for entry in self.domains.iter().filter(|entry| !entry.is_proven) {
+            let records = evidence.records.iter().find(|(domain, _)| *domain == entry.domain);
+            match records {
+                Some((_, texts)) if texts.iter().any(|text| text.trim() == entry.txt_record) => {
+                    values.domains.insert(entry.domain.clone());
+                }
+                Some(_) => problems.push(format!("{}: no TXT record is {}", entry.domain, entry.txt_record)),
+                // The name server did not answer, which is a problem already.
+                None => {}
+            }
+        }
+        evidence.problems.append(&mut problems);
+        if let Some(proof) = &evidence.token {
+            values.audiences.extend(proof.audiences.iter().cloned());
+            values.audiences.extend(proof.has_client_id.then(|| self.client_id.clone()));
+        }
+        values
+    }
+
+    /// Returns all values that are proven, domains first.
+    #[must_use]
+    pub fn proven_values(&self) -> Vec<String> {
+        let domains = self.domains.iter().filter(|entry| entry.is_proven).map(|entry| entry.domain.clone());
+        domains.chain(self.proven_audiences.iter().cloned()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::claims::TokenProof;
+    use super::super::tests::provider;
+    use super::*;
+
+    #[test]
+    fn evidence_proves_only_values_of_the_provider() {
+        let provider = provider(
+            r#""link_by": "verified_email", "email_domains": ["a.example", "b.example", "c.example"],
+               "audiences": ["api://candor"]"#,
+        );
+        let record = |index: usize| provider.domains[index].txt_record.clone();
+        let other = "v=spf1 -all".to_owned();
+        let mut evidence = ProviderEvidence {
+            records: vec![
+                ("a.example".to_owned(), vec![other.clone(), format!("{} ", record(0))]),
+                ("b.example".to_owned(), vec![record(0), other]),
+                ("z.example".to_owned(), vec![record(1)]),
+            ],
+            token: Some(TokenProof { has_client_id: true, audiences: vec!["api://candor".to_owned()] }),
+            ..ProviderEvidence::default()
+        };
+        let values = provider.judge(&mut evidence);
+        assert_eq!(values.domains.into_iter().collect::<Vec<_>>(), ["a.example"]);
+        assert_eq!(values.audiences.into_iter().collect::<Vec<_>>(), ["0oa1", "api://candor"]);
+        assert_eq!(evidence.problems, [format!("b.example: no TXT record is {}", record(1))]);
+    }
+
+    #[test]
+    fn body_of_a_check_is_optional_and_its_token_bounded() {
+        let parse = |text: &str| parse_check(serde_json::from_str(text).unwrap());
+        assert_eq!(parse("{}"), Ok(None));
+        assert_eq!(parse(r#"{"token": "a.b.c"}"#).map(|token| token.is_some()), Ok(true));
+        let long = format!(r#"{{"token": "{}"}}"#, "a".repeat(MAX_TOKEN_BYTES + 1));
+        assert!(parse(&long).is_err() && parse(r#"{"tokens": "a"}"#).is_err());
+    }
+}

@@ -1,0 +1,175 @@
+//! Checks of identity providers: what their documents, DNS records and tokens prove (decision B9).
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_domain::id::OrganizationId;
+use candor_port_identity::{CodeExchange, FetchFailure, IdentityTransport, ProviderDocument};
+use candor_service::usecases::operator;
+use ring::signature::{Ed25519KeyPair, KeyPair};
+use serde_json::{Value, json};
+
+use crate::resources::provider_body;
+use crate::stores::every_store;
+use crate::support::{START, TestApi};
+
+const PATH: &str = "/v1/identity-providers";
+const ISSUER: &str = "https://acme.okta.example";
+
+/// Providers and name servers of the tests: documents by address, and TXT records by domain.
+#[derive(Debug, Default)]
+pub(crate) struct Providers {
+    documents: Mutex<BTreeMap<String, String>>,
+    records: Mutex<BTreeMap<String, Vec<String>>>,
+}
+
+impl Providers {
+    /// Serves the discovery document and the key set of the test's provider.
+    fn serve(&self) {
+        let discovery = json!({
+            "issuer": ISSUER, "authorization_endpoint": format!("{ISSUER}/authorize"),
+            "token_endpoint": format!("{ISSUER}/token"), "jwks_uri": format!("{ISSUER}/keys"),
+            "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
+            "id_token_signing_alg_values_supported": ["EdDSA", "RS256"], "subject_types_supported": ["public"],
+        });
+        let key = URL_SAFE_NO_PAD.encode(signing_key().public_key());
+        let keys = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "1", "x": key}]});
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        documents.insert(format!("{ISSUER}/.well-known/openid-configuration"), discovery.to_string());
+        documents.insert(format!("{ISSUER}/keys"), keys.to_string());
+    }
+
+    fn publish(&self, domain: &str, record: &str) {
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        records.insert(domain.to_owned(), vec!["v=spf1 -all".to_owned(), record.to_owned()]);
+    }
+}
+
+#[async_trait]
+impl IdentityTransport for Providers {
+    async fn fetch_document(&self, _: OrganizationId, address: &str) -> Result<ProviderDocument, FetchFailure> {
+        let documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        let document = documents.get(address).ok_or(FetchFailure::Status(404))?;
+        Ok(ProviderDocument { body: document.clone().into(), max_age: None })
+    }
+
+    async fn exchange_code(&self, _: CodeExchange) -> Result<ProviderDocument, FetchFailure> {
+        Err(FetchFailure::Connect)
+    }
+
+    async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchFailure> {
+        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(records.get(domain).cloned().unwrap_or_default())
+    }
+}
+
+fn signing_key() -> Ed25519KeyPair {
+    Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap()
+}
+
+/// Returns a signed token of the test's provider for an audience.
+fn token(audience: &str) -> String {
+    let now = START.millis() / 1_000;
+    let claims = json!({"iss": ISSUER, "sub": "00u1", "aud": audience, "iat": now, "exp": now + 600});
+    let parts = [json!({"alg": "EdDSA", "kid": "1"}), claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+    let message = parts.join(".");
+    let signature = URL_SAFE_NO_PAD.encode(signing_key().sign(message.as_bytes()));
+    format!("{message}.{signature}")
+}
+
+async fn create(world: &TestApi, key: &str, secret: Option<&str>) -> (String, Value) {
+    let mut body = provider_body();
+    body["client_secret"] = json!(secret);
+    let provider = world.bare("POST", PATH).key(key).json(&body).send().await.json();
+    (format!("{PATH}/{}", provider["id"].as_str().unwrap()), provider)
+}
+
+#[tokio::test]
+async fn unreachable_provider_is_a_problem_and_no_error() {
+    let world = TestApi::new().await;
+    let (path, provider) = create(&world, &world.admin, None).await;
+    let check = world.post(&format!("{path}/check"), json!({"token": token("0oa1")})).await;
+    assert_eq!(check.status, 200, "{}", check.text());
+    let answer = check.json();
+    assert_eq!((&answer["ok"], &answer["issuer"], &answer["keys"]), (&json!(false), &Value::Null, &json!(0)));
+    assert_eq!(answer["proven"], json!([]));
+    let record = provider["domains"][0]["txt_record"].as_str().unwrap();
+    let problems = answer["problems"].as_array().unwrap();
+    assert!(problems.iter().any(|problem| problem.as_str().unwrap().contains("404")), "{problems:?}");
+    assert!(problems.iter().any(|problem| problem.as_str().unwrap().contains(record)), "{problems:?}");
+    assert_eq!(world.get(&path).await.json(), provider, "nothing is proven");
+    let dry = world.post(&format!("{path}/check?dry_run=true"), json!({})).await;
+    assert_eq!(dry.problems(), [("dry_run".to_owned(), "not_possible".to_owned())]);
+}
+
+#[tokio::test]
+async fn check_proves_domains_by_records_and_audiences_by_tokens() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        world.providers.serve();
+        let (path, provider) = create(world, &world.admin, None).await;
+        world.providers.publish("acme.example", provider["domains"][0]["txt_record"].as_str().unwrap());
+        let check = async |body: Value| {
+            world.clock.advance_millis(1);
+            let response = world.post(&format!("{path}/check"), body).await;
+            assert_eq!(response.status, 200, "{}", response.text());
+            response.json()
+        };
+        let by_records = check(json!({})).await;
+        let expected_answer = json!({
+            "ok": true, "problems": [], "issuer": ISSUER, "keys": 1, "proven": ["acme.example"],
+        });
+        assert_eq!(by_records, expected_answer, "{}", shared.name);
+        assert_eq!(world.get(&path).await.json()["status"], "pending", "a domain proves no client");
+        let foreign = check(json!({"token": token("api://foreign")})).await;
+        assert_eq!((&foreign["ok"], &foreign["proven"]), (&json!(false), &json!(["acme.example"])));
+        let by_token = check(json!({"token": token("api://candor")})).await;
+        assert_eq!(by_token["proven"], json!(["acme.example", "api://candor"]), "{by_token}");
+        let by_id_token = check(json!({"token": token("0oa1")})).await;
+        assert_eq!(by_id_token["proven"], json!(["acme.example", "api://candor", "0oa1"]), "{by_id_token}");
+        let active = world.get(&path).await.json();
+        assert_eq!((&active["status"], &active["domains"][0]["proven"]), (&json!("active"), &json!(true)));
+        let log = world.get("/v1/audit-log?filter[action]=identity_provider.prove").await;
+        assert_eq!(log.json()["data"].as_array().unwrap().len(), 3);
+        assert!(!log.text().contains(&token("0oa1")), "{}", log.text());
+    }
+}
+
+#[tokio::test]
+async fn id_token_proves_no_client_with_a_secret() {
+    let world = TestApi::new().await;
+    world.providers.serve();
+    let (path, _) = create(&world, &world.admin, Some("8nFq")).await;
+    let answer = world.post(&format!("{path}/check"), json!({"token": token("0oa1")})).await.json();
+    assert_eq!((&answer["ok"], &answer["proven"]), (&json!(false), &json!([])));
+    assert_eq!(world.get(&path).await.json()["status"], "pending");
+}
+
+#[tokio::test]
+async fn value_of_another_organization_is_409_at_the_check() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        world.providers.serve();
+        let (path, _) = create(world, &world.admin, None).await;
+        let first_check = world.post(&format!("{path}/check"), json!({"token": token("api://candor")})).await;
+        assert_eq!(first_check.status, 200, "{}", first_check.text());
+        let foreign = operator::create_organization(&world.services, "Another").await.unwrap();
+        let key = world.key_of(foreign, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
+        let (foreign_path, provider) = create(world, &key, None).await;
+        let body = json!({"token": token("api://candor")});
+        let refused_check =
+            world.bare("POST", &format!("{foreign_path}/check")).key(&key).json(&body).send().await;
+        let details = json!([{"field": "audiences", "current": "api://candor"}]);
+        assert_eq!(refused_check.refusal(), (409, "conflict".to_owned()), "{}", shared.name);
+        assert_eq!(refused_check.json()["error"]["details"], details, "without the id of the other provider");
+        let provider_after = world.bare("GET", &foreign_path).key(&key).send().await.json();
+        assert_eq!(provider_after, provider);
+        assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
+        let first_check = world.bare("POST", &format!("{foreign_path}/check")).key(&key).json(&body).send().await;
+        assert_eq!(first_check.json()["proven"], json!(["api://candor"]), "{}", first_check.text());
+    }
+}
