@@ -6431,6 +6431,932 @@ class AsyncEvents:
         return answer
 
 
+class IdentityProviders:
+    """Operations below `/identity-providers`."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def list(
+        self,
+        *,
+        filter: types.ListIdentityProvidersFilter | Unset = UNSET,
+        sort: types.IdentityProviderSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> Pages[types.IdentityProvider]:
+        """List identity providers.
+
+        Lists the OpenID Connect providers of the organization, without client secrets.
+
+        Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+        """
+        spec = Spec(
+            "GET",
+            "/identity-providers",
+            query=given(
+                filter=filter,
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        return Pages(self._core, spec)
+
+    def create(
+        self,
+        *,
+        name: str,
+        issuer: str,
+        client_id: str,
+        link_by: types.IdentityLinkRule,
+        admin_sessions: bool | Unset = UNSET,
+        audiences: Sequence[str] | Unset = UNSET,
+        authorized_parties: Sequence[str] | Unset = UNSET,
+        client_secret: str | None | Unset = UNSET,
+        email_domains: Sequence[str] | Unset = UNSET,
+        required_acr: str | None | Unset = UNSET,
+        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
+        scopes_from_token: bool | Unset = UNSET,
+        session_lifetime: int | Unset = UNSET,
+        subject_claim: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.IdentityProvider:
+        """Connect an identity provider.
+
+        Connects an OpenID Connect provider. It is `pending` until its client id or an audience is
+        proven. At most 5 per organization. 403 for more access than the key of the request has, which
+        has neither an end nor networks.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `write`.
+
+        Args:
+            name: Display name. 1 to 80 characters in one line.
+            issuer: Issuer, an https URL. The discovery document of the provider names the same
+                issuer. At most 2000 characters.
+            client_id: Client id of the service at the provider. 1 to 255 characters in one line. A
+                change ends all proofs of the client id and of audiences.
+            link_by: Rule by which an account is linked to a person at the first sign-in.
+            admin_sessions: `true` if sessions of org admins have the admin level and the scopes of
+                its screens. For `true` the calling key must have `settings:read`, `settings:write`,
+                `audit:read`, `webhooks:read`, `webhooks:write`, `events:read` and `employees:write`.
+                Default: `false`.
+            audiences: Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At
+                most 5 entries, without duplicates. Each serves once it is proven.
+            authorized_parties: Client ids whose bearer tokens are accepted. Empty: those of all
+                clients. At most 20 entries, without duplicates.
+            client_secret: Secret of the client at the provider, which no response shows. Null for a
+                public client. 1 to 1024 characters in one line.
+            email_domains: Domains of the addresses of people who sign in. At most 20 entries,
+                without duplicates. Required for `link_by` `verified_email`. Domains of public mailboxes
+                are refused. Each serves once it is proven.
+            required_acr: Authentication context class that ID tokens and bearer tokens must have.
+                Null for any. 1 to 255 characters in one line.
+            scopes: Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates.
+                The calling key must have all of them. Default: `observations:read observations:write
+                objectives:read objectives:write employees:read summaries:read summaries:write
+                conversations:read conversations:write assignments:read assignments:write
+                notifications:read notifications:write`.
+            scopes_from_token: `true` if a bearer token has only the scopes that it names. Default:
+                `false`.
+            session_lifetime: Lifetime of a session in seconds. Default: `43200`.
+            subject_claim: Claim of ID tokens with the `externalId` of the person, for `link_by`
+                `scim_external_id`. 1 to 64 characters in one line. Default: `sub`.
+        """
+        spec = Spec(
+            "POST",
+            "/identity-providers",
+            body=given(
+                name=name,
+                issuer=issuer,
+                client_id=client_id,
+                link_by=link_by,
+                admin_sessions=admin_sessions,
+                audiences=audiences,
+                authorized_parties=authorized_parties,
+                client_secret=client_secret,
+                email_domains=email_domains,
+                required_acr=required_acr,
+                scopes=scopes,
+                scopes_from_token=scopes_from_token,
+                session_lifetime=session_lifetime,
+                subject_claim=subject_claim,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.IdentityProvider = self._core.send(spec)
+        return answer
+
+    def get(
+        self,
+        id: str,
+        /,
+        *,
+        if_none_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.IdentityProvider:
+        """Get an identity provider.
+
+        Returns one identity provider, without its client secret.
+
+        Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/identity-providers/{segment(id)}",
+            if_none_match=if_none_match,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.IdentityProvider = self._core.send(spec)
+        return answer
+
+    def update(
+        self,
+        id: str,
+        /,
+        *,
+        admin_sessions: bool | Unset = UNSET,
+        audiences: Sequence[str] | Unset = UNSET,
+        authorized_parties: Sequence[str] | Unset = UNSET,
+        client_id: str | Unset = UNSET,
+        client_secret: str | None | Unset = UNSET,
+        email_domains: Sequence[str] | Unset = UNSET,
+        link_by: types.IdentityLinkRule | Unset = UNSET,
+        name: str | Unset = UNSET,
+        required_acr: str | None | Unset = UNSET,
+        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
+        scopes_from_token: bool | Unset = UNSET,
+        session_lifetime: int | Unset = UNSET,
+        status: types.IdentityProviderStatus | Unset = UNSET,
+        subject_claim: str | Unset = UNSET,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.IdentityProvider:
+        """Change or disable an identity provider.
+
+        Changes the given members. 403 if the change gives more access than the key of the request has;
+        every key may rename, narrow and disable.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `write`.
+
+        Args:
+            admin_sessions: `true` if sessions of org admins have the admin level and the scopes of
+                its screens. For `true` the calling key must have `settings:read`, `settings:write`,
+                `audit:read`, `webhooks:read`, `webhooks:write`, `events:read` and `employees:write`.
+            audiences: Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At
+                most 5 entries, without duplicates. Each serves once it is proven.
+            authorized_parties: Client ids whose bearer tokens are accepted. Empty: those of all
+                clients. At most 20 entries, without duplicates.
+            client_id: Client id of the service at the provider. 1 to 255 characters in one line. A
+                change ends all proofs of the client id and of audiences.
+            client_secret: Secret of the client at the provider, which no response shows. Null
+                removes it. Required with another `client_id` if a secret is stored. 1 to 1024
+                characters in one line.
+            email_domains: Domains of the addresses of people who sign in. At most 20 entries,
+                without duplicates. Required for `link_by` `verified_email`. Domains of public mailboxes
+                are refused. Each serves once it is proven.
+            link_by: Rule by which an account is linked to a person at the first sign-in.
+            name: Display name. 1 to 80 characters in one line.
+            required_acr: Authentication context class that ID tokens and bearer tokens must have.
+                Null for any. 1 to 255 characters in one line.
+            scopes: Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates.
+                The calling key must have all of them.
+            scopes_from_token: `true` if a bearer token has only the scopes that it names.
+            session_lifetime: Lifetime of a session in seconds.
+            status: Status. A provider is `pending` until its client id or one of its audiences is
+                proven. `disabled` ends all sessions and refuses tokens. `active` ends the disabling:
+                the provider is `pending` if nothing is proven. 409 for another change.
+            subject_claim: Claim of ID tokens with the `externalId` of the person, for `link_by`
+                `scim_external_id`. 1 to 64 characters in one line.
+        """
+        spec = Spec(
+            "PATCH",
+            f"/identity-providers/{segment(id)}",
+            body=given(
+                admin_sessions=admin_sessions,
+                audiences=audiences,
+                authorized_parties=authorized_parties,
+                client_id=client_id,
+                client_secret=client_secret,
+                email_domains=email_domains,
+                link_by=link_by,
+                name=name,
+                required_acr=required_acr,
+                scopes=scopes,
+                scopes_from_token=scopes_from_token,
+                session_lifetime=session_lifetime,
+                status=status,
+                subject_claim=subject_claim,
+            ),
+            body_required=True,
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.IdentityProvider = self._core.send(spec)
+        return answer
+
+    def delete(
+        self,
+        id: str,
+        /,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Delete an identity provider.
+
+        Deletes an identity provider permanently, with its links.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `write`.
+        """
+        spec = Spec(
+            "DELETE",
+            f"/identity-providers/{segment(id)}",
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        self._core.send(spec)
+
+    def check(
+        self,
+        id: str,
+        /,
+        *,
+        token: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.IdentityProviderChecked:
+        """Check an identity provider.
+
+        Fetches the discovery document and the keys of the provider and the TXT records of its domains,
+        and records what these and the token prove. Problems are part of the answer. 409 for a value
+        that another provider has proven.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
+
+        Args:
+            token: A token of the provider: a bearer token proves its audiences, an ID token the
+                client id of a public client. It is not stored. Without it, only domains are proven. 1
+                to 16384 characters.
+        """
+        spec = Spec(
+            "POST",
+            f"/identity-providers/{segment(id)}/check",
+            body=given(
+                token=token,
+            ),
+            body_required=False,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.IdentityProviderChecked = self._core.send(spec)
+        return answer
+
+    def list_identity_links(
+        self,
+        id: str,
+        /,
+        *,
+        sort: types.IdentityLinkSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> Pages[types.IdentityLink]:
+        """List the accounts of an identity provider.
+
+        Lists the accounts of the provider with the people that they sign in as, newest first.
+
+        Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+        """
+        spec = Spec(
+            "GET",
+            f"/identity-providers/{segment(id)}/links",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        return Pages(self._core, spec)
+
+    def link_identity(
+        self,
+        id: str,
+        /,
+        *,
+        employee_id: str,
+        subject: str,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.IdentityLink:
+        """Link an account to a person.
+
+        Links an account to a person, or confirms the link of a person who was reactivated or rehired.
+        409 if the account belongs to another person, or the person has another account of the provider.
+        403 if the provider gives more access than the key of the request has.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `write`.
+
+        Args:
+            employee_id: Person that the account signs in as. The id starts with `emp_`. 422 if the
+                organization has no such resource.
+            subject: Claim `sub` of the account. 1 to 255 characters in one line. It is compared
+                letter by letter.
+        """
+        spec = Spec(
+            "POST",
+            f"/identity-providers/{segment(id)}/links",
+            body=given(
+                employee_id=employee_id,
+                subject=subject,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.IdentityLink = self._core.send(spec)
+        return answer
+
+    def unlink_identity(
+        self,
+        id: str,
+        employee_id: str,
+        /,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Remove the link of a person.
+
+        Removes the link of a person. Tokens of the account from before stay refused.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `write`.
+        """
+        spec = Spec(
+            "DELETE",
+            f"/identity-providers/{segment(id)}/links/{segment(employee_id)}",
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        self._core.send(spec)
+
+
+class AsyncIdentityProviders:
+    """Operations below `/identity-providers`."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    def list(
+        self,
+        *,
+        filter: types.ListIdentityProvidersFilter | Unset = UNSET,
+        sort: types.IdentityProviderSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> AsyncPages[types.IdentityProvider]:
+        """List identity providers.
+
+        Lists the OpenID Connect providers of the organization, without client secrets.
+
+        Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `read`.
+
+        Args:
+            filter: Conditions that every entry matches.
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+        """
+        spec = Spec(
+            "GET",
+            "/identity-providers",
+            query=given(
+                filter=filter,
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        return AsyncPages(self._core, spec)
+
+    async def create(
+        self,
+        *,
+        name: str,
+        issuer: str,
+        client_id: str,
+        link_by: types.IdentityLinkRule,
+        admin_sessions: bool | Unset = UNSET,
+        audiences: Sequence[str] | Unset = UNSET,
+        authorized_parties: Sequence[str] | Unset = UNSET,
+        client_secret: str | None | Unset = UNSET,
+        email_domains: Sequence[str] | Unset = UNSET,
+        required_acr: str | None | Unset = UNSET,
+        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
+        scopes_from_token: bool | Unset = UNSET,
+        session_lifetime: int | Unset = UNSET,
+        subject_claim: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.IdentityProvider:
+        """Connect an identity provider.
+
+        Connects an OpenID Connect provider. It is `pending` until its client id or an audience is
+        proven. At most 5 per organization. 403 for more access than the key of the request has, which
+        has neither an end nor networks.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `write`.
+
+        Args:
+            name: Display name. 1 to 80 characters in one line.
+            issuer: Issuer, an https URL. The discovery document of the provider names the same
+                issuer. At most 2000 characters.
+            client_id: Client id of the service at the provider. 1 to 255 characters in one line. A
+                change ends all proofs of the client id and of audiences.
+            link_by: Rule by which an account is linked to a person at the first sign-in.
+            admin_sessions: `true` if sessions of org admins have the admin level and the scopes of
+                its screens. For `true` the calling key must have `settings:read`, `settings:write`,
+                `audit:read`, `webhooks:read`, `webhooks:write`, `events:read` and `employees:write`.
+                Default: `false`.
+            audiences: Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At
+                most 5 entries, without duplicates. Each serves once it is proven.
+            authorized_parties: Client ids whose bearer tokens are accepted. Empty: those of all
+                clients. At most 20 entries, without duplicates.
+            client_secret: Secret of the client at the provider, which no response shows. Null for a
+                public client. 1 to 1024 characters in one line.
+            email_domains: Domains of the addresses of people who sign in. At most 20 entries,
+                without duplicates. Required for `link_by` `verified_email`. Domains of public mailboxes
+                are refused. Each serves once it is proven.
+            required_acr: Authentication context class that ID tokens and bearer tokens must have.
+                Null for any. 1 to 255 characters in one line.
+            scopes: Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates.
+                The calling key must have all of them. Default: `observations:read observations:write
+                objectives:read objectives:write employees:read summaries:read summaries:write
+                conversations:read conversations:write assignments:read assignments:write
+                notifications:read notifications:write`.
+            scopes_from_token: `true` if a bearer token has only the scopes that it names. Default:
+                `false`.
+            session_lifetime: Lifetime of a session in seconds. Default: `43200`.
+            subject_claim: Claim of ID tokens with the `externalId` of the person, for `link_by`
+                `scim_external_id`. 1 to 64 characters in one line. Default: `sub`.
+        """
+        spec = Spec(
+            "POST",
+            "/identity-providers",
+            body=given(
+                name=name,
+                issuer=issuer,
+                client_id=client_id,
+                link_by=link_by,
+                admin_sessions=admin_sessions,
+                audiences=audiences,
+                authorized_parties=authorized_parties,
+                client_secret=client_secret,
+                email_domains=email_domains,
+                required_acr=required_acr,
+                scopes=scopes,
+                scopes_from_token=scopes_from_token,
+                session_lifetime=session_lifetime,
+                subject_claim=subject_claim,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.IdentityProvider = await self._core.send(spec)
+        return answer
+
+    async def get(
+        self,
+        id: str,
+        /,
+        *,
+        if_none_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.IdentityProvider:
+        """Get an identity provider.
+
+        Returns one identity provider, without its client secret.
+
+        Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            f"/identity-providers/{segment(id)}",
+            if_none_match=if_none_match,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.IdentityProvider = await self._core.send(spec)
+        return answer
+
+    async def update(
+        self,
+        id: str,
+        /,
+        *,
+        admin_sessions: bool | Unset = UNSET,
+        audiences: Sequence[str] | Unset = UNSET,
+        authorized_parties: Sequence[str] | Unset = UNSET,
+        client_id: str | Unset = UNSET,
+        client_secret: str | None | Unset = UNSET,
+        email_domains: Sequence[str] | Unset = UNSET,
+        link_by: types.IdentityLinkRule | Unset = UNSET,
+        name: str | Unset = UNSET,
+        required_acr: str | None | Unset = UNSET,
+        scopes: Sequence[types.ApiKeyScope] | Unset = UNSET,
+        scopes_from_token: bool | Unset = UNSET,
+        session_lifetime: int | Unset = UNSET,
+        status: types.IdentityProviderStatus | Unset = UNSET,
+        subject_claim: str | Unset = UNSET,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.IdentityProvider:
+        """Change or disable an identity provider.
+
+        Changes the given members. 403 if the change gives more access than the key of the request has;
+        every key may rename, narrow and disable.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `write`.
+
+        Args:
+            admin_sessions: `true` if sessions of org admins have the admin level and the scopes of
+                its screens. For `true` the calling key must have `settings:read`, `settings:write`,
+                `audit:read`, `webhooks:read`, `webhooks:write`, `events:read` and `employees:write`.
+            audiences: Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At
+                most 5 entries, without duplicates. Each serves once it is proven.
+            authorized_parties: Client ids whose bearer tokens are accepted. Empty: those of all
+                clients. At most 20 entries, without duplicates.
+            client_id: Client id of the service at the provider. 1 to 255 characters in one line. A
+                change ends all proofs of the client id and of audiences.
+            client_secret: Secret of the client at the provider, which no response shows. Null
+                removes it. Required with another `client_id` if a secret is stored. 1 to 1024
+                characters in one line.
+            email_domains: Domains of the addresses of people who sign in. At most 20 entries,
+                without duplicates. Required for `link_by` `verified_email`. Domains of public mailboxes
+                are refused. Each serves once it is proven.
+            link_by: Rule by which an account is linked to a person at the first sign-in.
+            name: Display name. 1 to 80 characters in one line.
+            required_acr: Authentication context class that ID tokens and bearer tokens must have.
+                Null for any. 1 to 255 characters in one line.
+            scopes: Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates.
+                The calling key must have all of them.
+            scopes_from_token: `true` if a bearer token has only the scopes that it names.
+            session_lifetime: Lifetime of a session in seconds.
+            status: Status. A provider is `pending` until its client id or one of its audiences is
+                proven. `disabled` ends all sessions and refuses tokens. `active` ends the disabling:
+                the provider is `pending` if nothing is proven. 409 for another change.
+            subject_claim: Claim of ID tokens with the `externalId` of the person, for `link_by`
+                `scim_external_id`. 1 to 64 characters in one line.
+        """
+        spec = Spec(
+            "PATCH",
+            f"/identity-providers/{segment(id)}",
+            body=given(
+                admin_sessions=admin_sessions,
+                audiences=audiences,
+                authorized_parties=authorized_parties,
+                client_id=client_id,
+                client_secret=client_secret,
+                email_domains=email_domains,
+                link_by=link_by,
+                name=name,
+                required_acr=required_acr,
+                scopes=scopes,
+                scopes_from_token=scopes_from_token,
+                session_lifetime=session_lifetime,
+                status=status,
+                subject_claim=subject_claim,
+            ),
+            body_required=True,
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.IdentityProvider = await self._core.send(spec)
+        return answer
+
+    async def delete(
+        self,
+        id: str,
+        /,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Delete an identity provider.
+
+        Deletes an identity provider permanently, with its links.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `write`.
+        """
+        spec = Spec(
+            "DELETE",
+            f"/identity-providers/{segment(id)}",
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        await self._core.send(spec)
+
+    async def check(
+        self,
+        id: str,
+        /,
+        *,
+        token: str | None | Unset = UNSET,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.IdentityProviderChecked:
+        """Check an identity provider.
+
+        Fetches the discovery document and the keys of the provider and the TXT records of its domains,
+        and records what these and the token prove. Problems are part of the answer. 409 for a value
+        that another provider has proven.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
+
+        Args:
+            token: A token of the provider: a bearer token proves its audiences, an ID token the
+                client id of a public client. It is not stored. Without it, only domains are proven. 1
+                to 16384 characters.
+        """
+        spec = Spec(
+            "POST",
+            f"/identity-providers/{segment(id)}/check",
+            body=given(
+                token=token,
+            ),
+            body_required=False,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.IdentityProviderChecked = await self._core.send(spec)
+        return answer
+
+    def list_identity_links(
+        self,
+        id: str,
+        /,
+        *,
+        sort: types.IdentityLinkSort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> AsyncPages[types.IdentityLink]:
+        """List the accounts of an identity provider.
+
+        Lists the accounts of the provider with the people that they sign in as, newest first.
+
+        Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-created_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+        """
+        spec = Spec(
+            "GET",
+            f"/identity-providers/{segment(id)}/links",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        return AsyncPages(self._core, spec)
+
+    async def link_identity(
+        self,
+        id: str,
+        /,
+        *,
+        employee_id: str,
+        subject: str,
+        idempotency_key: str | None = None,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.IdentityLink:
+        """Link an account to a person.
+
+        Links an account to a person, or confirms the link of a person who was reactivated or rehired.
+        409 if the account belongs to another person, or the person has another account of the provider.
+        403 if the provider gives more access than the key of the request has.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `write`.
+
+        Args:
+            employee_id: Person that the account signs in as. The id starts with `emp_`. 422 if the
+                organization has no such resource.
+            subject: Claim `sub` of the account. 1 to 255 characters in one line. It is compared
+                letter by letter.
+        """
+        spec = Spec(
+            "POST",
+            f"/identity-providers/{segment(id)}/links",
+            body=given(
+                employee_id=employee_id,
+                subject=subject,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.IdentityLink = await self._core.send(spec)
+        return answer
+
+    async def unlink_identity(
+        self,
+        id: str,
+        employee_id: str,
+        /,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Remove the link of a person.
+
+        Removes the link of a person. Tokens of the account from before stay refused.
+
+        Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
+        Test keys are refused. Counts as `write`.
+        """
+        spec = Spec(
+            "DELETE",
+            f"/identity-providers/{segment(id)}/links/{segment(employee_id)}",
+            if_match=if_match,
+            has_dry_run=True,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        await self._core.send(spec)
+
+
 class Invitations:
     """Operations below `/invitations`."""
 
@@ -11562,6 +12488,7 @@ class Resources:
         self.employees = Employees(core)
         self.erasures = Erasures(core)
         self.events = Events(core)
+        self.identity_providers = IdentityProviders(core)
         self.invitations = Invitations(core)
         self.manager_objectives = ManagerObjectives(core)
         self.me = Me(core)
@@ -11672,6 +12599,7 @@ class AsyncResources:
         self.employees = AsyncEmployees(core)
         self.erasures = AsyncErasures(core)
         self.events = AsyncEvents(core)
+        self.identity_providers = AsyncIdentityProviders(core)
         self.invitations = AsyncInvitations(core)
         self.manager_objectives = AsyncManagerObjectives(core)
         self.me = AsyncMe(core)

@@ -1704,6 +1704,18 @@ class DryRun(TypedDict):
     """Number of notifications that would be sent."""
 
 
+class EmailDomain(TypedDict):
+
+    domain: str
+    """The domain as it is registered, in lower case."""
+
+    proven: bool
+    """`true` if the domain is proven to belong to the organization."""
+
+    txt_record: str
+    """Text of the TXT record of the domain that proves it."""
+
+
 @final
 class Employee(TypedDict):
     """A person of the organization."""
@@ -2301,6 +2313,9 @@ EventType: TypeAlias = Literal[
     "retention.removed",
     "retention.completed",
     "objective.checked_in",
+    "identity_provider.created",
+    "identity_provider.updated",
+    "identity_provider.deleted",
 ]
 """Event types. New versions add types: ignore unknown ones."""
 
@@ -2515,6 +2530,347 @@ class IdempotencyConflict(TypedDict):
 
     idempotency_key: str
     """Idempotency key that was used for another request."""
+
+
+class IdentityLink(TypedDict):
+    """The link of an account to a person. An account signs in as at most one person, and a person has at
+    most one account of a provider.
+    """
+
+    identity_provider_id: str
+    """Provider of the account."""
+
+    employee_id: str
+    """Person that the account signs in as."""
+
+    subject: str
+    """Claim `sub` of the account."""
+
+    created_at: str
+    """Time of creation of the link."""
+
+    confirmed_at: str | None
+    """Time at which an admin confirmed the link after the person was reactivated or rehired. Null if there
+    was none.
+    """
+
+    updated_at: str
+    """Time of the last change. It increases with every change."""
+
+
+class IdentityLinkCreate(TypedDict):
+
+    employee_id: str
+    """Person that the account signs in as. The id starts with `emp_`. 422 if the organization has no such
+    resource.
+    """
+
+    subject: str
+    """Claim `sub` of the account. 1 to 255 characters in one line. It is compared letter by letter."""
+
+
+IdentityLinkRule: TypeAlias = Literal[
+    "scim_external_id",
+    "verified_email",
+]
+"""Rule by which an account is linked to a person."""
+
+
+IdentityLinkSort: TypeAlias = Literal[
+    "-created_at",
+    "created_at",
+]
+"""Sort orders of this list. A leading `-` sorts in descending order."""
+
+
+class IdentityProvider(TypedDict):
+    """An OpenID Connect provider of an organization. The service issues no tokens and stores no passwords."""
+
+    id: str
+    """Id of the provider, with the prefix `idp_`."""
+
+    name: str
+    """Display name. 1 to 80 characters in one line."""
+
+    issuer: str
+    """Issuer, an https URL. The discovery document of the provider names the same issuer. At most 2000
+    characters.
+    """
+
+    client_id: str
+    """Client id of the service at the provider. 1 to 255 characters in one line."""
+
+    client_secret_set: bool
+    """`true` if a client secret is stored, which is never shown."""
+
+    audiences: list[str]
+    """Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries,
+    without duplicates.
+    """
+
+    authorized_parties: list[str]
+    """Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries,
+    without duplicates.
+    """
+
+    link_by: IdentityLinkRule | str
+    """Rule by which an account is linked to a person at the first sign-in."""
+
+    subject_claim: str
+    """Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`. 1 to 64
+    characters in one line.
+    """
+
+    email_domains: list[str]
+    """Domains of the addresses of people who sign in. At most 20 entries, without duplicates."""
+
+    domains: list[EmailDomain]
+    """The domains with their proofs."""
+
+    proven_audiences: list[str]
+    """The client id and the audiences that are proven to belong to the organization."""
+
+    scopes: list[ApiKeyScope | str]
+    """Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates."""
+
+    scopes_from_token: bool
+    """`true` if a bearer token has only the scopes that it names."""
+
+    admin_sessions: bool
+    """`true` if sessions of org admins have the admin level and the scopes of its screens."""
+
+    session_lifetime: int
+    """Lifetime of a session in seconds."""
+
+    required_acr: str | None
+    """Authentication context class that ID tokens and bearer tokens must have. Null for any. 1 to 255
+    characters in one line.
+    """
+
+    status: IdentityProviderStatus | str
+    """Status. A provider is `pending` until its client id or one of its audiences is proven."""
+
+    disabled_at: str | None
+    """Time of the last disabling, which has ended all sessions from before it. Null if there was none."""
+
+    last_sign_in_at: str | None
+    """Time of the last sign-in. Null if there was none."""
+
+    created_at: str
+    """Time of creation, which never changes."""
+
+    updated_at: str
+    """Time of the last change. It increases with every change."""
+
+
+class IdentityProviderCheck(TypedDict):
+
+    token: NotRequired[str | None]
+    """A token of the provider: a bearer token proves its audiences, an ID token the client id of a public
+    client. It is not stored. Without it, only domains are proven. 1 to 16384 characters.
+    """
+
+
+class IdentityProviderChecked(TypedDict):
+    """Result of a check of an identity provider."""
+
+    ok: bool
+    """`true` if there is no problem."""
+
+    problems: list[str]
+    """Problems of the provider, of the DNS records of its domains and of the token."""
+
+    issuer: str | None
+    """Issuer that the discovery document confirms. Null if it does not."""
+
+    keys: int
+    """Number of keys that can verify tokens."""
+
+    proven: list[str]
+    """Domains, client id and audiences that are proven after the check."""
+
+
+class IdentityProviderCreate(TypedDict):
+
+    name: str
+    """Display name. 1 to 80 characters in one line."""
+
+    issuer: str
+    """Issuer, an https URL. The discovery document of the provider names the same issuer. At most 2000
+    characters.
+    """
+
+    client_id: str
+    """Client id of the service at the provider. 1 to 255 characters in one line. A change ends all proofs
+    of the client id and of audiences.
+    """
+
+    link_by: IdentityLinkRule
+    """Rule by which an account is linked to a person at the first sign-in."""
+
+    admin_sessions: NotRequired[bool]
+    """`true` if sessions of org admins have the admin level and the scopes of its screens. For `true` the
+    calling key must have `settings:read`, `settings:write`, `audit:read`, `webhooks:read`,
+    `webhooks:write`, `events:read` and `employees:write`. Default: `false`.
+    """
+
+    audiences: NotRequired[list[str]]
+    """Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries,
+    without duplicates. Each serves once it is proven.
+    """
+
+    authorized_parties: NotRequired[list[str]]
+    """Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries,
+    without duplicates.
+    """
+
+    client_secret: NotRequired[str | None]
+    """Secret of the client at the provider, which no response shows. Null for a public client. 1 to 1024
+    characters in one line.
+    """
+
+    email_domains: NotRequired[list[str]]
+    """Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
+    `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+    """
+
+    required_acr: NotRequired[str | None]
+    """Authentication context class that ID tokens and bearer tokens must have. Null for any. 1 to 255
+    characters in one line.
+    """
+
+    scopes: NotRequired[list[ApiKeyScope]]
+    """Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates. The calling key must
+    have all of them. Default: `observations:read observations:write objectives:read objectives:write
+    employees:read summaries:read summaries:write conversations:read conversations:write
+    assignments:read assignments:write notifications:read notifications:write`.
+    """
+
+    scopes_from_token: NotRequired[bool]
+    """`true` if a bearer token has only the scopes that it names. Default: `false`."""
+
+    session_lifetime: NotRequired[int]
+    """Lifetime of a session in seconds. Default: `43200`."""
+
+    subject_claim: NotRequired[str]
+    """Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`. 1 to 64
+    characters in one line. Default: `sub`.
+    """
+
+
+@final
+class IdentityProviderEvent(TypedDict):
+    """An event about an identity provider."""
+
+    id: str
+    """Id of the event. It is the same in the feed and in every delivery attempt. Process each id once."""
+
+    event: IdentityProviderEventType
+    """Type of the event."""
+
+    created_at: str
+    """Time of the event, not of its delivery."""
+
+    api_version: str
+    """Version of the payload, currently `v1`."""
+
+    organization_id: str
+    """Organization in which the event occurred."""
+
+    data: IdentityProvider
+    """The resource after the change, as GET returns it without `expand`. For a test, a message."""
+
+
+IdentityProviderEventType: TypeAlias = Literal[
+    "identity_provider.created",
+    "identity_provider.updated",
+    "identity_provider.deleted",
+]
+"""Event types that have this data."""
+
+
+IdentityProviderSort: TypeAlias = Literal[
+    "-created_at",
+    "created_at",
+    "-updated_at",
+    "updated_at",
+]
+"""Sort orders of this list. A leading `-` sorts in descending order."""
+
+
+IdentityProviderStatus: TypeAlias = Literal[
+    "pending",
+    "active",
+    "disabled",
+]
+"""Status of an identity provider."""
+
+
+class IdentityProviderUpdate(TypedDict):
+
+    admin_sessions: NotRequired[bool]
+    """`true` if sessions of org admins have the admin level and the scopes of its screens. For `true` the
+    calling key must have `settings:read`, `settings:write`, `audit:read`, `webhooks:read`,
+    `webhooks:write`, `events:read` and `employees:write`.
+    """
+
+    audiences: NotRequired[list[str]]
+    """Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries,
+    without duplicates. Each serves once it is proven.
+    """
+
+    authorized_parties: NotRequired[list[str]]
+    """Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries,
+    without duplicates.
+    """
+
+    client_id: NotRequired[str]
+    """Client id of the service at the provider. 1 to 255 characters in one line. A change ends all proofs
+    of the client id and of audiences.
+    """
+
+    client_secret: NotRequired[str | None]
+    """Secret of the client at the provider, which no response shows. Null removes it. Required with
+    another `client_id` if a secret is stored. 1 to 1024 characters in one line.
+    """
+
+    email_domains: NotRequired[list[str]]
+    """Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
+    `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+    """
+
+    link_by: NotRequired[IdentityLinkRule]
+    """Rule by which an account is linked to a person at the first sign-in."""
+
+    name: NotRequired[str]
+    """Display name. 1 to 80 characters in one line."""
+
+    required_acr: NotRequired[str | None]
+    """Authentication context class that ID tokens and bearer tokens must have. Null for any. 1 to 255
+    characters in one line.
+    """
+
+    scopes: NotRequired[list[ApiKeyScope]]
+    """Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates. The calling key must
+    have all of them.
+    """
+
+    scopes_from_token: NotRequired[bool]
+    """`true` if a bearer token has only the scopes that it names."""
+
+    session_lifetime: NotRequired[int]
+    """Lifetime of a session in seconds."""
+
+    status: NotRequired[IdentityProviderStatus]
+    """Status. A provider is `pending` until its client id or one of its audiences is proven. `disabled`
+    ends all sessions and refuses tokens. `active` ends the disabling: the provider is `pending` if
+    nothing is proven. 409 for another change.
+    """
+
+    subject_claim: NotRequired[str]
+    """Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`. 1 to 64
+    characters in one line.
+    """
 
 
 class Invitation(TypedDict):
@@ -3862,6 +4218,7 @@ PersonalDataType: TypeAlias = Literal[
     "employee",
     "invitation",
     "scim_account",
+    "identity_link",
     "sync_issue",
     "api_key",
     "observation",
@@ -5947,6 +6304,50 @@ class ListEventsQuery(TypedDict):
     """
 
 
+class ListIdentityProvidersFilter(TypedDict):
+    """Filters of the operation `ListIdentityProviders`."""
+
+    updated_at: NotRequired[Range]
+    """Bounds of `updated_at`, both inclusive."""
+
+
+class ListIdentityProvidersQuery(TypedDict):
+    """Query of the operation `ListIdentityProviders`."""
+
+    filter: NotRequired[ListIdentityProvidersFilter]
+    """Conditions that every entry matches."""
+
+    sort: NotRequired[IdentityProviderSort]
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
+
+    limit: NotRequired[int]
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
+
+    cursor: NotRequired[str]
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
+
+
+class ListIdentityLinksQuery(TypedDict):
+    """Query of the operation `ListIdentityLinks`."""
+
+    sort: NotRequired[IdentityLinkSort]
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-created_at`.
+    """
+
+    limit: NotRequired[int]
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
+
+    cursor: NotRequired[str]
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
+
+
 class ListManagerObjectivesFilter(TypedDict):
     """Filters of the operation `ListManagerObjectives`."""
 
@@ -6504,7 +6905,7 @@ ErrorDetail: TypeAlias = FieldProblem | MissingScope | MissingAccessLevel | Refu
 """Detail of an error. New versions may add shapes."""
 
 
-Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | RetentionRemovedEvent | RetentionCompletedEvent | ObjectiveCheckedInEvent | OtherEvent
+Event: TypeAlias = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | RetentionRemovedEvent | RetentionCompletedEvent | ObjectiveCheckedInEvent | IdentityProviderEvent | OtherEvent
 """An event, as in the feed and in the body of a webhook delivery."""
 
 
@@ -6693,6 +7094,15 @@ def is_objective_checked_in_event(event: Event) -> TypeIs[ObjectiveCheckedInEven
     """Whether the event is one of `objective.checked_in`."""
     return event["event"] in (
         "objective.checked_in",
+    )
+
+
+def is_identity_provider_event(event: Event) -> TypeIs[IdentityProviderEvent]:
+    """Whether the event is one of `identity_provider.created`, `identity_provider.updated`, `identity_provider.deleted`."""
+    return event["event"] in (
+        "identity_provider.created",
+        "identity_provider.updated",
+        "identity_provider.deleted",
     )
 
 

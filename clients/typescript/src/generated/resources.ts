@@ -1551,6 +1551,195 @@ export class Events {
     );
 }
 
+/** Operations below `/identity-providers`. */
+export class IdentityProviders {
+  protected readonly core: Core;
+
+  constructor(core: Core) {
+    this.core = core;
+  }
+
+  /**
+   * List identity providers.
+   *
+   * Lists the OpenID Connect providers of the organization, without client secrets.
+   *
+   * Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused. Test keys
+   * are refused. Counts as `read`.
+   */
+  readonly list = (options?: RequestOptions & types.ListIdentityProvidersQuery): PagePromise<types.IdentityProvider> =>
+    new PagePromise(
+      this.core,
+      {
+        method: "GET",
+        path: "/identity-providers",
+        query: pick(options, "filter", "sort", "limit", "cursor"),
+      },
+      options,
+    );
+
+  /**
+   * Connect an identity provider.
+   *
+   * Connects an OpenID Connect provider. It is `pending` until its client id or an audience is proven. At
+   * most 5 per organization. 403 for more access than the key of the request has, which has neither an end
+   * nor networks.
+   *
+   * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+   * keys are refused. Counts as `write`.
+   */
+  readonly create = (body: types.IdentityProviderCreate, options?: RequestOptions): AnswerPromise<types.IdentityProvider> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "POST",
+        path: "/identity-providers",
+        body,
+        hasDryRun: true,
+      },
+      options,
+    );
+
+  /**
+   * Get an identity provider.
+   *
+   * Returns one identity provider, without its client secret.
+   *
+   * Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused. Test keys
+   * are refused. Counts as `read`.
+   */
+  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.IdentityProvider> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/identity-providers/${encodeURIComponent(id)}`,
+      },
+      options,
+    );
+
+  /**
+   * Change or disable an identity provider.
+   *
+   * Changes the given members. 403 if the change gives more access than the key of the request has; every key
+   * may rename, narrow and disable.
+   *
+   * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+   * keys are refused. Counts as `write`.
+   */
+  readonly update = (id: string, body: types.IdentityProviderUpdate, options?: RequestOptions): AnswerPromise<types.IdentityProvider> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "PATCH",
+        path: `/identity-providers/${encodeURIComponent(id)}`,
+        body,
+        hasDryRun: true,
+      },
+      options,
+    );
+
+  /**
+   * Delete an identity provider.
+   *
+   * Deletes an identity provider permanently, with its links.
+   *
+   * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+   * keys are refused. Counts as `write`.
+   */
+  readonly delete = (id: string, options?: RequestOptions): AnswerPromise<void> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "DELETE",
+        path: `/identity-providers/${encodeURIComponent(id)}`,
+        hasDryRun: true,
+      },
+      options,
+    );
+
+  /**
+   * Check an identity provider.
+   *
+   * Fetches the discovery document and the keys of the provider and the TXT records of its domains, and
+   * records what these and the token prove. Problems are part of the answer. 409 for a value that another
+   * provider has proven.
+   *
+   * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+   * keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
+   */
+  readonly check = (id: string, body?: types.IdentityProviderCheck, options?: RequestOptions): AnswerPromise<types.IdentityProviderChecked> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "POST",
+        path: `/identity-providers/${encodeURIComponent(id)}/check`,
+        body,
+      },
+      options,
+    );
+
+  /**
+   * List the accounts of an identity provider.
+   *
+   * Lists the accounts of the provider with the people that they sign in as, newest first.
+   *
+   * Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused. Test keys
+   * are refused. Counts as `read`.
+   */
+  readonly listIdentityLinks = (id: string, options?: RequestOptions & types.ListIdentityLinksQuery): PagePromise<types.IdentityLink> =>
+    new PagePromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/identity-providers/${encodeURIComponent(id)}/links`,
+        query: pick(options, "sort", "limit", "cursor"),
+      },
+      options,
+    );
+
+  /**
+   * Link an account to a person.
+   *
+   * Links an account to a person, or confirms the link of a person who was reactivated or rehired. 409 if the
+   * account belongs to another person, or the person has another account of the provider. 403 if the provider
+   * gives more access than the key of the request has.
+   *
+   * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+   * keys are refused. Counts as `write`.
+   */
+  readonly linkIdentity = (id: string, body: types.IdentityLinkCreate, options?: RequestOptions): AnswerPromise<types.IdentityLink> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "POST",
+        path: `/identity-providers/${encodeURIComponent(id)}/links`,
+        body,
+        hasDryRun: true,
+      },
+      options,
+    );
+
+  /**
+   * Remove the link of a person.
+   *
+   * Removes the link of a person. Tokens of the account from before stay refused.
+   *
+   * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+   * keys are refused. Counts as `write`.
+   */
+  readonly unlinkIdentity = (id: string, employeeId: string, options?: RequestOptions): AnswerPromise<void> =>
+    new AnswerPromise(
+      this.core,
+      {
+        method: "DELETE",
+        path: `/identity-providers/${encodeURIComponent(id)}/links/${encodeURIComponent(employeeId)}`,
+        hasDryRun: true,
+      },
+      options,
+    );
+}
+
 /** Operations below `/invitations`. */
 export class Invitations {
   protected readonly core: Core;
@@ -2772,6 +2961,7 @@ export class Resources {
   readonly employees: Employees;
   readonly erasures: Erasures;
   readonly events: Events;
+  readonly identityProviders: IdentityProviders;
   readonly invitations: Invitations;
   readonly managerObjectives: ManagerObjectives;
   readonly me: Me;
@@ -2799,6 +2989,7 @@ export class Resources {
     this.employees = new Employees(core);
     this.erasures = new Erasures(core);
     this.events = new Events(core);
+    this.identityProviders = new IdentityProviders(core);
     this.invitations = new Invitations(core);
     this.managerObjectives = new ManagerObjectives(core);
     this.me = new Me(core);

@@ -1323,6 +1323,15 @@ export interface DryRun {
   notifications: number;
 }
 
+export interface EmailDomain {
+  /** The domain as it is registered, in lower case. */
+  domain: string;
+  /** `true` if the domain is proven to belong to the organization. */
+  proven: boolean;
+  /** Text of the TXT record of the domain that proves it. */
+  txt_record: string;
+}
+
 /** A person of the organization. */
 export interface Employee {
   /** Id of the person, with the prefix `emp_`. */
@@ -1764,7 +1773,7 @@ export interface ErrorResponseError {
 }
 
 /** An event, as in the feed and in the body of a webhook delivery. */
-export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | RetentionRemovedEvent | RetentionCompletedEvent | ObjectiveCheckedInEvent | OtherEvent;
+export type Event = ObservationEvent | SummaryEvent | MessageEvent | ObjectiveEvent | AssignmentEvent | EmployeeEvent | TestEvent | WebhookEvent | ApiKeyEvent | DepartmentEvent | AttributeEvent | ConversationEvent | ConnectorEvent | OrganizationEvent | InvitationEvent | ErasureEvent | RetentionRemovedEvent | RetentionCompletedEvent | ObjectiveCheckedInEvent | IdentityProviderEvent | OtherEvent;
 
 /** Event type of a subscription. `*` means all types, including future ones. */
 export type EventTopic = EventType | "*";
@@ -1825,7 +1834,10 @@ export type EventType =
   | "erasure.completed"
   | "retention.removed"
   | "retention.completed"
-  | "objective.checked_in";
+  | "objective.checked_in"
+  | "identity_provider.created"
+  | "identity_provider.updated"
+  | "identity_provider.deleted";
 
 /** A line from which an export can be continued. */
 export interface ExportCheckpoint {
@@ -2003,6 +2015,295 @@ export interface HourStats {
 export interface IdempotencyConflict {
   /** Idempotency key that was used for another request. */
   idempotency_key: string;
+}
+
+/**
+ * The link of an account to a person. An account signs in as at most one person, and a person has at most one
+ * account of a provider.
+ */
+export interface IdentityLink {
+  /** Provider of the account. */
+  identity_provider_id: string;
+  /** Person that the account signs in as. */
+  employee_id: string;
+  /** Claim `sub` of the account. */
+  subject: string;
+  /** Time of creation of the link. */
+  created_at: string;
+  /**
+   * Time at which an admin confirmed the link after the person was reactivated or rehired. Null if there was
+   * none.
+   */
+  confirmed_at: string | null;
+  /** Time of the last change. It increases with every change. */
+  updated_at: string;
+}
+
+export interface IdentityLinkCreate {
+  /**
+   * Person that the account signs in as. The id starts with `emp_`. 422 if the organization has no such
+   * resource.
+   */
+  employee_id: string;
+  /** Claim `sub` of the account. 1 to 255 characters in one line. It is compared letter by letter. */
+  subject: string;
+}
+
+/** Rule by which an account is linked to a person. */
+export type IdentityLinkRule =
+  | "scim_external_id"
+  | "verified_email";
+
+/** Sort orders of this list. A leading `-` sorts in descending order. */
+export type IdentityLinkSort =
+  | "-created_at"
+  | "created_at";
+
+/** An OpenID Connect provider of an organization. The service issues no tokens and stores no passwords. */
+export interface IdentityProvider {
+  /** Id of the provider, with the prefix `idp_`. */
+  id: string;
+  /** Display name. 1 to 80 characters in one line. */
+  name: string;
+  /**
+   * Issuer, an https URL. The discovery document of the provider names the same issuer. At most 2000
+   * characters.
+   */
+  issuer: string;
+  /** Client id of the service at the provider. 1 to 255 characters in one line. */
+  client_id: string;
+  /** `true` if a client secret is stored, which is never shown. */
+  client_secret_set: boolean;
+  /**
+   * Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries, without
+   * duplicates.
+   */
+  audiences: Array<string>;
+  /**
+   * Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries, without
+   * duplicates.
+   */
+  authorized_parties: Array<string>;
+  /** Rule by which an account is linked to a person at the first sign-in. */
+  link_by: Open<IdentityLinkRule>;
+  /**
+   * Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`. 1 to 64
+   * characters in one line.
+   */
+  subject_claim: string;
+  /** Domains of the addresses of people who sign in. At most 20 entries, without duplicates. */
+  email_domains: Array<string>;
+  /** The domains with their proofs. */
+  domains: Array<EmailDomain>;
+  /** The client id and the audiences that are proven to belong to the organization. */
+  proven_audiences: Array<string>;
+  /** Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates. */
+  scopes: Array<Open<ApiKeyScope>>;
+  /** `true` if a bearer token has only the scopes that it names. */
+  scopes_from_token: boolean;
+  /** `true` if sessions of org admins have the admin level and the scopes of its screens. */
+  admin_sessions: boolean;
+  /** Lifetime of a session in seconds. */
+  session_lifetime: number;
+  /**
+   * Authentication context class that ID tokens and bearer tokens must have. Null for any. 1 to 255
+   * characters in one line.
+   */
+  required_acr: string | null;
+  /** Status. A provider is `pending` until its client id or one of its audiences is proven. */
+  status: Open<IdentityProviderStatus>;
+  /** Time of the last disabling, which has ended all sessions from before it. Null if there was none. */
+  disabled_at: string | null;
+  /** Time of the last sign-in. Null if there was none. */
+  last_sign_in_at: string | null;
+  /** Time of creation, which never changes. */
+  created_at: string;
+  /** Time of the last change. It increases with every change. */
+  updated_at: string;
+}
+
+export interface IdentityProviderCheck {
+  /**
+   * A token of the provider: a bearer token proves its audiences, an ID token the client id of a public
+   * client. It is not stored. Without it, only domains are proven. 1 to 16384 characters.
+   */
+  token?: string | null | undefined;
+}
+
+/** Result of a check of an identity provider. */
+export interface IdentityProviderChecked {
+  /** `true` if there is no problem. */
+  ok: boolean;
+  /** Problems of the provider, of the DNS records of its domains and of the token. */
+  problems: Array<string>;
+  /** Issuer that the discovery document confirms. Null if it does not. */
+  issuer: string | null;
+  /** Number of keys that can verify tokens. */
+  keys: number;
+  /** Domains, client id and audiences that are proven after the check. */
+  proven: Array<string>;
+}
+
+export interface IdentityProviderCreate {
+  /** Display name. 1 to 80 characters in one line. */
+  name: string;
+  /**
+   * Issuer, an https URL. The discovery document of the provider names the same issuer. At most 2000
+   * characters.
+   */
+  issuer: string;
+  /**
+   * Client id of the service at the provider. 1 to 255 characters in one line. A change ends all proofs of
+   * the client id and of audiences.
+   */
+  client_id: string;
+  /** Rule by which an account is linked to a person at the first sign-in. */
+  link_by: IdentityLinkRule;
+  /**
+   * `true` if sessions of org admins have the admin level and the scopes of its screens. For `true` the
+   * calling key must have `settings:read`, `settings:write`, `audit:read`, `webhooks:read`, `webhooks:write`,
+   * `events:read` and `employees:write`. Default: `false`.
+   */
+  admin_sessions?: boolean | undefined;
+  /**
+   * Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries, without
+   * duplicates. Each serves once it is proven.
+   */
+  audiences?: Array<string> | undefined;
+  /**
+   * Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries, without
+   * duplicates.
+   */
+  authorized_parties?: Array<string> | undefined;
+  /**
+   * Secret of the client at the provider, which no response shows. Null for a public client. 1 to 1024
+   * characters in one line.
+   */
+  client_secret?: string | null | undefined;
+  /**
+   * Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
+   * `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+   */
+  email_domains?: Array<string> | undefined;
+  /**
+   * Authentication context class that ID tokens and bearer tokens must have. Null for any. 1 to 255
+   * characters in one line.
+   */
+  required_acr?: string | null | undefined;
+  /**
+   * Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates. The calling key must have
+   * all of them. Default: `observations:read observations:write objectives:read objectives:write
+   * employees:read summaries:read summaries:write conversations:read conversations:write assignments:read
+   * assignments:write notifications:read notifications:write`.
+   */
+  scopes?: Array<ApiKeyScope> | undefined;
+  /** `true` if a bearer token has only the scopes that it names. Default: `false`. */
+  scopes_from_token?: boolean | undefined;
+  /** Lifetime of a session in seconds. Default: `43200`. */
+  session_lifetime?: number | undefined;
+  /**
+   * Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`. 1 to 64
+   * characters in one line. Default: `sub`.
+   */
+  subject_claim?: string | undefined;
+}
+
+/** An event about an identity provider. */
+export interface IdentityProviderEvent {
+  /** Id of the event. It is the same in the feed and in every delivery attempt. Process each id once. */
+  id: string;
+  /** Type of the event. */
+  event: IdentityProviderEventType;
+  /** Time of the event, not of its delivery. */
+  created_at: string;
+  /** Version of the payload, currently `v1`. */
+  api_version: string;
+  /** Organization in which the event occurred. */
+  organization_id: string;
+  /** The resource after the change, as GET returns it without `expand`. For a test, a message. */
+  data: IdentityProvider;
+}
+
+/** Event types that have this data. */
+export type IdentityProviderEventType =
+  | "identity_provider.created"
+  | "identity_provider.updated"
+  | "identity_provider.deleted";
+
+/** Sort orders of this list. A leading `-` sorts in descending order. */
+export type IdentityProviderSort =
+  | "-created_at"
+  | "created_at"
+  | "-updated_at"
+  | "updated_at";
+
+/** Status of an identity provider. */
+export type IdentityProviderStatus =
+  | "pending"
+  | "active"
+  | "disabled";
+
+export interface IdentityProviderUpdate {
+  /**
+   * `true` if sessions of org admins have the admin level and the scopes of its screens. For `true` the
+   * calling key must have `settings:read`, `settings:write`, `audit:read`, `webhooks:read`, `webhooks:write`,
+   * `events:read` and `employees:write`.
+   */
+  admin_sessions?: boolean | undefined;
+  /**
+   * Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries, without
+   * duplicates. Each serves once it is proven.
+   */
+  audiences?: Array<string> | undefined;
+  /**
+   * Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries, without
+   * duplicates.
+   */
+  authorized_parties?: Array<string> | undefined;
+  /**
+   * Client id of the service at the provider. 1 to 255 characters in one line. A change ends all proofs of
+   * the client id and of audiences.
+   */
+  client_id?: string | undefined;
+  /**
+   * Secret of the client at the provider, which no response shows. Null removes it. Required with another
+   * `client_id` if a secret is stored. 1 to 1024 characters in one line.
+   */
+  client_secret?: string | null | undefined;
+  /**
+   * Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
+   * `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+   */
+  email_domains?: Array<string> | undefined;
+  /** Rule by which an account is linked to a person at the first sign-in. */
+  link_by?: IdentityLinkRule | undefined;
+  /** Display name. 1 to 80 characters in one line. */
+  name?: string | undefined;
+  /**
+   * Authentication context class that ID tokens and bearer tokens must have. Null for any. 1 to 255
+   * characters in one line.
+   */
+  required_acr?: string | null | undefined;
+  /**
+   * Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates. The calling key must have
+   * all of them.
+   */
+  scopes?: Array<ApiKeyScope> | undefined;
+  /** `true` if a bearer token has only the scopes that it names. */
+  scopes_from_token?: boolean | undefined;
+  /** Lifetime of a session in seconds. */
+  session_lifetime?: number | undefined;
+  /**
+   * Status. A provider is `pending` until its client id or one of its audiences is proven. `disabled` ends
+   * all sessions and refuses tokens. `active` ends the disabling: the provider is `pending` if nothing is
+   * proven. 409 for another change.
+   */
+  status?: IdentityProviderStatus | undefined;
+  /**
+   * Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`. 1 to 64
+   * characters in one line.
+   */
+  subject_claim?: string | undefined;
 }
 
 /** An invitation of a person, without its token. */
@@ -3057,6 +3358,7 @@ export type PersonalDataType =
   | "employee"
   | "invitation"
   | "scim_account"
+  | "identity_link"
   | "sync_issue"
   | "api_key"
   | "observation"
@@ -4725,6 +5027,42 @@ export interface ListEventsQuery {
   cursor?: string | undefined;
 }
 
+/** Filters of the operation `ListIdentityProviders`. */
+export interface ListIdentityProvidersFilter {
+  /** Bounds of `updated_at`, both inclusive. */
+  updated_at?: Range | undefined;
+}
+
+/** Query of the operation `ListIdentityProviders`. */
+export interface ListIdentityProvidersQuery {
+  /** Conditions that every entry matches. */
+  filter?: ListIdentityProvidersFilter | undefined;
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
+  sort?: IdentityProviderSort | undefined;
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
+  limit?: number | undefined;
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
+  cursor?: string | undefined;
+}
+
+/** Query of the operation `ListIdentityLinks`. */
+export interface ListIdentityLinksQuery {
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+   */
+  sort?: IdentityLinkSort | undefined;
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
+  limit?: number | undefined;
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
+  cursor?: string | undefined;
+}
+
 /** Filters of the operation `ListManagerObjectives`. */
 export interface ListManagerObjectivesFilter {
   /** Only objectives of this owner. An id, `emp_…`. An unknown id matches nothing. */
@@ -5242,4 +5580,7 @@ export const EVENT_TYPES: readonly EventType[] = [
   "retention.removed",
   "retention.completed",
   "objective.checked_in",
+  "identity_provider.created",
+  "identity_provider.updated",
+  "identity_provider.deleted",
 ];

@@ -1008,6 +1008,144 @@ impl Events {
     }
 }
 
+/// Operations with paths that begin with `/identity-providers`.
+#[derive(Clone, Debug)]
+pub struct IdentityProviders {
+    pub(crate) core: Arc<Core>,
+}
+
+impl IdentityProviders {
+    /// List identity providers.
+    ///
+    /// Lists the OpenID Connect providers of the organization, without client secrets.
+    ///
+    /// Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `read`.
+    pub fn list(
+        &self,
+        query: impl Into<Option<types::ListIdentityProvidersQuery>>,
+    ) -> Pages<types::IdentityProvider> {
+        let spec = Spec::new(Method::GET, "/identity-providers").query(&query.into(), &[]);
+        Pages::new(&self.core, spec)
+    }
+
+    /// Connect an identity provider.
+    ///
+    /// Connects an OpenID Connect provider. It is `pending` until its client id or an audience is proven. At
+    /// most 5 per organization. 403 for more access than the key of the request has, which has neither an end
+    /// nor networks.
+    ///
+    /// Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `write`.
+    pub fn create(&self, body: types::IdentityProviderCreate) -> Call<types::IdentityProvider, types::DryRun> {
+        let spec = Spec::new(Method::POST, "/identity-providers").json(&body);
+        Call::new(&self.core, spec)
+    }
+
+    /// Get an identity provider.
+    ///
+    /// Returns one identity provider, without its client secret.
+    ///
+    /// Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `read`.
+    pub fn get(&self, id: &str) -> Call<types::IdentityProvider> {
+        let spec = Spec::new(Method::GET, format!("/identity-providers/{}", segment(id)));
+        Call::new(&self.core, spec)
+    }
+
+    /// Change or disable an identity provider.
+    ///
+    /// Changes the given members. 403 if the change gives more access than the key of the request has; every
+    /// key may rename, narrow and disable.
+    ///
+    /// Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `write`.
+    pub fn update(
+        &self,
+        id: &str,
+        body: types::IdentityProviderUpdate,
+    ) -> Call<types::IdentityProvider, types::DryRun> {
+        let spec = Spec::new(Method::PATCH, format!("/identity-providers/{}", segment(id))).json(&body);
+        Call::new(&self.core, spec)
+    }
+
+    /// Delete an identity provider.
+    ///
+    /// Deletes an identity provider permanently, with its links.
+    ///
+    /// Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `write`.
+    pub fn delete(&self, id: &str) -> Call<(), types::DryRun> {
+        let spec = Spec::new(Method::DELETE, format!("/identity-providers/{}", segment(id)));
+        Call::new(&self.core, spec)
+    }
+
+    /// Check an identity provider.
+    ///
+    /// Fetches the discovery document and the keys of the provider and the TXT records of its domains, and
+    /// records what these and the token prove. Problems are part of the answer. 409 for a value that another
+    /// provider has proven.
+    ///
+    /// Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
+    pub fn check(
+        &self,
+        id: &str,
+        body: impl Into<Option<types::IdentityProviderCheck>>,
+    ) -> Call<types::IdentityProviderChecked> {
+        let spec = Spec::new(Method::POST, format!("/identity-providers/{}/check", segment(id)))
+            .optional_json(&body.into());
+        Call::new(&self.core, spec)
+    }
+
+    /// List the accounts of an identity provider.
+    ///
+    /// Lists the accounts of the provider with the people that they sign in as, newest first.
+    ///
+    /// Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `read`.
+    pub fn list_identity_links(
+        &self,
+        id: &str,
+        query: impl Into<Option<types::ListIdentityLinksQuery>>,
+    ) -> Pages<types::IdentityLink> {
+        let spec =
+            Spec::new(Method::GET, format!("/identity-providers/{}/links", segment(id))).query(&query.into(), &[]);
+        Pages::new(&self.core, spec)
+    }
+
+    /// Link an account to a person.
+    ///
+    /// Links an account to a person, or confirms the link of a person who was reactivated or rehired. 409 if
+    /// the account belongs to another person, or the person has another account of the provider. 403 if the
+    /// provider gives more access than the key of the request has.
+    ///
+    /// Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `write`.
+    pub fn link_identity(
+        &self,
+        id: &str,
+        body: types::IdentityLinkCreate,
+    ) -> Call<types::IdentityLink, types::DryRun> {
+        let spec = Spec::new(Method::POST, format!("/identity-providers/{}/links", segment(id))).json(&body);
+        Call::new(&self.core, spec)
+    }
+
+    /// Remove the link of a person.
+    ///
+    /// Removes the link of a person. Tokens of the account from before stay refused.
+    ///
+    /// Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
+    /// keys are refused. Counts as `write`.
+    pub fn unlink_identity(&self, id: &str, employee_id: &str) -> Call<(), types::DryRun> {
+        let spec = Spec::new(
+            Method::DELETE,
+            format!("/identity-providers/{}/links/{}", segment(id), segment(employee_id)),
+        );
+        Call::new(&self.core, spec)
+    }
+}
+
 /// Operations with paths that begin with `/invitations`.
 #[derive(Clone, Debug)]
 pub struct Invitations {
@@ -1865,6 +2003,12 @@ impl crate::Candor {
     #[must_use]
     pub fn events(&self) -> Events {
         Events { core: Arc::clone(&self.core) }
+    }
+
+    /// Returns the operations with paths that begin with `/identity-providers`.
+    #[must_use]
+    pub fn identity_providers(&self) -> IdentityProviders {
+        IdentityProviders { core: Arc::clone(&self.core) }
     }
 
     /// Returns the operations with paths that begin with `/invitations`.

@@ -2037,6 +2037,18 @@ pub struct DryRun {
     pub notifications: i64,
 }
 
+/// Type `EmailDomain` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct EmailDomain {
+    /// The domain as it is registered, in lower case.
+    pub domain: String,
+    /// `true` if the domain is proven to belong to the organization.
+    pub proven: bool,
+    /// Text of the TXT record of the domain that proves it.
+    pub txt_record: String,
+}
+
 /// A person of the organization.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -2979,6 +2991,8 @@ pub enum Event {
     RetentionCompleted(Box<RetentionCompletedEvent>),
     /// A value with the members of [`ObjectiveCheckedInEvent`].
     ObjectiveCheckedIn(Box<ObjectiveCheckedInEvent>),
+    /// A value with the members of [`IdentityProviderEvent`].
+    IdentityProvider(Box<IdentityProviderEvent>),
     /// A value with the members of [`OtherEvent`].
     Other(Box<OtherEvent>),
 }
@@ -3007,6 +3021,7 @@ impl Event {
             Self::RetentionRemoved(event) => &event.id,
             Self::RetentionCompleted(event) => &event.id,
             Self::ObjectiveCheckedIn(event) => &event.id,
+            Self::IdentityProvider(event) => &event.id,
             Self::Other(event) => &event.id,
         }
     }
@@ -3034,6 +3049,7 @@ impl Event {
             Self::RetentionRemoved(event) => &event.created_at,
             Self::RetentionCompleted(event) => &event.created_at,
             Self::ObjectiveCheckedIn(event) => &event.created_at,
+            Self::IdentityProvider(event) => &event.created_at,
             Self::Other(event) => &event.created_at,
         }
     }
@@ -3061,6 +3077,7 @@ impl Event {
             Self::RetentionRemoved(event) => &event.organization_id,
             Self::RetentionCompleted(event) => &event.organization_id,
             Self::ObjectiveCheckedIn(event) => &event.organization_id,
+            Self::IdentityProvider(event) => &event.organization_id,
             Self::Other(event) => &event.organization_id,
         }
     }
@@ -3088,6 +3105,7 @@ impl Event {
             Self::RetentionRemoved(event) => event.event.as_str(),
             Self::RetentionCompleted(event) => event.event.as_str(),
             Self::ObjectiveCheckedIn(event) => event.event.as_str(),
+            Self::IdentityProvider(event) => event.event.as_str(),
             Self::Other(event) => &event.event,
         }
     }
@@ -3146,6 +3164,9 @@ impl TryFrom<Value> for Event {
             "retention.removed" => serde_json::from_value(value.clone()).map(Self::RetentionRemoved),
             "retention.completed" => serde_json::from_value(value.clone()).map(Self::RetentionCompleted),
             "objective.checked_in" => serde_json::from_value(value.clone()).map(Self::ObjectiveCheckedIn),
+            "identity_provider.created" | "identity_provider.updated" | "identity_provider.deleted" => {
+                serde_json::from_value(value.clone()).map(Self::IdentityProvider)
+            }
             _ => return serde_json::from_value(value).map(Self::Other),
         };
         known.or_else(|_| serde_json::from_value(value).map(Self::Other))
@@ -3213,6 +3234,9 @@ words! {
         RetentionRemoved = "retention.removed",
         RetentionCompleted = "retention.completed",
         ObjectiveCheckedIn = "objective.checked_in",
+        IdentityProviderCreated = "identity_provider.created",
+        IdentityProviderUpdated = "identity_provider.updated",
+        IdentityProviderDeleted = "identity_provider.deleted",
     }
 }
 
@@ -3437,6 +3461,579 @@ pub struct HourStats {
     pub successes: i64,
     /// Number of failed attempts.
     pub failures: i64,
+}
+
+/// The link of an account to a person. An account signs in as at most one person, and a person has at most
+/// one account of a provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct IdentityLink {
+    /// Provider of the account.
+    pub identity_provider_id: String,
+    /// Person that the account signs in as.
+    pub employee_id: String,
+    /// Claim `sub` of the account.
+    pub subject: String,
+    /// Time of creation of the link.
+    pub created_at: String,
+    /// Time at which an admin confirmed the link after the person was reactivated or rehired. Null if there
+    /// was none.
+    pub confirmed_at: Option<String>,
+    /// Time of the last change. It increases with every change.
+    pub updated_at: String,
+}
+
+/// Type `IdentityLinkCreate` as requests send it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct IdentityLinkCreate {
+    /// Person that the account signs in as. The id starts with `emp_`. 422 if the organization has no such
+    /// resource.
+    pub employee_id: String,
+    /// Claim `sub` of the account. 1 to 255 characters in one line. It is compared letter by letter.
+    pub subject: String,
+}
+
+impl IdentityLinkCreate {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(employee_id: impl Into<String>, subject: impl Into<String>) -> Self {
+        Self { employee_id: employee_id.into(), subject: subject.into() }
+    }
+}
+
+words! {
+    /// Rule by which an account is linked to a person.
+    IdentityLinkRule {
+        ScimExternalId = "scim_external_id",
+        VerifiedEmail = "verified_email",
+    }
+}
+
+words! {
+    /// Sort orders of this list. A leading `-` sorts in descending order.
+    IdentityLinkSort {
+        CreatedAtDescending = "-created_at",
+        CreatedAt = "created_at",
+    }
+}
+
+/// An OpenID Connect provider of an organization. The service issues no tokens and stores no passwords.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct IdentityProvider {
+    /// Id of the provider, with the prefix `idp_`.
+    pub id: String,
+    /// Display name. 1 to 80 characters in one line.
+    pub name: String,
+    /// Issuer, an https URL. The discovery document of the provider names the same issuer. At most 2000
+    /// characters.
+    pub issuer: String,
+    /// Client id of the service at the provider. 1 to 255 characters in one line.
+    pub client_id: String,
+    /// `true` if a client secret is stored, which is never shown.
+    pub client_secret_set: bool,
+    /// Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries, without
+    /// duplicates.
+    pub audiences: Vec<String>,
+    /// Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries, without
+    /// duplicates.
+    pub authorized_parties: Vec<String>,
+    /// Rule by which an account is linked to a person at the first sign-in.
+    pub link_by: IdentityLinkRule,
+    /// Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`. 1 to 64
+    /// characters in one line.
+    pub subject_claim: String,
+    /// Domains of the addresses of people who sign in. At most 20 entries, without duplicates.
+    pub email_domains: Vec<String>,
+    /// The domains with their proofs.
+    pub domains: Vec<EmailDomain>,
+    /// The client id and the audiences that are proven to belong to the organization.
+    pub proven_audiences: Vec<String>,
+    /// Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates.
+    pub scopes: Vec<ApiKeyScope>,
+    /// `true` if a bearer token has only the scopes that it names.
+    pub scopes_from_token: bool,
+    /// `true` if sessions of org admins have the admin level and the scopes of its screens.
+    pub admin_sessions: bool,
+    /// Lifetime of a session in seconds.
+    pub session_lifetime: i64,
+    /// Authentication context class that ID tokens and bearer tokens must have. Null for any. 1 to 255
+    /// characters in one line.
+    pub required_acr: Option<String>,
+    /// Status. A provider is `pending` until its client id or one of its audiences is proven.
+    pub status: IdentityProviderStatus,
+    /// Time of the last disabling, which has ended all sessions from before it. Null if there was none.
+    pub disabled_at: Option<String>,
+    /// Time of the last sign-in. Null if there was none.
+    pub last_sign_in_at: Option<String>,
+    /// Time of creation, which never changes.
+    pub created_at: String,
+    /// Time of the last change. It increases with every change.
+    pub updated_at: String,
+}
+
+/// Type `IdentityProviderCheck` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct IdentityProviderCheck {
+    /// A token of the provider: a bearer token proves its audiences, an ID token the client id of a public
+    /// client. It is not stored. Without it, only domains are proven. 1 to 16384 characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub token: Option<Option<Secret>>,
+}
+
+impl IdentityProviderCheck {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { token: None }
+    }
+
+    /// Sets `token`. A token of the provider: a bearer token proves its audiences, an ID token the client id
+    /// of a public client.
+    #[must_use]
+    pub fn token(mut self, value: impl Into<Secret>) -> Self {
+        self.token = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `token` as null, which removes its value.
+    #[must_use]
+    pub fn clear_token(mut self) -> Self {
+        self.token = Some(None);
+        self
+    }
+}
+
+/// Result of a check of an identity provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct IdentityProviderChecked {
+    /// `true` if there is no problem.
+    pub ok: bool,
+    /// Problems of the provider, of the DNS records of its domains and of the token.
+    pub problems: Vec<String>,
+    /// Issuer that the discovery document confirms. Null if it does not.
+    pub issuer: Option<String>,
+    /// Number of keys that can verify tokens.
+    pub keys: i64,
+    /// Domains, client id and audiences that are proven after the check.
+    pub proven: Vec<String>,
+}
+
+/// Type `IdentityProviderCreate` as requests send it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct IdentityProviderCreate {
+    /// Display name. 1 to 80 characters in one line.
+    pub name: String,
+    /// Issuer, an https URL. The discovery document of the provider names the same issuer. At most 2000
+    /// characters.
+    pub issuer: String,
+    /// Client id of the service at the provider. 1 to 255 characters in one line. A change ends all proofs of
+    /// the client id and of audiences.
+    pub client_id: String,
+    /// Rule by which an account is linked to a person at the first sign-in.
+    pub link_by: IdentityLinkRule,
+    /// `true` if sessions of org admins have the admin level and the scopes of its screens. For `true` the
+    /// calling key must have `settings:read`, `settings:write`, `audit:read`, `webhooks:read`,
+    /// `webhooks:write`, `events:read` and `employees:write`. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub admin_sessions: Option<bool>,
+    /// Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries, without
+    /// duplicates. Each serves once it is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audiences: Option<Vec<String>>,
+    /// Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries, without
+    /// duplicates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authorized_parties: Option<Vec<String>>,
+    /// Secret of the client at the provider, which no response shows. Null for a public client. 1 to 1024
+    /// characters in one line.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<Option<String>>,
+    /// Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
+    /// `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email_domains: Option<Vec<String>>,
+    /// Authentication context class that ID tokens and bearer tokens must have. Null for any. 1 to 255
+    /// characters in one line.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub required_acr: Option<Option<String>>,
+    /// Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates. The calling key must
+    /// have all of them. Default: `observations:read observations:write objectives:read objectives:write
+    /// employees:read summaries:read summaries:write conversations:read conversations:write assignments:read
+    /// assignments:write notifications:read notifications:write`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Vec<ApiKeyScope>>,
+    /// `true` if a bearer token has only the scopes that it names. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scopes_from_token: Option<bool>,
+    /// Lifetime of a session in seconds. Default: `43200`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_lifetime: Option<i64>,
+    /// Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`. 1 to 64
+    /// characters in one line. Default: `sub`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject_claim: Option<String>,
+}
+
+impl IdentityProviderCreate {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        issuer: impl Into<String>,
+        client_id: impl Into<String>,
+        link_by: impl Into<IdentityLinkRule>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            issuer: issuer.into(),
+            client_id: client_id.into(),
+            link_by: link_by.into(),
+            admin_sessions: None,
+            audiences: None,
+            authorized_parties: None,
+            client_secret: None,
+            email_domains: None,
+            required_acr: None,
+            scopes: None,
+            scopes_from_token: None,
+            session_lifetime: None,
+            subject_claim: None,
+        }
+    }
+
+    /// Sets `admin_sessions`: `true` if sessions of org admins have the admin level and the scopes of its
+    /// screens.
+    #[must_use]
+    pub fn admin_sessions(mut self, value: bool) -> Self {
+        self.admin_sessions = Some(value);
+        self
+    }
+
+    /// Sets `audiences`: audiences of accepted bearer tokens.
+    #[must_use]
+    pub fn audiences(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.audiences = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `authorized_parties`: client ids whose bearer tokens are accepted.
+    #[must_use]
+    pub fn authorized_parties(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.authorized_parties = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `client_secret`: secret of the client at the provider, which no response shows.
+    #[must_use]
+    pub fn client_secret(mut self, value: impl Into<String>) -> Self {
+        self.client_secret = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `client_secret` as null, which removes its value.
+    #[must_use]
+    pub fn clear_client_secret(mut self) -> Self {
+        self.client_secret = Some(None);
+        self
+    }
+
+    /// Sets `email_domains`: domains of the addresses of people who sign in.
+    #[must_use]
+    pub fn email_domains(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.email_domains = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `required_acr`: authentication context class that ID tokens and bearer tokens must have.
+    #[must_use]
+    pub fn required_acr(mut self, value: impl Into<String>) -> Self {
+        self.required_acr = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `required_acr` as null, which removes its value.
+    #[must_use]
+    pub fn clear_required_acr(mut self) -> Self {
+        self.required_acr = Some(None);
+        self
+    }
+
+    /// Sets `scopes`: permissions of sessions and bearer tokens.
+    #[must_use]
+    pub fn scopes(mut self, value: impl IntoIterator<Item = impl Into<ApiKeyScope>>) -> Self {
+        self.scopes = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `scopes_from_token`: `true` if a bearer token has only the scopes that it names.
+    #[must_use]
+    pub fn scopes_from_token(mut self, value: bool) -> Self {
+        self.scopes_from_token = Some(value);
+        self
+    }
+
+    /// Sets `session_lifetime`: lifetime of a session in seconds.
+    #[must_use]
+    pub fn session_lifetime(mut self, value: i64) -> Self {
+        self.session_lifetime = Some(value);
+        self
+    }
+
+    /// Sets `subject_claim`: claim of ID tokens with the `externalId` of the person, for `link_by`
+    /// `scim_external_id`.
+    #[must_use]
+    pub fn subject_claim(mut self, value: impl Into<String>) -> Self {
+        self.subject_claim = Some(value.into());
+        self
+    }
+}
+
+/// An event about an identity provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct IdentityProviderEvent {
+    /// Id of the event. It is the same in the feed and in every delivery attempt. Process each id once.
+    pub id: String,
+    /// Type of the event.
+    pub event: IdentityProviderEventType,
+    /// Time of the event, not of its delivery.
+    pub created_at: String,
+    /// Version of the payload, currently `v1`.
+    pub api_version: String,
+    /// Organization in which the event occurred.
+    pub organization_id: String,
+    /// The resource after the change, as GET returns it without `expand`. For a test, a message.
+    pub data: IdentityProvider,
+}
+
+words! {
+    /// Event types that have this data.
+    IdentityProviderEventType {
+        IdentityProviderCreated = "identity_provider.created",
+        IdentityProviderUpdated = "identity_provider.updated",
+        IdentityProviderDeleted = "identity_provider.deleted",
+    }
+}
+
+words! {
+    /// Sort orders of this list. A leading `-` sorts in descending order.
+    IdentityProviderSort {
+        CreatedAtDescending = "-created_at",
+        CreatedAt = "created_at",
+        UpdatedAtDescending = "-updated_at",
+        UpdatedAt = "updated_at",
+    }
+}
+
+words! {
+    /// Status of an identity provider.
+    IdentityProviderStatus {
+        Pending = "pending",
+        Active = "active",
+        Disabled = "disabled",
+    }
+}
+
+/// Type `IdentityProviderUpdate` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct IdentityProviderUpdate {
+    /// `true` if sessions of org admins have the admin level and the scopes of its screens. For `true` the
+    /// calling key must have `settings:read`, `settings:write`, `audit:read`, `webhooks:read`,
+    /// `webhooks:write`, `events:read` and `employees:write`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub admin_sessions: Option<bool>,
+    /// Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries, without
+    /// duplicates. Each serves once it is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub audiences: Option<Vec<String>>,
+    /// Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries, without
+    /// duplicates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authorized_parties: Option<Vec<String>>,
+    /// Client id of the service at the provider. 1 to 255 characters in one line. A change ends all proofs of
+    /// the client id and of audiences.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// Secret of the client at the provider, which no response shows. Null removes it. Required with another
+    /// `client_id` if a secret is stored. 1 to 1024 characters in one line.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<Option<String>>,
+    /// Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
+    /// `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email_domains: Option<Vec<String>>,
+    /// Rule by which an account is linked to a person at the first sign-in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_by: Option<IdentityLinkRule>,
+    /// Display name. 1 to 80 characters in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Authentication context class that ID tokens and bearer tokens must have. Null for any. 1 to 255
+    /// characters in one line.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub required_acr: Option<Option<String>>,
+    /// Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates. The calling key must
+    /// have all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Vec<ApiKeyScope>>,
+    /// `true` if a bearer token has only the scopes that it names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scopes_from_token: Option<bool>,
+    /// Lifetime of a session in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session_lifetime: Option<i64>,
+    /// Status. A provider is `pending` until its client id or one of its audiences is proven. `disabled` ends
+    /// all sessions and refuses tokens. `active` ends the disabling: the provider is `pending` if nothing is
+    /// proven. 409 for another change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<IdentityProviderStatus>,
+    /// Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`. 1 to 64
+    /// characters in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject_claim: Option<String>,
+}
+
+impl IdentityProviderUpdate {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            admin_sessions: None,
+            audiences: None,
+            authorized_parties: None,
+            client_id: None,
+            client_secret: None,
+            email_domains: None,
+            link_by: None,
+            name: None,
+            required_acr: None,
+            scopes: None,
+            scopes_from_token: None,
+            session_lifetime: None,
+            status: None,
+            subject_claim: None,
+        }
+    }
+
+    /// Sets `admin_sessions`: `true` if sessions of org admins have the admin level and the scopes of its
+    /// screens.
+    #[must_use]
+    pub fn admin_sessions(mut self, value: bool) -> Self {
+        self.admin_sessions = Some(value);
+        self
+    }
+
+    /// Sets `audiences`: audiences of accepted bearer tokens.
+    #[must_use]
+    pub fn audiences(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.audiences = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `authorized_parties`: client ids whose bearer tokens are accepted.
+    #[must_use]
+    pub fn authorized_parties(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.authorized_parties = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `client_id`: client id of the service at the provider.
+    #[must_use]
+    pub fn client_id(mut self, value: impl Into<String>) -> Self {
+        self.client_id = Some(value.into());
+        self
+    }
+
+    /// Sets `client_secret`: secret of the client at the provider, which no response shows.
+    #[must_use]
+    pub fn client_secret(mut self, value: impl Into<String>) -> Self {
+        self.client_secret = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `client_secret` as null, which removes its value.
+    #[must_use]
+    pub fn clear_client_secret(mut self) -> Self {
+        self.client_secret = Some(None);
+        self
+    }
+
+    /// Sets `email_domains`: domains of the addresses of people who sign in.
+    #[must_use]
+    pub fn email_domains(mut self, value: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.email_domains = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `link_by`: rule by which an account is linked to a person at the first sign-in.
+    #[must_use]
+    pub fn link_by(mut self, value: impl Into<IdentityLinkRule>) -> Self {
+        self.link_by = Some(value.into());
+        self
+    }
+
+    /// Sets `name`: display name.
+    #[must_use]
+    pub fn name(mut self, value: impl Into<String>) -> Self {
+        self.name = Some(value.into());
+        self
+    }
+
+    /// Sets `required_acr`: authentication context class that ID tokens and bearer tokens must have.
+    #[must_use]
+    pub fn required_acr(mut self, value: impl Into<String>) -> Self {
+        self.required_acr = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `required_acr` as null, which removes its value.
+    #[must_use]
+    pub fn clear_required_acr(mut self) -> Self {
+        self.required_acr = Some(None);
+        self
+    }
+
+    /// Sets `scopes`: permissions of sessions and bearer tokens.
+    #[must_use]
+    pub fn scopes(mut self, value: impl IntoIterator<Item = impl Into<ApiKeyScope>>) -> Self {
+        self.scopes = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets `scopes_from_token`: `true` if a bearer token has only the scopes that it names.
+    #[must_use]
+    pub fn scopes_from_token(mut self, value: bool) -> Self {
+        self.scopes_from_token = Some(value);
+        self
+    }
+
+    /// Sets `session_lifetime`: lifetime of a session in seconds.
+    #[must_use]
+    pub fn session_lifetime(mut self, value: i64) -> Self {
+        self.session_lifetime = Some(value);
+        self
+    }
+
+    /// Sets `status`: a provider is `pending` until its client id or one of its audiences is proven.
+    #[must_use]
+    pub fn status(mut self, value: impl Into<IdentityProviderStatus>) -> Self {
+        self.status = Some(value.into());
+        self
+    }
+
+    /// Sets `subject_claim`: claim of ID tokens with the `externalId` of the person, for `link_by`
+    /// `scim_external_id`.
+    #[must_use]
+    pub fn subject_claim(mut self, value: impl Into<String>) -> Self {
+        self.subject_claim = Some(value.into());
+        self
+    }
 }
 
 /// An invitation of a person, without its token.
@@ -5449,6 +6046,7 @@ words! {
         Employee = "employee",
         Invitation = "invitation",
         ScimAccount = "scim_account",
+        IdentityLink = "identity_link",
         SyncIssue = "sync_issue",
         ApiKey = "api_key",
         Observation = "observation",
@@ -9513,6 +10111,132 @@ impl ListEventsQuery {
     #[must_use]
     pub fn since(mut self, value: impl Into<String>) -> Self {
         self.since = Some(value.into());
+        self
+    }
+
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    #[must_use]
+    pub fn limit(mut self, value: i64) -> Self {
+        self.limit = Some(value);
+        self
+    }
+
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
+    #[must_use]
+    pub fn cursor(mut self, value: impl Into<String>) -> Self {
+        self.cursor = Some(value.into());
+        self
+    }
+}
+
+/// Filters of the operation `ListIdentityProviders`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListIdentityProvidersFilter {
+    /// Bounds of `updated_at`, both inclusive.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Range>,
+}
+
+impl ListIdentityProvidersFilter {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { updated_at: None }
+    }
+
+    /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
+    #[must_use]
+    pub fn updated_at(mut self, value: impl Into<Range>) -> Self {
+        self.updated_at = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `ListIdentityProviders`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListIdentityProvidersQuery {
+    /// Conditions that every entry matches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<ListIdentityProvidersFilter>,
+    /// Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<IdentityProviderSort>,
+    /// Maximum number of entries on a page, 1 to 100. Default: 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    /// filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+impl ListIdentityProvidersQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { filter: None, sort: None, limit: None, cursor: None }
+    }
+
+    /// Sets `filter`: conditions that every entry matches.
+    #[must_use]
+    pub fn filter(mut self, value: impl Into<ListIdentityProvidersFilter>) -> Self {
+        self.filter = Some(value.into());
+        self
+    }
+
+    /// Sets `sort`: sort order.
+    #[must_use]
+    pub fn sort(mut self, value: impl Into<IdentityProviderSort>) -> Self {
+        self.sort = Some(value.into());
+        self
+    }
+
+    /// Sets `limit`: maximum number of entries on a page, 1 to 100.
+    #[must_use]
+    pub fn limit(mut self, value: i64) -> Self {
+        self.limit = Some(value);
+        self
+    }
+
+    /// Sets `cursor`. Start of the page: the `next_cursor` of the previous page, from a request with the same
+    /// sort and filters.
+    #[must_use]
+    pub fn cursor(mut self, value: impl Into<String>) -> Self {
+        self.cursor = Some(value.into());
+        self
+    }
+}
+
+/// Query of the operation `ListIdentityLinks`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListIdentityLinksQuery {
+    /// Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-created_at`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<IdentityLinkSort>,
+    /// Maximum number of entries on a page, 1 to 100. Default: 50.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<i64>,
+    /// Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    /// filters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+impl ListIdentityLinksQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { sort: None, limit: None, cursor: None }
+    }
+
+    /// Sets `sort`: sort order.
+    #[must_use]
+    pub fn sort(mut self, value: impl Into<IdentityLinkSort>) -> Self {
+        self.sort = Some(value.into());
         self
     }
 

@@ -83,6 +83,15 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "erasures.get",
     "events.list",
     "events.get",
+    "identity_providers.list",
+    "identity_providers.create",
+    "identity_providers.get",
+    "identity_providers.update",
+    "identity_providers.delete",
+    "identity_providers.check",
+    "identity_providers.list_identity_links",
+    "identity_providers.link_identity",
+    "identity_providers.unlink_identity",
     "invitations.accept",
     "manager_objectives.list",
     "manager_objectives.create",
@@ -160,6 +169,7 @@ pub(in crate::client) async fn call(client: &Candor, step: &Step) -> Result<Valu
         "employees" => employees(client, step).await,
         "erasures" => erasures(client, step).await,
         "events" => events(client, step).await,
+        "identity_providers" => identity_providers(client, step).await,
         "invitations" => invitations(client, step).await,
         "manager_objectives" => manager_objectives(client, step).await,
         "me" => me(client, step).await,
@@ -365,6 +375,27 @@ async fn events(client: &Candor, step: &Step) -> Result<Value, Error> {
         "list" => first_page(resource.list(step.query::<Option<types::ListEventsQuery>>())).await,
         "get" => answer(resource.get(step.path(0))).await,
         other => panic!("events has no operation {other}"),
+    }
+}
+
+async fn identity_providers(client: &Candor, step: &Step) -> Result<Value, Error> {
+    let resource = client.identity_providers();
+    match step.name() {
+        "list" => first_page(resource.list(step.query::<Option<types::ListIdentityProvidersQuery>>())).await,
+        "create" => answer(resource.create(step.body())).await,
+        "get" => answer(resource.get(step.path(0))).await,
+        "update" => answer(resource.update(step.path(0), step.body())).await,
+        "delete" => answer(resource.delete(step.path(0))).await,
+        "check" => answer(resource.check(step.path(0), step.body::<Option<types::IdentityProviderCheck>>())).await,
+        "list_identity_links" => {
+            first_page(
+                resource.list_identity_links(step.path(0), step.query::<Option<types::ListIdentityLinksQuery>>()),
+            )
+            .await
+        }
+        "link_identity" => answer(resource.link_identity(step.path(0), step.body())).await,
+        "unlink_identity" => answer(resource.unlink_identity(step.path(0), step.path(1))).await,
+        other => panic!("identity_providers has no operation {other}"),
     }
 }
 
@@ -643,6 +674,17 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
         "employees.rehire" => {
             answer(client.employees().rehire(step.path(0), step.body::<Option<types::EmployeeRehire>>()).dry_run())
                 .await
+        }
+        "identity_providers.create" => answer(client.identity_providers().create(step.body()).dry_run()).await,
+        "identity_providers.update" => {
+            answer(client.identity_providers().update(step.path(0), step.body()).dry_run()).await
+        }
+        "identity_providers.delete" => answer(client.identity_providers().delete(step.path(0)).dry_run()).await,
+        "identity_providers.link_identity" => {
+            answer(client.identity_providers().link_identity(step.path(0), step.body()).dry_run()).await
+        }
+        "identity_providers.unlink_identity" => {
+            answer(client.identity_providers().unlink_identity(step.path(0), step.path(1)).dry_run()).await
         }
         "manager_objectives.create" => answer(client.manager_objectives().create(step.body()).dry_run()).await,
         "manager_objectives.update" => {
