@@ -173,7 +173,13 @@ fn outside_crates() -> Vec<Rule> {
         ),
         Rule::new(
             "candor-app",
-            &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &["candor-outbound", "candor-service", "candor-client", "candor-cli"]],
+            &[
+                DOMAIN,
+                &PORTS,
+                &STORES,
+                &ADAPTERS,
+                &["candor-outbound", "candor-service", "candor-client", "candor-cli"],
+            ],
             &["aws-lc-rs"],
         ),
         Rule::new(

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::config::Config;
 use crate::error::to_command_error;
+use crate::wiring;
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
-use crate::wiring;
 
 /// Failure to trust a domain.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +27,12 @@ impl CommandFailure for CannotTrust {}
 /// # Errors
 /// An unknown organization, a domain of no provider or of several, a domain that another provider has proven, or a
 /// database that does not answer.
-pub(crate) async fn trust(config: &Config, org: OrganizationId, domain: &str, output: Output) -> Result<(), CommandError> {
+pub(crate) async fn trust(
+    config: &Config,
+    org: OrganizationId,
+    domain: &str,
+    output: Output,
+) -> Result<(), CommandError> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let trust_result = trust_domain(&services, org, domain).await;
     let trusted_domain = trust_result.map_err(|cause| match cause {
