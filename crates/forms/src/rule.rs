@@ -15,7 +15,6 @@ pub use texts::{Line, Text, line, text};
 
 pub use kinds::as_text;
 
-use crate::access::Permissions;
 use crate::fields::StringEnum;
 use crate::json::Value;
 use crate::problem::ValueError;
@@ -212,12 +211,6 @@ impl DefaultValue for bool {
 impl DefaultValue for String {
     fn to_document_text(&self) -> String {
         self.clone()
-    }
-}
-
-impl DefaultValue for Permissions {
-    fn to_document_text(&self) -> String {
-        self.words().join(" ")
     }
 }
 

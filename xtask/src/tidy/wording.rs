@@ -9,8 +9,13 @@ const OPENERS: [&str; 16] = [
 const PEOPLE: [&str; 6] = ["nobody", "somebody", "whoever", "everybody", "anybody", "whom"];
 /// Further words that test names must not contain.
 const VAGUE: [&str; 5] = ["others", "it", "what", "who", "how"];
-/// Retired terms for a replay, as pairs of words.
-const RETIRED: [[&str; 2]; 3] = [["stored", "response"], ["stored", "reply"], ["stored", "answer"]];
+/// Retired terms for a replay, with the beginnings of their plurals. They are joined, so that this file has none of them.
+const RETIRED: [&str; 4] = [
+    concat!("stored", " response"),
+    concat!("stored", " reply"),
+    concat!("stored", " replies"),
+    concat!("stored", " answer"),
+];
 /// Maximum length of a test name.
 const TEST_NAME_CHARS: usize = 60;
 
@@ -88,16 +93,11 @@ fn offences(file: &SourceFile) -> Vec<(Rule, usize)> {
     offences
 }
 
-/// Returns the lines with a retired term, or with its plural.
+/// Returns the lines with a retired term.
 fn retired_terms(text: &str) -> impl Iterator<Item = usize> {
-    let is_retired = |line: &&str| {
-        let words: Vec<_> = line.split(|letter: char| !is_word(letter)).map(str::to_lowercase).collect();
-        words.windows(2).any(|pair| {
-            RETIRED.iter().any(|[first, second]| {
-                pair[0] == *first
-                    && (pair[1].trim_end_matches('s') == *second || pair[1] == second.replace('y', "ies"))
-            })
-        })
+    let is_retired = |line: &str| {
+        let line = line.to_lowercase();
+        RETIRED.iter().any(|term| line.match_indices(term).any(|(at, _)| !line[..at].ends_with(is_word)))
     };
     (1..).zip(text.lines()).filter(move |(_, line)| is_retired(line)).map(|(line, _)| line)
 }

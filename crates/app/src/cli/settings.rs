@@ -33,16 +33,18 @@ const WITHOUT_SETTINGS: [&str; 8] =
 /// Adds the relevant settings to each command's help, and removes the general flags that the command does not use.
 pub(super) fn with_settings_shown(root: Command) -> Command {
     let general_flags: Vec<Arg> = root.get_arguments().cloned().collect();
-    let without = |command: Command, id: &str| {
+    let hide_flag = |command: Command, id: &str| {
         command.args(general_flags.iter().filter(|flag| flag.get_id() == id).map(|flag| flag.clone().hide(true)))
     };
     root.mut_subcommands(|command| match command.get_name() {
-        name if WITHOUT_SETTINGS.contains(&name) => without(command, CONFIG),
+        name if WITHOUT_SETTINGS.contains(&name) => hide_flag(command, CONFIG),
         "connector" => command
             .mut_subcommand("create", |create| create.args(flags(OF_THE_DATABASE)))
-            .mut_subcommand("check", |check| without(check, CONFIG)),
+            .mut_subcommand("check", |check| hide_flag(check, CONFIG)),
         // The ledger has lines of JSON in any case.
-        "erasure" => command.args(flags(OF_THE_DATABASE)).mut_subcommand("ledger", |ledger| without(ledger, JSON)),
+        "erasure" => {
+            command.args(flags(OF_THE_DATABASE)).mut_subcommand("ledger", |ledger| hide_flag(ledger, JSON))
+        }
         name if SERVICE.contains(&name) => command.args(flags(Setting::ALL.iter().map(|(_, setting)| *setting))),
         name if DATABASE.contains(&name) => command.args(flags(OF_THE_DATABASE)),
         name if LINKS.contains(&name) => {

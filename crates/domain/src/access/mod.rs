@@ -200,6 +200,12 @@ impl Permissions {
     }
 }
 
+impl crate::rule::DefaultValue for Permissions {
+    fn to_document_text(&self) -> String {
+        self.words().join(" ")
+    }
+}
+
 inline_schema!(Permissions, "Permissions", |generator| array(&open(generator, Permission::NAME)));
 
 impl Serialize for Permissions {

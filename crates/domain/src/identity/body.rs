@@ -4,11 +4,12 @@ use super::email_domain::{DOMAIN_CHARS, parse_domain};
 use super::{Content, ContentPatch, IdentityProvider, LinkRule, Status};
 use crate::access::api_key::SCOPES_RULE;
 use crate::access::{Permission, Permissions};
-use crate::fields::{Fields, Update};
+use crate::fields::Fields;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{self, Checked, Field, Line, List, OneOf, Rule, Shape, Url, Whole};
 use crate::secret::Secret;
+use crate::update::Update;
 use crate::webhook::ReceiverUrl;
 
 /// Length of the longest name, in characters.

@@ -82,7 +82,7 @@ async fn stale_if_match_is_412_and_changes_nothing() {
 
 #[tokio::test]
 async fn if_match_takes_the_tag_of_the_first_id_in_the_path() {
-    let mut untagged = Vec::new();
+    let mut untagged_operations = Vec::new();
     // An issue of a connector has a version of its own, which no response shows.
     let is_issue = |route: &&Route| route.path.contains("{issue_id}");
     for route in
@@ -94,14 +94,14 @@ async fn if_match_takes_the_tag_of_the_first_id_in_the_path() {
         let path = resources.path(route);
         let resource = path.split('/').take(4).collect::<Vec<_>>().join("/");
         let Some(tag) = world.get(&resource).await.header("etag").map(str::to_owned) else {
-            untagged.push(route.operation);
+            untagged_operations.push(route.operation);
             continue;
         };
         let request = world.ask(method(route), &path).header("if-match", &tag);
         let response = resources.filled(request, route).send().await;
         assert!(response.status < 300, "{}: {}", route.operation, response.text());
     }
-    assert_eq!(untagged, ["readNotification"], "resources that a client reads only in lists");
+    assert_eq!(untagged_operations, ["readNotification"], "resources that a client reads only in lists");
 }
 
 #[tokio::test]

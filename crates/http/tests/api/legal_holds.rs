@@ -43,15 +43,16 @@ async fn hold_is_set_replaced_and_released_with_events() {
 }
 
 #[tokio::test]
-async fn hold_is_expanded_for_keys_that_may_read_it() {
+async fn hold_is_expanded_for_erasing_admin_keys() {
     for shared in every_store().await {
         let world = &shared.world;
         let employee = person(world, "joe", "employee", None).await;
         let path = format!("/v1/employees/{employee}/legal-hold");
-        let expanded =
+        let expanded_paths =
             [format!("/v1/employees/{employee}?expand=legal_hold"), "/v1/employees?expand=legal_hold".into()];
         let holds = async || {
-            let [one, page] = [world.get(&expanded[0]).await.json(), world.get(&expanded[1]).await.json()];
+            let [one, page] =
+                [world.get(&expanded_paths[0]).await.json(), world.get(&expanded_paths[1]).await.json()];
             let page = page["data"].as_array().unwrap().iter().find(|row| row["id"] == one["id"]).unwrap().clone();
             [one["legal_hold"].clone(), page["legal_hold"].clone()]
         };
@@ -65,7 +66,7 @@ async fn hold_is_expanded_for_keys_that_may_read_it() {
             [(reader, AccessLevel::Admin), (reader.with(Permission::EmployeesErase), AccessLevel::Standard)]
         {
             let key = world.key(scopes, level, Environment::Live).await;
-            for path in &expanded {
+            for path in &expanded_paths {
                 let response = world.bare("GET", path).key(&key).send().await;
                 assert_eq!(response.refusal(), (403, "permission_denied".to_owned()), "{} {path}", shared.name);
             }

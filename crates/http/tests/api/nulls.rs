@@ -44,12 +44,12 @@ fn members<'a>(document: &'a Value, schema: &'a Value) -> Vec<(&'a str, &'a Valu
 fn nullable_members_with_a_default(document: &Value, schema: &Value, at: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for (name, member) in members(document, schema) {
-        let at = format!("{at}.{name}");
+        let place = format!("{at}.{name}");
         let has_default =
             member.get("default").is_some() || member["description"].as_str().unwrap().contains("Default:");
-        faults.extend(nullable_members_with_a_default(document, member, &at));
+        faults.extend(nullable_members_with_a_default(document, member, &place));
         if has_default && is_nullable(document, member) {
-            faults.push(at);
+            faults.push(place);
         }
     }
     faults

@@ -84,10 +84,10 @@ async fn list_of_one_person_reads_the_index_of_the_person_in_order() {
                     rows.items.len() == usize::from(PAGE)
                         && rows.items.iter().all(|row| row.employee_id == person)
                 );
-                let sent = statements.take();
-                assert_eq!(sent.len(), 1, "{sent:?}");
-                let plan = plan_of(&sent[0], &planner).await;
-                let what = format!("{word} {archived:?} {analyze}\n{}\n{plan}", sent[0]);
+                let sent_statements = statements.take();
+                assert_eq!(sent_statements.len(), 1, "{sent_statements:?}");
+                let plan = plan_of(&sent_statements[0], &planner).await;
+                let what = format!("{word} {archived:?} {analyze}\n{}\n{plan}", sent_statements[0]);
                 assert!(plan.contains("using observations_by_employee on"), "{what}");
                 assert!(!plan.contains("Seq Scan") && !plan.contains("Bitmap"), "{what}");
                 // Active and archived observations are two runs of at most a page each, which are then ordered together.
