@@ -127,6 +127,9 @@ struct Reader<'o> {
     flaws: Vec<DiscoveryFlaw>,
 }
 
+/// Member of the document, the test for a word that is enough, and the flaw if no word is.
+type AbilityCheck<'a> = (&'static str, &'a dyn Fn(&str) -> bool, DiscoveryFlaw);
+
 impl<'o> Reader<'o> {
     fn read_address(&mut self, name: &'static str) -> String {
         if self.object.get(name).is_none() {
@@ -193,7 +196,7 @@ impl<'o> Reader<'o> {
     /// Checks the lists of abilities. A provider that does not state one may have the ability.
     fn check_lists(&mut self) {
         let is_accepted = |word: &str| TokenAlgorithm::from_word(word).is_ok();
-        let checks: [(&'static str, &dyn Fn(&str) -> bool, DiscoveryFlaw); 3] = [
+        let checks: [AbilityCheck<'_>; 3] = [
             ("response_types_supported", &|word| word == "code", DiscoveryFlaw::ResponseType),
             ("code_challenge_methods_supported", &|word| word == "S256", DiscoveryFlaw::CodeChallenge),
             ("id_token_signing_alg_values_supported", &is_accepted, DiscoveryFlaw::Algorithm),
