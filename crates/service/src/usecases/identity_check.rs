@@ -61,7 +61,7 @@ pub async fn check(
     id: IdentityProviderId,
     body: Object,
 ) -> Result<Reply, Error> {
-    if let Some(reply) = services.stored_reply(context).await? {
+    if let Some(reply) = services.find_replay(context).await? {
         return Ok(reply);
     }
     let tenant = context.caller.tenant;
