@@ -177,7 +177,7 @@ pub(super) fn headers() -> Vec<Member> {
 #[cfg(test)]
 mod tests {
     use super::REFUSALS;
-    use crate::framing::{MAX_ANONYMOUS_BODY_BYTES, MAX_BODY_BYTES};
+    use crate::contract::framing::{MAX_ANONYMOUS_BODY_BYTES, MAX_BODY_BYTES};
 
     #[test]
     fn text_of_a_413_has_the_limits_of_bodies() {

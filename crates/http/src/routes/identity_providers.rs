@@ -11,11 +11,11 @@ use candor_service::usecases::identity_check::{self, IdentityCheck};
 use candor_service::usecases::{identity_links as links, identity_providers as providers};
 use serde_json::{Value, json};
 
-use crate::request::AuthenticatedRequest;
-use crate::route::{EventFamily, Route, RouteGroup, Work};
-use crate::schema::shapes::Member;
-use crate::schema::words::{enum_member, sort};
-use crate::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource};
+use crate::contract::request::AuthenticatedRequest;
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::schema::shapes::Member;
+use crate::contract::schema::words::{enum_member, sort};
+use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource};
 
 const READER: Access = Access::organization_admin(Permission::SettingsRead).live_only();
 const ADMIN: Access = Access::organization_admin(Permission::SettingsWrite).live_only();
