@@ -20,9 +20,9 @@ fn alternatives<'a>(document: &'a Value, schema: &'a Value) -> Vec<&'a Value> {
 }
 
 fn is_nullable(document: &Value, schema: &Value) -> bool {
-    let takes_null = |schema: &&Value| match &schema["type"] {
-        Value::Array(types) => types.contains(&json!("null")),
-        word => word == "null",
+    let takes_null = |schema: &&Value| {
+        let word = &schema["type"];
+        word.as_array().map_or(word == "null", |types| types.contains(&json!("null")))
     };
     alternatives(document, schema).iter().any(takes_null)
 }
