@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+from typing import cast
 
 from . import types
 from ._changes import ChangeBatch
@@ -46,6 +47,15 @@ class _Position:
         return min(max(self.pause * 2, SHORTEST_PAUSE), LONGEST_PAUSE)
 
 
+def _is_erased(event: types.FeedEvent) -> bool:
+    return types.is_erased_event(event)
+
+
+def _full(events: Iterable[types.FeedEvent]) -> list[types.Event]:
+    """Returns the events whose data was not erased. Not all type checkers narrow the rest by `is_erased_event`."""
+    return [cast("types.Event", event) for event in events if not _is_erased(event)]
+
+
 class EventFeed(Events):
     """Operations below `/events`, `follow`, and `changes`."""
 
@@ -69,11 +79,10 @@ class EventFeed(Events):
         """
         stop = stop or threading.Event()
         for page, moved in self._pages(_Position(cursor, since), filter, stop):
-            for event in page.data:
+            for event in _full(page.data):
                 if stop.is_set():
                     return
-                if not types.is_erased_event(event):
-                    yield event
+                yield event
             if moved and on_cursor:
                 on_cursor(moved)
 
@@ -130,9 +139,8 @@ class AsyncEventFeed(AsyncEvents):
         restart. Events whose data was erased are skipped: `changes` tells what is to be removed.
         """
         async for page, moved in self._pages(_Position(cursor, since), filter):
-            for event in page.data:
-                if not types.is_erased_event(event):
-                    yield event
+            for event in _full(page.data):
+                yield event
             if moved and on_cursor:
                 await on_cursor(moved)
 

@@ -60,7 +60,7 @@ pub(crate) enum SavedPiece {
 }
 
 impl SavedPiece {
-    /// Returns the reply of a request whose last piece this is: `reply` if the piece is saved, or the stored reply of
+    /// Returns the reply of a request whose last piece this is: `reply` if the piece is saved, or the replay of
     /// the earlier request. Returns `None` if another change was committed first.
     pub(crate) fn reply(self, reply: Reply) -> Option<Reply> {
         match self {
@@ -92,7 +92,7 @@ impl Services {
     }
 
     /// Commits a change set that its caller plans again if it was not saved. Returns `false` if another change was
-    /// committed first, or the idempotency key has a stored reply.
+    /// committed first, or the idempotency key has a replay.
     pub(super) async fn commit_unless_overtaken(&self, tenant: Tenant, change: ChangeSet) -> Result<bool, Error> {
         match self.commit(tenant, change).await? {
             Committed::Saved(()) => Ok(true),

@@ -44,7 +44,7 @@ async fn interrupted_upload_keeps_whole_rows_and_resumes() {
         let (created, _, _, skipped, errors) = counts(&json(&second_answer));
         assert!(errors.is_empty());
         if second_answer.replayed {
-            assert_eq!((saved_pieces, created, skipped), (3, people as u64, 0), "the stored answer is replayed");
+            assert_eq!((saved_pieces, created, skipped), (3, people as u64, 0), "the retry gets the replay");
         } else {
             assert_eq!(
                 (created, skipped),
