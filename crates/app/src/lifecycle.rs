@@ -342,8 +342,7 @@ async fn repeat_every<Fut: Future<Output = ()>>(
 }
 
 /// Stores the last uses of keys, request counts and SCIM requests. For workers (`sweeps`), also does all work that
-/// falls due: search indexing, starts of objectives, reminders of expiring keys, operational events, giving up
-/// expired mails, deletion of expired links and rows.
+/// falls due: search indexing, starts of objectives, reminders of keys, operational events, expired mails and rows.
 async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(services).await;
     if sweeps {

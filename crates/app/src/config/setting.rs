@@ -96,8 +96,7 @@ impl Setting {
         format!("{PREFIX}{}", self.name().to_ascii_uppercase())
     }
 
-    /// Returns the name of the flag. Secrets have none, since command lines are visible to all users of the
-    /// machine.
+    /// Returns the name of the flag. Secrets have none, because other users of the machine can see command lines.
     pub(crate) fn flag(self) -> String {
         format!("--{}", self.name().replace('_', "-"))
     }

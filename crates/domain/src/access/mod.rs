@@ -200,12 +200,6 @@ impl Permissions {
     }
 }
 
-impl crate::rule::DefaultValue for Permissions {
-    fn to_document_text(&self) -> String {
-        self.words().join(" ")
-    }
-}
-
 inline_schema!(Permissions, "Permissions", |generator| array(&open(generator, Permission::NAME)));
 
 impl Serialize for Permissions {

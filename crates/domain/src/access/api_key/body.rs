@@ -36,6 +36,12 @@ const READ_ONLY: &[&str] = &[
 const IMMUTABLE: &[&str] = &["environment", "access_level", "employee_id", "connector_id"];
 
 pub(super) const NAME: Field<Line> = Field::new("name", rule::line(1..=NAME_CHARS));
+impl crate::rule::DefaultValue for Permissions {
+    fn to_document_text(&self) -> String {
+        self.words().join(" ")
+    }
+}
+
 /// Rule of a list of scopes.
 pub(crate) const SCOPES_RULE: Checked<Permissions> = rule::rule(scopes, || Shape::List {
     of: Box::new(Shape::Word(Permission::NAME)),
