@@ -6,7 +6,7 @@ mod no_webhooks;
 mod open_files;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use candor_domain::secret::Secret;
