@@ -4979,7 +4979,8 @@ class Employees:
 
         Args:
             email: E-mail address as given. Unique among all people of the organization, compared
-                without case. At most 254 characters.
+                without case. Spellings of one domain, such as `müller.example` and
+                `xn--mller-kva.example`, count as equal. At most 254 characters.
             first_name: First name of the person. 1 to 80 characters.
             last_name: Last name of the person. 1 to 80 characters.
             custom_fields: Custom data about the person. A flat map of at most 32 keys of up to 64
@@ -5143,7 +5144,8 @@ class Employees:
             department_id: Id of the department. Null if there is none. The id starts with `dep_`.
                 422 if the organization has no such resource.
             email: E-mail address as given. Unique among all people of the organization, compared
-                without case. At most 254 characters.
+                without case. Spellings of one domain, such as `müller.example` and
+                `xn--mller-kva.example`, count as equal. At most 254 characters.
             external_id: Id of the person in another system. Unique in the organization. Null if
                 there is none. 1 to 128 characters.
             first_name: First name of the person. 1 to 80 characters.
@@ -5589,7 +5591,8 @@ class AsyncEmployees:
 
         Args:
             email: E-mail address as given. Unique among all people of the organization, compared
-                without case. At most 254 characters.
+                without case. Spellings of one domain, such as `müller.example` and
+                `xn--mller-kva.example`, count as equal. At most 254 characters.
             first_name: First name of the person. 1 to 80 characters.
             last_name: Last name of the person. 1 to 80 characters.
             custom_fields: Custom data about the person. A flat map of at most 32 keys of up to 64
@@ -5753,7 +5756,8 @@ class AsyncEmployees:
             department_id: Id of the department. Null if there is none. The id starts with `dep_`.
                 422 if the organization has no such resource.
             email: E-mail address as given. Unique among all people of the organization, compared
-                without case. At most 254 characters.
+                without case. Spellings of one domain, such as `müller.example` and
+                `xn--mller-kva.example`, count as equal. At most 254 characters.
             external_id: Id of the person in another system. Unique in the organization. Null if
                 there is none. 1 to 128 characters.
             first_name: First name of the person. 1 to 80 characters.
@@ -6284,7 +6288,7 @@ class Events:
         max_retries: int | None = None,
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
-    ) -> Pages[types.Event]:
+    ) -> Pages[types.FeedEvent]:
         """List the events of the last 30 days in commit order.
 
         Lists events in commit order, without gaps. `next_cursor` is also present at the end of the
@@ -6328,7 +6332,7 @@ class Events:
         max_retries: int | None = None,
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
-    ) -> types.Event:
+    ) -> types.FeedEvent:
         """Get one event of the last 30 days.
 
         Returns one event, in the form of a full delivery to a webhook.
@@ -6345,7 +6349,7 @@ class Events:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Event = self._core.send(spec)
+        answer: types.FeedEvent = self._core.send(spec)
         return answer
 
 
@@ -6366,7 +6370,7 @@ class AsyncEvents:
         max_retries: int | None = None,
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
-    ) -> AsyncPages[types.Event]:
+    ) -> AsyncPages[types.FeedEvent]:
         """List the events of the last 30 days in commit order.
 
         Lists events in commit order, without gaps. `next_cursor` is also present at the end of the
@@ -6410,7 +6414,7 @@ class AsyncEvents:
         max_retries: int | None = None,
         max_wait: float | None = None,
         extra_headers: Mapping[str, str] | None = None,
-    ) -> types.Event:
+    ) -> types.FeedEvent:
         """Get one event of the last 30 days.
 
         Returns one event, in the form of a full delivery to a webhook.
@@ -6427,7 +6431,7 @@ class AsyncEvents:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Event = await self._core.send(spec)
+        answer: types.FeedEvent = await self._core.send(spec)
         return answer
 
 
@@ -9165,7 +9169,7 @@ class Observations:
         external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
         metadata: Mapping[str, str | None] | Unset = UNSET,
-        observation_date: str | None | Unset = UNSET,
+        observation_date: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -9506,7 +9510,7 @@ class AsyncObservations:
         external_id: str | None | Unset = UNSET,
         impact: str | None | Unset = UNSET,
         metadata: Mapping[str, str | None] | Unset = UNSET,
-        observation_date: str | None | Unset = UNSET,
+        observation_date: str | Unset = UNSET,
         recommended_action: str | None | Unset = UNSET,
         visibility: types.ObservationVisibility | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -9996,9 +10000,9 @@ class PortalLinks:
                 `standard`.
             allowed_networks: Networks from which the key can be used. Empty for no limit. A request
                 from another address is 401, as with an unknown key. At most 20 entries, without
-                duplicates. The link opens only there, too. Each has a prefix length and no bits behind
-                it, such as `192.0.2.0/24`. If the calling key has networks, each one lies inside one of
-                them. If absent, they are those of the calling key.
+                duplicates. The link, too, can be opened only from them. Each has a prefix length and no
+                bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each one lies
+                inside one of them. If absent, they are those of the calling key.
             expires_in: Lifetime of the key in seconds, from the creation of the link. If absent, it
                 is 3600, or less if the calling key expires sooner.
             name: Name of the key, for display only. 1 to 80 characters in one line.
@@ -10105,9 +10109,9 @@ class AsyncPortalLinks:
                 `standard`.
             allowed_networks: Networks from which the key can be used. Empty for no limit. A request
                 from another address is 401, as with an unknown key. At most 20 entries, without
-                duplicates. The link opens only there, too. Each has a prefix length and no bits behind
-                it, such as `192.0.2.0/24`. If the calling key has networks, each one lies inside one of
-                them. If absent, they are those of the calling key.
+                duplicates. The link, too, can be opened only from them. Each has a prefix length and no
+                bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each one lies
+                inside one of them. If absent, they are those of the calling key.
             expires_in: Lifetime of the key in seconds, from the creation of the link. If absent, it
                 is 3600, or less if the calling key expires sooner.
             name: Name of the key, for display only. 1 to 80 characters in one line.
@@ -11867,9 +11871,9 @@ class Webhooks:
         /,
         *,
         since: str,
-        event_types: Sequence[types.EventTopic] | None | Unset = UNSET,
-        only: types.ReplaySelection | None | Unset = UNSET,
-        until: str | None | Unset = UNSET,
+        event_types: Sequence[types.EventTopic] | Unset = UNSET,
+        only: types.ReplaySelection | Unset = UNSET,
+        until: str | Unset = UNSET,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -12355,9 +12359,9 @@ class AsyncWebhooks:
         /,
         *,
         since: str,
-        event_types: Sequence[types.EventTopic] | None | Unset = UNSET,
-        only: types.ReplaySelection | None | Unset = UNSET,
-        until: str | None | Unset = UNSET,
+        event_types: Sequence[types.EventTopic] | Unset = UNSET,
+        only: types.ReplaySelection | Unset = UNSET,
+        until: str | Unset = UNSET,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict, final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict, cast, final
 
 if TYPE_CHECKING:
     # Part of type checkers, which need it for Python before 3.13. It is not imported at run time.
@@ -111,13 +111,13 @@ class ApiKey(TypedDict):
     """Time of revocation. Null if the key is not revoked."""
 
     link_expires_at: str | None
-    """Time until which the portal link of the key can be opened. The key authenticates no request before
-    that. Null for a key without a link, and after the link was opened.
+    """Time until which the portal link of the key can be opened. Until the link is opened, the key
+    authenticates no request. Null for a key without a link, and after the link was opened.
     """
 
     enabled_at: str | None
-    """Time at which an admin enabled the key after its person had come back. Null if the key was never
-    off.
+    """Time at which an admin enabled the key after its person had come back. Null if no admin has enabled
+    it.
     """
 
 
@@ -313,13 +313,13 @@ class ApiKeyWithSecret(TypedDict):
     """Time of revocation. Null if the key is not revoked."""
 
     link_expires_at: str | None
-    """Time until which the portal link of the key can be opened. The key authenticates no request before
-    that. Null for a key without a link, and after the link was opened.
+    """Time until which the portal link of the key can be opened. Until the link is opened, the key
+    authenticates no request. Null for a key without a link, and after the link was opened.
     """
 
     enabled_at: str | None
-    """Time at which an admin enabled the key after its person had come back. Null if the key was never
-    off.
+    """Time at which an admin enabled the key after its person had come back. Null if no admin has enabled
+    it.
     """
 
     key: str
@@ -681,8 +681,8 @@ class CheckIn(TypedDict):
     """Objective of the check-in."""
 
     owner_id: str
-    """Owner of the objective, who never changes. A copy removes the check-ins about an erased person by
-    it.
+    """Owner of the objective, who never changes. A copy of the data finds the check-ins about an erased
+    person by this id.
     """
 
     author_id: str | None
@@ -1382,7 +1382,9 @@ class CsvReportPlan(TypedDict):
     """Effect that the row would have."""
 
     changes: dict[str, CsvReportPlanChanges]
-    """Columns that would change, by name."""
+    """Columns that would change, by name. `hris_source` is among them if the source of a stored person
+    would change.
+    """
 
 
 CsvReportPlanChanges = TypedDict(
@@ -1724,8 +1726,9 @@ class Employee(TypedDict):
     """Id of the person, with the prefix `emp_`."""
 
     email: str
-    """E-mail address as given. Unique among all people of the organization, compared without case. At most
-    254 characters.
+    """E-mail address as given. Unique among all people of the organization, compared without case.
+    Spellings of one domain, such as `müller.example` and `xn--mller-kva.example`, count as equal. At
+    most 254 characters.
     """
 
     external_id: str | None
@@ -1787,6 +1790,11 @@ class Employee(TypedDict):
     `expand=direct_reports`.
     """
 
+    legal_hold: NotRequired[LegalHold | None]
+    """The legal hold on the data of the person. Present with `expand=legal_hold`, for keys that may read
+    it.
+    """
+
     manager: NotRequired[Employee | None]
     """The manager. Present with `expand=manager`."""
 
@@ -1794,8 +1802,9 @@ class Employee(TypedDict):
 class EmployeeCreate(TypedDict):
 
     email: str
-    """E-mail address as given. Unique among all people of the organization, compared without case. At most
-    254 characters.
+    """E-mail address as given. Unique among all people of the organization, compared without case.
+    Spellings of one domain, such as `müller.example` and `xn--mller-kva.example`, count as equal. At
+    most 254 characters.
     """
 
     first_name: str
@@ -1875,6 +1884,7 @@ EmployeeExpand: TypeAlias = Literal[
     "manager",
     "department",
     "direct_reports",
+    "legal_hold",
 ]
 """Related resources that an employee can include."""
 
@@ -2052,8 +2062,9 @@ class EmployeeUpdate(TypedDict):
     """
 
     email: NotRequired[str]
-    """E-mail address as given. Unique among all people of the organization, compared without case. At most
-    254 characters.
+    """E-mail address as given. Unique among all people of the organization, compared without case.
+    Spellings of one domain, such as `müller.example` and `xn--mller-kva.example`, count as equal. At
+    most 254 characters.
     """
 
     external_id: NotRequired[str | None]
@@ -2086,6 +2097,7 @@ Environment: TypeAlias = Literal[
 """Data set of an API key. `test` is separate from `live` and sends no mail."""
 
 
+@final
 class ErasedEvent(TypedDict):
     """An event whose data was removed, because the person that it was about was erased."""
 
@@ -3923,7 +3935,7 @@ class ObservationCreate(TypedDict):
     characters, with values of up to 500 characters. A key with the value null is ignored.
     """
 
-    observation_date: NotRequired[str | None]
+    observation_date: NotRequired[str]
     """Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day
     in the easternmost time zone, UTC+14.
     """
@@ -4294,13 +4306,13 @@ class PortalLink(TypedDict):
     """Time of revocation. Null if the key is not revoked."""
 
     link_expires_at: str | None
-    """Time until which the portal link of the key can be opened. The key authenticates no request before
-    that. Null for a key without a link, and after the link was opened.
+    """Time until which the portal link of the key can be opened. Until the link is opened, the key
+    authenticates no request. Null for a key without a link, and after the link was opened.
     """
 
     enabled_at: str | None
-    """Time at which an admin enabled the key after its person had come back. Null if the key was never
-    off.
+    """Time at which an admin enabled the key after its person had come back. Null if no admin has enabled
+    it.
     """
 
     url: str
@@ -4319,9 +4331,9 @@ class PortalLinkCreate(TypedDict):
 
     allowed_networks: NotRequired[list[str]]
     """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
-    as with an unknown key. At most 20 entries, without duplicates. The link opens only there, too. Each
-    has a prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks,
-    each one lies inside one of them. If absent, they are those of the calling key.
+    as with an unknown key. At most 20 entries, without duplicates. The link, too, can be opened only
+    from them. Each has a prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling
+    key has networks, each one lies inside one of them. If absent, they are those of the calling key.
     """
 
     expires_in: NotRequired[int]
@@ -4501,9 +4513,9 @@ class RetentionPreview(TypedDict):
     """
 
     counts: dict[str, int]
-    """Number of resources that this run would remove by the rule, and of people to erase. A run removes at
-    most 10,000 resources by a rule and erases 100 people; the next one follows an hour later. A preview
-    examines 50,000 resources by a rule at most.
+    """Number of resources that the run of `applies_at` would remove, and of people that it would erase, by
+    rule. A run removes at most 10,000 resources by a rule and erases at most 100 people; if more are
+    due, the next run follows an hour later. A preview examines at most 50,000 resources by a rule.
     """
 
 
@@ -4565,7 +4577,7 @@ class RetentionRun(TypedDict):
     """Time at which the last data was removed. Null while the run is running."""
 
     applied: Retention
-    """Periods of the rules that applied at the beginning of the run. Null for the others."""
+    """Periods of the rules that applied at the beginning of the run. Null for all other rules."""
 
     counts: dict[str, int]
     """Number of removed resources by rule; for `deactivated_people` the number of erasures that the run
@@ -4624,8 +4636,8 @@ class ScimRequest(TypedDict):
     """Method of the request."""
 
     path: str
-    """Path of the request, without the query. A segment after `Users/` that is no id is replaced by `…`,
-    because it may be the name of a person.
+    """Path of the request, without the query. `…` replaces the first segment that is neither a word of
+    SCIM nor the id of a person, and all that follows, because it may be the name of a person.
     """
 
     status: int
@@ -4757,7 +4769,7 @@ class SubmissionCreateObservation(TypedDict):
     characters, with values of up to 500 characters. A key with the value null is ignored.
     """
 
-    observation_date: NotRequired[str | None]
+    observation_date: NotRequired[str]
     """Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day
     in the easternmost time zone, UTC+14.
     """
@@ -5221,8 +5233,8 @@ class Webhook(TypedDict):
     """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries."""
 
     effective_event_types: list[EventTopic | str]
-    """Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
-    `payload` or `url`.
+    """Event types that are sent: those of `event_types` that could be read by the API key that last
+    changed `event_types`, `payload`, `filter` or `url`.
     """
 
     active: bool
@@ -5379,17 +5391,17 @@ class WebhookReplay(TypedDict):
     since: str
     """Time of the oldest event to deliver (inclusive), within the last 30 days."""
 
-    event_types: NotRequired[list[EventTopic] | None]
+    event_types: NotRequired[list[EventTopic]]
     """Event types to deliver, if the subscription has them. Default: all types of the subscription. 1 to
     100 entries.
     """
 
-    only: NotRequired[ReplaySelection | None]
+    only: NotRequired[ReplaySelection]
     """`failed`: events that were attempted and never acknowledged. `all`: every event of the time range.
     Default: `failed`.
     """
 
-    until: NotRequired[str | None]
+    until: NotRequired[str]
     """End of the time range (exclusive). Default: now."""
 
 
@@ -5494,8 +5506,8 @@ class WebhookUpdated(TypedDict):
     """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries."""
 
     effective_event_types: list[EventTopic | str]
-    """Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
-    `payload` or `url`.
+    """Event types that are sent: those of `event_types` that could be read by the API key that last
+    changed `event_types`, `payload`, `filter` or `url`.
     """
 
     active: bool
@@ -5567,8 +5579,8 @@ class WebhookWithSecret(TypedDict):
     """Subscribed event types. `*` means all types, including future ones. 1 to 100 entries."""
 
     effective_event_types: list[EventTopic | str]
-    """Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
-    `payload` or `url`.
+    """Event types that are sent: those of `event_types` that could be read by the API key that last
+    changed `event_types`, `payload`, `filter` or `url`.
     """
 
     active: bool
@@ -6926,6 +6938,15 @@ SearchHitResource: TypeAlias = Observation | Objective | Employee | Summary
 
 ExportLine: TypeAlias = ExportHeader | ExportRow | ExportCheckpoint | ExportEnd
 """One line of an export. Later versions may have further types of lines, which clients ignore."""
+
+
+FeedEvent: TypeAlias = Event | ErasedEvent
+"""An event of the feed: with its data, or an `ErasedEvent` if the data was erased. `is_erased_event` tells them apart."""
+
+
+def is_erased_event(event: FeedEvent | ThinEvent) -> TypeIs[ErasedEvent]:
+    """Whether the data of the event was erased, because the person that it was about was erased."""
+    return cast("Mapping[str, Any]", event["data"]).get("erased") is True
 
 
 def is_observation_event(event: Event) -> TypeIs[ObservationEvent]:

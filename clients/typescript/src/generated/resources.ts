@@ -1521,7 +1521,7 @@ export class Events {
    * Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
    */
-  readonly list = (options?: RequestOptions & types.ListEventsQuery): PagePromise<types.Event> =>
+  readonly list = (options?: RequestOptions & types.ListEventsQuery): PagePromise<types.FeedEvent> =>
     new PagePromise(
       this.core,
       {
@@ -1540,7 +1540,7 @@ export class Events {
    * Needs the scope `events:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.Event> =>
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.FeedEvent> =>
     new ResponsePromise(
       this.core,
       {
@@ -1588,8 +1588,8 @@ export class IdentityProviders {
    * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
    * keys are refused. Counts as `write`.
    */
-  readonly create = (body: types.IdentityProviderCreate, options?: RequestOptions): AnswerPromise<types.IdentityProvider> =>
-    new AnswerPromise(
+  readonly create = (body: types.IdentityProviderCreate, options?: RequestOptions): ResponsePromise<types.IdentityProvider> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1608,8 +1608,8 @@ export class IdentityProviders {
    * Needs the scope `settings:read` and an admin-level key. Keys that act for a person are refused. Test keys
    * are refused. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): AnswerPromise<types.IdentityProvider> =>
-    new AnswerPromise(
+  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.IdentityProvider> =>
+    new ResponsePromise(
       this.core,
       {
         method: "GET",
@@ -1627,8 +1627,8 @@ export class IdentityProviders {
    * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
    * keys are refused. Counts as `write`.
    */
-  readonly update = (id: string, body: types.IdentityProviderUpdate, options?: RequestOptions): AnswerPromise<types.IdentityProvider> =>
-    new AnswerPromise(
+  readonly update = (id: string, body: types.IdentityProviderUpdate, options?: RequestOptions): ResponsePromise<types.IdentityProvider> =>
+    new ResponsePromise(
       this.core,
       {
         method: "PATCH",
@@ -1647,8 +1647,8 @@ export class IdentityProviders {
    * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
    * keys are refused. Counts as `write`.
    */
-  readonly delete = (id: string, options?: RequestOptions): AnswerPromise<void> =>
-    new AnswerPromise(
+  readonly delete = (id: string, options?: RequestOptions): ResponsePromise<void> =>
+    new ResponsePromise(
       this.core,
       {
         method: "DELETE",
@@ -1668,8 +1668,8 @@ export class IdentityProviders {
    * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
    * keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
    */
-  readonly check = (id: string, body?: types.IdentityProviderCheck, options?: RequestOptions): AnswerPromise<types.IdentityProviderChecked> =>
-    new AnswerPromise(
+  readonly check = (id: string, body?: types.IdentityProviderCheck, options?: RequestOptions): ResponsePromise<types.IdentityProviderChecked> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1708,8 +1708,8 @@ export class IdentityProviders {
    * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
    * keys are refused. Counts as `write`.
    */
-  readonly linkIdentity = (id: string, body: types.IdentityLinkCreate, options?: RequestOptions): AnswerPromise<types.IdentityLink> =>
-    new AnswerPromise(
+  readonly linkIdentity = (id: string, body: types.IdentityLinkCreate, options?: RequestOptions): ResponsePromise<types.IdentityLink> =>
+    new ResponsePromise(
       this.core,
       {
         method: "POST",
@@ -1728,8 +1728,8 @@ export class IdentityProviders {
    * Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
    * keys are refused. Counts as `write`.
    */
-  readonly unlinkIdentity = (id: string, employeeId: string, options?: RequestOptions): AnswerPromise<void> =>
-    new AnswerPromise(
+  readonly unlinkIdentity = (id: string, employeeId: string, options?: RequestOptions): ResponsePromise<void> =>
+    new ResponsePromise(
       this.core,
       {
         method: "DELETE",

@@ -77,11 +77,13 @@ export interface ApiKey {
   /** Time of revocation. Null if the key is not revoked. */
   revoked_at: string | null;
   /**
-   * Time until which the portal link of the key can be opened. The key authenticates no request before that.
-   * Null for a key without a link, and after the link was opened.
+   * Time until which the portal link of the key can be opened. Until the link is opened, the key
+   * authenticates no request. Null for a key without a link, and after the link was opened.
    */
   link_expires_at: string | null;
-  /** Time at which an admin enabled the key after its person had come back. Null if the key was never off. */
+  /**
+   * Time at which an admin enabled the key after its person had come back. Null if no admin has enabled it.
+   */
   enabled_at: string | null;
 }
 
@@ -238,11 +240,13 @@ export interface ApiKeyWithSecret {
   /** Time of revocation. Null if the key is not revoked. */
   revoked_at: string | null;
   /**
-   * Time until which the portal link of the key can be opened. The key authenticates no request before that.
-   * Null for a key without a link, and after the link was opened.
+   * Time until which the portal link of the key can be opened. Until the link is opened, the key
+   * authenticates no request. Null for a key without a link, and after the link was opened.
    */
   link_expires_at: string | null;
-  /** Time at which an admin enabled the key after its person had come back. Null if the key was never off. */
+  /**
+   * Time at which an admin enabled the key after its person had come back. Null if no admin has enabled it.
+   */
   enabled_at: string | null;
   /** API key for the header `Authorization: Bearer`. It cannot be retrieved later. */
   key: string;
@@ -517,7 +521,10 @@ export interface CheckIn {
   id: string;
   /** Objective of the check-in. */
   objective_id: string;
-  /** Owner of the objective, who never changes. A copy removes the check-ins about an erased person by it. */
+  /**
+   * Owner of the objective, who never changes. A copy of the data finds the check-ins about an erased person
+   * by this id.
+   */
   owner_id: string;
   /** Author of the check-in. Null if the request names no author. */
   author_id: string | null;
@@ -1070,7 +1077,10 @@ export interface CsvReportPlan {
   email: string;
   /** Effect that the row would have. */
   action: Open<CsvAction>;
-  /** Columns that would change, by name. */
+  /**
+   * Columns that would change, by name. `hris_source` is among them if the source of a stored person would
+   * change.
+   */
   changes: Record<string, CsvReportPlanChanges>;
 }
 
@@ -1337,8 +1347,8 @@ export interface Employee {
   /** Id of the person, with the prefix `emp_`. */
   id: string;
   /**
-   * E-mail address as given. Unique among all people of the organization, compared without case. At most 254
-   * characters.
+   * E-mail address as given. Unique among all people of the organization, compared without case. Spellings of
+   * one domain, such as `müller.example` and `xn--mller-kva.example`, count as equal. At most 254 characters.
    */
   email: string;
   /**
@@ -1387,14 +1397,18 @@ export interface Employee {
    * `expand=direct_reports`.
    */
   direct_reports?: Array<Employee> | undefined;
+  /**
+   * The legal hold on the data of the person. Present with `expand=legal_hold`, for keys that may read it.
+   */
+  legal_hold?: LegalHold | null | undefined;
   /** The manager. Present with `expand=manager`. */
   manager?: Employee | null | undefined;
 }
 
 export interface EmployeeCreate {
   /**
-   * E-mail address as given. Unique among all people of the organization, compared without case. At most 254
-   * characters.
+   * E-mail address as given. Unique among all people of the organization, compared without case. Spellings of
+   * one domain, such as `müller.example` and `xn--mller-kva.example`, count as equal. At most 254 characters.
    */
   email: string;
   /** First name of the person. 1 to 80 characters. */
@@ -1461,7 +1475,8 @@ export type EmployeeEventType =
 export type EmployeeExpand =
   | "manager"
   | "department"
-  | "direct_reports";
+  | "direct_reports"
+  | "legal_hold";
 
 /** The response of the employee to a shared summary. */
 export interface EmployeeFeedback {
@@ -1607,8 +1622,8 @@ export interface EmployeeUpdate {
    */
   department_id?: string | null | undefined;
   /**
-   * E-mail address as given. Unique among all people of the organization, compared without case. At most 254
-   * characters.
+   * E-mail address as given. Unique among all people of the organization, compared without case. Spellings of
+   * one domain, such as `müller.example` and `xn--mller-kva.example`, count as equal. At most 254 characters.
    */
   email?: string | undefined;
   /**
@@ -1906,13 +1921,13 @@ export type ExportedResource =
 /** The values of one member before and after a change. */
 export interface FieldChange {
   /**
-   * Value before the change, of any type. Null if there was none. `{bytes, sha256}` for more than 4096 bytes
-   * of JSON.
+   * Value before the change, of any type. Null if there was none. `{bytes, sha256}` for a list or an object
+   * of more than 4096 bytes of JSON, and for a text of more than 131,072.
    */
   from: unknown;
   /**
-   * Value after the change, of any type. Null if there is none. `{bytes, sha256}` for more than 4096 bytes of
-   * JSON.
+   * Value after the change, of any type. Null if there is none. `{bytes, sha256}` for a list or an object of
+   * more than 4096 bytes of JSON, and for a text of more than 131,072.
    */
   to: unknown;
 }
@@ -3129,7 +3144,7 @@ export interface ObservationCreate {
    * Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day in the
    * easternmost time zone, UTC+14.
    */
-  observation_date?: string | null | undefined;
+  observation_date?: string | undefined;
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
@@ -3414,11 +3429,13 @@ export interface PortalLink {
   /** Time of revocation. Null if the key is not revoked. */
   revoked_at: string | null;
   /**
-   * Time until which the portal link of the key can be opened. The key authenticates no request before that.
-   * Null for a key without a link, and after the link was opened.
+   * Time until which the portal link of the key can be opened. Until the link is opened, the key
+   * authenticates no request. Null for a key without a link, and after the link was opened.
    */
   link_expires_at: string | null;
-  /** Time at which an admin enabled the key after its person had come back. Null if the key was never off. */
+  /**
+   * Time at which an admin enabled the key after its person had come back. Null if no admin has enabled it.
+   */
   enabled_at: string | null;
   /**
    * Link that opens the console signed in, once. Its fragment has the code, which cannot be retrieved later.
@@ -3433,9 +3450,9 @@ export interface PortalLinkCreate {
   access_level?: AccessLevel | undefined;
   /**
    * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-   * with an unknown key. At most 20 entries, without duplicates. The link opens only there, too. Each has a
-   * prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each one
-   * lies inside one of them. If absent, they are those of the calling key.
+   * with an unknown key. At most 20 entries, without duplicates. The link, too, can be opened only from them.
+   * Each has a prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks,
+   * each one lies inside one of them. If absent, they are those of the calling key.
    */
   allowed_networks?: Array<string> | undefined;
   /**
@@ -3574,9 +3591,9 @@ export interface RetentionPreview {
    */
   applies_at: Record<string, string>;
   /**
-   * Number of resources that this run would remove by the rule, and of people to erase. A run removes at most
-   * 10,000 resources by a rule and erases 100 people; the next one follows an hour later. A preview examines
-   * 50,000 resources by a rule at most.
+   * Number of resources that the run of `applies_at` would remove, and of people that it would erase, by
+   * rule. A run removes at most 10,000 resources by a rule and erases at most 100 people; if more are due,
+   * the next run follows an hour later. A preview examines at most 50,000 resources by a rule.
    */
   counts: Record<string, number>;
 }
@@ -3621,7 +3638,7 @@ export interface RetentionRun {
   started_at: string;
   /** Time at which the last data was removed. Null while the run is running. */
   completed_at: string | null;
-  /** Periods of the rules that applied at the beginning of the run. Null for the others. */
+  /** Periods of the rules that applied at the beginning of the run. Null for all other rules. */
   applied: Retention;
   /**
    * Number of removed resources by rule; for `deactivated_people` the number of erasures that the run began.
@@ -3667,8 +3684,8 @@ export interface ScimRequest {
   /** Method of the request. */
   method: string;
   /**
-   * Path of the request, without the query. A segment after `Users/` that is no id is replaced by `…`,
-   * because it may be the name of a person.
+   * Path of the request, without the query. `…` replaces the first segment that is neither a word of SCIM nor
+   * the id of a person, and all that follows, because it may be the name of a person.
    */
   path: string;
   /** Status of the response. */
@@ -3778,7 +3795,7 @@ export interface SubmissionCreateObservation {
    * Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day in the
    * easternmost time zone, UTC+14.
    */
-  observation_date?: string | null | undefined;
+  observation_date?: string | undefined;
   /** Recommended action, in plain text. Null if there is none. At most 2000 characters. */
   recommended_action?: string | null | undefined;
   /**
@@ -4142,8 +4159,8 @@ export interface Webhook {
   /** Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. */
   event_types: Array<Open<EventTopic>>;
   /**
-   * Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
-   * `payload` or `url`.
+   * Event types that are sent: those of `event_types` that could be read by the API key that last changed
+   * `event_types`, `payload`, `filter` or `url`.
    */
   effective_event_types: Array<Open<EventTopic>>;
   /** `true` if events are delivered. `false` pauses delivery. */
@@ -4276,14 +4293,14 @@ export interface WebhookReplay {
    * Event types to deliver, if the subscription has them. Default: all types of the subscription. 1 to 100
    * entries.
    */
-  event_types?: Array<EventTopic> | null | undefined;
+  event_types?: Array<EventTopic> | undefined;
   /**
    * `failed`: events that were attempted and never acknowledged. `all`: every event of the time range.
    * Default: `failed`.
    */
-  only?: ReplaySelection | null | undefined;
+  only?: ReplaySelection | undefined;
   /** End of the time range (exclusive). Default: now. */
-  until?: string | null | undefined;
+  until?: string | undefined;
 }
 
 /** Result of a replay. */
@@ -4372,8 +4389,8 @@ export interface WebhookUpdated {
   /** Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. */
   event_types: Array<Open<EventTopic>>;
   /**
-   * Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
-   * `payload` or `url`.
+   * Event types that are sent: those of `event_types` that could be read by the API key that last changed
+   * `event_types`, `payload`, `filter` or `url`.
    */
   effective_event_types: Array<Open<EventTopic>>;
   /** `true` if events are delivered. `false` pauses delivery. */
@@ -4429,8 +4446,8 @@ export interface WebhookWithSecret {
   /** Subscribed event types. `*` means all types, including future ones. 1 to 100 entries. */
   event_types: Array<Open<EventTopic>>;
   /**
-   * Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
-   * `payload` or `url`.
+   * Event types that are sent: those of `event_types` that could be read by the API key that last changed
+   * `event_types`, `payload`, `filter` or `url`.
    */
   effective_event_types: Array<Open<EventTopic>>;
   /** `true` if events are delivered. `false` pauses delivery. */
@@ -5522,6 +5539,9 @@ export interface GetWebhookStatsQuery {
   /** Time range of the statistics. It ends now. Default: `24h`. */
   window?: StatsWindow | undefined;
 }
+
+/** An event of the feed: with its data, or an `ErasedEvent` if the data was erased. `isErasedEvent` tells them apart. */
+export type FeedEvent = Event | ErasedEvent;
 
 /** The types of events that this version describes. */
 export const EVENT_TYPES: readonly EventType[] = [

@@ -78,10 +78,11 @@ pub struct ApiKey {
     pub last_used_at: Option<String>,
     /// Time of revocation. Null if the key is not revoked.
     pub revoked_at: Option<String>,
-    /// Time until which the portal link of the key can be opened. The key authenticates no request before
-    /// that. Null for a key without a link, and after the link was opened.
+    /// Time until which the portal link of the key can be opened. Until the link is opened, the key
+    /// authenticates no request. Null for a key without a link, and after the link was opened.
     pub link_expires_at: Option<String>,
-    /// Time at which an admin enabled the key after its person had come back. Null if the key was never off.
+    /// Time at which an admin enabled the key after its person had come back. Null if no admin has enabled
+    /// it.
     pub enabled_at: Option<String>,
 }
 
@@ -373,10 +374,11 @@ pub struct ApiKeyWithSecret {
     pub last_used_at: Option<String>,
     /// Time of revocation. Null if the key is not revoked.
     pub revoked_at: Option<String>,
-    /// Time until which the portal link of the key can be opened. The key authenticates no request before
-    /// that. Null for a key without a link, and after the link was opened.
+    /// Time until which the portal link of the key can be opened. Until the link is opened, the key
+    /// authenticates no request. Null for a key without a link, and after the link was opened.
     pub link_expires_at: Option<String>,
-    /// Time at which an admin enabled the key after its person had come back. Null if the key was never off.
+    /// Time at which an admin enabled the key after its person had come back. Null if no admin has enabled
+    /// it.
     pub enabled_at: Option<String>,
     /// API key for the header `Authorization: Bearer`. It cannot be retrieved later.
     pub key: Secret,
@@ -844,7 +846,8 @@ pub struct CheckIn {
     pub id: String,
     /// Objective of the check-in.
     pub objective_id: String,
-    /// Owner of the objective, who never changes. A copy removes the check-ins about an erased person by it.
+    /// Owner of the objective, who never changes. A copy of the data finds the check-ins about an erased
+    /// person by this id.
     pub owner_id: String,
     /// Author of the check-in. Null if the request names no author.
     pub author_id: Option<String>,
@@ -1720,7 +1723,8 @@ pub struct CsvReportPlan {
     pub email: String,
     /// Effect that the row would have.
     pub action: CsvAction,
-    /// Columns that would change, by name.
+    /// Columns that would change, by name. `hris_source` is among them if the source of a stored person would
+    /// change.
     pub changes: BTreeMap<String, CsvReportPlanChanges>,
 }
 
@@ -2055,8 +2059,9 @@ pub struct EmailDomain {
 pub struct Employee {
     /// Id of the person, with the prefix `emp_`.
     pub id: String,
-    /// E-mail address as given. Unique among all people of the organization, compared without case. At most
-    /// 254 characters.
+    /// E-mail address as given. Unique among all people of the organization, compared without case. Spellings
+    /// of one domain, such as `müller.example` and `xn--mller-kva.example`, count as equal. At most 254
+    /// characters.
     pub email: String,
     /// Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
     /// characters.
@@ -2098,6 +2103,9 @@ pub struct Employee {
     /// `expand=direct_reports`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direct_reports: Option<Vec<Employee>>,
+    /// The legal hold on the data of the person. Present with `expand=legal_hold`, for keys that may read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub legal_hold: Option<LegalHold>,
     /// The manager. Present with `expand=manager`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manager: Option<Box<Employee>>,
@@ -2107,8 +2115,9 @@ pub struct Employee {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmployeeCreate {
-    /// E-mail address as given. Unique among all people of the organization, compared without case. At most
-    /// 254 characters.
+    /// E-mail address as given. Unique among all people of the organization, compared without case. Spellings
+    /// of one domain, such as `müller.example` and `xn--mller-kva.example`, count as equal. At most 254
+    /// characters.
     pub email: String,
     /// First name of the person. 1 to 80 characters.
     pub first_name: String,
@@ -2278,6 +2287,7 @@ words! {
         Manager = "manager",
         Department = "department",
         DirectReports = "direct_reports",
+        LegalHold = "legal_hold",
     }
 }
 
@@ -2647,8 +2657,9 @@ pub struct EmployeeUpdate {
     /// such resource.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub department_id: Option<Option<String>>,
-    /// E-mail address as given. Unique among all people of the organization, compared without case. At most
-    /// 254 characters.
+    /// E-mail address as given. Unique among all people of the organization, compared without case. Spellings
+    /// of one domain, such as `müller.example` and `xn--mller-kva.example`, count as equal. At most 254
+    /// characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     /// Id of the person in another system. Unique in the organization. Null if there is none. 1 to 128
@@ -3392,11 +3403,11 @@ words! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FieldChange {
-    /// Value before the change, of any type. Null if there was none. `{bytes, sha256}` for more than 4096
-    /// bytes of JSON.
+    /// Value before the change, of any type. Null if there was none. `{bytes, sha256}` for a list or an
+    /// object of more than 4096 bytes of JSON, and for a text of more than 131,072.
     pub from: Value,
-    /// Value after the change, of any type. Null if there is none. `{bytes, sha256}` for more than 4096 bytes
-    /// of JSON.
+    /// Value after the change, of any type. Null if there is none. `{bytes, sha256}` for a list or an object
+    /// of more than 4096 bytes of JSON, and for a text of more than 131,072.
     pub to: Value,
 }
 
@@ -5399,8 +5410,8 @@ pub struct ObservationCreate {
     pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day in
     /// the easternmost time zone, UTC+14.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub observation_date: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observation_date: Option<String>,
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
@@ -5496,14 +5507,7 @@ impl ObservationCreate {
     /// Sets `observation_date`: day of the observed behaviour.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<String>) -> Self {
-        self.observation_date = Some(Some(value.into()));
-        self
-    }
-
-    /// Sends `observation_date` as null, which removes its value.
-    #[must_use]
-    pub fn clear_observation_date(mut self) -> Self {
-        self.observation_date = Some(None);
+        self.observation_date = Some(value.into());
         self
     }
 
@@ -6102,10 +6106,11 @@ pub struct PortalLink {
     pub last_used_at: Option<String>,
     /// Time of revocation. Null if the key is not revoked.
     pub revoked_at: Option<String>,
-    /// Time until which the portal link of the key can be opened. The key authenticates no request before
-    /// that. Null for a key without a link, and after the link was opened.
+    /// Time until which the portal link of the key can be opened. Until the link is opened, the key
+    /// authenticates no request. Null for a key without a link, and after the link was opened.
     pub link_expires_at: Option<String>,
-    /// Time at which an admin enabled the key after its person had come back. Null if the key was never off.
+    /// Time at which an admin enabled the key after its person had come back. Null if no admin has enabled
+    /// it.
     pub enabled_at: Option<String>,
     /// Link that opens the console signed in, once. Its fragment has the code, which cannot be retrieved
     /// later.
@@ -6122,9 +6127,9 @@ pub struct PortalLinkCreate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_level: Option<AccessLevel>,
     /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-    /// with an unknown key. At most 20 entries, without duplicates. The link opens only there, too. Each has
-    /// a prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each
-    /// one lies inside one of them. If absent, they are those of the calling key.
+    /// with an unknown key. At most 20 entries, without duplicates. The link, too, can be opened only from
+    /// them. Each has a prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has
+    /// networks, each one lies inside one of them. If absent, they are those of the calling key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_networks: Option<Vec<String>>,
     /// Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the
@@ -6314,9 +6319,9 @@ pub struct RetentionPreview {
     /// Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at the
     /// earliest.
     pub applies_at: BTreeMap<String, String>,
-    /// Number of resources that this run would remove by the rule, and of people to erase. A run removes at
-    /// most 10,000 resources by a rule and erases 100 people; the next one follows an hour later. A preview
-    /// examines 50,000 resources by a rule at most.
+    /// Number of resources that the run of `applies_at` would remove, and of people that it would erase, by
+    /// rule. A run removes at most 10,000 resources by a rule and erases at most 100 people; if more are due,
+    /// the next run follows an hour later. A preview examines at most 50,000 resources by a rule.
     pub counts: BTreeMap<String, i64>,
 }
 
@@ -6369,7 +6374,7 @@ pub struct RetentionRun {
     pub started_at: String,
     /// Time at which the last data was removed. Null while the run is running.
     pub completed_at: Option<String>,
-    /// Periods of the rules that applied at the beginning of the run. Null for the others.
+    /// Periods of the rules that applied at the beginning of the run. Null for all other rules.
     pub applied: Retention,
     /// Number of removed resources by rule; for `deactivated_people` the number of erasures that the run
     /// began.
@@ -6425,8 +6430,8 @@ pub struct ScimRequest {
     pub occurred_at: String,
     /// Method of the request.
     pub method: String,
-    /// Path of the request, without the query. A segment after `Users/` that is no id is replaced by `…`,
-    /// because it may be the name of a person.
+    /// Path of the request, without the query. `…` replaces the first segment that is neither a word of SCIM
+    /// nor the id of a person, and all that follows, because it may be the name of a person.
     pub path: String,
     /// Status of the response.
     pub status: i64,
@@ -6585,8 +6590,8 @@ pub struct SubmissionCreateObservation {
     pub metadata: Option<BTreeMap<String, Option<String>>>,
     /// Day of the observed behaviour. Never in the future. Default: today in UTC. At most the present day in
     /// the easternmost time zone, UTC+14.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub observation_date: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observation_date: Option<String>,
     /// Recommended action, in plain text. Null if there is none. At most 2000 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub recommended_action: Option<Option<String>>,
@@ -6662,14 +6667,7 @@ impl SubmissionCreateObservation {
     /// Sets `observation_date`: day of the observed behaviour.
     #[must_use]
     pub fn observation_date(mut self, value: impl Into<String>) -> Self {
-        self.observation_date = Some(Some(value.into()));
-        self
-    }
-
-    /// Sends `observation_date` as null, which removes its value.
-    #[must_use]
-    pub fn clear_observation_date(mut self) -> Self {
-        self.observation_date = Some(None);
+        self.observation_date = Some(value.into());
         self
     }
 
@@ -7340,8 +7338,8 @@ pub struct Webhook {
     pub url: String,
     /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries.
     pub event_types: Vec<EventTopic>,
-    /// Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
-    /// `payload` or `url`.
+    /// Event types that are sent: those of `event_types` that could be read by the API key that last changed
+    /// `event_types`, `payload`, `filter` or `url`.
     pub effective_event_types: Vec<EventTopic>,
     /// `true` if events are delivered. `false` pauses delivery.
     pub active: bool,
@@ -7619,15 +7617,15 @@ pub struct WebhookReplay {
     pub since: String,
     /// Event types to deliver, if the subscription has them. Default: all types of the subscription. 1 to 100
     /// entries.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub event_types: Option<Option<Vec<EventTopic>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_types: Option<Vec<EventTopic>>,
     /// `failed`: events that were attempted and never acknowledged. `all`: every event of the time range.
     /// Default: `failed`.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub only: Option<Option<ReplaySelection>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<ReplaySelection>,
     /// End of the time range (exclusive). Default: now.
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    pub until: Option<Option<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
 }
 
 impl WebhookReplay {
@@ -7640,42 +7638,21 @@ impl WebhookReplay {
     /// Sets `event_types`: event types to deliver, if the subscription has them.
     #[must_use]
     pub fn event_types(mut self, value: impl IntoIterator<Item = impl Into<EventTopic>>) -> Self {
-        self.event_types = Some(Some(value.into_iter().map(Into::into).collect()));
-        self
-    }
-
-    /// Sends `event_types` as null, which removes its value.
-    #[must_use]
-    pub fn clear_event_types(mut self) -> Self {
-        self.event_types = Some(None);
+        self.event_types = Some(value.into_iter().map(Into::into).collect());
         self
     }
 
     /// Sets `only`. `failed`: events that were attempted and never acknowledged.
     #[must_use]
     pub fn only(mut self, value: impl Into<ReplaySelection>) -> Self {
-        self.only = Some(Some(value.into()));
-        self
-    }
-
-    /// Sends `only` as null, which removes its value.
-    #[must_use]
-    pub fn clear_only(mut self) -> Self {
-        self.only = Some(None);
+        self.only = Some(value.into());
         self
     }
 
     /// Sets `until`: end of the time range (exclusive).
     #[must_use]
     pub fn until(mut self, value: impl Into<String>) -> Self {
-        self.until = Some(Some(value.into()));
-        self
-    }
-
-    /// Sends `until` as null, which removes its value.
-    #[must_use]
-    pub fn clear_until(mut self) -> Self {
-        self.until = Some(None);
+        self.until = Some(value.into());
         self
     }
 }
@@ -7954,8 +7931,8 @@ pub struct WebhookUpdated {
     pub url: String,
     /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries.
     pub event_types: Vec<EventTopic>,
-    /// Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
-    /// `payload` or `url`.
+    /// Event types that are sent: those of `event_types` that could be read by the API key that last changed
+    /// `event_types`, `payload`, `filter` or `url`.
     pub effective_event_types: Vec<EventTopic>,
     /// `true` if events are delivered. `false` pauses delivery.
     pub active: bool,
@@ -8010,8 +7987,8 @@ pub struct WebhookWithSecret {
     pub url: String,
     /// Subscribed event types. `*` means all types, including future ones. 1 to 100 entries.
     pub event_types: Vec<EventTopic>,
-    /// Event types that are sent: those of `event_types` that the key could read, which set `event_types`,
-    /// `payload` or `url`.
+    /// Event types that are sent: those of `event_types` that could be read by the API key that last changed
+    /// `event_types`, `payload`, `filter` or `url`.
     pub effective_event_types: Vec<EventTopic>,
     /// `true` if events are delivered. `false` pauses delivery.
     pub active: bool,
