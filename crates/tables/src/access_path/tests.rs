@@ -385,11 +385,7 @@ fn filter_on_another_table_is_named_only_if_alone() {
     assert_eq!(unanswered_parameters(list(&both).parts()), ["filter[updated_at]"]);
     let by_end = Sort::ascending_by(SortBy::PeriodEnd);
     let listings = objectives(&[("filter[scope]", "manager")], Viewer::Person(someone()), by_end);
-    assert_eq!(
-        unanswered_parameters(&listings),
-        [""; 0],
-        "the visibility of objectives is no filter of the client"
-    );
+    assert_eq!(unanswered_parameters(&listings), [""; 0], "visibility is no filter of the client");
 }
 
 #[test]
