@@ -22,7 +22,7 @@ const OF_THE_LISTENERS: [Setting; 2] = [Setting::Listen, Setting::AdminListen];
 /// Commands that run or check a service; their help shows all settings.
 const SERVICE: [&str; 4] = ["dev", "serve", "config", "doctor"];
 /// Commands that only use the database; their help shows [`OF_THE_DATABASE`].
-const DATABASE: [&str; 7] = ["migrate", "copy", "backup", "restore", "org", "key", "rekey"];
+const DATABASE: [&str; 8] = ["migrate", "copy", "backup", "restore", "org", "key", "identity", "rekey"];
 /// Commands that create links; their help also shows the base of links.
 const LINKS: [&str; 1] = ["console"];
 
