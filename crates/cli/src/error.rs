@@ -74,7 +74,7 @@ pub enum CommandError {
 pub struct IoFailure {
     /// The operation, as a verb and its object.
     what: String,
-    /// CommandError of the operating system.
+    /// Error of the operating system.
     source: io::Error,
 }
 

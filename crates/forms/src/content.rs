@@ -176,7 +176,7 @@ impl<R: Rule, P: Presence<R>> Source<R, P> {
         Self { name: None, rule, about: "", presence }
     }
 
-    /// Sets the name in bodies of a member that has another name in Rust.
+    /// Sets the name that the member has in bodies, if it differs from the name in Rust.
     pub fn with_name(self, name: &'static str) -> Self {
         Self { name: Some(name), ..self }
     }

@@ -347,7 +347,7 @@ fn text_id(made: &Value) -> Result<String, CommandError> {
 async fn request_context(services: &Services, key: &Secret) -> Result<RequestContext, CommandError> {
     let caller = services.auth.authenticate(key.reveal()).await;
     let caller = caller.map_err(|error| to_command_error("read the new key")(error.into()))?;
-    let caller = caller.ok_or_else(|| defect("the new key is not good"))?;
+    let caller = caller.ok_or_else(|| defect("the service does not accept the key that it has just created"))?;
     let request = services.id(services.clock.now());
     Ok(RequestContext {
         caller: Arc::clone(&caller),

@@ -54,7 +54,7 @@ pub enum TokenFlaw {
     #[error("the token has no subject")]
     Subject,
     /// A time is missing or is not an integer.
-    #[error("a time of the token is missing or is not an integer")]
+    #[error("the exp or iat of the token is missing, or a time of the token is no integer")]
     Time,
     /// The token has expired.
     #[error("the token has expired")]

@@ -84,7 +84,7 @@ pub struct SignInDecision {
 #[strum(serialize_all = "snake_case")]
 pub enum LinkRefusal {
     /// The token has no subject claim with a text, or no verified address.
-    #[error("the token does not have the claim that the link needs")]
+    #[error("the token has no subject claim with a text, or no verified email address, that links it to a person")]
     NoClaim,
     /// The domain of the address is not proven.
     #[error("the domain of the address is not proven")]

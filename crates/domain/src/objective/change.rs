@@ -305,7 +305,7 @@ impl Objective {
         let mut state = match patch.status.filter(|status| *status != self.status) {
             None => self.clone(),
             Some(Status::InProgress) => self.apply_move(StatusChange::Start, at)?,
-            // `approved` is reached only from `in_progress`: approval has its own endpoint (§3.1 rule 2).
+            // `approved` only moves an objective back from `in_progress`; approval has its own endpoint (§3.1 rule 2).
             Some(Status::Approved) => self.apply_move(StatusChange::HoldBack, at)?,
             Some(other) => return Err(DomainError::transition("status", self.status.word(), other.word())),
         };

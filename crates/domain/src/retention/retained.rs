@@ -7,8 +7,8 @@ use crate::objective::Objective;
 use crate::observation::Observation;
 use crate::summary::Summary;
 
-/// A resource that is removed by a retention rule, or by the erasure of a person. A legal hold on one of its people
-/// keeps it: on a person in it, or on a person who took part in it and left since.
+/// A resource that is removed by a retention rule, or by the erasure of a person. It stays while a person
+/// in it, or a former participant, has a legal hold.
 pub trait Retained {
     /// Returns the people concerned: the resource stays while one of them is under a legal hold.
     fn people(&self) -> Vec<EmployeeId>;

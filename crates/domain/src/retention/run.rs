@@ -57,7 +57,7 @@ pub struct RetentionRun {
     pub out_of_reach: Vec<String>,
     /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
     pub tables_to_rewrite: Vec<String>,
-    /// Time since which no current part of the search index has words of removed resources. `None` before.
+    /// Time from which the search index has no words of the removed resources. `None` until then.
     #[serde(skip)]
     pub index_clean_at: Option<Timestamp>,
 }

@@ -1,4 +1,4 @@
-//! Rows that the references of a user name.
+//! Rows to which the references of a user point: manager and department.
 
 use super::mapping::ManagerReference;
 use crate::catalog::Department;

@@ -74,11 +74,11 @@ pub struct EmployeeFeedback {
 }
 
 content! {
-    /// The members that a creation takes from the body as they are.
+    /// The members of a creation that can be validated without other data.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 
-    /// The members that an update takes from the body as they are. `None` leaves a member unchanged.
+    /// The members of an update that can be validated without other data. `None` leaves a member unchanged.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 

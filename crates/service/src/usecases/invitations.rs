@@ -74,7 +74,8 @@ fn is_mailed(services: &Services, tenant: Tenant) -> bool {
     services.settings.sends_mail && invitation::is_mailed(tenant)
 }
 
-/// Returns the limit of emails to an address that is reached today. `None` where no email is sent.
+/// Returns the daily limit of emails that an address has reached. `None` if it has reached none, or if the service
+/// sends no email for this tenant.
 async fn reached_limit(
     services: &Services,
     tenant: Tenant,

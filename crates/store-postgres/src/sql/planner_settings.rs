@@ -14,8 +14,8 @@ pub(crate) const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true)
 /// records flush the WAL and the lease with it.
 pub(crate) const UNFLUSHED: &str = "SET LOCAL synchronous_commit = off";
 
-/// Subquery for the subscription with these ids. Only the primary key has this order. That keeps the planner from
-/// the indexes of lists, which begin with the tenant as well.
+/// Subquery for the subscription with this tenant and id. It sorts by id, which only the primary key supports, so that
+/// the planner does not choose an index of lists, which begins with the tenant as well.
 pub(crate) fn webhook(wanted: &str, tenant: &str, id: &str, lock: &str) -> String {
     format!(
         "(SELECT {wanted} FROM webhooks WHERE tenant_id = {tenant} AND id >= {id} AND id <= {id} ORDER BY id \
