@@ -85,7 +85,7 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ("events", Replaced, &["data"]),
     ("events", Wordless, &["type", "request_id"]),
     ("identity_links", Removed, &["subject"]),
-    ("identity_links", Wordless, &["person_key"]),
+    ("identity_links", Random, &["person_key"]),
     (
         "identity_providers",
         Kept,
