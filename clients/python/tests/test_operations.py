@@ -18,6 +18,7 @@ FILE = Path(os.environ.get("CANDOR_TEST_OPERATIONS") or Path(__file__).parents[2
 WAIT = 20.0
 WITHOUT_DRY_RUN = {
     "employees.invite",
+    "identity_providers.check",
     "invitations.accept",
     "portal_links.exchange",
     "test_data.reset",

@@ -25,6 +25,7 @@ const WAIT_MS = 20_000;
 /** Writes that have no dry run. */
 const WITHOUT_DRY_RUN = [
   "employees.invite",
+  "identity_providers.check",
   "invitations.accept",
   "portal_links.exchange",
   "test_data.reset",
