@@ -53,7 +53,7 @@ struct Step {
 /// Sends the requests and prints a line for each.
 ///
 /// # Errors
-/// [`CheckFailure`] for wrong responses, and with `--write` for a token of the live data set; see [`Account::find`].
+/// `CheckFailure` for wrong responses, and with `--write` for a token of the live data set; see `Account::find`.
 pub async fn run(check: ConnectorCheck, output: Output) -> Result<(), CommandError> {
     let mut choice = check.account;
     choice.url = choice.url.map(|url| url.trim_end_matches('/').trim_end_matches("/scim/v2").to_owned());
