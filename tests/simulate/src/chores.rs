@@ -15,6 +15,10 @@ use candor_port_storage::queue::{Lease, QueueKey};
 const MAX_HANDED_OVER: usize = 32;
 /// Number of events of a replay.
 const REPLAYED: usize = 12;
+/// Maximum time until a process notices that its clock was set back.
+const CLOCK_CHECK_MILLIS: i64 = 5_000;
+/// Duration that the service assumes for its longest lease, when it corrects times.
+const LONGEST_LEASE_MILLIS: i64 = 75_000;
 /// Stands for a process that commits events and delivers none.
 const IMPORTER: Life = Life { place: 0, number: usize::MAX };
 
@@ -47,6 +51,7 @@ impl Run {
             }
             Chore::Replay(queue) => self.replay(queue),
             Chore::SetClocks(by) => self.set_clocks(by),
+            Chore::CorrectTimes => self.correct_times(),
             Chore::Outage(duration) => {
                 self.outage_until = self.outage_until.max(self.now + duration);
                 self.promises.disturb(self.outage_until + LEASE);
@@ -125,14 +130,30 @@ impl Run {
     fn set_clocks(&mut self, by: i64) {
         self.clock_shift += by;
         self.promises.counts.clock_changes += 1;
-        // After a change backwards, a due delivery is due again only once the clock has reached its time.
-        self.promises.disturb(self.now + LEASE + (-by).max(0));
         if by > 0 {
+            self.promises.disturb(self.now + LEASE);
             self.promises.clock_set_forward(self.now);
         } else {
+            // A process notices the change within seconds. A call that began before may store its times after the
+            // first correction.
+            let noticed_after = self.random.between(0, CLOCK_CHECK_MILLIS);
+            for delay in [noticed_after, noticed_after + LONGEST_LEASE_MILLIS] {
+                self.after(delay, Step::Chore(Chore::CorrectTimes));
+                self.promises.disturb(self.now + delay + LEASE);
+            }
             self.promises.clock_set_back();
         }
         self.wake(self.wall());
+    }
+
+    /// Corrects times that were stored while the clocks were ahead, as each process does.
+    pub(crate) fn correct_times(&mut self) {
+        let now = self.wall();
+        let lease_end = Timestamp::from_millis(now.millis() + LONGEST_LEASE_MILLIS);
+        for (key, attempt) in self.queue.correct_times(now, lease_end) {
+            self.promises.brought_forward(key, attempt, self.now);
+        }
+        self.wake(now);
     }
 
     fn stop(&mut self, place: usize, grace: i64, pause: i64) {

@@ -41,6 +41,8 @@ pub(crate) enum Chore {
     Replay(QueueKey),
     /// All clocks are set forward or back.
     SetClocks(i64),
+    /// The processes correct times that they stored while their clocks were ahead.
+    CorrectTimes,
     /// The store fails for this time.
     Outage(i64),
     /// A process is killed. Another one takes its place after this time.

@@ -27,6 +27,8 @@ struct QueuedDelivery {
     /// `None` while the delivery is parked.
     due_at: Option<Timestamp>,
     lease: Option<Lease>,
+    /// Time of the last failed attempt.
+    failed_at: Option<Timestamp>,
 }
 
 /// Effect of a result on a delivery.
@@ -67,7 +69,7 @@ impl Queue {
         if self.queued.contains_key(&key) {
             return false;
         }
-        self.put(key, QueuedDelivery { job, due_at: Some(job.first_due_at), lease });
+        self.put(key, QueuedDelivery { job, due_at: Some(job.first_due_at), lease, failed_at: None });
         true
     }
 
@@ -191,6 +193,28 @@ impl Queue {
         }
     }
 
+    /// Moves due times that a clock set while it was ahead back to `now`, and later ends of leases to `lease_end`.
+    /// Returns the deliveries that are due earlier, each with the number of its attempt.
+    pub(crate) fn correct_times(&mut self, now: Timestamp, lease_end: Timestamp) -> Vec<(Key, u16)> {
+        let shorten = |lease: Lease| Lease { until: lease.until.min(lease_end), ..lease };
+        self.rate_leases.values_mut().for_each(|lease| *lease = shorten(*lease));
+        let keys: Vec<Key> = self.queued.keys().copied().collect();
+        let mut earlier_deliveries = vec![];
+        for key in keys {
+            let Some(queued_delivery) = self.take(key) else { continue };
+            let was_ahead =
+                queued_delivery.job.attempt == 1 || queued_delivery.failed_at.is_some_and(|at| at > now);
+            let is_late = was_ahead && queued_delivery.due_at.is_some_and(|due_at| due_at > now);
+            if is_late {
+                earlier_deliveries.push((key, queued_delivery.job.attempt));
+            }
+            let due_at = if is_late { Some(now) } else { queued_delivery.due_at };
+            let lease = queued_delivery.lease.map(shorten);
+            self.put(key, QueuedDelivery { due_at, lease, ..queued_delivery });
+        }
+        earlier_deliveries
+    }
+
     /// Records results of deliveries, and adds health deltas to their subscriptions.
     pub(crate) fn record(
         &mut self,
@@ -225,7 +249,10 @@ impl Queue {
         let free = QueuedDelivery { lease: None, ..queued_delivery };
         let (after, change) = match result {
             AttemptResult::Settled(settled) => {
-                let next = settled.retry_at.map(|at| next_attempt(&free, job, at));
+                let next = settled.retry_at.map(|at| QueuedDelivery {
+                    failed_at: Some(settled.entry.attempted_at),
+                    ..next_attempt(&free, job, at)
+                });
                 (next, Change::Logged(Box::new(settled.entry.clone()), settled.retry_at))
             }
             AttemptResult::Back(_) if self.forgets_returns => (None, Change::Kept(None)),
@@ -313,5 +340,6 @@ fn next_attempt(free: &QueuedDelivery, job: &Job, retry_at: Timestamp) -> Queued
     let has_id = free.job.delivery_id == job.delivery_id;
     let due_at = if has_id { Some(retry_at) } else { free.due_at.map(|due_at| due_at.min(retry_at)) };
     let delivery_id = if has_id { None } else { free.job.delivery_id };
-    QueuedDelivery { job: Job { attempt: job.attempt + 1, delivery_id, ..free.job }, due_at, lease: None }
+    let job = Job { attempt: job.attempt + 1, delivery_id, ..free.job };
+    QueuedDelivery { job, due_at, lease: None, ..*free }
 }

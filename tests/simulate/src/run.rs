@@ -231,6 +231,7 @@ impl Run {
         self.processes[place] = Some(process);
         // A new process knows no receiver, and leases of its predecessor may have to expire.
         self.promises.disturb(self.now);
+        self.correct_times();
         self.drive(place);
     }
 

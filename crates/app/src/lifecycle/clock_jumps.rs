@@ -1,10 +1,10 @@
-//! Corrections after the clock of the machine was set back.
+//! Corrects due times and leases after the clock of the machine was set back.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use candor_service::Services;
-use candor_service::runtime::clock_jumps::{JumpDetector, correct};
+use candor_service::runtime::clock_jumps::{CorrectionSchedule, correct};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -15,17 +15,15 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// Time that a lease may last beyond the timeout of its attempt.
 const BEYOND_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Corrects due times and leases at the start, and after the clock was set back, until the service stops.
+/// Corrects due times and leases at the start, and twice after the clock was set back, until the service stops.
 pub(super) async fn correct_delays(services: Arc<Services>, config: Config, mut stop: watch::Receiver<bool>) {
     let mail = config.smtp.as_ref().map(|smtp| smtp.server.timeout).unwrap_or_default();
     let longest = config.webhooks_timeout.max(mail) + BEYOND_TIMEOUT;
-    let detector = JumpDetector::new(&*services.clock);
-    let mut is_due = true;
+    let mut schedule = CorrectionSchedule::new(&*services.clock, longest);
     loop {
-        is_due |= detector.was_set_back(&*services.clock);
-        if is_due {
+        if schedule.is_due(&*services.clock) {
             match correct(&services, longest).await {
-                Ok(()) => is_due = false,
+                Ok(()) => schedule.note_correction(),
                 Err(error) => {
                     tracing::warn!(
                         %error,

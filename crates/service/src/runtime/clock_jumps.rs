@@ -1,7 +1,6 @@
 //! Corrections after the wall clock was ahead and was set back. Rows that were stored as due or leased meanwhile must
 //! not wait until the clock reaches their times.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use candor_port_clock::Clock;
@@ -13,24 +12,45 @@ use crate::context::services::Services;
 /// than a second.
 const STEP_MILLIS: i64 = 1_000;
 
-/// Detector of corrections of the wall clock to an earlier time.
+/// Decides when stored times are corrected: at the start, after the wall clock was set back, and once more after the
+/// longest lease. A call that began before the clock was set back may store its times after the first correction.
 #[derive(Debug)]
-pub struct JumpDetector {
+pub struct CorrectionSchedule {
     /// Wall time minus steady time at the last check, in milliseconds.
-    ahead: AtomicI64,
+    milliseconds_ahead: i64,
+    /// Longest duration for which a worker takes a lease.
+    longest_lease: Duration,
+    is_due: bool,
+    /// Steady time of the second correction.
+    repeat_at: Option<Duration>,
 }
 
-impl JumpDetector {
-    /// Creates a detector that compares with the present difference of the clocks.
+impl CorrectionSchedule {
+    /// Creates a schedule whose first correction is due.
     #[must_use]
-    pub fn new(clock: &dyn Clock) -> Self {
-        Self { ahead: AtomicI64::new(milliseconds_ahead(clock)) }
+    pub fn new(clock: &dyn Clock, longest_lease: Duration) -> Self {
+        let milliseconds_ahead = milliseconds_ahead(clock);
+        Self { milliseconds_ahead, longest_lease, is_due: true, repeat_at: None }
     }
 
-    /// Returns `true` if the wall clock was set back since the last check.
-    pub fn was_set_back(&self, clock: &dyn Clock) -> bool {
-        let is_ahead = milliseconds_ahead(clock);
-        self.ahead.swap(is_ahead, Ordering::AcqRel).saturating_sub(is_ahead) >= STEP_MILLIS
+    /// Compares the clocks. Returns `true` if a correction is due, until [`CorrectionSchedule::note_correction`].
+    pub fn is_due(&mut self, clock: &dyn Clock) -> bool {
+        let milliseconds_ahead = milliseconds_ahead(clock);
+        let was_set_back = self.milliseconds_ahead.saturating_sub(milliseconds_ahead) >= STEP_MILLIS;
+        self.milliseconds_ahead = milliseconds_ahead;
+        let is_repeated = self.repeat_at.is_some_and(|at| at <= clock.steady());
+        if was_set_back {
+            self.repeat_at = Some(clock.steady() + self.longest_lease);
+        } else if is_repeated {
+            self.repeat_at = None;
+        }
+        self.is_due |= was_set_back || is_repeated;
+        self.is_due
+    }
+
+    /// Notes that the stored times have been corrected.
+    pub const fn note_correction(&mut self) {
+        self.is_due = false;
     }
 }
 
@@ -56,15 +76,29 @@ mod tests {
 
     use super::*;
 
+    fn is_corrected(schedule: &mut CorrectionSchedule, clock: &ManualClock) -> bool {
+        let is_due = schedule.is_due(clock);
+        schedule.note_correction();
+        is_due
+    }
+
     #[test]
-    fn clock_that_is_set_back_is_detected_once() {
+    fn times_are_corrected_at_the_start_and_twice_after_a_clock_was_set_back() {
         let clock = ManualClock::starting_at(Timestamp::from_millis(1_772_442_000_000));
-        let detector = JumpDetector::new(&clock);
+        let mut schedule = CorrectionSchedule::new(&clock, Duration::from_secs(75));
+        assert!(schedule.is_due(&clock) && schedule.is_due(&clock), "a failed correction is repeated");
+        assert!(is_corrected(&mut schedule, &clock));
         clock.advance_seconds(3_600);
-        assert!(!detector.was_set_back(&clock), "time has elapsed");
+        assert!(!is_corrected(&mut schedule, &clock), "time has elapsed");
         clock.set_by_seconds(21_600);
-        assert!(!detector.was_set_back(&clock), "nothing is delayed yet");
+        assert!(!is_corrected(&mut schedule, &clock), "nothing is delayed yet");
         clock.set_by_seconds(-21_600);
-        assert!(detector.was_set_back(&clock) && !detector.was_set_back(&clock));
+        assert!(is_corrected(&mut schedule, &clock));
+        clock.advance_seconds(74);
+        assert!(!is_corrected(&mut schedule, &clock));
+        clock.advance_seconds(1);
+        assert!(is_corrected(&mut schedule, &clock), "calls of the former time have ended");
+        clock.advance_seconds(3_600);
+        assert!(!is_corrected(&mut schedule, &clock));
     }
 }
