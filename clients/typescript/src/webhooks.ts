@@ -47,7 +47,9 @@ async function unwrap(
   ) as [string, string, string];
   const age = Math.abs(Date.now() / 1000 - Number(time));
   if (!/^\d+$/.test(time) || age > (options.tolerance ?? TOLERANCE)) {
-    throw new WebhookVerificationError("The time of the signature is too far from the clock of this machine.");
+    throw new WebhookVerificationError(
+      "The header webhook-timestamp is malformed, or too far from this machine's clock: check the clock.",
+    );
   }
   const signed = joined(new TextEncoder().encode(`${id}.${time}.`), body);
   const given = signatures.split(" ").filter((entry) => entry.startsWith("v1,")).map((entry) => entry.slice(3));

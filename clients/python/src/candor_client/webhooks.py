@@ -52,7 +52,9 @@ def unwrap(
     )
     seconds = digits(at)
     if seconds is None or abs(time.time() - seconds) > tolerance:
-        raise WebhookVerificationError("The time of the signature is too far from the clock of this machine.")
+        raise WebhookVerificationError(
+            "The header webhook-timestamp is malformed, or too far from this machine's clock: check the clock."
+        )
     signed = f"{delivery}.{at}.".encode() + body
     given = [entry[3:].encode() for entry in signatures.split(" ") if entry.startswith("v1,")]
     # Each secret is checked, so that a missing one is not noticed only after the rotation.
