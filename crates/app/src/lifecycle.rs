@@ -310,7 +310,10 @@ impl RunningServer {
 fn to_error(ended: Result<ServerEnd, JoinError>) -> CommandError {
     let source = match ended {
         Ok(Err(error)) => error,
-        Ok(Ok(())) => io::Error::other("the HTTP server ended without an error"),
+        Ok(Ok(())) => {
+            let reason = "the HTTP server ended without an error".to_owned();
+            return CommandError::Defect { what: "keep serving", reason };
+        }
         Err(error) => io::Error::other(error),
     };
     CommandError::io("keep", "serving")(source)

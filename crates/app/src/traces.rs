@@ -38,10 +38,13 @@ impl Export {
     /// Refuses to start if the environment configures an export.
     ///
     /// # Errors
-    /// [`CommandError::Defect`] always.
+    /// [`CommandError::Refused`] always.
     fn new() -> Result<Self, CommandError> {
-        let reason = "this build has no exporter; build it with --features otlp, or unset OTEL_EXPORTER_OTLP_*";
-        Err(CommandError::Defect { what: "export traces", reason: reason.to_owned() })
+        Err(CommandError::Refused {
+            what: "export traces".to_owned(),
+            reason: "this build has no exporter".to_owned(),
+            remedy: "build it with --features otlp, or unset OTEL_EXPORTER_OTLP_*",
+        })
     }
 
     /// Does nothing, because no spans are buffered.

@@ -32,13 +32,20 @@ pub enum StorageError {
 
 /// An unindexed list that was not completed (decision A17).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cannot complete a list by {}: {cause}", conditions.join(", "))]
+#[error("cannot complete {}: {cause}", describe_list(conditions))]
 pub struct TooSlow {
     /// Cause of the abort.
     pub cause: SlowCause,
     /// Parameters that the client should narrow, such as `filter[type]`. Empty if only the caller's
     /// permissions make the list slow.
     pub conditions: Vec<String>,
+}
+
+fn describe_list(conditions: &[String]) -> String {
+    if conditions.is_empty() {
+        return "a list within the permissions of the caller".to_owned();
+    }
+    format!("a list by {}", conditions.join(", "))
 }
 
 /// Cause of an aborted slow list.

@@ -12,15 +12,23 @@ use candor_cli::output::Output;
 
 /// Failure to trust a domain.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "cannot trust {domain}: {cause}; name a domain of exactly one identity provider, see GET /v1/identity-providers"
-)]
+#[error("cannot trust {domain}: {cause}; {}", remedy(cause))]
 struct CannotTrust {
     domain: String,
     cause: UntrustedDomain,
 }
 
 impl CommandFailure for CannotTrust {}
+
+const fn remedy(cause: &UntrustedDomain) -> &'static str {
+    match cause {
+        UntrustedDomain::Taken { .. } => "remove the domain from the email_domains of that provider first",
+        UntrustedDomain::Refused(_) | UntrustedDomain::Failed(_) => {
+            "name a domain that exactly one identity provider of the organization has in its email_domains, see GET \
+             /v1/identity-providers"
+        }
+    }
+}
 
 /// Trusts an e-mail domain of an organization without a DNS record.
 ///

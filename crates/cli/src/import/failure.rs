@@ -38,7 +38,11 @@ pub(super) enum ImportFailure {
         outcome: ImportOutcome,
     },
     /// Some rows were rejected.
-    #[error("{} {}; correct the failed rows and import the file again: imported rows are skipped", count_noun(*.failed, "row"), if *.dry_run { "would fail" } else { "failed" })]
+    #[error("{} {}", count_noun(*.failed, "row"), if *.dry_run {
+        "would fail; correct them before the import, which would import the other rows"
+    } else {
+        "failed; correct them and import the file again: imported rows are skipped"
+    })]
     RowsFailed {
         /// Number of rejected rows.
         failed: usize,

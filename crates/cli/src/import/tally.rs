@@ -185,7 +185,10 @@ impl Tally {
             text.push_str(&format!("The column {} {message}\n", printable(&column.to_string())));
         }
         if dry_run && self.parts.len() > 1 {
-            text.push_str("The file is sent in parts: a dry run does not see new managers of an earlier part.\n");
+            text.push_str(
+                "The file is sent in parts, and a dry run writes none of them: a row whose manager is new in an earlier \
+                 part is counted as failed here, but not by the import itself.\n",
+            );
         }
         text.push_str(&self.parts_text(dry_run));
         text.push_str(&changes(&self.plan));

@@ -21,7 +21,7 @@ const NO_RESPONSE: u8 = 6;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RemoteFailure {
     /// The flags do not go together, or an argument has an invalid form.
-    #[error("{0}; see `candor api --help`")]
+    #[error("{0}; see `candor help`")]
     Usage(String),
     /// The text is no API key. It is not repeated, because it may be another secret.
     #[error(
