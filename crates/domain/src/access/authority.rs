@@ -211,7 +211,7 @@ impl Caller {
     }
 
     /// Returns `true` if this caller still has the rights that its key gave at the start of a request (decision B4).
-    /// Narrower networks are a loss, because the request could grant the former ones.
+    /// A caller whose networks were narrowed has lost rights: the request could still create a key for the former networks.
     #[must_use]
     pub fn has_kept_rights_of(&self, earlier: &Self) -> bool {
         let has_networks = self.allowed_networks.cover(&earlier.allowed_networks);

@@ -161,7 +161,7 @@ impl Header {
             // Known columns are compared by name, so that `First Name` repeats `first_name`.
             let comparable_name = column.name().map_or_else(|| fold_case(name), str::to_owned);
             if !name.is_empty() && !column_names.insert(comparable_name) && *column != Column::Unknown {
-                problems.add(truncate(name), ValueError::format("the name of one column only"));
+                problems.add(truncate(name), ValueError::format("a name that no other column of the file has"));
             }
             if let Column::Custom(key) = column
                 && let Err(flaw) = check_key::<CustomFields>(key)

@@ -17,7 +17,7 @@ const CODE_CHARS: usize = 6;
 
 /// A text in the form in which mailboxes and names are compared.
 ///
-/// It is in lower case, composed (NFC), and has no escapes of letters, as messages about files have.
+/// The address is in lower case, composed (NFC), and has no escapes of letters, as messages about files have.
 #[derive(Debug, Clone)]
 pub(super) struct ComparedText(String);
 

@@ -125,7 +125,7 @@ impl Mentions {
 
     /// Returns `true` if a text of this time contains an erased id or an address of the person.
     #[must_use]
-    pub fn are_in(&self, text: &str, at: Timestamp) -> bool {
+    pub fn occur_in(&self, text: &str, at: Timestamp) -> bool {
         let has_id = text
             .match_indices('_')
             .any(|(at, _)| text.get(at + 1..at + 1 + ULID_CHARS).is_some_and(|ulid| self.ids.has_ulid(ulid)));

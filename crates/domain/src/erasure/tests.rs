@@ -73,7 +73,7 @@ fn mention_is_an_id_or_the_address_in_any_case() {
         ("_".to_owned(), false),
         (String::new(), false),
     ] {
-        assert_eq!(mentions.are_in(&text, AT), wanted, "{text}");
+        assert_eq!(mentions.occur_in(&text, AT), wanted, "{text}");
     }
 }
 

@@ -159,7 +159,10 @@ pub(super) fn parse_domain(text: &str) -> Result<String, ValueError> {
     crate::text::check_length(text, 1..=DOMAIN_CHARS)?;
     let domain = domain_key(text);
     if domain.len() > DOMAIN_CHARS {
-        return Err(ValueError::new(Code::TooLong, format!("must have at most {DOMAIN_CHARS} characters in DNS")));
+        return Err(ValueError::new(
+            Code::TooLong,
+            format!("must have at most {DOMAIN_CHARS} characters in its ASCII form (Punycode)"),
+        ));
     }
     let is_label = |label: &str| {
         let is_plain = label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');

@@ -1,6 +1,6 @@
 //! Cache of a provider's key set, as a state machine without I/O: it decides when to fetch and which keys serve.
 //!
-//! Its inputs are requests for keys, the results of fetches and the time. Its owner fetches, and holds a lock only
+//! The inputs of the cache are requests for keys, the results of fetches and the time. Its owner fetches, and holds a lock only
 //! while it calls the machine.
 
 use std::sync::Arc;

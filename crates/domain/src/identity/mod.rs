@@ -99,7 +99,7 @@ content! {
         #[schemars(with = "bool")]
         pub client_secret: Option<Vec<u8>>,
         /// Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted.
-        pub audiences: Vec<String> => set by or_default(AUDIENCES).about("Each serves once it is proven."),
+        pub audiences: Vec<String> => set by or_default(AUDIENCES).about("A token is accepted for an audience only after the audience is proven."),
         /// Client ids whose bearer tokens are accepted. Empty: those of all clients.
         pub authorized_parties: Vec<String> => set by or_default(AUTHORIZED_PARTIES),
         /// Rule by which an account is linked to a person at the first sign-in.
@@ -110,8 +110,8 @@ content! {
         pub subject_claim: String => set by or(SUBJECT_CLAIM, "sub".to_owned()),
         /// Domains of the addresses of people who sign in.
         pub email_domains: Vec<String> => set by or_default(EMAIL_DOMAINS).about(
-            "Required for `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is \
-             proven.",
+            "Required for `link_by` `verified_email`. Domains of public mailboxes are refused. A person signs in \
+             with an address of a domain only after the domain is proven.",
         ),
         /// The domains with their proofs.
         pub domains: Vec<EmailDomain>,

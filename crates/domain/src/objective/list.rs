@@ -142,11 +142,11 @@ const IN_REVIEW: Param<bool> = params::param(
 );
 
 const CONFIDENCE: Param<ConfidenceFilter> =
-    params::word("filter[confidence]", "Only entries with this confidence, or `none` for those without one.");
+    params::word("filter[confidence]", "Only objectives with this `confidence`, or `none` for those without one.");
 
 const LAST_CHECK_IN_AT: Param<Timestamp> = params::datetime(
     "filter[last_check_in_at]",
-    "Only objectives whose last check-in is within the bounds. One without a check-in counts as the earliest time.",
+    "Only objectives whose last check-in is within the bounds. An objective without a check-in is included if there is no lower bound.",
 );
 
 /// Reads the confidences of a list, without duplicates. A request for all of them has no condition.

@@ -76,7 +76,7 @@ fn read_only_link_has_no_write_scope() {
     assert_eq!(some, set(&[ObservationsRead]));
     let all = scopes(r#"{"scopes":["*"],"read_only":true}"#);
     assert!(Permission::ALL.iter().all(|scope| all.has(*scope) == scope.word().ends_with(":read")));
-    assert_ne!(all, Permissions::ALL, "no scope that is added later");
+    assert_ne!(all, Permissions::ALL, "a read-only link must not gain scopes that are added later");
 }
 
 #[test]
