@@ -50,7 +50,8 @@ impl Inputs {
     }
 
     /// Checks the links of the documentation of each crate that has changed. A broken link, or a link to a private
-    /// item, is an error. In an empty cache nothing shows what has changed: `cargo xtask explore` documents all crates.
+    /// item, is an error. Skipped while the cache is empty, because nothing shows what has changed; `cargo xtask explore`
+    /// checks all crates.
     pub(crate) fn document_changed_crates(&self) -> FinishedStep {
         let folders: Vec<(String, String)> = self
             .workspace

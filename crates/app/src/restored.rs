@@ -20,7 +20,8 @@ pub(crate) fn mark(database: &Path) -> Result<(), CommandError> {
     fs::write(&file, TEXT).map_err(CommandError::io("write", file))
 }
 
-/// Returns the mark of a database, if it has one.
+/// Returns the path of the file that marks the embedded database as restored, or `None` if there is none. A
+/// PostgreSQL database has no such file.
 pub(crate) fn find(config: &Config) -> Option<PathBuf> {
     match &config.database {
         DatabaseUrl::Sqlite(database) => Some(file_of(database)).filter(|file| private_file::is_there(file)),

@@ -13,16 +13,17 @@ use candor_port_storage::queue::QueueKey;
 
 use crate::lease::{LeaseDeadline, Now};
 
-type Key = (QueueKey, EventId, u16);
+/// Subscription queue, event and attempt number of a held delivery.
+type HeldKey = (QueueKey, EventId, u16);
 
 /// Held deliveries by key.
 #[derive(Debug, Default)]
 pub(crate) struct InFlight {
-    held: HashMap<Key, HeldDelivery>,
+    held: HashMap<HeldKey, HeldDelivery>,
     /// Results that the store confirmed while a claim was running. The claim may have leased the delivery before
     /// the result was recorded, and the result then ended the new lease. The value is the end of the old lease, or
     /// `None` if the store may have recorded the result at any time.
-    confirmed: HashMap<Key, Option<LeaseDeadline>>,
+    confirmed: HashMap<HeldKey, Option<LeaseDeadline>>,
     claims: usize,
 }
 
@@ -83,6 +84,6 @@ impl InFlight {
     }
 }
 
-const fn key(job: &Job) -> Key {
+const fn key(job: &Job) -> HeldKey {
     ((job.tenant, job.webhook_id), job.event_id, job.attempt)
 }

@@ -115,7 +115,7 @@ fn search(segment: &SegmentContents, query: &IndexQuery, visible: Option<Vec<u32
     }
 }
 
-/// Returns the numbers of the texts for the documents of a segment.
+/// Returns the index in the naive model of each document with one of these numbers in the segment.
 fn text_numbers(segment: &SegmentContents, numbers: &[u32]) -> Vec<usize> {
     let all: Vec<_> = segment.chunks.iter().flat_map(|chunk| keys(chunk)).collect();
     let number = |at: &u32| {

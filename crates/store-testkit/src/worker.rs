@@ -77,14 +77,14 @@ impl Worker {
     }
 
     /// Records results under a valid lease.
-    pub(crate) async fn keeps(&self, results: Vec<(Job, AttemptResult)>) {
+    pub(crate) async fn records_all(&self, results: Vec<(Job, AttemptResult)>) {
         assert_eq!(self.records(results).await, RecordOutcome::default(), "nothing is lost");
     }
 
     /// Empties the delivery queue.
     pub(crate) async fn clears(&self) {
         let jobs = [self.all(END).await, self.all_parked(END).await].concat();
-        self.keeps(jobs.into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
+        self.records_all(jobs.into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
     }
 }
 
@@ -198,7 +198,7 @@ impl CaseContext {
             let lease = Some(worker.lease(self.now()));
             let change = ChangeSet { lease, ..self.make.change(vec![Write::Enqueue(jobs)]) };
             assert_eq!(self.commit_for_result(change).await.expect("saved").leased.len(), results.len());
-            worker.keeps(results).await;
+            worker.records_all(results).await;
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! An index answers a list if its columns are those with an equality condition, followed by the sort column:
 //! then the rows of a page are adjacent, and the cost of a page does not depend on the amount of data. All
-//! other conditions are checked row by row, and if few rows match, the scan skips most rows of the tenant.
+//! other conditions are checked row by row, and if few rows match, the scan reads and discards most rows of the tenant.
 //! Such a list must not run on shared threads (decision A17).
 //!
 //! People below a manager and rows with a tag are found through other tables. Stores have bounded plans for such

@@ -24,7 +24,7 @@ pub(super) fn add_filters(environment: &mut Environment<'_>) {
     environment.add_filter("shell_json", |value: Example| shell_json(&value));
 }
 
-/// Returns JSON inside single quotes of a shell.
+/// Returns JSON, escaped for use between single quotes in a shell.
 fn shell_json(value: &Value) -> String {
     format!("{value:#}").replace('\'', r"'\''")
 }

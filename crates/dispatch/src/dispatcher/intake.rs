@@ -165,9 +165,9 @@ impl<M> Dispatcher<M> {
         }
     }
 
-    /// Adds `result` to the results to record for deliveries that no queue of this process holds, so that any
-    /// process can claim them. For a delivery that is still held from an earlier lease, only notes that it was
-    /// leased again.
+    /// Records `result` for each of these deliveries, so that any process can claim them. They are in no queue of
+    /// this process. If this process still holds a delivery from an earlier lease, only notes that it was leased
+    /// again.
     pub(super) fn give_back(&mut self, jobs: Vec<Job>, ends: Option<LeaseDeadline>, result: &AttemptResult) {
         for job in jobs {
             if !self.unsettled.add(&job, ends) {

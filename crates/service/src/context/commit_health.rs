@@ -15,7 +15,7 @@ const COUNTS: Duration = Duration::from_secs(10);
 pub struct CommitHealth(Mutex<Option<(Duration, String)>>);
 
 impl CommitHealth {
-    /// Records the outcome of a commit at a steady time.
+    /// Records that a commit succeeded, or failed for want of room at `now` of the steady clock. Ignores other failures.
     pub(crate) fn record<T>(&self, outcome: &Result<T, CommitError>, now: Duration) {
         let failure = match outcome {
             Ok(_) => None,

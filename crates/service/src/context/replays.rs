@@ -20,9 +20,9 @@ const REPLAY: &str = "replay";
 const WITH_REACH: u8 = 3;
 /// First byte of a replay without the reach.
 const WITH_MARK: u8 = 2;
-/// First byte of a replay with the authority alone. Still older replies have no such byte: they begin with the
-/// version, whose first byte is zero.
-const WITH_ASKER: u8 = 1;
+/// First byte of a replay with the authority of the requesting key, but without its reach and without `etag_extra`.
+/// Replays from before this form have no such byte: they begin with the version, whose first byte is zero.
+const WITH_AUTHORITY: u8 = 1;
 
 /// Returns the seal context of the reply to a request.
 fn replay_place<'a>(context: &RequestContext, key: &'a IdempotencyKey) -> SealContext<'a> {
@@ -130,7 +130,7 @@ impl Services {
         let parts = || {
             let (form, rest) = plain.split_first()?;
             let (asker, rest) = match *form {
-                WITH_REACH | WITH_MARK | WITH_ASKER => {
+                WITH_REACH | WITH_MARK | WITH_AUTHORITY => {
                     let (authority, rest) = text(rest)?;
                     let (reach, rest) = if *form == WITH_REACH { text(rest)? } else { ("-", rest) };
                     (Some(Asker { authority: authority.parse().ok()?, reach: reach.parse().ok()? }), rest)

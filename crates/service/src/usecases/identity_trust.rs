@@ -27,7 +27,7 @@ pub struct TrustedDomain {
     pub is_new: bool,
 }
 
-/// Reason why a domain is not trusted_domain.
+/// Reason why a domain is not trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum UntrustedDomain {
     /// No provider, or more than one, has the domain.

@@ -16,7 +16,7 @@ use candor_store_testkit::FaultyCall as Stored;
 #[tokio::test]
 async fn valid_key_is_cached_between_requests() {
     let world = TestServices::new().await;
-    let (_, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let (_, secret) = operator::create_key(&world.services, world.key_request()).await.unwrap();
     let lookups_before = world.store.calls(Stored::Authenticate);
     for _ in 0..100 {
         assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
@@ -38,7 +38,7 @@ async fn unknown_key_is_looked_up_once_a_second_until_created() {
         async |services: &Services, secret: &str| services.auth.authenticate(secret).await.unwrap().is_some();
     // A service with the same seed generates the same secret, so the test can use the key before it exists.
     let twin = TestServices::new().await;
-    let (_, secret) = operator::create_key(&twin.services, twin.order()).await.unwrap();
+    let (_, secret) = operator::create_key(&twin.services, twin.key_request()).await.unwrap();
     let lookups_before = looks();
     for _ in 0..100 {
         assert!(!is_authentic(&world.services, secret.reveal()).await);
@@ -49,7 +49,7 @@ async fn unknown_key_is_looked_up_once_a_second_until_created() {
     assert_eq!(looks() - lookups_before, 2, "the cache entry lasts less than a second");
     let other = process(&world.clock, &world.store, Arc::new(Receivers), 8);
     assert!(!is_authentic(&other, secret.reveal()).await);
-    let (_, made) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let (_, made) = operator::create_key(&world.services, world.key_request()).await.unwrap();
     assert_eq!(made.reveal(), secret.reveal());
     assert!(is_authentic(&world.services, secret.reveal()).await, "valid at once in the process that created it");
     world.clock.advance_millis(900);
@@ -59,7 +59,7 @@ async fn unknown_key_is_looked_up_once_a_second_until_created() {
 #[tokio::test]
 async fn many_unknown_keys_do_not_evict_a_valid_one() {
     let world = TestServices::new().await;
-    let (_, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let (_, secret) = operator::create_key(&world.services, world.key_request()).await.unwrap();
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
     let lookups_before = world.store.calls(Stored::Authenticate);
     for number in 0..10_100_u32 {
@@ -76,14 +76,14 @@ async fn many_unknown_keys_do_not_evict_a_valid_one() {
 #[tokio::test]
 async fn revoked_key_is_refused_here_at_once_and_elsewhere_in_1_s() {
     let world = TestServices::new().await;
-    let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let (id, secret) = operator::create_key(&world.services, world.key_request()).await.unwrap();
     let good = async || world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some();
     assert!(good().await);
     operator::revoke_key(&world.services, id).await.unwrap();
     world.clock.advance_millis(1_000);
     assert!(!good().await);
 
-    let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let (id, secret) = operator::create_key(&world.services, world.key_request()).await.unwrap();
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
     keys::revoke(&world.services, &world.admin(), id).await.unwrap();
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_none());
@@ -92,7 +92,7 @@ async fn revoked_key_is_refused_here_at_once_and_elsewhere_in_1_s() {
 #[tokio::test]
 async fn key_expires_at_the_exact_millisecond() {
     let world = TestServices::new().await;
-    let mut order = world.order();
+    let mut order = world.key_request();
     order.expires_at = Some(NOON.plus_seconds(1));
     let (_, secret) = operator::create_key(&world.services, order).await.unwrap();
     world.clock.advance_millis(999);
@@ -105,7 +105,7 @@ async fn key_expires_at_the_exact_millisecond() {
 async fn key_with_a_past_expiry_is_refused() {
     let world = TestServices::new().await;
     for (seconds, made) in [(-1, false), (0, false), (1, true)] {
-        let mut order = world.order();
+        let mut order = world.key_request();
         order.expires_at = Some(NOON.plus_seconds(seconds));
         let creation_error = operator::create_key(&world.services, order).await.err();
         let expected_error = Error::Refused(DomainError::invalid(
@@ -123,7 +123,7 @@ async fn key_with_a_past_expiry_is_refused() {
 #[tokio::test]
 async fn rotated_secret_stays_valid_for_the_overlap() {
     let world = TestServices::new().await;
-    let (id, old) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let (id, old) = operator::create_key(&world.services, world.key_request()).await.unwrap();
     let reply =
         keys::rotate(&world.services, &world.admin(), id, body(r#"{"overlap_seconds":60}"#)).await.unwrap();
     let new = member(&reply, "key");
@@ -144,7 +144,7 @@ async fn key_beyond_the_callers_access_is_denied() {
     assert_eq!(create(r#"{"name":"a","scopes":["events:read"]}"#).await, "done");
     assert_eq!(create(r#"{"name":"a","scopes":["observations:read"]}"#).await, "denied");
     assert_eq!(create(r#"{"name":"a","scopes":["*"]}"#).await, "denied");
-    let (all, _) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let (all, _) = operator::create_key(&world.services, world.key_request()).await.unwrap();
     assert_eq!(kind(keys::rotate(&world.services, &context, all, Object::new()).await), "denied");
     caller.level = AccessLevel::Standard;
     let standard =
@@ -157,7 +157,7 @@ async fn key_beyond_the_callers_access_is_denied() {
 async fn bound_key_follows_status_and_role_of_its_person() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
-    let mut order = world.order();
+    let mut order = world.key_request();
     order.employee = Some(person.to_string());
     order.level = AccessLevel::Standard;
     let (_, secret) = operator::create_key(&world.services, order).await.unwrap();
@@ -181,7 +181,7 @@ async fn bound_key_follows_status_and_role_of_its_person() {
 #[tokio::test]
 async fn last_use_of_a_key_is_minute_exact_and_not_a_version() {
     let world = TestServices::new().await;
-    let (id, secret) = operator::create_key(&world.services, world.order()).await.unwrap();
+    let (id, secret) = operator::create_key(&world.services, world.key_request()).await.unwrap();
     let read_key = async |id: KeyId| keys::get(&world.services, &world.admin(), id).await.unwrap();
     let key_before = read_key(id).await;
     world.clock.advance_seconds(95);

@@ -26,7 +26,7 @@ async fn begin_export(world: &TestServices, key: NewKeyRequest) -> (Export, KeyI
 async fn export_of_a_revoked_key_reads_no_further_page() {
     let world = TestServices::new().await;
     world.hire("ada", None).await;
-    let (mut export, key) = begin_export(&world, world.order()).await;
+    let (mut export, key) = begin_export(&world, world.key_request()).await;
     keys::revoke(&world.services, &world.admin(), key).await.unwrap();
     assert!(matches!(export.next().await, Err(Error::Refused(_))));
 }
@@ -34,7 +34,7 @@ async fn export_of_a_revoked_key_reads_no_further_page() {
 #[tokio::test]
 async fn export_of_an_expired_key_reads_no_further_page() {
     let world = TestServices::new().await;
-    let order = world.order();
+    let order = world.key_request();
     let scopes = Permissions::NONE.with(Permission::ExportsRead);
     let end = world.services.clock.now().plus_seconds(3_600);
     let (mut export, _) = begin_export(&world, NewKeyRequest { scopes, expires_at: Some(end), ..order }).await;
@@ -47,7 +47,7 @@ async fn personal_data_of_a_revoked_key_reads_no_further_page() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
     let scopes = Permissions::NONE.with(Permission::EmployeesErase);
-    let order = NewKeyRequest { scopes, ..world.order() };
+    let order = NewKeyRequest { scopes, ..world.key_request() };
     let (key, secret) = operator::create_key(&world.services, order).await.unwrap();
     let caller = world.services.auth.authenticate(secret.reveal()).await.unwrap().unwrap();
     let context = RequestContext { caller, ..world.admin() };

@@ -53,7 +53,7 @@ impl Stage {
             let role = body(r#"{"role":"org_admin"}"#);
             employees::update(&world.services, &world.admin(), promoted, role).await.unwrap();
         }
-        let mut order = world.order();
+        let mut order = world.key_request();
         let unbound = operator::create_key(&world.services, order.clone()).await.unwrap();
         order.employee = Some(person.to_string());
         order.level = AccessLevel::Admin;

@@ -122,7 +122,7 @@ impl TestServices {
     }
 
     /// Returns the operator's request for a live admin-level key with all scopes.
-    pub(crate) fn order(&self) -> NewKeyRequest {
+    pub(crate) fn key_request(&self) -> NewKeyRequest {
         NewKeyRequest {
             organization: self.organization,
             name: "Key".to_owned(),

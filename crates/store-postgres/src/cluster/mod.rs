@@ -85,11 +85,11 @@ impl Layout for Cluster {
         }
     }
 
-    fn late_events(&self, added: &mut Vec<AnyRow>) -> Vec<AnyRow> {
+    fn split_off_events(&self, added: &mut Vec<AnyRow>) -> Vec<AnyRow> {
         feed::take_events(added)
     }
 
-    fn late_statements(&self, tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError> {
+    fn event_statements(&self, tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError> {
         feed::statements(tenant, events)
     }
 

@@ -84,14 +84,14 @@ pub(crate) trait Layout: Debug + Send + Sync {
     /// short, because other transactions lock rows in another order than a batch.
     fn take_keys(&self, statement: &mut Statement, replays: &[&Replay]);
 
-    /// Takes the events out of the rows to add and returns them, if [`Layout::late_statements`] writes them last.
-    fn late_events(&self, added: &mut Vec<AnyRow>) -> Vec<AnyRow>;
+    /// Takes the events out of the rows to add and returns them, if [`Layout::event_statements`] writes them last.
+    fn split_off_events(&self, added: &mut Vec<AnyRow>) -> Vec<AnyRow>;
 
     /// Builds the statements that come last in the transaction of a change set.
     ///
     /// # Errors
     /// [`RowWriteError`] for an event that cannot be stored.
-    fn late_statements(&self, tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError>;
+    fn event_statements(&self, tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError>;
 
     /// Records the tenant of each secret in written rows, if lookups by secret need it.
     fn name_secrets(&self, statement: &mut Statement, table: &Table, tenant: &str, rows: &[&Entry<'_>]);

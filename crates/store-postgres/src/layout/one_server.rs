@@ -97,13 +97,13 @@ impl Layout for OneServer {
         statement.gate(&assert_sql(&format!("(SELECT count(*) FROM replay) = {count}"), REPLAYED));
     }
 
-    /// Returns nothing: events are rows like any other, because their feed position follows from the transaction
-    /// id.
-    fn late_events(&self, _: &mut Vec<AnyRow>) -> Vec<AnyRow> {
+    /// Leaves the events among the other rows and returns none: their feed position follows from the transaction id,
+    /// so they need not be written last.
+    fn split_off_events(&self, _: &mut Vec<AnyRow>) -> Vec<AnyRow> {
         vec![]
     }
 
-    fn late_statements(&self, _: Tenant, _: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError> {
+    fn event_statements(&self, _: Tenant, _: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError> {
         Ok(vec![])
     }
 

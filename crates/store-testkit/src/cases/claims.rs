@@ -148,7 +148,7 @@ async fn concurrent_workers_never_claim_one_parked_delivery(world: CaseContext) 
         }
         let worker = Worker::new(&world);
         let due = worker.all(END).await;
-        worker.keeps(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
+        worker.records_all(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
         let parked_claim = |after| Claim::Parked(QueueWalk { after, ..walk(3) });
         share_out(&world, world.now(), &jobs, [parked_claim, parked_claim]).await;
         Worker::new(&world).clears().await;
@@ -233,7 +233,7 @@ async fn parked_delivery_waits_until_its_subscription_is_active(world: CaseConte
         jobs.extend(backlog(it, to, 3, world.now()).await);
     }
     let due = worker.all(END).await;
-    worker.keeps(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
+    worker.records_all(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
     here.save(vec![Write::WebhookRemoved(deleted_webhook.id, Version::FIRST)]).await;
     assert_eq!(worker.all(END).await, []);
     assert_eq!(
@@ -251,10 +251,12 @@ async fn parked_delivery_waits_until_its_subscription_is_active(world: CaseConte
     assert!(claimed_of(&deleted_webhook).is_empty() || claimed_of(&deleted_webhook) == jobs_of(&deleted_webhook));
     assert_eq!(worker.all_parked(now).await, [], "they are leased now");
     // The first delivery is requeued now; the others become due when their lease ends.
-    worker.keeps(vec![(jobs_of(&active)[0], AttemptResult::Back(now))]).await;
+    worker.records_all(vec![(jobs_of(&active)[0], AttemptResult::Back(now))]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(now).await, [jobs_of(&active)[0]]);
-    worker.keeps(claimed_of(&deleted_webhook).into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
+    worker
+        .records_all(claimed_of(&deleted_webhook).into_iter().map(|job| (job, AttemptResult::Gone)).collect())
+        .await;
     assert_eq!(other.all(now.plus_seconds(LEASE_SECONDS)).await, jobs_of(&active));
     let reactivation =
         Write::put(&Row::at_version(Subscription { active: true, ..paused_webhook.clone() }, Version::FIRST));
@@ -268,7 +270,7 @@ async fn parked_deliveries_are_claimed_in_event_order(world: CaseContext) {
     world.commit_events(&[EventType::EmployeeCreated; 3]).await;
     let worker = Worker::new(&world);
     let due = worker.all(END).await;
-    worker.keeps(due.iter().map(|job| (*job, AttemptResult::Parked)).collect()).await;
+    worker.records_all(due.iter().map(|job| (*job, AttemptResult::Parked)).collect()).await;
     let (now, mut found) = (world.now(), vec![]);
     for _ in 0..3 {
         let first = QueueWalk { busy: vec![world.queue(&others)], ..walk(1) };

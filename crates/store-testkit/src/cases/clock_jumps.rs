@@ -50,7 +50,7 @@ async fn retry_becomes_due_only_if_its_attempt_was_ahead(world: CaseContext) {
     assert_eq!(worker.all(at).await, [job]);
     let retry_at = at.plus_seconds(3_600);
     let failed_result = attempt_effect(&job, world.attempt_at(at), BAD, Some(retry_at));
-    worker.keeps(vec![(job, AttemptResult::Settled(Box::new(failed_result)))]).await;
+    worker.records_all(vec![(job, AttemptResult::Settled(Box::new(failed_result)))]).await;
     let later_time = at.plus_seconds(60);
     correct(&world, later_time).await;
     assert_eq!(worker.all(later_time).await, [], "the schedule or the receiver has chosen this time");

@@ -154,7 +154,7 @@ async fn concurrent_retries_queue_an_event_once(world: CaseContext) {
         let worker = Worker::new(&world);
         let jobs = worker.all(END).await;
         assert_eq!(jobs, [world.delivery_of(&twins[winners[0]].0, &to)]);
-        worker.keeps(vec![(jobs[0], AttemptResult::Gone)]).await;
+        worker.records_all(vec![(jobs[0], AttemptResult::Gone)]).await;
     }
 }
 
@@ -204,7 +204,7 @@ async fn delivery_queued_under_a_lease_belongs_to_its_worker(world: CaseContext)
         assert_eq!(worker.claims(early, Claim::SubscriptionQueues(all)).await.jobs, []);
     }
     // The worker that holds the lease records the result without a claim.
-    mine.keeps(vec![(created, AttemptResult::Gone)]).await;
+    mine.records_all(vec![(created, AttemptResult::Gone)]).await;
     let other_jobs: Vec<_> = jobs.into_iter().filter(|job| *job != created).collect();
     assert_eq!(others.all(lease.until).await, other_jobs);
     assert_eq!(mine.records(vec![(updated, AttemptResult::Gone)]).await.lost, 1, "another worker has the lease");
@@ -227,7 +227,7 @@ async fn queued_delivery_is_not_replaced(world: CaseContext) {
     let (mine, late) = (Worker::new(&world), world.now().plus_seconds(1_000));
     let jobs = mine.all(world.now()).await;
     let retry_result = attempt_effect(&jobs[0], world.make.id(), BAD, Some(late));
-    mine.keeps(vec![(jobs[0], AttemptResult::Settled(Box::new(retry_result)))]).await;
+    mine.records_all(vec![(jobs[0], AttemptResult::Settled(Box::new(retry_result)))]).await;
     // The first event waits for its second attempt, the second is leased, and the third is new.
     let replay = |event: &Event| Job {
         origin: DeliveryOrigin::Replay,
@@ -239,7 +239,7 @@ async fn queued_delivery_is_not_replaced(world: CaseContext) {
     let lease = Some(Worker::new(&world).lease(world.now()));
     let change = ChangeSet { lease, ..world.make.change(vec![Write::Enqueue(repeated_jobs)]) };
     assert_eq!(world.commit_for_result(change).await.unwrap().leased, [(to.id, new.event_id)]);
-    mine.keeps(vec![(jobs[1], AttemptResult::Gone)]).await;
+    mine.records_all(vec![(jobs[1], AttemptResult::Gone)]).await;
     let second = Job { attempt: 2, ..world.delivery_of(&event, &to) };
     assert_eq!(mine.all(just_before(late)).await, [new]);
     assert_eq!(mine.all(late).await, [second]);
@@ -260,7 +260,7 @@ async fn reserved_attempt_id_is_stored_or_refused(world: CaseContext) {
     }
     let mine = Worker::new(&world);
     assert_eq!(mine.all(world.now()).await, [queued], "nothing was saved");
-    mine.keeps(vec![(queued, AttemptResult::Gone)]).await;
+    mine.records_all(vec![(queued, AttemptResult::Gone)]).await;
     let job_with_id = queued.with_delivery_id(world.make.id());
     world.enqueue(&[new, job_with_id]).await;
     assert_eq!(mine.all(world.now()).await, in_order(vec![new, job_with_id]));
@@ -282,7 +282,7 @@ async fn one_of_concurrent_reservations_of_an_attempt_wins(world: CaseContext) {
         assert_eq!(accepted_ids.len(), 1, "{results:?}");
         let worker = Worker::new(&world);
         assert_eq!(worker.all(END).await, accepted_ids);
-        worker.keeps(vec![(accepted_ids[0], AttemptResult::Gone)]).await;
+        worker.records_all(vec![(accepted_ids[0], AttemptResult::Gone)]).await;
     }
 }
 
@@ -336,6 +336,6 @@ async fn queue_state_returns_due_count_and_oldest_time(world: CaseContext) {
     assert_eq!(state(time(30)).await, (2, Some(time(20))), "a worker has the first");
     let lease_ends = time(15 + LEASE_SECONDS);
     assert_eq!(state(lease_ends).await, (3, Some(time(10))), "the due time has not changed");
-    worker.keeps(vec![(jobs[0], AttemptResult::Parked)]).await;
+    worker.records_all(vec![(jobs[0], AttemptResult::Parked)]).await;
     assert_eq!(state(END).await, (2, Some(time(20))), "a parked delivery is not due");
 }

@@ -56,7 +56,7 @@ async fn finished_delivery_leaves_the_queue_and_is_logged(world: CaseContext) {
     let ClaimedQueue { to, worker, jobs } = claimed(&world, 2).await;
     let (good, delivered) = attempt(&world, &jobs[0], GOOD, None);
     let (bad, dropped) = attempt(&world, &jobs[1], BAD, None);
-    worker.keeps(vec![(jobs[0], delivered), (jobs[1], dropped)]).await;
+    worker.records_all(vec![(jobs[0], delivered), (jobs[1], dropped)]).await;
     assert_eq!(entries(&world, &to).await, [good, bad]);
     assert_eq!(worker.all(END).await, []);
     assert_eq!(worker.all_parked(END).await, []);
@@ -72,7 +72,7 @@ async fn failed_delivery_is_due_again_with_the_next_number(world: CaseContext) {
         assert_eq!(worker.all(world.now()).await, [wanted], "attempt {number}");
         let retry_at = world.now().plus_seconds(1_000);
         let (entry, result) = attempt(&world, &wanted, BAD, Some(retry_at));
-        worker.keeps(vec![(wanted, result)]).await;
+        worker.records_all(vec![(wanted, result)]).await;
         log.push(entry);
         // A promised id is valid for one attempt only; the first due time never changes.
         wanted = Job { attempt: number + 1, delivery_id: None, ..job };
@@ -93,7 +93,7 @@ async fn unattempted_delivery_is_requeued_parked_or_removed(world: CaseContext) 
     assert_eq!(worker.all(now).await, jobs);
     let retry_time = now.plus_seconds(5);
     worker
-        .keeps(vec![
+        .records_all(vec![
             (jobs[0], AttemptResult::Back(retry_time)),
             (jobs[1], AttemptResult::Parked),
             (jobs[2], AttemptResult::Gone),
@@ -114,14 +114,14 @@ async fn released_delivery_keeps_its_due_time(world: CaseContext) {
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
     assert_eq!(worker.all(due).await, jobs);
-    worker.keeps(vec![(jobs[0], AttemptResult::Released), (jobs[1], AttemptResult::Parked)]).await;
+    worker.records_all(vec![(jobs[0], AttemptResult::Released), (jobs[1], AttemptResult::Parked)]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(due).await, [jobs[0]], "due time, attempt number and promised id are kept");
     assert_eq!(other.all_parked(due).await, [jobs[1]]);
-    other.keeps(jobs.iter().map(|job| (*job, AttemptResult::Released)).collect()).await;
+    other.records_all(jobs.iter().map(|job| (*job, AttemptResult::Released)).collect()).await;
     let lease_end = due.plus_seconds(LEASE_SECONDS);
     assert_eq!(worker.all(just_before(lease_end)).await, [jobs[0]]);
-    worker.keeps(vec![(jobs[0], AttemptResult::Released)]).await;
+    worker.records_all(vec![(jobs[0], AttemptResult::Released)]).await;
     assert_eq!(worker.all(lease_end).await, jobs, "a parked delivery is due when the lease of its claim ends");
     assert_eq!(entries(&world, &to).await, [], "no attempt was made");
 }
@@ -149,7 +149,7 @@ async fn lost_lease_records_nothing(world: CaseContext) {
     // worker.
     let (done, result) = attempt(&world, &jobs[0], GOOD, None);
     let (failed, again) = attempt(&world, &jobs[1], BAD, Some(lease_end));
-    next.keeps(vec![(jobs[0], result), (jobs[1], again), (jobs[2], AttemptResult::Back(END))]).await;
+    next.records_all(vec![(jobs[0], result), (jobs[1], again), (jobs[2], AttemptResult::Back(END))]).await;
     let second = Job { attempt: 2, ..jobs[1] };
     assert_eq!(slow.all(lease_end).await, [second]);
     for job in &jobs {
@@ -164,7 +164,7 @@ async fn lost_lease_records_nothing(world: CaseContext) {
     let batch = vec![(jobs[3], AttemptResult::Gone), (second, result), (jobs[0], AttemptResult::Parked)];
     assert_eq!(slow.records(batch).await.lost, 2);
     assert_eq!(entries(&world, &to).await, [done, failed, kept]);
-    next.keeps(vec![(jobs[3], AttemptResult::Back(lease_end))]).await;
+    next.records_all(vec![(jobs[3], AttemptResult::Back(lease_end))]).await;
     assert_eq!(next.all(lease_end).await, [jobs[3]]);
     assert_eq!(next.all(END).await, in_order(vec![jobs[2], jobs[3]]));
 }
@@ -173,14 +173,14 @@ async fn expired_lease_is_valid_until_the_next_claim(world: CaseContext) {
     let ClaimedQueue { to, worker, jobs } = claimed(&world, 1).await;
     world.make.clock.advance_seconds(LEASE_SECONDS * 2);
     let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
-    worker.keeps(vec![(jobs[0], result)]).await;
+    worker.records_all(vec![(jobs[0], result)]).await;
     assert_eq!(entries(&world, &to).await, [entry]);
 }
 
 async fn failed_record_saves_nothing(world: CaseContext) {
     let ClaimedQueue { to, worker, jobs } = claimed(&world, 3).await;
     let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
-    worker.keeps(vec![(jobs[0], result)]).await;
+    worker.records_all(vec![(jobs[0], result)]).await;
     let (_, good) = attempt(&world, &jobs[1], GOOD, None);
     // The second entry repeats the id of a logged attempt, so recording fails.
     let repeated_result = attempt_effect(&jobs[2], entry.id, GOOD, None);
@@ -190,7 +190,7 @@ async fn failed_record_saves_nothing(world: CaseContext) {
     assert!(world.store.record(worker.id, batch, vec![(queue, delta)]).await.is_err());
     assert_eq!(entries(&world, &to).await, [entry]);
     assert_eq!(world.store.row::<Subscription>(world.tenant, to.id).await.unwrap().unwrap().value, to);
-    worker.keeps(vec![(jobs[1], AttemptResult::Gone), (jobs[2], AttemptResult::Back(world.now()))]).await;
+    worker.records_all(vec![(jobs[1], AttemptResult::Gone), (jobs[2], AttemptResult::Back(world.now()))]).await;
     assert_eq!(worker.all(END).await, [jobs[2]]);
 }
 
@@ -206,7 +206,7 @@ async fn repeated_record_saves_nothing(world: CaseContext) {
         (jobs[2], AttemptResult::Back(retry_time)),
         (jobs[3], AttemptResult::Parked),
     ];
-    worker.keeps(batch.clone()).await;
+    worker.records_all(batch.clone()).await;
     assert_eq!(worker.records(batch).await.lost, 4);
     assert_eq!(entries(&world, &to).await, [good, bad]);
     let second = Job { attempt: 2, ..jobs[1] };
@@ -227,7 +227,7 @@ async fn large_batch_is_recorded_at_once(world: CaseContext) {
         log.push((job.tenant, entry));
         results.push((*job, result));
     }
-    worker.keeps(results).await;
+    worker.records_all(results).await;
     for (owner, to) in [(&here, &one), (&there, &other)] {
         let expected_entries =
             log.iter().filter(|(tenant, _)| *tenant == owner.tenant).map(|(_, entry)| entry.clone());

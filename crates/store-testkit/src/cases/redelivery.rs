@@ -140,7 +140,7 @@ async fn queued_event_is_not_replayed(world: CaseContext) {
     );
     let worker = Worker::new(&world);
     let jobs: Vec<Job> = worker.all(world.now()).await.into_iter().filter(|job| job.webhook_id == to.id).collect();
-    worker.keeps(vec![(jobs[0], AttemptResult::Gone), (jobs[1], AttemptResult::Parked)]).await;
+    worker.records_all(vec![(jobs[0], AttemptResult::Gone), (jobs[1], AttemptResult::Parked)]).await;
     // The first delivery is done, the second is parked, and the third is leased.
     assert_eq!(events_to_replay(&world, &to, &any(), 9).await, ids(&events[..1]));
     assert_eq!(events_to_replay(&world, &to, &RedeliveryFilter { only_failed: true, ..any() }, 9).await, []);
@@ -155,7 +155,7 @@ async fn event_that_waits_for_a_retry_is_replayed(world: CaseContext) {
     let fails = |job: &Job, retry_at| {
         (*job, AttemptResult::Settled(Box::new(attempt_effect(job, world.make.id(), BAD, Some(retry_at)))))
     };
-    worker.keeps(jobs[..5].iter().map(|job| fails(job, retry_time)).collect()).await;
+    worker.records_all(jobs[..5].iter().map(|job| fails(job, retry_time)).collect()).await;
     // The second delivery is parked after its failure, the third is leased, and the fourth is due. The last two
     // have no attempt.
     world.make.clock.advance_seconds(3_601);
@@ -164,14 +164,14 @@ async fn event_that_waits_for_a_retry_is_replayed(world: CaseContext) {
     let now = world.now();
     let returned_job = |at: usize, until| (retried_job(at), AttemptResult::Back(until));
     worker
-        .keeps(vec![
+        .records_all(vec![
             returned_job(0, retry_time.plus_seconds(7_200)),
             (retried_job(1), AttemptResult::Parked),
             returned_job(3, now),
         ])
         .await;
     worker
-        .keeps(vec![
+        .records_all(vec![
             returned_job(4, retry_time.plus_seconds(7_200)),
             (jobs[5], AttemptResult::Back(END)),
             (jobs[6], AttemptResult::Back(now)),

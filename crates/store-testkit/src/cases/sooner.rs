@@ -47,7 +47,7 @@ async fn create_failed(world: &CaseContext, count: usize) -> (Subscription, Vec<
     let worker = Worker::new(world);
     let jobs = worker.all(world.now()).await;
     let tomorrow = world.now().plus_seconds(86_400);
-    worker.keeps(jobs.iter().map(|job| fails(job, world, tomorrow)).collect()).await;
+    worker.records_all(jobs.iter().map(|job| fails(job, world, tomorrow)).collect()).await;
     (to, jobs.into_iter().map(|job| Job { attempt: 2, ..job }).collect())
 }
 
@@ -63,7 +63,7 @@ async fn expedited_delivery_keeps_its_attempt_number(world: CaseContext) {
     let announced_job = Job { delivery_id: Some(id), ..jobs[1] };
     assert_eq!(queued(&world, &to, jobs[1].event_id).await, Some(announced_job));
     assert_eq!(worker.all(due_time).await, [jobs[0], announced_job], "the third is not due");
-    worker.keeps(vec![fails(&announced_job, &world, END)]).await;
+    worker.records_all(vec![fails(&announced_job, &world, END)]).await;
     let next = Job { attempt: 3, delivery_id: None, ..announced_job };
     assert_eq!(queued(&world, &to, jobs[1].event_id).await, Some(next));
 }
@@ -75,14 +75,14 @@ async fn due_leased_or_parked_delivery_is_not_expedited(world: CaseContext) {
     worker.all(tomorrow).await;
     // The first delivery is due, the second is parked, and the third is leased.
     let earlier = world.now().plus_seconds(-60);
-    worker.keeps(vec![(jobs[0], AttemptResult::Back(earlier)), (jobs[1], AttemptResult::Parked)]).await;
+    worker.records_all(vec![(jobs[0], AttemptResult::Back(earlier)), (jobs[1], AttemptResult::Parked)]).await;
     let all = jobs.iter().map(|job| expedite_request(&to, job.event_id, None)).collect();
     world.save(vec![Write::BringForward(all, tomorrow)]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(earlier).await, [jobs[0]], "the due delivery is not delayed");
-    other.keeps(vec![(jobs[0], AttemptResult::Gone)]).await;
+    other.records_all(vec![(jobs[0], AttemptResult::Gone)]).await;
     assert_eq!(other.all(tomorrow).await, [], "neither a leased nor a parked delivery is claimed");
-    worker.keeps(vec![(jobs[2], AttemptResult::Back(END))]).await;
+    worker.records_all(vec![(jobs[2], AttemptResult::Back(END))]).await;
     assert_eq!(other.all_parked(tomorrow).await, [jobs[1]]);
 }
 
@@ -112,10 +112,10 @@ async fn retry_requested_during_an_attempt_follows_its_failure(world: CaseContex
         .save(vec![Write::BringForward(vec![expedite_request(&to, jobs[0].event_id, Some((2, id)))], tomorrow)])
         .await;
     assert_eq!(other.all(tomorrow).await, [], "an attempt is in flight");
-    worker.keeps(jobs.iter().map(|job| fails(job, &world, END)).collect()).await;
+    worker.records_all(jobs.iter().map(|job| fails(job, &world, END)).collect()).await;
     let next = Job { attempt: 3, delivery_id: Some(id), ..jobs[0] };
     assert_eq!(other.all(tomorrow).await, [next]);
-    other.keeps(vec![fails(&next, &world, END)]).await;
+    other.records_all(vec![fails(&next, &world, END)]).await;
     assert_eq!(worker.all(tomorrow.plus_seconds(LEASE_SECONDS)).await, [], "the request covers one attempt only");
     assert_eq!(queued(&world, &to, jobs[0].event_id).await, Some(Job { attempt: 4, delivery_id: None, ..next }));
 }
@@ -132,7 +132,7 @@ async fn retry_requested_during_a_successful_attempt_is_dropped(world: CaseConte
         )])
         .await;
     let success_result = attempt_effect(&leased_jobs[0], world.make.id(), GOOD, None);
-    worker.keeps(vec![(leased_jobs[0], AttemptResult::Settled(Box::new(success_result)))]).await;
+    worker.records_all(vec![(leased_jobs[0], AttemptResult::Settled(Box::new(success_result)))]).await;
     assert_eq!(queued(&world, &to, jobs[0].event_id).await, None);
     assert_eq!(worker.all(END).await, []);
 }

@@ -125,7 +125,7 @@ async fn removed_subscription_loses_its_queue_but_not_its_log(world: CaseContext
     // Each subscription has four deliveries: one due, one scheduled, one parked and one leased.
     let results = [AttemptResult::Back(world.now()), AttemptResult::Back(END), AttemptResult::Parked];
     let some = jobs.chunks(4).flat_map(|of_one| of_one.iter().copied().zip(results.clone()));
-    worker.keeps(some.collect()).await;
+    worker.records_all(some.collect()).await;
     let change = Subscription { description: Some("newer".to_owned()), ..to.clone() };
     world.save(vec![Write::put(&Row::at_version(change, Version::FIRST))]).await;
     let late = world.try_save(Write::WebhookRemoved(to.id, Version::FIRST)).await;
@@ -142,7 +142,7 @@ async fn removed_subscription_loses_its_queue_but_not_its_log(world: CaseContext
         let claimed_jobs = worker.claims(END, claim).await.jobs;
         let (left, kept): (Vec<_>, Vec<_>) = claimed_jobs.into_iter().partition(|job| job.webhook_id == to.id);
         others += kept.len();
-        worker.keeps(left.into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
+        worker.records_all(left.into_iter().map(|job| (job, AttemptResult::Gone)).collect()).await;
     }
     assert_eq!(others, 4, "deliveries of the other subscription");
     world.spoil("DELETE FROM webhooks").await;

@@ -89,7 +89,7 @@ impl Job<'_> {
             let (own, now) = (self.erasure.id.to_string(), self.services.clock.now());
             let is_named = |key: &str, replay| {
                 let text = replay_text(self.services, self.tenant, key, replay);
-                text.is_some_and(|text| mentions.are_in(&text, now) && !text.contains(&own))
+                text.is_some_and(|text| mentions.occur_in(&text, now) && !text.contains(&own))
             };
             let named_replays =
                 page.iter().filter(|(key, kept)| kept.status != REMOVED_REPLAY && is_named(key, kept));

@@ -92,8 +92,8 @@ impl Expandable for Employee {
     }
 }
 
-/// Returns the direct reports of the first of these managers: of as many managers as a page has room for, and at least
-/// of one. 10 managers with 100 reports of up to 140 KB each have 140 MB of reports, and a page shows 8 MB.
+/// Returns the direct reports of these managers, in the order of the page, until a page is full, but at least those of
+/// the first manager. 10 managers with 100 reports of up to 140 KB each have 140 MB of reports, and a page shows 8 MB.
 async fn reports(services: &Services, context: &RequestContext, managers: &[Employee]) -> Result<Reports, Error> {
     let tenant = context.caller.tenant;
     let ids: Vec<_> = managers.iter().map(|manager| manager.id).collect();

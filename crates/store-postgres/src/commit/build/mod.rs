@@ -59,7 +59,7 @@ pub(super) fn single(
     statements.extend(removals(tenant, change));
     statements.extend(all.finish(leases));
     statements.extend(after_writes(layout, tenant, change).into_iter().map(|sql| (sql, false)));
-    statements.extend(layout.late_statements(tenant, &events)?);
+    statements.extend(layout.event_statements(tenant, &events)?);
     Ok((Transaction::from_marked(statements), leases))
 }
 
@@ -81,7 +81,7 @@ pub(super) fn batch(
     layout.take_keys(&mut all, &replays);
     let events = write(&mut all, subscribers, tenant, changes)?;
     let mut statements = all.finish(true);
-    statements.extend(layout.late_statements(tenant, &events)?);
+    statements.extend(layout.event_statements(tenant, &events)?);
     Ok(statements)
 }
 
@@ -133,7 +133,7 @@ fn write(
     }
     let lease = changes.iter().filter_map(|change| change.lease).max_by_key(|lease| lease.until);
     let mut new_rows: Vec<_> = changes.iter().flat_map(|change| change.appended_rows()).collect();
-    let late = statement.layout.late_events(&mut new_rows);
+    let late = statement.layout.split_off_events(&mut new_rows);
     let mut rows = RowBatches::new(tenant);
     for write in changes.iter().flat_map(|change| &change.writes) {
         match write {

@@ -48,7 +48,7 @@ impl Upload<'_> {
         record_sync(self.services, self.context, connector.id, report.sync(at), at).await
     }
 
-    /// Saves the reply to a file that changes no person, and the result at the connector if there is one. Returns
+    /// Stores the reply to an upload that changes no person, and the result at its connector if there is one. Returns
     /// `None` if another change was committed first.
     pub(super) async fn changes_nothing(
         &self,
