@@ -87,7 +87,7 @@ impl TestListener {
 #[tokio::test]
 async fn pipelining_client_that_reads_nothing_is_disconnected() {
     let options = ServerOptions { write_time: Duration::from_millis(500), ..ServerOptions::default() };
-    let it = listen_with(HttpSettings::default(), options).await;
+    let it = listen_with(crate::support::patient_settings(), options).await;
     let mut idle = Vec::new();
     for path in ["/docs/scalar.js", "/v1/openapi.json", "/docs/reference.json"] {
         let mut stream = it.connect().await;
@@ -113,7 +113,7 @@ async fn unread_small_answers_disconnect_the_client() {
     const ASKED: usize = 60;
     let write_time = Duration::from_millis(500);
     let options = ServerOptions { write_time, connections_per_client: 1, ..ServerOptions::default() };
-    let it = listen_with(HttpSettings::default(), options).await;
+    let it = listen_with(crate::support::patient_settings(), options).await;
     let mut silent = it.connect().await;
     silent.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED).as_slice()).await.unwrap();
     silent.readable().await.unwrap();
@@ -133,7 +133,7 @@ async fn unread_small_answers_disconnect_the_client() {
 async fn endless_head_times_out_behind_pipelined_requests() {
     const ASK: &str = "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
     let options = ServerOptions { head_time: Duration::from_millis(500), ..ServerOptions::default() };
-    let it = listen_with(HttpSettings::default(), options).await;
+    let it = listen_with(crate::support::patient_settings(), options).await;
     let mut waiting = it.used_connection(ASK).await;
     for (before, rest) in
         [(1, "G"), (1, "GET /livez HTTP/1.1\r\nhost"), (40, "GET /livez HTTP/1.1\r\nhost"), (1, "\r\n")]
@@ -156,7 +156,7 @@ async fn endless_head_times_out_behind_pipelined_requests() {
 
 #[tokio::test]
 async fn pipelined_bodies_and_connection_ends_are_accepted() {
-    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let file = "email,first_name,last_name\r\nada@example.com,Ada,Moreau\r\n";
     let head = format!("host: x\r\nauthorization: Bearer {}\r\n", it.key);
     let csv = format!("POST /v1/employees/csv?dry_run=true HTTP/1.1\r\n{head}content-type: text/csv\r\n");
@@ -176,7 +176,7 @@ async fn pipelined_bodies_and_connection_ends_are_accepted() {
 
 #[tokio::test]
 async fn connection_survives_an_unread_request_body() {
-    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let body = "x".repeat(60_000);
     let request_of_length = |length: usize| {
         format!(
@@ -196,7 +196,7 @@ async fn connection_survives_an_unread_request_body() {
 
 #[tokio::test]
 async fn pipelined_requests_are_answered_in_order() {
-    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let paths = ["/livez", "/v1/openapi.json", "/v1/nothing", "/docs"];
     let statuses = ["200", "200", "404", "200"];
     let (mut bytes, mut wanted) = (String::new(), Vec::new());
@@ -225,7 +225,7 @@ async fn pipelined_requests_are_answered_in_order() {
 
 #[tokio::test]
 async fn large_body_and_large_answer_arrive_complete() {
-    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let rows: String =
         (0..5_000).map(|number| format!("person{number}@example.com,Ada,{}\r\n", "x".repeat(60))).collect();
     let file = format!("email,first_name,last_name\r\n{rows}");
@@ -247,7 +247,7 @@ async fn large_body_and_large_answer_arrive_complete() {
 #[tokio::test]
 async fn client_over_its_connection_limit_gets_an_error() {
     let options = ServerOptions { connections_per_client: 2, ..ServerOptions::default() };
-    let it = listen_with(HttpSettings::default(), options).await;
+    let it = listen_with(crate::support::patient_settings(), options).await;
     let ask = b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
     let mut open = Vec::new();
     for _ in 0..2 {
@@ -280,8 +280,10 @@ async fn client_over_its_connection_limit_gets_an_error() {
 #[tokio::test]
 async fn trusted_proxy_has_unlimited_connections() {
     let local: IpAddr = "127.0.0.1".parse().unwrap();
-    let settings =
-        HttpSettings { trusted_proxies: vec![local.to_string().parse().unwrap()], ..HttpSettings::default() };
+    let settings = HttpSettings {
+        trusted_proxies: vec![local.to_string().parse().unwrap()],
+        ..crate::support::patient_settings()
+    };
     let it = listen_with(settings, ServerOptions { connections_per_client: 1, ..ServerOptions::default() }).await;
     let mut open = Vec::new();
     for _ in 0..5 {

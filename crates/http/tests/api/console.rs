@@ -5,7 +5,7 @@ use candor_http::HttpSettings;
 use crate::support::TestApi;
 
 async fn world(console: bool) -> TestApi {
-    TestApi::with(HttpSettings { console, ..HttpSettings::default() }).await
+    TestApi::with(HttpSettings { console, ..crate::support::patient_settings() }).await
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use crate::support::TestApi;
 
 async fn world(origins: &[&str]) -> TestApi {
     let cors_origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
-    TestApi::with(HttpSettings { cors_origins, ..HttpSettings::default() }).await
+    TestApi::with(HttpSettings { cors_origins, ..crate::support::patient_settings() }).await
 }
 
 #[tokio::test]

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{collections::BTreeSet, fs};
 
-use candor_http::HttpSettings;
 use candor_http::table::{Body, Method, ROUTES, Route};
 use candor_service::runtime::{erasure, retention, search_index, sweep};
 use serde_json::{Value, json};
@@ -119,7 +118,7 @@ fn count_in(folder: &Path) -> usize {
 async fn texts_before_and_after(route: &Route, texts: &Value) -> (usize, usize) {
     let folder = tempfile::tempdir().unwrap();
     let store = in_folder(folder.path());
-    let world = TestApi::on(Arc::new(store), HttpSettings::default()).await;
+    let world = TestApi::on(Arc::new(store), crate::support::patient_settings()).await;
     let resources = Resources::make(&world, &world.admin).await;
     let hold = format!("/v1/employees/{}/legal-hold", resources.id("invited"));
     assert_eq!(world.ask("DELETE", &hold).send().await.status, 204);
@@ -174,7 +173,7 @@ async fn text_of_each_route_is_gone_from_the_files_after_an_erasure() {
 async fn text_is_gone_from_the_files_after_a_retention_run() {
     let folder = tempfile::tempdir().unwrap();
     let store = in_folder(folder.path());
-    let world = TestApi::on(Arc::new(store), HttpSettings::default()).await;
+    let world = TestApi::on(Arc::new(store), crate::support::patient_settings()).await;
     let ada = person(&world, "ada", "employee", None).await;
     let body = json!({"employee_id": ada, "type": "strength", "observation": CANARY, "metadata": {"k": CANARY}});
     let observation = format!("/v1/observations/{}", world.made("/v1/observations", body).await);

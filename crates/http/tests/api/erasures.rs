@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
-use candor_http::HttpSettings;
 use candor_http::table::{Method, ROUTES};
 use candor_service::runtime::{erasure, search_index};
 use candor_store_testkit::{Fault, FaultyCall};
@@ -309,7 +308,7 @@ async fn erasure_continues_after_a_failure_at_each_piece() {
 async fn erased_texts_are_gone_from_the_files_of_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(in_folder(folder.path()));
-    let world = TestApi::on(store, HttpSettings::default()).await;
+    let world = TestApi::on(store, crate::support::patient_settings()).await;
     let walk = walk(&world).await;
     let is_in_files = |word: &str| {
         let files = fs::read_dir(folder.path()).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());

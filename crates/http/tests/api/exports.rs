@@ -11,7 +11,7 @@ use candor_domain::event::FEED_DAYS;
 use candor_domain::export::{ExportCursor, ExportPlace, ExportedResource};
 use candor_domain::fields::StringEnum;
 use candor_domain::page::{Key, Position};
-use candor_http::{HttpSettings, ServerOptions};
+use candor_http::ServerOptions;
 use candor_service::usecases::operator;
 use candor_store_testkit::{Fault, FaultyCall};
 use flate2::read::GzDecoder;
@@ -296,7 +296,7 @@ async fn slow_client_of_an_export_is_disconnected() {
         export_time,
         ..ServerOptions::default()
     };
-    let patient = serving(&world, HttpSettings::default(), options(Duration::from_secs(600)));
+    let patient = serving(&world, crate::support::patient_settings(), options(Duration::from_secs(600)));
     let ask = format!(
         "GET /v1/exports HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n\r\n",
         patient.key
@@ -310,7 +310,7 @@ async fn slow_client_of_an_export_is_disconnected() {
     drop(idle);
     whole_export(&world, &patient, &ask).await;
 
-    let strict = serving(&world, HttpSettings::default(), options(Duration::from_millis(500)));
+    let strict = serving(&world, crate::support::patient_settings(), options(Duration::from_millis(500)));
     let idle = idle_exports(&world, &strict, &ask).await;
     // A client that reads gets the whole export once the slow clients are disconnected.
     whole_export(&world, &strict, &ask).await;

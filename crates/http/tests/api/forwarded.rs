@@ -16,7 +16,7 @@ async fn behind_proxy(settings: HttpSettings) -> TestApi {
 
 #[tokio::test]
 async fn proxied_clients_with_ports_have_separate_buckets() {
-    let world = behind_proxy(HttpSettings::default()).await;
+    let world = behind_proxy(crate::support::patient_settings()).await;
     let ask = async |forwarded: &str| {
         let request = world.bare("GET", "/v1/me").with_peer(PROXY).header("x-forwarded-for", forwarded);
         request.send().await.header("x-ratelimit-remaining").unwrap().to_owned()
@@ -36,7 +36,7 @@ fn unreadable_forwarded_header_is_logged_once_and_counted() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     metrics::with_local_recorder(&recorder, || {
         runtime.block_on(async {
-            let world = behind_proxy(HttpSettings::default()).await;
+            let world = behind_proxy(crate::support::patient_settings()).await;
             assert!(
                 handle.render().contains("candor_forwarded_header_unreadable_total 0\n"),
                 "the counter is registered with 0"
@@ -65,7 +65,7 @@ async fn trace_is_continued_for_trusted_proxies_only() {
             ADOPTED.set(ADOPTED.get() + 1);
         }) as candor_http::AdoptTrace,
     );
-    let world = behind_proxy(HttpSettings { adopt_trace, ..HttpSettings::default() }).await;
+    let world = behind_proxy(HttpSettings { adopt_trace, ..crate::support::patient_settings() }).await;
     let _log_guard = logged(&Lines::default());
     for (peer, adopted) in [("192.0.2.9", 0), (PROXY, 1), ("2001:db8::1", 1)] {
         let request = world.ask("GET", "/v1/me").with_peer(peer).header("traceparent", "00-4bf9-00f0-01");

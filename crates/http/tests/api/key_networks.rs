@@ -70,7 +70,7 @@ async fn uses_outside_the_networks_count_as_failures() {
 #[tokio::test]
 async fn networks_are_those_of_clients_behind_trusted_proxies() {
     let trusted_proxies = vec!["10.0.0.0/8".parse().unwrap()];
-    let world = TestApi::with(HttpSettings { trusted_proxies, ..HttpSettings::default() }).await;
+    let world = TestApi::with(HttpSettings { trusted_proxies, ..crate::support::patient_settings() }).await;
     let (_, office) = create_admin_key(&world, &["203.0.113.0/24"]).await;
     let (_, all) = create_admin_key(&world, &["0.0.0.0/0", "::/0"]).await;
     let table = [

@@ -12,7 +12,7 @@ use crate::support::TestApi;
 #[tokio::test]
 async fn panic_is_a_500_without_its_message() {
     let metrics: candor_http::MetricsText = Arc::new(|| panic!("secret cause"));
-    let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
+    let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..crate::support::patient_settings() }).await;
     let metrics_response = world.bare("GET", "/metrics").with_peer("127.0.0.1").send().await;
     assert_eq!(metrics_response.refusal(), (500, "server_error".to_owned()));
     assert!(!metrics_response.text().contains("secret"), "{}", metrics_response.text());
@@ -22,7 +22,7 @@ async fn panic_is_a_500_without_its_message() {
 #[tokio::test]
 async fn metrics_are_served_to_local_peers_only() {
     let metrics: candor_http::MetricsText = Arc::new(|| "up 1\n".to_owned());
-    let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..HttpSettings::default() }).await;
+    let world = TestApi::with(HttpSettings { metrics: Some(metrics), ..crate::support::patient_settings() }).await;
     let local = world.bare("GET", "/metrics").with_peer("127.0.0.1").send().await;
     assert_eq!((local.status, local.text()), (200, "up 1\n".to_owned()));
     assert_eq!(world.bare("GET", "/metrics").with_peer("::1").send().await.status, 200);
@@ -35,7 +35,7 @@ async fn metrics_are_served_to_local_peers_only() {
 #[tokio::test]
 async fn readiness_reflects_database_and_shutdown() {
     let store = Arc::new(Faulty::new(in_memory()));
-    let world = TestApi::on(store.clone(), HttpSettings::default()).await;
+    let world = TestApi::on(store.clone(), crate::support::patient_settings()).await;
     let ready = || world.bare("GET", "/readyz").send();
     assert_eq!(ready().await.status, 200);
     store.set_down(true);
@@ -53,7 +53,7 @@ async fn readiness_reflects_database_and_shutdown() {
 #[tokio::test]
 async fn readiness_check_writes_at_most_once_a_second() {
     let store = Arc::new(Faulty::new(in_memory()));
-    let world = TestApi::on(store.clone(), HttpSettings::default()).await;
+    let world = TestApi::on(store.clone(), crate::support::patient_settings()).await;
     let calls_before = store.calls(FaultyCall::Itself);
     for (round, down) in [(1, false), (2, true), (3, false)] {
         store.set_down(down);
@@ -68,7 +68,7 @@ async fn readiness_check_writes_at_most_once_a_second() {
 #[tokio::test]
 async fn unreachable_store_is_503_with_retry_after() {
     let store = Arc::new(Faulty::new(in_memory()));
-    let world = TestApi::on(store.clone(), HttpSettings::default()).await;
+    let world = TestApi::on(store.clone(), crate::support::patient_settings()).await;
     assert_eq!(world.get("/v1/me").await.status, 200, "the key is cached for a moment");
     store.set_down(true);
     let response = world.get("/v1/observations").await;

@@ -1,7 +1,6 @@
 //! Portal links: a key whose secret is handed out once, for the code of a link (decision B8).
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
-use candor_http::HttpSettings;
 use candor_service::ServiceSettings;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -165,7 +164,7 @@ async fn stored_link_is_replayed_only_within_its_environment() {
 async fn link_without_a_console_is_a_conflict() {
     let (store, _database) = usual().await;
     let settings = ServiceSettings::with_public_url(PUBLIC_URL.to_owned());
-    let world = TestApi::create(store, HttpSettings::default(), settings).await;
+    let world = TestApi::create(store, crate::support::patient_settings(), settings).await;
     let response = world.post("/v1/portal-links", json!({"scopes": ["*"]})).await;
     assert_eq!(response.refusal(), (409, "conflict".to_owned()));
     let details = json!([{"field": "console", "current": "off", "attempted_transition": "open"}]);

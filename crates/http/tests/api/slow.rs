@@ -4,13 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use candor_fair_share::SlowReads;
-use candor_http::HttpSettings;
 
 use crate::stores::in_memory_with;
 use crate::support::TestApi;
 
 async fn with(slow_reads: SlowReads) -> TestApi {
-    TestApi::on(Arc::new(in_memory_with(slow_reads)), HttpSettings::default()).await
+    TestApi::on(Arc::new(in_memory_with(slow_reads)), crate::support::patient_settings()).await
 }
 
 #[tokio::test]

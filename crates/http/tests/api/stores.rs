@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use candor_fair_share::SlowReads;
-use candor_http::HttpSettings;
 use candor_port_clock::SeededIds;
 use candor_port_storage::Storage;
 use candor_service::context::vault::{self, Vault};
@@ -26,7 +25,7 @@ pub(crate) struct SharedService {
 
 impl SharedService {
     async fn on(name: &'static str, store: Arc<dyn Storage>, database: Option<TestDatabase>) -> Self {
-        let world = TestApi::on(Arc::clone(&store), HttpSettings::default()).await;
+        let world = TestApi::on(Arc::clone(&store), crate::support::patient_settings()).await;
         Self { name, world, store, _database: database }
     }
 

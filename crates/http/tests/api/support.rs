@@ -40,6 +40,11 @@ pub(crate) const PUBLIC_URL: &str = "https://candor.example";
 /// Default peer address of requests.
 const PEER: &str = "192.0.2.1:4242";
 
+/// Returns settings with time limits that the load of the machine does not exceed.
+pub(crate) fn patient_settings() -> HttpSettings {
+    HttpSettings { request_budget: PATIENCE * 10, body_time: PATIENCE, ..HttpSettings::default() }
+}
+
 type Served = Pin<Box<dyn Future<Output = TestResponse>>>;
 
 /// A service with an organization.
@@ -66,7 +71,7 @@ pub(crate) struct TestResponse {
 
 impl TestApi {
     pub(crate) async fn new() -> Self {
-        Self::with(HttpSettings::default()).await
+        Self::with(patient_settings()).await
     }
 
     pub(crate) async fn with(settings: HttpSettings) -> Self {
@@ -85,7 +90,7 @@ impl TestApi {
         let (store, database) = stores::usual().await;
         let settings =
             ServiceSettings { sends_mail: true, ..ServiceSettings::with_public_url(PUBLIC_URL.to_owned()) };
-        Self { _database: database, ..Self::create(store, HttpSettings::default(), settings).await }
+        Self { _database: database, ..Self::create(store, patient_settings(), settings).await }
     }
 
     /// Creates a service whose exports have a checkpoint after every few rows.
@@ -94,7 +99,7 @@ impl TestApi {
             export_checkpoint_rows: rows,
             ..ServiceSettings::with_public_url(PUBLIC_URL.to_owned())
         };
-        Self::create(store, HttpSettings::default(), settings).await
+        Self::create(store, patient_settings(), settings).await
     }
 
     pub(crate) async fn create(

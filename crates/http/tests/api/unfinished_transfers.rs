@@ -26,7 +26,7 @@ async fn world_with_large_page() -> (TestApi, HttpSettings) {
         world.made("/v1/employees", body).await;
     }
     let answer_limits = ByteLimits { in_all: 16 * MIB, per_key: 3 * MIB };
-    (world, HttpSettings { answer_limits, ..HttpSettings::default() })
+    (world, HttpSettings { answer_limits, ..crate::support::patient_settings() })
 }
 
 fn request(key: &str) -> String {
@@ -120,7 +120,7 @@ async fn half_sent_bodies_over_the_limit_of_a_key_are_503() {
     let other = operator::create_organization(&world.services, "Other").await.unwrap();
     let other = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
     let body_limits = ByteLimits { in_all: 16 * MIB, per_key: 3 * MIB };
-    let settings = HttpSettings { body_limits, body_time: PATIENCE, ..HttpSettings::default() };
+    let settings = HttpSettings { body_limits, body_time: PATIENCE, ..crate::support::patient_settings() };
     let server = serving(&world, settings, ServerOptions::default());
     let large = 200 * 1024;
     let _file = half_sent_body(&server, "/v1/employees/csv", "text/csv", 2 * MIB).await;

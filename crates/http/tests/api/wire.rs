@@ -53,7 +53,7 @@ fn envelope(answer: &str, status: u16, code: &str) {
 
 #[tokio::test]
 async fn malformed_request_gets_the_error_envelope() {
-    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     for bytes in [
         "nonsense\r\n\r\n".to_owned(),
         "GET /v1/me HTTP/1.1\r\n\r\n".to_owned(),
@@ -70,7 +70,7 @@ async fn malformed_request_gets_the_error_envelope() {
 
 #[tokio::test]
 async fn refusal_behind_an_answer_in_one_connection_is_complete() {
-    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let answer = talk(it.address, b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     let second = answer.rfind("HTTP/1.1 400").unwrap_or_else(|| panic!("{answer}"));
@@ -81,8 +81,11 @@ async fn refusal_behind_an_answer_in_one_connection_is_complete() {
 #[tokio::test]
 async fn late_head_is_refused_with_408() {
     let quick = Duration::from_millis(200);
-    let it =
-        listen_with(HttpSettings::default(), ServerOptions { head_time: quick, ..ServerOptions::default() }).await;
+    let it = listen_with(
+        crate::support::patient_settings(),
+        ServerOptions { head_time: quick, ..ServerOptions::default() },
+    )
+    .await;
     let answer = talk(it.address, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n").await;
     envelope(&answer, 408, "timeout");
     assert!(answer.contains("The request line and the headers did not arrive in time."), "{answer}");
@@ -91,7 +94,7 @@ async fn late_head_is_refused_with_408() {
 
 #[tokio::test]
 async fn late_body_is_refused_with_408() {
-    let settings = HttpSettings { body_time: Duration::from_millis(200), ..HttpSettings::default() };
+    let settings = HttpSettings { body_time: Duration::from_millis(200), ..crate::support::patient_settings() };
     let it = listen_with(settings, ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
     let slow =
@@ -104,7 +107,8 @@ async fn late_body_is_refused_with_408() {
 
 #[tokio::test]
 async fn request_over_its_time_budget_is_504() {
-    let settings = HttpSettings { request_budget: Duration::from_millis(200), ..HttpSettings::default() };
+    let settings =
+        HttpSettings { request_budget: Duration::from_millis(200), ..crate::support::patient_settings() };
     let it = listen_with(settings, ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
     let slow =
@@ -116,7 +120,7 @@ async fn request_over_its_time_budget_is_504() {
 
 #[tokio::test]
 async fn oversized_body_is_413_before_reading() {
-    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
     let request_with_length =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 999999999\r\n\r\n");
@@ -132,7 +136,7 @@ async fn oversized_body_is_413_before_reading() {
 
 #[tokio::test]
 async fn body_without_a_key_has_at_most_8_kib() {
-    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     for path in ["/v1/portal-links/exchange", "/v1/invitations/accept"] {
         for media in ["application/json", "application/x-www-form-urlencoded"] {
             let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {media}\r\nconnection: close");
@@ -145,7 +149,7 @@ async fn body_without_a_key_has_at_most_8_kib() {
 
 #[tokio::test]
 async fn head_returns_the_content_length_without_a_body() {
-    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     for path in ["/v1/openapi.json", "/livez", "/v1/nothing"] {
         let ask = |method: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         let get = talk(it.address, ask("GET").as_bytes()).await;
@@ -166,7 +170,7 @@ async fn idle_connections_do_not_delay_the_shutdown() {
     let long = Duration::from_secs(600);
     let options =
         ServerOptions { drain_seconds: 600, keep_alive: long, head_time: long, ..ServerOptions::default() };
-    let it = listen_with(HttpSettings::default(), options).await;
+    let it = listen_with(crate::support::patient_settings(), options).await;
     let mut first_connection = TcpStream::connect(it.address).await.unwrap();
     first_connection.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let mut first = [0; 12];
@@ -179,7 +183,7 @@ async fn idle_connections_do_not_delay_the_shutdown() {
 
 #[tokio::test]
 async fn shutdown_lets_the_request_in_flight_finish() {
-    let it = listen_with(HttpSettings::default(), ServerOptions::default()).await;
+    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let mut stream = TcpStream::connect(it.address).await.unwrap();
     let head = format!("authorization: Bearer {}\r\ncontent-type: application/json", it.key);
     let request_head = format!(

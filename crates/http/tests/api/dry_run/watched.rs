@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use candor_http::HttpSettings;
 use candor_test_postgres::{TestDatabase, is_spread};
 use diesel::prelude::*;
 use diesel::sql_types::Integer;
@@ -46,7 +45,7 @@ impl WatchedService {
         let folder = tempfile::tempdir().unwrap();
         let store = stores::in_folder(folder.path());
         let connection = RefCell::new(SqliteConnection::establish(store.address()).unwrap());
-        let world = TestApi::on(Arc::new(store), HttpSettings::default()).await;
+        let world = TestApi::on(Arc::new(store), crate::support::patient_settings()).await;
         Self { name: "sqlite", world, database: Database::File { connection, _folder: folder } }
     }
 
@@ -62,7 +61,7 @@ impl WatchedService {
             format!("(SELECT string_agg(t::text, '|' ORDER BY t::text) FROM {table} AS t)")
         });
         let contents = format!("SELECT md5(concat_ws('#', {}))", rows.collect::<Vec<_>>().join(", "));
-        let world = TestApi::on(store, HttpSettings::default()).await;
+        let world = TestApi::on(store, crate::support::patient_settings()).await;
         Some(Self {
             name: "postgres",
             world,

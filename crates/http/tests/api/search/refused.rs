@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions, Tenant};
-use candor_http::HttpSettings;
 use candor_service::usecases::operator;
 use candor_store_testkit::{Faulty, Random};
 use serde_json::json;
@@ -155,7 +154,7 @@ async fn random_search_query_returns_200_or_400() {
 #[tokio::test]
 async fn search_before_indexing_ends_is_503_with_retry_after() {
     let store = Arc::new(Faulty::new(in_memory()));
-    let world = TestApi::on(store.clone(), HttpSettings::default()).await;
+    let world = TestApi::on(store.clone(), crate::support::patient_settings()).await;
     let ada = report(&world, "ada", None).await;
     observation(&world, &ada, "calm").await;
     store.set_backlog(Some((Tenant::live(world.organization), "observations")));
