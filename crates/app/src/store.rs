@@ -187,10 +187,15 @@ pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, CommandError
 /// Distributes the tables over the nodes of a cluster and returns the names of the steps.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`], also for an embedded database.
+/// [`StoreFailure::Unusable`], or [`CommandError::Refused`] for an embedded database.
 pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<String>, CommandError> {
     match &config.database {
-        DatabaseUrl::Sqlite(_) => Err(unusable(config, &"an embedded database cannot be distributed")),
+        DatabaseUrl::Sqlite(_) => Err(CommandError::Refused {
+            what: "distribute the database".to_owned(),
+            reason: "it is an embedded database".to_owned(),
+            remedy: "set CANDOR_DATABASE_URL to the coordinator of the cluster, or run `candor migrate` without \
+                     --distribute",
+        }),
         DatabaseUrl::Postgres(_) => {
             let distribution = candor_store_postgres::distribute(&postgres(config), shards).await;
             distribution.map_err(|error| unusable(config, &error))

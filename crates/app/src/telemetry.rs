@@ -86,7 +86,7 @@ const METRICS: [(MetricType, &str, &str); 53] = [
         "Requests rejected because the API key had too many bytes of unfinished bodies.",
     ),
     (MetricType::Gauge, "candor_exports_running", "Exports that are being sent."),
-    (MetricType::Counter, "candor_export_rows_total", "Rows of exports that were read."),
+    (MetricType::Counter, "candor_export_rows_total", "Rows that exports have read from the store."),
     (MetricType::Counter, "candor_exports_total", "Ended exports, by outcome."),
     (
         MetricType::Counter,

@@ -104,18 +104,18 @@ pub trait Everyone {
 /// Cutoff times of a sweep: data from before its cutoff is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Expiry {
-    /// Bound for the expiry time of replays.
+    /// Cutoff of replays: those that expire at this time or before are removed.
     pub replays: Timestamp,
-    /// Bound for the creation time of events.
+    /// Cutoff of events: those from before this time are removed.
     pub events: Timestamp,
-    /// Bound for the reading time of notifications.
+    /// Cutoff of read notifications: those that were read before this time are removed.
     pub read_notifications: Timestamp,
-    /// Bound for the creation time of notifications.
+    /// Cutoff of notifications: those from before this time are removed.
     pub notifications: Timestamp,
 }
 
 impl Expiry {
-    /// Bounds that remove nothing.
+    /// Cutoff times that remove nothing.
     pub const NOTHING: Self = {
         let never = Timestamp::from_millis(0);
         Self { replays: never, events: never, read_notifications: never, notifications: never }

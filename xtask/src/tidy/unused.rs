@@ -10,12 +10,13 @@ use std::path::Path;
 const NAMELESS: [(&str, &str); 1] = [("candor-bench", "libsqlite3-sys")];
 
 pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Vec<Finding> {
-    let dependencies = workspace.packages.iter().flat_map(|package| dependencies(package, files));
-    dependencies.chain(snapshots(files)).collect()
+    let packages = workspace.packages.iter();
+    let dependency_findings = packages.flat_map(|package| find_unused_dependencies(package, files));
+    dependency_findings.chain(find_unused_snapshots(files)).collect()
 }
 
 /// Returns a finding for each dependency that no source of the package names.
-fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
+fn find_unused_dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
     let manifest = package.manifest.strip_prefix(root()).unwrap_or(&package.manifest);
     let folder = manifest.parent().unwrap_or_else(|| Path::new(""));
     let sources: Vec<&SourceFile> = files
@@ -41,7 +42,7 @@ fn dependencies(package: &Package, files: &[SourceFile]) -> Vec<Finding> {
 }
 
 /// Returns a finding for each snapshot whose name no test in its folder contains.
-fn snapshots(files: &[SourceFile]) -> Vec<Finding> {
+fn find_unused_snapshots(files: &[SourceFile]) -> Vec<Finding> {
     let orphans = files.iter().filter(|file| file.path.ends_with(".snap")).filter(|snapshot| {
         let Some((folder, file)) = snapshot.path.rsplit_once("/snapshots/") else { return true };
         let Some(name) = file.strip_suffix(".snap").and_then(|stem| stem.rsplit("__").next()) else { return true };

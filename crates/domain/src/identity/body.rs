@@ -82,8 +82,8 @@ const NEW_CLIENT_SECRET: Field<Line> = Field::with_about(
 const STATUS: Field<OneOf<Status>> = Field::with_about(
     "status",
     rule::word(),
-    "`disabled` ends all sessions and refuses tokens. `active` ends the disabling: the provider is `pending` if nothing \
-     is proven. 409 for another change.",
+    "`disabled` ends all sessions and refuses tokens. `active` enables a disabled provider again: its status is then \
+     `pending` until its client id or one of its audiences is proven. 409 for any other change of the status.",
 );
 
 const READ_ONLY: &[&str] = &[

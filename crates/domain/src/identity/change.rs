@@ -132,7 +132,7 @@ impl IdentityProvider {
         let events = vec![EventType::IdentityProviderUpdated];
         let mut decision = Decision::for_change(self, state, "identity_provider.update", events);
         if has_new_secret {
-            // The secret is in no entry, but that it changed is.
+            // The audit entry records that the secret changed, but never the secret.
             let [from, to] = [self, &decision.state].map(|provider| provider.client_secret.is_some());
             decision.audit.changes.insert("client_secret_set".into(), Change::new(&from, &to));
         }

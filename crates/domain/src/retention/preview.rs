@@ -18,8 +18,8 @@ use crate::time::Timestamp;
 pub struct RetentionPreview {
     /// Time of the next run. Null if no rule has a period.
     pub next_run_at: Option<Timestamp>,
-    /// Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at the
-    /// earliest.
+    /// For each rule, the time of the first run that applies it: at least 7 days after its period was last made
+    /// shorter.
     pub applies_at: BTreeMap<String, Timestamp>,
     /// Number of resources that the run of `applies_at` would remove, and of people that it would erase, by rule. A
     /// run removes at most 10,000 resources by a rule and erases at most 100 people; if more are due, the next run

@@ -57,7 +57,7 @@ pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, ErrorRe
     Ok(fields)
 }
 
-/// Renders the page with the button.
+/// Renders the page with the button that accepts the invitation.
 pub(crate) fn render_accept_page(request: &HttpRequest) -> Answer {
     let pairs = framing::query(request.query_string()).unwrap_or_default();
     let token = pairs.into_iter().find(|(name, _)| name == TOKEN).map(|(_, value)| value).unwrap_or_default();

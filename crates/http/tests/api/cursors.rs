@@ -50,7 +50,7 @@ async fn read_all(world: &TestApi, key: &str, path: &str) -> BTreeSet<String> {
     }
 }
 
-/// Creates two resources of each family that has few requirements.
+/// Creates three people, and two resources of each other type that needs at most a person.
 async fn populate(world: &TestApi, key: &str, name: &str) {
     let create = async |path: &str, body: Value| {
         world.clock.advance_millis(1);

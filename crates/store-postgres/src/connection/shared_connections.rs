@@ -15,8 +15,8 @@ use crate::connection::session::{Session, run_into};
 use crate::failure::Failure;
 use crate::sql::Sql;
 
-/// Time limit for a statement on a shared connection. After this time the connection is closed, which also ends
-/// the statement that blocks the connection.
+/// Time limit of a read on a shared connection. The server ends statements earlier, so only a server that does not
+/// respond exceeds it. The next read then opens a new connection.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Shared connections, one for each runtime that sends reads.

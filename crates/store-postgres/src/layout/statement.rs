@@ -91,7 +91,8 @@ impl Statement {
         if self.is_gated { "USING go" } else { "" }
     }
 
-    /// Makes all later parts wait for the expression, which fails unless the idempotency keys are taken.
+    /// Makes all later parts wait for the expression. If it fails, the statement fails: for example if another request has
+    /// used an idempotency key of this commit.
     pub(super) fn gate(&mut self, expression: &str) {
         self.named_part("go", "MATERIALIZED ", &format!("SELECT {expression} AS ok"));
         self.add_check("(SELECT ok FROM go)".to_owned());

@@ -177,17 +177,17 @@ impl LeaseBuilder {
             LeaseScope::AllTenants | LeaseScope::Deliveries(..) => self.walk(walk, queued),
         };
         let condition = format!("{} AND {}", queued.condition, queued.of_queue);
-        let each = self.lock_rows_query(&condition, queued.order_in_queue, walk.each);
-        let each = self.apply_own_limits(walk, &each);
+        let queue_query = self.lock_rows_query(&condition, queued.order_in_queue, walk.each);
+        let queue_query = self.apply_own_limits(walk, &queue_query);
         let names = self.address.names("d");
-        let due_jobs = format!("SELECT {names}, d.due_at FROM open AS o CROSS JOIN LATERAL ({each}) AS d");
+        let due_jobs = format!("SELECT {names}, d.due_at FROM open AS o CROSS JOIN LATERAL ({queue_query}) AS d");
         (format!("{queues}, found AS MATERIALIZED ({due_jobs})"), next)
     }
 
     /// Restricts a query on the queue `o` to the own maximum of queues that have one.
-    fn apply_own_limits(&mut self, walk: &QueueWalk, each: &str) -> String {
+    fn apply_own_limits(&mut self, walk: &QueueWalk, queue_query: &str) -> String {
         if walk.limited.is_empty() {
-            return each.to_owned();
+            return queue_query.to_owned();
         }
         let limited_queues = &walk.limited;
         let most = limited_queues.iter().map(|(_, most)| SqlValue::Int((*most).min(walk.each).into()));

@@ -142,7 +142,7 @@ pub(crate) struct Writer {
     pub(crate) tasks: Arc<Tasks>,
     /// Lock that excludes the readers of a database in memory.
     pub(crate) gate: Option<Arc<RwLock<()>>>,
-    /// Receives the size of each group; `None` without a write-ahead log.
+    /// Channel to the checkpoint thread for the number of tasks in each group. `None` without a write-ahead log.
     pub(crate) written: Option<SyncSender<usize>>,
     /// Gate that is closed while the write-ahead log restarts.
     pub(crate) log: Arc<Gate>,

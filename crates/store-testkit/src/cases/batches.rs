@@ -97,8 +97,9 @@ async fn lines_above_reach_the_top_and_return_the_tree_version(world: CaseContex
     let sibling = world.hired_below(top.id).await;
     let person_under_sibling = world.hired_below(sibling.id).await;
     assert!(world.moves(person_under_sibling.id, Some(chain[3])).await);
-    let tree = world.store.lines_above(world.tenant, &[chain[40], person_under_sibling.id, top.id]).await.unwrap();
-    let mut lines = tree.lines;
+    let ancestors =
+        world.store.lines_above(world.tenant, &[chain[40], person_under_sibling.id, top.id]).await.unwrap();
+    let mut lines = ancestors.lines;
     lines.sort_unstable();
     let mut expected_lines: Vec<_> = (1..=40)
         .map(|number| (chain[number], chain[number - 1]))
@@ -106,7 +107,7 @@ async fn lines_above_reach_the_top_and_return_the_tree_version(world: CaseContex
         .collect();
     expected_lines.sort_unstable();
     assert_eq!(
-        (tree.tree, lines),
+        (ancestors.tree, lines),
         (world.tree().await, expected_lines),
         "each line once, and no lines below or beside"
     );

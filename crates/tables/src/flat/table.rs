@@ -35,8 +35,8 @@ pub struct Table {
     /// `true` if new rows can share a commit with other change sets. Rows with a unique value other than the id
     /// never share one, because two of them may compete for the value.
     pub shares_commits: bool,
-    /// `true` if archiving a row checks for references. Then a new reference prevents the archiving of its row
-    /// until the commit of the reference.
+    /// `true` if a row in use cannot be archived. A commit that adds a reference then locks the referenced row, so
+    /// that it cannot be archived before that commit ends.
     pub held_open: bool,
     /// Background worker that has work after a write to this table.
     pub wakes: Option<BackgroundWorker>,

@@ -10,7 +10,7 @@ const RETRY_SEEDS: u64 = 7_000;
 /// First seed of the dry runs.
 const DRY_RUN_SEEDS: u64 = 15_000;
 
-/// Creates that are compared with pgbench inserting the same rows.
+/// A measure of create requests against pgbench, which inserts the same rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Creates {
     what: &'static str,

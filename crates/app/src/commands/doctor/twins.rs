@@ -16,7 +16,7 @@ pub(super) async fn look(store: &dyn Storage) -> Vec<Finding> {
     let people = list_twins(
         "mailboxes",
         &twins.people,
-        "people have an address of a mailbox that another person has, and are not found by this address",
+        "people have the same mailbox as another person, so a lookup by address does not find them",
         "`GET /v1/employees?filter[email]=` with the address finds the other person: give one of them another \
          `email`, or erase the duplicate; then restart the service",
     );

@@ -67,7 +67,7 @@ impl Engine {
     /// Maximum number of deliveries in memory, except those of one claim that find no room.
     pub const ROOM: usize = QueueLimits::OF_A_PROCESS.room();
 
-    /// Creates the engine of this process and registers it for handovers of commits.
+    /// Creates the engine of this process and registers it, so that commits hand their deliveries over to it.
     #[must_use]
     pub fn new(services: &Arc<Services>, settings: Settings) -> Arc<Self> {
         let (wall, begun) = (services.clock.now(), services.clock.steady());

@@ -85,7 +85,7 @@ impl Job<'_> {
             let page = self.services.store.replays(self.tenant, &last_key, PAGE).await?;
             let Some((last, _)) = page.last() else { return Ok(true) };
             last_key.clone_from(last);
-            // Replays are of the last day, and the time of each is not known.
+            // The time of a replay is unknown. It is at most a day old, so its addresses are compared as of now.
             let (own, now) = (self.erasure.id.to_string(), self.services.clock.now());
             let is_named = |key: &str, replay| {
                 let text = replay_text(self.services, self.tenant, key, replay);
@@ -129,7 +129,7 @@ impl Job<'_> {
         if keys.is_empty() { Ok(true) } else { self.blank_used_keys(&keys).await }
     }
 
-    /// Removes the values of entries of connectors that have the address or a name of the person.
+    /// Blanks the values of audit entries about syncs that contain an address or a name of the person.
     async fn blank_syncs(&self, mentions: &Mentions) -> Result<bool, Error> {
         let actions = SYNC_ACTIONS.map(ToOwned::to_owned).to_vec();
         let filter = audit::Filter { actions, ..audit::Filter::default() };
