@@ -28,7 +28,11 @@ pub const MAX_REPEATS: usize = 100;
 #[derive(Debug)]
 pub struct Params {
     pairs: Vec<(String, String)>,
+    /// Names that the operation reads.
     known: Vec<String>,
+    /// Names of keyed filters that were read. They come from the request and are as long as the client likes, so no
+    /// misspelling is compared with them.
+    keyed: BTreeSet<String>,
     problems: ValidationErrors,
     described: Option<Vec<Parameter>>,
 }
@@ -86,11 +90,15 @@ impl Params {
     /// Creates a reader of these decoded name and value pairs.
     #[must_use]
     pub const fn new(pairs: Vec<(String, String)>) -> Self {
-        Self { pairs, known: Vec::new(), problems: ValidationErrors::none(), described: None }
+        Self { pairs, known: Vec::new(), keyed: BTreeSet::new(), problems: ValidationErrors::none(), described: None }
     }
 
     fn values(&mut self, name: &str) -> Vec<String> {
         self.known.push(name.to_owned());
+        self.find_values(name)
+    }
+
+    fn find_values(&self, name: &str) -> Vec<String> {
         self.pairs.iter().filter(|(pair, _)| pair == name).map(|(_, value)| value.clone()).collect()
     }
 
@@ -141,7 +149,16 @@ impl Params {
 
     fn single<T>(&mut self, name: &str, parse: impl FnOnce(&str) -> Result<T, ValueError>) -> Option<T> {
         let values = self.values(name);
-        let result = match values.as_slice() {
+        self.parse_single(name, &values, parse)
+    }
+
+    fn parse_single<T>(
+        &mut self,
+        name: &str,
+        values: &[String],
+        parse: impl FnOnce(&str) -> Result<T, ValueError>,
+    ) -> Option<T> {
+        let result = match values {
             [] => return None,
             [value] => check_value_size(value).and_then(parse),
             _ => Err(ValueError::format("given only once")),
@@ -195,14 +212,16 @@ impl Params {
                 &start,
                 ValueError::new(Code::TooLong, format!("can be repeated at most {MAX_REPEATS} times")),
             );
-            self.known.extend(names);
+            self.keyed.extend(names);
             return Vec::new();
         }
         let mut filters = Vec::new();
         for name in names {
             let key = name[start.len()..name.len() - 1].to_owned();
-            let value = self.single(&name, |text| is_key(&key).map(|()| text.to_owned()));
+            let values = self.find_values(&name);
+            let value = self.parse_single(&name, &values, |text| is_key(&key).map(|()| text.to_owned()));
             filters.extend(value.map(|value| (key, value)));
+            self.keyed.insert(name);
         }
         filters
     }
@@ -330,7 +349,7 @@ impl Params {
     pub fn finish<T>(mut self, value: T) -> Result<T, ValidationErrors> {
         let mut unknown_names: Vec<&String> = Vec::new();
         for (name, _) in &self.pairs {
-            if self.known.contains(name) || unknown_names.contains(&name) {
+            if self.known.contains(name) || self.keyed.contains(name) || unknown_names.contains(&name) {
                 continue;
             }
             let Some(form) = near::right_form(name, &self.known) else { continue };

@@ -60,7 +60,8 @@ fn misspelled_form(plain: &str, known: &[String]) -> Option<String> {
 }
 
 /// Returns `true` if the letters and digits of a name are those of a parameter or, in a long enough name, one edit
-/// away from them. Separators and case do not count.
+/// away from them. Separators and case do not count. `parameter` is a name of the program, never one of a request: the
+/// work grows with the product of the lengths.
 fn is_same_or_misspelled(name: &str, parameter: &str) -> bool {
     let letters =
         |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();

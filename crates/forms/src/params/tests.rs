@@ -99,6 +99,20 @@ fn cursor_is_bound_to_its_sort_and_filter() {
 }
 
 #[test]
+fn misspelling_is_compared_with_names_of_the_program_only() {
+    let long = "a".repeat(20_000);
+    let pairs = [format!("filter[metadata.{long}]"), format!("filter[metadatb.{long}]")];
+    let mut params = Params::new(pairs.map(|name| (name, "1".to_owned())).to_vec());
+    params.read_keyed_filters("metadata", "", 40_000, |_| Ok(()));
+    let problems = params.finish(()).unwrap_err();
+    let messages: Vec<_> = problems.as_slice().iter().map(|problem| problem.message.to_string()).collect();
+    assert_eq!(
+        messages,
+        ["is not a filter of this list; write filter[field]=value, and repeat it for several values"]
+    );
+}
+
+#[test]
 fn repeated_keyed_filter_is_one_problem() {
     let mut params = params(&[("filter[custom_fields.x]", "y"), ("filter[custom_fields.x]", "z")]);
     assert_eq!(params.read_keyed_filters("custom_fields", "", 64, |_| Ok(())), []);
