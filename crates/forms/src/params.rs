@@ -90,7 +90,13 @@ impl Params {
     /// Creates a reader of these decoded name and value pairs.
     #[must_use]
     pub const fn new(pairs: Vec<(String, String)>) -> Self {
-        Self { pairs, known: Vec::new(), keyed: BTreeSet::new(), problems: ValidationErrors::none(), described: None }
+        Self {
+            pairs,
+            known: Vec::new(),
+            keyed: BTreeSet::new(),
+            problems: ValidationErrors::none(),
+            described: None,
+        }
     }
 
     fn values(&mut self, name: &str) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Lists: a page of any resource under any conditions. The cost does not depend on the position of the page.
 
 mod counts;
+mod kept;
 mod page;
 mod plan;
 
@@ -15,6 +16,7 @@ use futures_util::future::try_join_all;
 
 use crate::sql::Sql;
 use crate::store::PostgresStore;
+pub(crate) use kept::KeptStatements;
 use page::Part;
 
 impl PostgresStore {
@@ -57,6 +59,7 @@ impl PostgresStore {
     async fn answer(&self, asked: &PageLists<'_>, sql: Sql, goes_far: bool) -> Read<Vec<AnyStored>> {
         let Some(first) = asked.listings.first() else { return Ok(vec![]) };
         let (tenant, kind, count) = (asked.tenant, first.kind, usize::from(first.limit) + 1);
+        let sql = self.kept_statements.limit(sql);
         if !goes_far && !asked.is_walk() {
             return self.read_sized(tenant, kind, count, sql).await;
         }

@@ -205,7 +205,7 @@ impl LeaseBuilder {
         // A null limits nothing. This `LIMIT` may refer to the queue `o`, because it stands outside of the query
         // that it limits.
         format!(
-            "SELECT * FROM ({each}) AS r LIMIT (SELECT b.most FROM UNNEST({}) AS b (tenant_id, webhook_id, most) \
+            "SELECT * FROM ({queue_query}) AS r LIMIT (SELECT b.most FROM UNNEST({}) AS b (tenant_id, webhook_id, most) \
              WHERE {is_same})",
             arrays.join(", ")
         )

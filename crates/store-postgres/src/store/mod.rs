@@ -27,6 +27,7 @@ use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::Session;
 use crate::failure::Failure;
 use crate::layout::SharedLayout;
+use crate::listing::KeptStatements;
 use crate::nodes::{Connections, Nodes, Sizes};
 use crate::options::{ConnectError, PostgresOptions};
 use crate::schema::pooler::explain_pooler;
@@ -69,6 +70,8 @@ pub struct PostgresStore {
     /// Limits concurrent reads of large results; waiting organizations take turns.
     pub(crate) large_work: LargeWork,
     pub(crate) row_sizes: RowSizes,
+    /// Statements of lists that stay prepared.
+    pub(crate) kept_statements: KeptStatements,
     pub(crate) layout: SharedLayout,
     /// Replica to try first. Set only on the store that `replica()` returns.
     pub(crate) asked_first: Option<Arc<Replica>>,
@@ -117,6 +120,7 @@ impl PostgresStore {
             single_reads,
             large_work,
             row_sizes,
+            kept_statements: KeptStatements::default(),
             layout,
             asked_first,
             for_replica,
