@@ -76,6 +76,10 @@ impl IdentityClient {
 
 #[async_trait]
 impl IdentityTransport for IdentityClient {
+    fn has_trusted_network(&self, organization: OrganizationId) -> bool {
+        self.inner.dialer.has_trusted(organization)
+    }
+
     async fn fetch_document(
         &self,
         organization: OrganizationId,

@@ -55,6 +55,12 @@ impl Dialer {
         Ok(Self { resolver, tls: tls::connector(authorities)? })
     }
 
+    /// Returns `true` if the operator trusts any network for this organization.
+    #[must_use]
+    pub fn has_trusted(&self, organization: OrganizationId) -> bool {
+        self.resolver.has_trusted(organization)
+    }
+
     /// Returns up to four addresses of a URL if all of its addresses may be called for the organization.
     ///
     /// # Errors

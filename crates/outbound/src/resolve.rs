@@ -47,6 +47,10 @@ impl Resolver {
         Ok(Self { names, policy })
     }
 
+    pub(crate) fn has_trusted(&self, organization: OrganizationId) -> bool {
+        self.policy.has_trusted(organization)
+    }
+
     /// Returns up to `MAX_DIALED` addresses of a URL if all of its addresses may be called for the organization.
     pub(crate) async fn resolve_vetted(
         &self,

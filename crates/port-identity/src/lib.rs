@@ -44,6 +44,9 @@ pub struct CodeExchange {
 /// Access to identity providers and to the domains of organizations.
 #[async_trait]
 pub trait IdentityTransport: Send + Sync {
+    /// Returns `true` if the operator trusts a network in which providers of the organization may have no TLS.
+    fn has_trusted_network(&self, organization: OrganizationId) -> bool;
+
     /// Fetches a document: a discovery document or a key set.
     ///
     /// # Errors
@@ -73,6 +76,10 @@ pub struct NoProviders;
 
 #[async_trait]
 impl IdentityTransport for NoProviders {
+    fn has_trusted_network(&self, _: OrganizationId) -> bool {
+        false
+    }
+
     async fn fetch_document(&self, _: OrganizationId, _: &str) -> Result<ProviderDocument, FetchFailure> {
         Err(FetchFailure::NotPublic)
     }

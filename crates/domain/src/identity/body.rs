@@ -7,6 +7,7 @@ use crate::access::{Permission, Permissions};
 use crate::fields::Fields;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, Line, List, OneOf, Rule, Shape, Url, Whole};
 use crate::secret::Secret;
 use crate::update::Update;
@@ -115,15 +116,18 @@ pub struct Patch {
     pub(super) status: Option<Status>,
 }
 
-/// Reads an issuer: an https URL without user, query and fragment, kept as the client gave it. Tokens name it letter
-/// by letter.
+/// Reads an issuer: a URL without user, query and fragment, kept as the client gave it. Tokens name it letter by
+/// letter. [`Draft::require_https`] refuses plain http where the operator trusts no network.
 fn parse_issuer(text: &str) -> Result<String, ValueError> {
     let issuer = ReceiverUrl::parse(text)?;
-    let url = issuer.url();
-    if url.scheme() != "https" || text.contains(['?', '#']) {
-        return Err(ValueError::format("an https URL without query and fragment"));
+    if !matches!(issuer.url().scheme(), "https" | "http") || text.contains(['?', '#']) {
+        return Err(wrong_issuer());
     }
     Ok(text.to_owned())
+}
+
+fn wrong_issuer() -> ValueError {
+    ValueError::format("an https URL without query and fragment")
 }
 
 fn parse_scopes(value: &Value) -> Result<Permissions, ValueError> {
@@ -157,6 +161,16 @@ impl Draft {
     pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
         let read_only: Vec<_> = READ_ONLY.iter().copied().chain(["status"]).collect();
         Fields::parse_new(body, &read_only, Self::read)
+    }
+
+    /// Requires an https issuer, unless the operator trusts a network in which providers may have no TLS. The address
+    /// itself is judged where it is opened.
+    ///
+    /// # Errors
+    /// Returns [`DomainError::Invalid`] for an issuer over plain http.
+    pub fn require_https(&self, has_trusted_network: bool) -> Result<(), DomainError> {
+        let is_plain = ReceiverUrl::parse(&self.content.issuer).is_ok_and(|url| url.url().scheme() == "http");
+        if is_plain && !has_trusted_network { Err(DomainError::invalid("issuer", wrong_issuer())) } else { Ok(()) }
     }
 }
 

@@ -149,9 +149,22 @@ fn issuer_is_an_https_url_without_query_and_fragment() {
         let text = format!(
             r#"{{"name": "Okta", "issuer": "{issuer}", "client_id": "0oa1", "link_by": "scim_external_id"}}"#
         );
-        let result = Draft::parse(body(&text));
-        assert_eq!(result.err().map(|problems| problems.as_slice()[0].code), wanted, "{issuer}");
+        let result = Draft::parse(body(&text)).map_err(DomainError::Invalid);
+        let refusal = result.and_then(|draft| draft.require_https(false)).err();
+        let code = refusal.map(|error| {
+            let DomainError::Invalid(problems) = error else { panic!("{error:?}") };
+            problems.as_slice()[0].code
+        });
+        assert_eq!(code, wanted, "{issuer}");
     }
+}
+
+#[test]
+fn plain_issuer_needs_a_trusted_network() {
+    let text = r#"{"name": "Dex", "issuer": "http://127.0.0.1:5556/dex", "client_id": "a", "link_by": "scim_external_id"}"#;
+    let draft = Draft::parse(body(text)).unwrap();
+    assert_eq!(draft.require_https(true), Ok(()));
+    assert!(matches!(draft.require_https(false), Err(DomainError::Invalid(_))));
 }
 
 #[test]

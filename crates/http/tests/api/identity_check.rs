@@ -51,6 +51,10 @@ impl Providers {
 
 #[async_trait]
 impl IdentityTransport for Providers {
+    fn has_trusted_network(&self, _: OrganizationId) -> bool {
+        false
+    }
+
     async fn fetch_document(&self, _: OrganizationId, address: &str) -> Result<ProviderDocument, FetchFailure> {
         let documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         let document = documents.get(address).ok_or(FetchFailure::Status(404))?;

@@ -49,6 +49,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
+        let organization = context.caller.tenant.organization;
+        draft.require_https(services.identity_transport.has_trusted_network(organization))?;
         let id = services.id(at);
         let sealed_secret = match &draft.client_secret {
             Some(secret) => Some(seal(services, (context.caller.tenant, id), secret)?),
