@@ -33,8 +33,9 @@ pub const FETCH_SECONDS: i64 = 30;
 /// assert_eq!(cache.plan(None, now), KeyPlan::Fetch);
 /// assert_eq!(cache.plan(None, now), KeyPlan::Wait);
 /// cache.store(KeySet::default(), Some(3600), now);
-/// assert!(matches!(cache.plan(None, now.plus_seconds(599)), KeyPlan::Use(_)));
-/// assert_eq!(cache.plan(None, now.plus_seconds(600)), KeyPlan::Fetch);
+/// assert!(matches!(cache.plan(None, now.plus_seconds(449)), KeyPlan::Use(_)));
+/// assert!(matches!(cache.plan(None, now.plus_seconds(450)), KeyPlan::Refresh(_)));
+/// assert!(matches!(cache.plan(None, now.plus_seconds(451)), KeyPlan::Use(_)));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeyCache {
@@ -42,6 +43,8 @@ pub struct KeyCache {
     /// Start of the last fetch.
     last_fetch: Option<Timestamp>,
     is_fetching: bool,
+    /// `true` if the last fetch has failed.
+    has_failed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +59,8 @@ struct StoredKeys {
 pub enum KeyPlan {
     /// The request uses these keys. A key that is not among them is unknown.
     Use(Arc<KeySet>),
+    /// The request uses these keys, and somebody fetches the key set meanwhile and reports the result.
+    Refresh(Arc<KeySet>),
     /// The request fetches the key set and reports the result; then it asks again.
     Fetch,
     /// Another request fetches; this one waits for its result and asks again.
@@ -71,8 +76,9 @@ impl KeyCache {
         let is_fresh = usable_keys.is_some_and(|stored| stored.is_within(stored.fresh_seconds, now));
         let is_known = usable_keys.is_some_and(|stored| key_id.is_none_or(|id| stored.keys.has_key(id)));
         let usable_keys = usable_keys.map(|stored| Arc::clone(&stored.keys));
-        if let Some(keys) = usable_keys.clone().filter(|_| is_fresh && is_known) {
-            return KeyPlan::Use(keys);
+        // While fetches fail, a request does not wait for the next one.
+        if let Some(keys) = usable_keys.clone().filter(|_| is_known && (is_fresh || self.has_failed)) {
+            return if self.begin_refresh(now) { KeyPlan::Refresh(keys) } else { KeyPlan::Use(keys) };
         }
         if self.is_fetching && self.was_fetched_within(FETCH_SECONDS, now) {
             return KeyPlan::Wait;
@@ -81,9 +87,26 @@ impl KeyCache {
         if self.was_fetched_within(pause, now) {
             return usable_keys.map_or(KeyPlan::Unavailable, KeyPlan::Use);
         }
+        self.begin_fetch(now);
+        KeyPlan::Fetch
+    }
+
+    /// Begins a fetch if most of the time of the keys is over, so that no request has to wait for their end.
+    fn begin_refresh(&mut self, now: Timestamp) -> bool {
+        let is_due = |stored: &StoredKeys| !stored.is_within(stored.fresh_seconds * 3 / 4, now);
+        let is_running = self.is_fetching && self.was_fetched_within(FETCH_SECONDS, now);
+        let begins = self.stored.as_ref().is_some_and(is_due)
+            && !is_running
+            && !self.was_fetched_within(RETRY_SECONDS, now);
+        if begins {
+            self.begin_fetch(now);
+        }
+        begins
+    }
+
+    const fn begin_fetch(&mut self, now: Timestamp) {
         self.is_fetching = true;
         self.last_fetch = Some(now);
-        KeyPlan::Fetch
     }
 
     /// Replaces the keys by a set that came in good order. `max_age` is that of the response, in seconds.
@@ -91,11 +114,13 @@ impl KeyCache {
         let fresh_seconds = max_age.unwrap_or(MAX_FRESH_SECONDS).clamp(MIN_FRESH_SECONDS, MAX_FRESH_SECONDS);
         self.stored = Some(StoredKeys { keys: Arc::new(keys), fetched_at: now, fresh_seconds });
         self.is_fetching = false;
+        self.has_failed = false;
     }
 
     /// Ends a fetch that failed. The known keys stay.
     pub const fn fail(&mut self) {
         self.is_fetching = false;
+        self.has_failed = true;
     }
 
     /// Returns `true` if the last fetch began less than `seconds` ago. A clock that was set back ends the pause.
@@ -143,9 +168,21 @@ mod tests {
             [(None, 600), (Some(3600), 600), (Some(120), 120), (Some(10), 60), (Some(0), 60), (Some(-1), 60)];
         for (max_age, fresh) in table {
             let mut cache = stored(max_age);
-            assert_eq!(cache.plan(Some("a"), at(fresh - 1)), known_keys("a"), "{max_age:?}");
+            let refresh = KeyPlan::Refresh(Arc::new(keys("a")));
+            assert_eq!(stored(max_age).plan(Some("a"), at(fresh - 1)), refresh, "{max_age:?}");
             assert_eq!(cache.plan(Some("a"), at(fresh)), KeyPlan::Fetch, "{max_age:?}");
         }
+    }
+
+    #[test]
+    fn keys_are_fetched_again_before_their_end() {
+        let (mut cache, refresh) = (stored(None), KeyPlan::Refresh(Arc::new(keys("a"))));
+        assert_eq!(cache.plan(Some("a"), at(449)), known_keys("a"));
+        assert_eq!(cache.plan(Some("a"), at(450)), refresh);
+        assert_eq!(cache.plan(Some("a"), at(451)), known_keys("a"), "one fetch at a time");
+        assert_eq!(cache.plan(Some("a"), at(449 + FETCH_SECONDS)), known_keys("a"));
+        cache.store(keys("b"), None, at(490));
+        assert_eq!(cache.plan(Some("b"), at(601)), known_keys("b"));
     }
 
     #[test]
@@ -179,8 +216,11 @@ mod tests {
         let mut fetches = 0;
         for second in 600..MAX_STALE_SECONDS {
             let plan = cache.plan(Some("a"), at(second));
-            if plan == KeyPlan::Fetch {
+            let is_first = second == 600;
+            let fetch = if is_first { KeyPlan::Fetch } else { KeyPlan::Refresh(Arc::new(keys("a"))) };
+            if plan == fetch {
                 fetches += 1;
+                assert_eq!(cache.plan(Some("a"), at(second)) == KeyPlan::Wait, is_first, "{second}");
                 cache.fail();
                 assert_eq!(cache.plan(Some("a"), at(second)), known_keys("a"), "{second}");
             } else {
