@@ -9,7 +9,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::Permission;
 use crate::decision::Resource;
 use crate::fields::StringEnum;
-use crate::id::{AuditId, Id, KeyKind, RequestKind};
+use crate::id::{AuditId, Id, IdentityProviderId, KeyKind, RequestKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::people::Connector;
@@ -113,6 +113,18 @@ pub struct Origin {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "KeyUsed")]
     pub api_key: Option<KeyUsed>,
+    /// Way of a request without an API key. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Via")]
+    pub via: Option<Via>,
+}
+
+/// The identity provider whose bearer token sent a request. The actor of such an entry is the person of the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub struct Via {
+    /// Id of the identity provider, with the prefix `idp_`.
+    pub identity_provider_id: IdentityProviderId,
 }
 
 /// An entry of the audit log. Written with the change and never altered.
@@ -168,7 +180,8 @@ impl AuditEntry {
     pub fn act_as(&mut self, connector: &Connector) {
         let (id, name) = (Some(connector.id.to_string()), connector.hris_source.clone());
         let key = std::mem::replace(&mut self.actor, Actor { kind: ActorKind::Connector, id, name });
-        self.context.api_key = key.id.map(|id| KeyUsed { id, name: key.name });
+        let key_id = key.id.filter(|_| key.kind == ActorKind::ApiKey);
+        self.context.api_key = key_id.map(|id| KeyUsed { id, name: key.name });
     }
 
     /// Returns the scope that shows the values of the entry: the one that GET of its target requires.

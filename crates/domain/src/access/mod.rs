@@ -21,7 +21,7 @@ use strum::{IntoStaticStr, VariantArray};
 use ulid::Ulid;
 
 use crate::fields::StringEnum;
-use crate::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
+use crate::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, OrganizationId};
 use crate::schema::{array, inline_schema, open};
 use crate::time::Timestamp;
 
@@ -238,6 +238,9 @@ pub struct Caller {
     pub person: Option<BoundPerson>,
     /// The connector of an identity provider's key. Such a key serves SCIM requests only.
     pub connector: Option<ConnectorId>,
+    /// The identity provider of a bearer token, by which the request was sent instead of a key (decision B11). `key` is
+    /// then an id of the account at the provider.
+    pub identity_provider: Option<IdentityProviderId>,
     /// Expiry time of the key, or `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
     /// Networks from which the key can be used. The networks of each key that this key creates lie inside them.
@@ -341,6 +344,7 @@ pub(crate) mod tests {
             level,
             person: None,
             connector: None,
+            identity_provider: None,
             expires_at: None,
             allowed_networks: AllowedNetworks::EVERYWHERE,
             quotas: Quotas::DEFAULT,

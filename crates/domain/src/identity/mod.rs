@@ -1,6 +1,7 @@
 //! Identity providers: the OpenID Connect providers of organizations, by which people sign in (decision B9).
 
 pub mod algorithm;
+pub mod bearer;
 pub mod claims;
 pub mod discovery;
 pub mod evidence;

@@ -131,7 +131,7 @@ fn row_data(_: &mut SchemaGenerator) -> Schema {
 /// Actions of the audit log that the person does not learn of (decision H3).
 const HIDDEN_ACTIONS: [&str; 2] = ["employee.hold", "employee.release_hold"];
 static NO_CHANGES: Changes = Changes::new();
-static NO_ORIGIN: Origin = Origin { ip: None, user_agent: None, api_key: None };
+static NO_ORIGIN: Origin = Origin { ip: None, user_agent: None, api_key: None, via: None };
 
 /// An entry of the audit log in the file of a person. What it tells about other people is left out (decision H2).
 #[derive(Debug, Clone, PartialEq, Serialize)]

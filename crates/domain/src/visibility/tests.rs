@@ -32,6 +32,7 @@ fn caller(bound_to: Option<(EmployeeId, bool)>) -> Caller {
         person: bound_to.map(|(id, is_org_admin)| BoundPerson { id, is_org_admin }),
         expires_at: None,
         connector: None,
+        identity_provider: None,
         quotas: Quotas::DEFAULT,
         allowed_networks: AllowedNetworks::EVERYWHERE,
     }

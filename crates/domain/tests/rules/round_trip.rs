@@ -231,6 +231,7 @@ fn organization_key() -> Caller {
         person: None,
         expires_at: None,
         connector: None,
+        identity_provider: None,
         quotas: Quotas::DEFAULT,
         allowed_networks: AllowedNetworks::EVERYWHERE,
     }

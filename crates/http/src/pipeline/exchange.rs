@@ -50,6 +50,6 @@ impl Exchange<'_> {
         let agent = self.request.headers().get(actix_web::http::header::USER_AGENT);
         let agent =
             agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).chars().take(USER_AGENT_CHARS).collect());
-        Origin { ip: Some(self.client.address.to_string()), user_agent: agent, api_key: None }
+        Origin { ip: Some(self.client.address.to_string()), user_agent: agent, ..Origin::default() }
     }
 }

@@ -170,6 +170,7 @@ mod tests {
             person: None,
             expires_at: None,
             connector: None,
+            identity_provider: None,
             quotas: Quotas::DEFAULT,
             allowed_networks: AllowedNetworks::EVERYWHERE,
         }

@@ -151,6 +151,7 @@ pub(crate) fn call_of(tenant: Tenant) -> RequestContext {
         person: None,
         expires_at: None,
         connector: None,
+        identity_provider: None,
         quotas: Quotas::DEFAULT,
         allowed_networks: AllowedNetworks::EVERYWHERE,
     })

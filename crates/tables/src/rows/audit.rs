@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use candor_domain::audit::{Actor, AuditEntry, Filter, KeyUsed, Origin, Target};
+use candor_domain::audit::{Actor, AuditEntry, Filter, KeyUsed, Origin, Target, Via};
 use candor_domain::id::AuditKind;
 use candor_domain::page::{PageRequest, Sort};
 
@@ -34,12 +34,14 @@ stored! {
         user_agent: Option<TextColumn> = entry.context.user_agent,
         api_key_id: Option<TextColumn> = entry.context.api_key.as_ref().map(|key| key.id.clone()),
         api_key_name: Option<TextColumn> = entry.context.api_key.as_ref().map(|key| key.name.clone()),
+        identity_provider_id: Option<IdColumn> = entry.context.via.map(|via| via.identity_provider_id),
     }
     let api_key = key_used(api_key_id, api_key_name)?;
+    let via = identity_provider_id.map(|identity_provider_id| Via { identity_provider_id });
     fields {
         actor: Actor { kind: actor_type, id: actor_id, name: actor_name },
         target: Target { kind: target_type, id: target_id },
-        context: Origin { ip, user_agent, api_key },
+        context: Origin { ip, user_agent, api_key, via },
     }
     table Table {
         versioned: false,

@@ -47,6 +47,7 @@ impl KeyRecord {
             level: key.access_level,
             person,
             connector: key.connector_id,
+            identity_provider: None,
             expires_at: key.expires_at,
             allowed_networks: key.allowed_networks.clone(),
             quotas: Quotas {
@@ -178,6 +179,7 @@ mod tests {
             level: AccessLevel::Standard,
             person: Some(BoundPerson { id: PERSON, is_org_admin: true }),
             connector: None,
+            identity_provider: None,
             expires_at: key.expires_at,
             allowed_networks: key.allowed_networks,
             quotas: Quotas { read: 1200, ..Quotas::DEFAULT },

@@ -1,0 +1,158 @@
+//! Callers of bearer tokens: the provider, the link and the person that a token stands for (decision B11).
+
+use super::claims::{BearerClaims, TOLERANCE_SECONDS, TokenRules, effective_permissions, find_provider};
+use super::flaw::TokenFlaw;
+use super::link_decision::LinkRefusal;
+use super::token::{SignedToken, VerifiedToken};
+use super::{IdentityLink, IdentityProvider, Status};
+use crate::access::{AccessLevel, AllowedNetworks, BoundPerson, Caller, Quotas, Tenant};
+use crate::fields::StringEnum;
+use crate::id::KeyId;
+use crate::people::{self, Employee, Role};
+use crate::time::Timestamp;
+
+/// Maximum number of audiences of a token, each of which is looked up.
+pub const MAX_TOKEN_AUDIENCES: usize = 10;
+
+/// The cause for which a bearer token authenticates nobody. Clients see one text for all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BearerRefusal {
+    /// The token itself is refused.
+    #[error(transparent)]
+    Flaw(#[from] TokenFlaw),
+    /// The account signs in as no person.
+    #[error(transparent)]
+    Link(#[from] LinkRefusal),
+    /// No provider has proven the issuer with an audience of the token.
+    #[error("no identity provider has proven an audience of the token for its issuer")]
+    UnknownProvider,
+    /// The provider is pending or disabled.
+    #[error("the identity provider is not active")]
+    InactiveProvider,
+    /// There are no keys of the provider, because they cannot be fetched.
+    #[error("the keys of the identity provider cannot be fetched")]
+    NoKeys,
+    /// The token was issued before a logout, or before the link was removed.
+    #[error("the token was issued before a logout or the removal of the link")]
+    Ended,
+}
+
+impl BearerRefusal {
+    /// All causes, for metrics.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let own = [Self::UnknownProvider, Self::InactiveProvider, Self::NoKeys, Self::Ended];
+        let flaws = TokenFlaw::ALL.iter().copied().map(Self::Flaw);
+        own.into_iter().chain(flaws).chain(LinkRefusal::ALL.iter().copied().map(Self::Link))
+    }
+
+    /// Returns the name of the cause in metrics and in the log.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Flaw(flaw) => flaw.word(),
+            Self::Link(refusal) => refusal.word(),
+            Self::UnknownProvider => "unknown_provider",
+            Self::InactiveProvider => "inactive_provider",
+            Self::NoKeys => "no_keys",
+            Self::Ended => "ended",
+        }
+    }
+}
+
+/// The account of an accepted token: its link and its person, as they are stored.
+#[derive(Debug, Clone, Copy)]
+pub struct BearerAccount<'a> {
+    /// Data set of the provider.
+    pub tenant: Tenant,
+    /// Provider of the token.
+    pub provider: &'a IdentityProvider,
+    /// Link of the account, also a removed one.
+    pub link: Option<&'a IdentityLink>,
+    /// Person of the link.
+    pub person: Option<&'a Employee>,
+}
+
+/// Returns the provider of a token among those that hold proofs of its audiences.
+///
+/// # Errors
+/// Returns the cause for which it is none of them.
+pub fn choose_provider<'p, P: Copy>(
+    token: &SignedToken<'_>,
+    providers: &'p [(P, &'p IdentityProvider)],
+) -> Result<P, BearerRefusal> {
+    let rules: Vec<_> = providers.iter().map(|(key, provider)| (*key, provider.bearer_rules())).collect();
+    let key = find_provider(token, rules.iter().map(|(key, rules)| (*key, rules)))?;
+    Ok(key)
+}
+
+impl IdentityProvider {
+    /// Returns the settings that bearer tokens must match: those of all tokens, with the proven audiences alone.
+    #[must_use]
+    pub fn bearer_rules(&self) -> TokenRules {
+        let mut rules = self.token_rules();
+        rules.audiences.retain(|audience| self.proven_audiences.contains(audience));
+        rules
+    }
+
+    /// Requires a provider whose tokens are accepted.
+    ///
+    /// # Errors
+    /// Returns [`BearerRefusal::InactiveProvider`].
+    pub fn require_active(&self) -> Result<(), BearerRefusal> {
+        if self.status == Status::Active { Ok(()) } else { Err(BearerRefusal::InactiveProvider) }
+    }
+
+    /// Judges a bearer token of the provider.
+    ///
+    /// # Errors
+    /// Returns the cause for which the token is refused.
+    pub fn judge_bearer(&self, token: &VerifiedToken, now: Timestamp) -> Result<BearerClaims, BearerRefusal> {
+        self.require_active()?;
+        Ok(token.to_bearer(&self.bearer_rules(), now)?)
+    }
+}
+
+impl IdentityLink {
+    /// Returns the id under which the requests of the account are counted and logged. No stored key has it.
+    #[must_use]
+    pub const fn caller_key(&self) -> KeyId {
+        KeyId::from_bytes(self.id.to_bytes())
+    }
+}
+
+impl BearerAccount<'_> {
+    /// Returns the caller of a token of the account, or `None` if the account has no link and may get one.
+    ///
+    /// # Errors
+    /// Returns the cause for which the account is refused.
+    pub fn authenticate(&self, claims: &BearerClaims) -> Result<Option<Caller>, BearerRefusal> {
+        if self.link.and_then(|link| link.tokens_after).is_some_and(|end| claims.issued_at <= end) {
+            return Err(BearerRefusal::Ended);
+        }
+        let Some(link) = self.link.filter(|link| link.removed_at.is_none()) else { return Ok(None) };
+        let person = self.person.ok_or(LinkRefusal::NoPerson)?;
+        if person.status == people::Status::Deactivated {
+            return Err(LinkRefusal::Deactivated.into());
+        }
+        if link.needs_confirmation(person.returned_at) {
+            return Err(LinkRefusal::NeedsAdmin.into());
+        }
+        let provider = self.provider;
+        Ok(Some(Caller {
+            tenant: self.tenant,
+            key: link.caller_key(),
+            name: format!("{} {}", person.first_name, person.last_name),
+            scopes: effective_permissions(provider.scopes, claims.named_permissions, provider.scopes_from_token),
+            level: AccessLevel::Standard,
+            person: Some(BoundPerson { id: person.id, is_org_admin: person.role == Role::OrgAdmin }),
+            connector: None,
+            identity_provider: Some(provider.id),
+            expires_at: Some(claims.expires_at.plus_seconds(TOLERANCE_SECONDS)),
+            allowed_networks: AllowedNetworks::EVERYWHERE,
+            quotas: Quotas::DEFAULT,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+use super::super::claims::TokenSubject;
+use super::super::tests::{AT, LATER, provider};
+use super::*;
+use crate::access::{Permission, Permissions};
+use crate::id::OrganizationId;
+use crate::people::tests::employee;
+use ulid::Ulid;
+
+const TENANT: Tenant = Tenant::live(OrganizationId::from_ulid(Ulid(1)));
+
+fn claims(issued_at: Timestamp) -> BearerClaims {
+    BearerClaims {
+        subject: TokenSubject { subject: "00u1".to_owned(), external_id: None, verified_email: None },
+        audiences: vec!["api://candor".to_owned()],
+        named_permissions: Permissions::NONE,
+        issued_at,
+        expires_at: issued_at.plus_seconds(600),
+    }
+}
+
+fn link(person: &Employee) -> IdentityLink {
+    let provider = provider(r#""link_by": "scim_external_id""#);
+    IdentityLink {
+        id: IdentityLink::id_of(provider.id, "00u1"),
+        identity_provider_id: provider.id,
+        employee_id: person.id,
+        subject: "00u1".to_owned(),
+        created_at: AT,
+        confirmed_at: None,
+        updated_at: AT,
+        tokens_after: None,
+        removed_at: None,
+    }
+}
+
+/// Returns the caller of a token that was issued at `LATER`.
+fn judge(link: Option<&IdentityLink>, person: Option<&Employee>) -> Result<Option<Caller>, BearerRefusal> {
+    let provider = provider(r#""link_by": "scim_external_id", "scopes": ["observations:read"]"#);
+    BearerAccount { tenant: TENANT, provider: &provider, link, person }.authenticate(&claims(LATER))
+}
+
+#[test]
+fn account_is_accepted_while_its_link_and_person_are() {
+    let person = employee(1);
+    let link = link(&person);
+    let deactivated_person = Employee { status: people::Status::Deactivated, ..person.clone() };
+    let returned_person = Employee { returned_at: Some(LATER), ..person.clone() };
+    let with_end = |end| IdentityLink { tokens_after: Some(end), ..link.clone() };
+    let before = Timestamp::from_millis(LATER.millis() - 1);
+    let confirmed_link = IdentityLink { confirmed_at: Some(LATER), ..link.clone() };
+    let removed_link = IdentityLink { removed_at: Some(before), ..with_end(before) };
+    let removed_later = IdentityLink { removed_at: Some(LATER), ..with_end(LATER) };
+    let table = [
+        ("linked", Some(&link), Some(&person), Ok(true)),
+        ("without link", None, None, Ok(false)),
+        ("without person", Some(&link), None, Err(LinkRefusal::NoPerson.into())),
+        ("deactivated", Some(&link), Some(&deactivated_person), Err(LinkRefusal::Deactivated.into())),
+        ("returned", Some(&link), Some(&returned_person), Err(LinkRefusal::NeedsAdmin.into())),
+        ("confirmed", Some(&confirmed_link), Some(&returned_person), Ok(true)),
+        ("logged out before", Some(&with_end(before)), Some(&person), Ok(true)),
+        ("logged out at its issue", Some(&with_end(LATER)), Some(&person), Err(BearerRefusal::Ended)),
+        ("unlinked before", Some(&removed_link), None, Ok(false)),
+        ("unlinked at its issue", Some(&removed_later), None, Err(BearerRefusal::Ended)),
+    ];
+    for (what, link, person, wanted) in table {
+        assert_eq!(judge(link, person).map(|caller| caller.is_some()), wanted, "{what}");
+    }
+}
+
+#[test]
+fn caller_acts_as_the_person_with_the_scopes_of_the_provider() {
+    let person = Employee { role: Role::OrgAdmin, ..employee(1) };
+    let link = link(&person);
+    let caller = judge(Some(&link), Some(&person)).unwrap().unwrap();
+    let scopes = Permissions::NONE.with(Permission::ObservationsRead);
+    assert_eq!((caller.scopes, caller.level, caller.key), (scopes, AccessLevel::Standard, link.caller_key()));
+    assert_eq!(caller.person, Some(BoundPerson { id: person.id, is_org_admin: true }));
+    assert_eq!(caller.identity_provider, Some(link.identity_provider_id));
+    assert_eq!(caller.expires_at, Some(LATER.plus_seconds(660)));
+}
+
+#[test]
+fn only_proven_audiences_of_an_active_provider_count() {
+    let mut provider = provider(r#""link_by": "scim_external_id", "audiences": ["a", "b"]"#);
+    assert_eq!(provider.require_active(), Err(BearerRefusal::InactiveProvider));
+    provider.proven_audiences = vec!["b".to_owned(), "0oa1".to_owned()];
+    provider.status = Status::Active;
+    assert_eq!((provider.require_active(), provider.bearer_rules().audiences), (Ok(()), vec!["b".to_owned()]));
+}
+
+#[test]
+fn each_cause_has_a_name_of_its_own() {
+    let mut words: Vec<_> = BearerRefusal::all().map(BearerRefusal::word).collect();
+    let count = words.len();
+    words.sort_unstable();
+    words.dedup();
+    assert_eq!(words.len(), count);
+}
