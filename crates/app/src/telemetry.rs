@@ -178,6 +178,16 @@ const METRICS: [(MetricType, &str, &str); 53] = [
     (MetricType::Counter, "candor_scim_issues_total", "New issues of identity providers, by kind."),
     (
         MetricType::Counter,
+        "candor_identity_token_refusals_total",
+        "Bearer tokens of identity providers that were refused, by cause.",
+    ),
+    (
+        MetricType::Counter,
+        "candor_identity_key_fetches_total",
+        "Fetches of the keys of identity providers, by outcome.",
+    ),
+    (
+        MetricType::Counter,
         "candor_webhook_leases_lost_total",
         "Webhook delivery attempts whose result came too late to be recorded.",
     ),

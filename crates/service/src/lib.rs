@@ -16,5 +16,5 @@ pub mod usecases;
 
 pub use context::error::Error;
 pub use context::reply::{Outcome, Reply};
-pub use context::request::{Admission, Idempotency, Precondition, RequestContext};
+pub use context::request::{Admission, Credential, Idempotency, Precondition, RequestContext};
 pub use context::services::{ServiceSettings, Services};

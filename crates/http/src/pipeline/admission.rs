@@ -7,10 +7,11 @@ use actix_web::HttpRequest;
 use actix_web::http::header::AUTHORIZATION;
 use candor_domain::access::{Access, Caller, QuotaClass, api_key};
 use candor_domain::fields::StringEnum;
-use candor_service::Admission;
+use candor_service::usecases::bearer;
+use candor_service::{Admission, Credential};
 
 use crate::connection::address;
-use crate::contract::route::Route;
+use crate::contract::route::{BASE, Route};
 use crate::meters::{self, WITHOUT_KEY};
 use crate::pipeline::api::Api;
 use crate::pipeline::exchange::Exchange;
@@ -20,7 +21,13 @@ impl Api {
     /// Returns the caller of the API key, or `None` if the key is missing or invalid, or the network of the client is
     /// not allowed for the key.
     pub(crate) async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
-        let Some(key) = bearer(exchange.request) else { return Ok(None) };
+        let Some(key) = bearer_text(exchange.request) else { return Ok(None) };
+        // Keys of connectors alone serve below /scim/v2.
+        if is_token(key) && exchange.request.path().starts_with(BASE) {
+            let origin = (exchange.id, exchange.origin());
+            let caller = bearer::authenticate(&self.services, key, origin).await?;
+            return Ok(exchange.set_bearer(caller));
+        }
         let caller = self.services.auth.authenticate_client(key, exchange.client.legible_address()).await;
         tracing::trace!(request_id = %exchange.id, known = matches!(caller, Ok(Some(_))), "key looked up");
         exchange.caller = caller.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
@@ -61,7 +68,11 @@ impl Api {
         if exchange.is_read() || !access.needs_fresh_caller(&caller) {
             return Ok(caller);
         }
-        let key = bearer(exchange.request).unwrap_or_default();
+        let key = bearer_text(exchange.request).unwrap_or_default();
+        if is_token(key) {
+            let caller = bearer::authenticate_anew(&self.services, key).await?;
+            return exchange.set_bearer(caller).ok_or_else(ErrorResponse::no_good_key);
+        }
         let caller = self.services.auth.authenticate_anew(key, exchange.client.legible_address()).await;
         exchange.caller = caller.map_err(|error| ErrorResponse::from(candor_service::Error::from(error)))?;
         exchange.caller.clone().ok_or_else(ErrorResponse::no_good_key)
@@ -106,7 +117,7 @@ impl Api {
     }
 }
 
-/// Returns the key of a request whose caller was looked up at this steady time or later. `access` is the access that
+/// Returns the key or token of a request whose caller was looked up at this steady time or later. `access` is the access that
 /// the operation needs.
 pub(crate) fn admission(
     exchange: &Exchange<'_>,
@@ -115,12 +126,21 @@ pub(crate) fn admission(
     caller: &Caller,
 ) -> Option<Admission> {
     let gives_access = !exchange.is_read() && access.needs_fresh_caller(caller);
-    bearer(exchange.request).and_then(api_key::read).map(|key| Admission { key, at: begun, gives_access })
+    let credential = match &exchange.token {
+        Some(token) => Some(Credential::Token(Arc::clone(token))),
+        None => bearer_text(exchange.request).and_then(api_key::read).map(Credential::Key),
+    };
+    credential.map(|credential| Admission { credential, at: begun, gives_access })
+}
+
+/// Returns `true` if the text may be a token of an identity provider. No API key has a dot.
+fn is_token(text: &str) -> bool {
+    text.contains('.')
 }
 
 /// Returns the key in `Authorization: Bearer <key>`. The scheme is case-insensitive (RFC 9110 §11.1);
 /// surrounding text is not allowed.
-fn bearer(request: &HttpRequest) -> Option<&str> {
+fn bearer_text(request: &HttpRequest) -> Option<&str> {
     let mut lines = request.headers().get_all(AUTHORIZATION);
     let (Some(line), None) = (lines.next(), lines.next()) else { return None };
     let (scheme, key) = line.to_str().ok()?.split_once(' ')?;

@@ -57,6 +57,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         is_dry_run: false,
         rate_limit: None,
         caller: None,
+        token: None,
         span: Span::none(),
     };
     let record = Record::begin(exchange.id);

@@ -8,6 +8,8 @@ use candor_domain::audit::Origin;
 use candor_domain::id::RequestId;
 use candor_domain::time::Timestamp;
 use candor_domain::window::RateLimitStatus;
+use candor_service::context::tokens::BearerToken;
+use candor_service::usecases::bearer::BearerCaller;
 
 use crate::connection::address::Client;
 use crate::contract::route::Route;
@@ -29,11 +31,19 @@ pub(crate) struct Exchange<'a> {
     pub(crate) is_dry_run: bool,
     pub(crate) rate_limit: Option<RateLimitStatus>,
     pub(crate) caller: Option<Arc<Caller>>,
+    /// Token of an identity provider that authenticated the caller.
+    pub(crate) token: Option<Arc<BearerToken>>,
     /// Tracing span; disabled until a route is found.
     pub(crate) span: tracing::Span,
 }
 
 impl Exchange<'_> {
+    /// Sets the caller of a bearer token, and returns it.
+    pub(crate) fn set_bearer(&mut self, authenticated: Option<BearerCaller>) -> Option<Arc<Caller>> {
+        (self.caller, self.token) = authenticated.unzip();
+        self.caller.clone()
+    }
+
     /// Returns whether the request only reads and counts against the read quota.
     pub(crate) fn is_read(&self) -> bool {
         let method = self.request.method();

@@ -18,32 +18,57 @@ use crate::stores::every_store;
 use crate::support::{START, TestApi};
 
 const PATH: &str = "/v1/identity-providers";
-const ISSUER: &str = "https://acme.okta.example";
+pub(crate) const ISSUER: &str = "https://acme.okta.example";
 
 /// Providers and name servers of the tests: documents by address, and TXT records by domain.
 #[derive(Debug, Default)]
 pub(crate) struct Providers {
     documents: Mutex<BTreeMap<String, String>>,
     records: Mutex<BTreeMap<String, Vec<String>>>,
+    /// Addresses of the fetched documents.
+    fetches: Mutex<Vec<String>>,
 }
 
 impl Providers {
     /// Serves the discovery document and the key set of the test's provider.
-    fn serve(&self) {
+    pub(crate) fn serve(&self) {
         let discovery = json!({
             "issuer": ISSUER, "authorization_endpoint": format!("{ISSUER}/authorize"),
             "token_endpoint": format!("{ISSUER}/token"), "jwks_uri": format!("{ISSUER}/keys"),
             "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
             "id_token_signing_alg_values_supported": ["EdDSA", "RS256"], "subject_types_supported": ["public"],
         });
-        let key = URL_SAFE_NO_PAD.encode(signing_key().public_key());
-        let keys = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "1", "x": key}]});
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         documents.insert(format!("{ISSUER}/.well-known/openid-configuration"), discovery.to_string());
-        documents.insert(format!("{ISSUER}/keys"), keys.to_string());
+        drop(documents);
+        self.serve_keys(&[("1", signing_key())]);
     }
 
-    fn publish(&self, domain: &str, record: &str) {
+    /// Serves a key set with these keys.
+    pub(crate) fn serve_keys(&self, keys: &[(&str, Ed25519KeyPair)]) {
+        let keys: Vec<_> = keys
+            .iter()
+            .map(|(id, key)| {
+                let bytes = URL_SAFE_NO_PAD.encode(key.public_key());
+                json!({"kty": "OKP", "crv": "Ed25519", "kid": id, "x": bytes})
+            })
+            .collect();
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        documents.insert(format!("{ISSUER}/keys"), json!({"keys": keys}).to_string());
+    }
+
+    /// Answers 404 for all documents.
+    pub(crate) fn stop(&self) {
+        self.documents.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Returns the number of fetches of the key set since the last call.
+    pub(crate) fn take_key_fetches(&self) -> usize {
+        let fetches = std::mem::take(&mut *self.fetches.lock().unwrap_or_else(PoisonError::into_inner));
+        fetches.iter().filter(|address| address.ends_with("/openid-configuration")).count()
+    }
+
+    pub(crate) fn publish(&self, domain: &str, record: &str) {
         let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         records.insert(domain.to_owned(), vec!["v=spf1 -all".to_owned(), record.to_owned()]);
     }
@@ -56,6 +81,7 @@ impl IdentityTransport for Providers {
     }
 
     async fn fetch_document(&self, _: OrganizationId, address: &str) -> Result<ProviderDocument, FetchFailure> {
+        self.fetches.lock().unwrap_or_else(PoisonError::into_inner).push(address.to_owned());
         let documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         let document = documents.get(address).ok_or(FetchFailure::Status(404))?;
         Ok(ProviderDocument { body: document.clone().into(), max_age: None })
@@ -71,18 +97,22 @@ impl IdentityTransport for Providers {
     }
 }
 
-fn signing_key() -> Ed25519KeyPair {
+pub(crate) fn signing_key() -> Ed25519KeyPair {
     Ed25519KeyPair::from_seed_unchecked(&[7; 32]).unwrap()
+}
+
+/// Returns a token with this header and these claims, signed by a key.
+pub(crate) fn sign(header: &str, claims: &str, key: &Ed25519KeyPair) -> String {
+    let message = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part)).join(".");
+    let signature = URL_SAFE_NO_PAD.encode(key.sign(message.as_bytes()));
+    format!("{message}.{signature}")
 }
 
 /// Returns a signed token of the test's provider for an audience.
 fn token(audience: &str) -> String {
     let now = START.millis() / 1_000;
     let claims = json!({"iss": ISSUER, "sub": "00u1", "aud": audience, "iat": now, "exp": now + 600});
-    let parts = [json!({"alg": "EdDSA", "kid": "1"}), claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
-    let message = parts.join(".");
-    let signature = URL_SAFE_NO_PAD.encode(signing_key().sign(message.as_bytes()));
-    format!("{message}.{signature}")
+    sign(&json!({"alg": "EdDSA", "kid": "1"}).to_string(), &claims.to_string(), &signing_key())
 }
 
 async fn create(world: &TestApi, key: &str, secret: Option<&str>) -> (String, Value) {
@@ -154,16 +184,33 @@ async fn id_token_proves_no_client_with_a_secret() {
 }
 
 #[tokio::test]
+async fn token_without_a_proven_domain_proves_nothing() {
+    let world = TestApi::new().await;
+    world.providers.serve();
+    let (path, _) = create(&world, &world.admin, None).await;
+    for audience in ["api://candor", "0oa1"] {
+        let answer = world.post(&format!("{path}/check"), json!({"token": token(audience)})).await.json();
+        let problem = "token: a token proves nothing before a domain of email_domains is proven";
+        assert_eq!(answer["proven"], json!([]), "{audience}");
+        assert!(answer["problems"].as_array().unwrap().contains(&json!(problem)), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn value_of_another_organization_is_409_at_the_check() {
     for shared in every_store().await {
         let world = &shared.world;
         world.providers.serve();
-        let (path, _) = create(world, &world.admin, None).await;
+        let (path, provider) = create(world, &world.admin, None).await;
+        world.providers.publish("acme.example", provider["domains"][0]["txt_record"].as_str().unwrap());
         let first_check = world.post(&format!("{path}/check"), json!({"token": token("api://candor")})).await;
         assert_eq!(first_check.status, 200, "{}", first_check.text());
         let foreign = operator::create_organization(&world.services, "Another").await.unwrap();
         let key = world.key_of(foreign, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
-        let (foreign_path, provider) = create(world, &key, None).await;
+        let (foreign_path, _) = create(world, &key, None).await;
+        let domain = json!({"email_domains": ["foreign.example"]});
+        let provider = world.bare("PATCH", &foreign_path).key(&key).json(&domain).send().await.json();
+        world.providers.publish("foreign.example", provider["domains"][0]["txt_record"].as_str().unwrap());
         let body = json!({"token": token("api://candor")});
         let refused_check =
             world.bare("POST", &format!("{foreign_path}/check")).key(&key).json(&body).send().await;
@@ -174,6 +221,11 @@ async fn value_of_another_organization_is_409_at_the_check() {
         assert_eq!(provider_after, provider);
         assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
         let first_check = world.bare("POST", &format!("{foreign_path}/check")).key(&key).json(&body).send().await;
-        assert_eq!(first_check.json()["proven"], json!(["api://candor"]), "{}", first_check.text());
+        assert_eq!(
+            first_check.json()["proven"],
+            json!(["foreign.example", "api://candor"]),
+            "{}",
+            first_check.text()
+        );
     }
 }

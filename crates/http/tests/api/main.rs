@@ -3,6 +3,7 @@
 
 mod assignments;
 mod authorization;
+mod bearer_tokens;
 mod bound;
 mod commit_bounds;
 mod conditional;

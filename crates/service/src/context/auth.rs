@@ -30,7 +30,8 @@ struct CachedKey {
     read_at: Timestamp,
 }
 
-fn is_fresh(read_at: Timestamp, now: Timestamp) -> bool {
+/// Returns `true` if a record that was read at `read_at` may be used at `now`.
+pub(super) fn is_fresh(read_at: Timestamp, now: Timestamp) -> bool {
     (0..FRESH_MILLIS).contains(&(now.millis() - read_at.millis()))
 }
 

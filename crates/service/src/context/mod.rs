@@ -35,6 +35,7 @@ pub(crate) mod search_cache;
 pub(crate) mod search_index;
 pub mod services;
 pub mod tenant_sizes;
+pub mod tokens;
 pub mod twins;
 pub mod vault;
 pub(crate) mod visible;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use candor_domain::access::api_key::KeyHash;
 use candor_domain::access::{AdminContext, Caller};
-use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin};
+use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin, Via};
 use candor_domain::id::{AuditId, RequestId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
 use candor_domain::people::Connector;
@@ -15,13 +15,14 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::Version;
 
 use crate::context::error::Error;
+use crate::context::tokens::BearerToken;
 
 /// A request without its body.
 #[derive(Debug, Clone)]
 pub struct RequestContext {
     /// API key of the request, with its permissions.
     pub caller: Arc<Caller>,
-    /// The key of the request, by which the caller is looked up again; `None` if no key authenticated the caller.
+    /// The key or token of the request, by which the caller is looked up again; `None` if none authenticated the caller.
     pub admission: Option<Admission>,
     /// Id of the request, for logs and the audit log.
     pub request: RequestId,
@@ -39,11 +40,20 @@ pub struct RequestContext {
     pub dry_run: bool,
 }
 
-/// The key by which a caller was authenticated, and when.
-#[derive(Debug, Clone, Copy)]
+/// The key or token by which a caller was authenticated.
+#[derive(Debug, Clone)]
+pub enum Credential {
+    /// An API key, by its hash.
+    Key(KeyHash),
+    /// A bearer token of an identity provider.
+    Token(Arc<BearerToken>),
+}
+
+/// The credential by which a caller was authenticated, and when.
+#[derive(Debug, Clone)]
 pub struct Admission {
-    /// Hash of the key.
-    pub key: KeyHash,
+    /// Key or token.
+    pub credential: Credential,
     /// Steady time before the look-up.
     pub at: Duration,
     /// `true` for a write that can give lasting access, see
@@ -129,7 +139,9 @@ impl RequestContext {
     /// Creates the audit entry of a decision that this request caused.
     #[must_use]
     pub fn audit(&self, id: AuditId, draft: AuditDraft, at: Timestamp) -> AuditEntry {
-        draft.into_entry(id, at, self.actor(), Some(self.request.to_string()), self.origin.clone())
+        let via = self.caller.identity_provider.map(|identity_provider_id| Via { identity_provider_id });
+        let origin = Origin { via, ..self.origin.clone() };
+        draft.into_entry(id, at, self.actor(), Some(self.request.to_string()), origin)
     }
 
     /// Creates the audit entry of a decision that a connector makes by this request. The entry names the API key
@@ -147,7 +159,13 @@ impl RequestContext {
         entry
     }
 
+    /// Returns the actor of the request: the key, or the person of a bearer token.
     fn actor(&self) -> Actor {
-        Actor { kind: ActorKind::ApiKey, id: Some(self.caller.key.to_string()), name: self.caller.name.clone() }
+        let caller = &self.caller;
+        let (kind, id) = match (caller.identity_provider, caller.bound_to()) {
+            (Some(_), Some(person)) => (ActorKind::Employee, person.to_string()),
+            (_, _) => (ActorKind::ApiKey, caller.key.to_string()),
+        };
+        Actor { kind, id: Some(id), name: caller.name.clone() }
     }
 }

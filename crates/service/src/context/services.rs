@@ -31,11 +31,12 @@ use crate::context::export_permits::ExportPermits;
 use crate::context::handover::Deliveries;
 use crate::context::keyed_locks::KeyedLocks;
 use crate::context::limits::Limits;
-use crate::context::request::RequestContext;
+use crate::context::request::{Credential, RequestContext};
 use crate::context::request_counts::RequestCounters;
 use crate::context::scim_log::ScimLog;
 use crate::context::search_index::SearchIndex;
 use crate::context::tenant_sizes::TenantSizes;
+use crate::context::tokens::Tokens;
 use crate::context::vault::Vault;
 
 /// Maximum attempts of a change whose commits lose against concurrent changes. Retries are safe, because
@@ -130,6 +131,8 @@ pub struct Services {
     pub identity_transport: Arc<dyn IdentityTransport>,
     /// Resolves API keys to callers; caches records for under a second.
     pub auth: Authenticator,
+    /// Caches of bearer tokens and of the keys of their providers.
+    pub tokens: Tokens,
     /// Counters of answered requests that are not in the store yet.
     pub request_counters: RequestCounters,
     /// SCIM requests that are not in the log of their connector yet.
@@ -186,6 +189,7 @@ impl Services {
             webhook_transport,
             identity_transport: Arc::new(NoProviders),
             auth,
+            tokens: Tokens::new(),
             request_counters: RequestCounters::default(),
             scim_log: ScimLog::default(),
             limits,
@@ -234,16 +238,17 @@ impl Services {
     /// # Errors
     /// [`PermissionDenied::RightsLost`]; errors of the store.
     pub async fn confirm_caller(&self, context: &RequestContext) -> Result<(), Error> {
-        let Some(admission) = context.admission else { return Ok(()) };
+        let Some(admission) = &context.admission else { return Ok(()) };
         let age = self.clock.steady().saturating_sub(admission.at);
         if age < if admission.gives_access { GRANT_CONFIRMED } else { CONFIRMED } {
             return Ok(());
         }
-        if self.auth.confirm(admission.key, &context.caller, admission.gives_access).await? {
-            Ok(())
-        } else {
-            Err(PermissionDenied::RightsLost.into())
-        }
+        let (caller, is_anew) = (&context.caller, admission.gives_access);
+        let has_kept_rights = match &admission.credential {
+            Credential::Key(hash) => self.auth.confirm(*hash, caller, is_anew).await?,
+            Credential::Token(token) => self.confirm_token(token, caller, is_anew).await?,
+        };
+        if has_kept_rights { Ok(()) } else { Err(PermissionDenied::RightsLost.into()) }
     }
 
     /// Creates an id for something created at `at`.

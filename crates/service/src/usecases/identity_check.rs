@@ -86,7 +86,9 @@ pub async fn check(
         change.writes.push(Write::put(&Row::at_version(state, provider.version)));
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(answer, None)))
     };
-    services.change(context, plan).await
+    let reply = services.change(context, plan).await?;
+    services.tokens.forget_rights();
+    Ok(reply)
 }
 
 /// Fetches the documents of a provider and the records of its unproven domains, and judges the token by them.

@@ -87,7 +87,9 @@ pub async fn put(
         };
         Ok(ChangePlan::Commit(Box::new(change), reply))
     };
-    services.change(context, plan).await
+    let reply = services.change(context, plan).await?;
+    services.tokens.forget_rights();
+    Ok(reply)
 }
 
 /// `DELETE /identity-providers/{id}/links/{employee_id}`: removes the link of a person.
@@ -109,7 +111,9 @@ pub async fn remove(
         let change = link_change(services, context, removed_link, Some(link.version), audit, at);
         Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
     };
-    services.change(context, plan).await
+    let reply = services.change(context, plan).await?;
+    services.tokens.forget_rights();
+    Ok(reply)
 }
 
 /// Returns the link of a person at a provider.

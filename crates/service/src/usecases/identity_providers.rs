@@ -91,7 +91,9 @@ pub async fn update(
         let proofs = proof_writes(&provider.value, Some(&decision.state), at);
         Ok((provider, Some(PendingChange::new(decision).with_writes(proofs))))
     };
-    services.update(context, decide).await
+    let reply = services.update(context, decide).await?;
+    services.tokens.forget_rights();
+    Ok(reply)
 }
 
 /// `DELETE /identity-providers/{id}`: removes an identity provider.
@@ -116,7 +118,9 @@ pub async fn remove(
         change.writes.extend(proof_writes(&provider.value, None, at));
         Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
     };
-    services.change(context, plan).await
+    let reply = services.change(context, plan).await?;
+    services.tokens.forget_rights();
+    Ok(reply)
 }
 
 fn seal(services: &Services, owner: Owner, secret: &Secret) -> Result<Vec<u8>, Error> {

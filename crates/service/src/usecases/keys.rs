@@ -3,7 +3,7 @@
 use candor_domain::access::api_key::{ApiKey, Draft, KeyReferences, KeyRoom, Patch, generate, parse_rotation};
 use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, QuotaClass, Tenant};
 use candor_domain::fields::as_word;
-use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId};
+use candor_domain::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, OrganizationId};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::people::{Connector, Employee};
@@ -224,9 +224,10 @@ pub struct QuotasByClass {
 /// The key of a request and its access.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Me<'a> {
-    /// Id of the API key of this request.
+    /// Id of the API key of this request. For a bearer token, the id under which requests of its account are logged: no
+    /// endpoint takes it.
     key_id: KeyId,
-    /// Display name of the key.
+    /// Display name of the key, or the name of the person of a bearer token.
     name: &'a str,
     /// Organization of the key.
     organization_id: OrganizationId,
@@ -246,6 +247,8 @@ pub struct Me<'a> {
     employee_id: Option<EmployeeId>,
     /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
     connector_id: Option<ConnectorId>,
+    /// Identity provider of the bearer token of this request. Null for an API key.
+    identity_provider_id: Option<IdentityProviderId>,
     /// Expiry time of the key. Null if it does not expire.
     expires_at: Option<Timestamp>,
     /// Networks from which the key can be used. Empty for no limit.
@@ -273,6 +276,7 @@ pub async fn me(services: &Services, context: &RequestContext) -> Result<Reply, 
         scopes: caller.scopes,
         employee_id: caller.person.map(|person| person.id),
         connector_id: caller.connector,
+        identity_provider_id: caller.identity_provider,
         expires_at: caller.expires_at,
         allowed_networks: &caller.allowed_networks,
         quotas: QuotasByClass {

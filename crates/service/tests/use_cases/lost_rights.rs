@@ -10,7 +10,7 @@ use candor_domain::secret::Secret;
 use candor_port_clock::Clock;
 use candor_service::usecases::employees::{self, csv};
 use candor_service::usecases::{catalog, keys, operator};
-use candor_service::{Admission, Error, Reply, RequestContext};
+use candor_service::{Admission, Credential, Error, Reply, RequestContext};
 
 use crate::support::{TestServices, body, json, kind, member, params};
 
@@ -71,7 +71,7 @@ impl Stage {
     async fn begun(&self, (_, secret): &(KeyId, Secret), admin_context: Option<AdminContext>) -> RequestContext {
         let caller = self.world.services.auth.authenticate(secret.reveal()).await.unwrap().unwrap();
         let (key, at) = (read(secret.reveal()).unwrap(), self.world.clock.steady());
-        let admission = Admission { key, at, gives_access: admin_context.is_some() };
+        let admission = Admission { credential: Credential::Key(key), at, gives_access: admin_context.is_some() };
         let request = self.world.call((*caller).clone());
         RequestContext { admission: Some(admission), admin_context, ..request }
     }

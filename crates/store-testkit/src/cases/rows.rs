@@ -1,7 +1,7 @@
 //! Encoding of rows: every value is read back unchanged, and a corrupt value is reported with its column.
 
 use candor_domain::access::api_key::ApiKey;
-use candor_domain::audit::{Actor, ActorKind, AuditEntry, Change, KeyUsed, Origin};
+use candor_domain::audit::{Actor, ActorKind, AuditEntry, Change, KeyUsed, Origin, Via};
 use candor_domain::catalog::{Attribute, Department};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{Id, Kind};
@@ -127,6 +127,7 @@ async fn settings_connectors_and_audit_entries_round_trip(world: CaseContext) {
             ip: Some("2001:db8::1".to_owned()),
             user_agent: Some(TEXTS[0].to_owned()),
             api_key: Some(KeyUsed { id: "key_1".to_owned(), name: TEXTS[1].to_owned() }),
+            via: Some(Via { identity_provider_id: make.id() }),
         },
         ..make.audit("organization.update", "org_1")
     };

@@ -1,0 +1,44 @@
+//! First links of accounts by their tokens.
+
+use serde_json::{Value, json};
+
+use super::{TokenStage, status_of, token};
+use crate::stores::every_store;
+
+#[tokio::test]
+async fn first_token_links_the_person_with_the_verified_address() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let stage = TokenStage::begin_unlinked(world, json!({"link_by": "verified_email"})).await;
+        let invite = json!({"email": "new@acme.example", "first_name": "Neo", "last_name": "New", "invite": true});
+        let pending = world.made("/v1/employees", invite).await;
+        let with = |email: &str, changes: Value| {
+            let mut claims = json!({"email": email, "email_verified": true, "sub": email});
+            for (name, value) in changes.as_object().unwrap() {
+                claims[name] = value.clone();
+            }
+            token(world, claims)
+        };
+        for (name, text) in [
+            ("unverified", with("token@acme.example", json!({"email_verified": false}))),
+            ("verified as a text", with("token@acme.example", json!({"email_verified": "true"}))),
+            ("without address", with("token@acme.example", json!({"email": null}))),
+            ("unproven domain", with("token@other.example", json!({}))),
+            ("nobody", with("nobody@acme.example", json!({}))),
+            ("pending invitation", with("new@acme.example", json!({}))),
+        ] {
+            assert_eq!(status_of(world, &text).await, 401, "{name} {}", shared.name);
+        }
+        let links = world.get(&format!("{}/links", stage.path())).await.json();
+        assert_eq!(links["data"], json!([]), "{pending}");
+        let text = with("Token@Acme.example", json!({}));
+        assert_eq!(status_of(world, &text).await, 200, "{}", shared.name);
+        let links = world.get(&format!("{}/links", stage.path())).await.json();
+        assert_eq!(links["data"][0]["employee_id"], stage.person);
+        let entries = world.get("/v1/audit-log?filter[action]=employee.link_identity").await.json();
+        assert_eq!(entries["data"][0]["actor"]["type"], "employee", "{entries}");
+        assert_eq!(entries["data"][0]["context"]["via"], json!({"identity_provider_id": stage.provider}));
+        let second = with("token@acme.example", json!({"sub": "second"}));
+        assert_eq!(status_of(world, &second).await, 401, "the person has another account");
+    }
+}

@@ -1,0 +1,138 @@
+//! Caches of bearer tokens: callers, refused tokens, and the providers of issuers.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use candor_domain::access::Caller;
+use candor_domain::access::api_key::KeyHash;
+use candor_domain::id::{IdentityProofId, IdentityProviderId};
+use candor_domain::identity::{IdentityProvider, ProofHolder};
+use candor_domain::time::Timestamp;
+
+use super::BearerToken;
+use super::keys::ProviderKeys;
+use crate::context::auth::is_fresh;
+
+/// Number of entries of a map above which it is emptied, so that a client that invents tokens causes no eviction scans.
+const MAX_ENTRIES: usize = 10_000;
+
+/// A value with the time at which it was read.
+#[derive(Debug, Clone)]
+pub(super) struct Expiring<T> {
+    pub(super) value: T,
+    pub(super) read_at: Timestamp,
+}
+
+/// A verified token with its caller.
+#[derive(Debug, Clone)]
+pub(super) struct CachedToken {
+    pub(super) token: Arc<BearerToken>,
+    /// The caller; `None` if the account had no link.
+    pub(super) caller: Option<Arc<Caller>>,
+    pub(super) read_at: Timestamp,
+}
+
+impl CachedToken {
+    /// Returns the caller if it is fresh and the token has not expired.
+    pub(super) fn caller_at(&self, now: Timestamp) -> Option<Arc<Caller>> {
+        let is_valid = |caller: &Arc<Caller>| caller.expires_at.is_none_or(|end| now < end);
+        self.caller.clone().filter(|caller| is_fresh(self.read_at, now) && is_valid(caller))
+    }
+}
+
+/// Caches of bearer tokens and of the keys of their providers.
+#[derive(Default)]
+pub struct Tokens {
+    verified: RwLock<HashMap<KeyHash, CachedToken>>,
+    refused: Mutex<HashMap<KeyHash, Timestamp>>,
+    holders: Mutex<HashMap<IdentityProofId, Expiring<Option<ProofHolder>>>>,
+    providers: Mutex<HashMap<IdentityProviderId, Expiring<Arc<IdentityProvider>>>>,
+    keys: Mutex<HashMap<IdentityProviderId, Arc<ProviderKeys>>>,
+}
+
+/// Adds an entry to a map, which is emptied before if it is full.
+fn insert<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) {
+    if map.len() >= MAX_ENTRIES {
+        map.clear();
+    }
+    map.insert(key, value);
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Tokens {
+    /// Creates empty caches, and the counters of refused tokens and of fetches.
+    #[must_use]
+    pub fn new() -> Self {
+        super::register_counters();
+        Self::default()
+    }
+
+    pub(super) fn recall(&self, hash: KeyHash) -> Option<CachedToken> {
+        self.verified.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned()
+    }
+
+    pub(super) fn remember(&self, token: CachedToken) {
+        let mut tokens = self.verified.write().unwrap_or_else(PoisonError::into_inner);
+        insert(&mut tokens, token.token.hash, token);
+    }
+
+    pub(super) fn forget(&self, hash: KeyHash) {
+        self.verified.write().unwrap_or_else(PoisonError::into_inner).remove(&hash);
+    }
+
+    /// Empties the caches of rights after this instance changed a provider or a link, so that the change applies here at
+    /// once. The keys of providers stay.
+    pub fn forget_rights(&self) {
+        for token in self.verified.write().unwrap_or_else(PoisonError::into_inner).values_mut() {
+            token.caller = None;
+        }
+        lock(&self.refused).clear();
+        lock(&self.holders).clear();
+        lock(&self.providers).clear();
+    }
+
+    pub(super) fn is_refused(&self, hash: KeyHash, now: Timestamp) -> bool {
+        lock(&self.refused).get(&hash).is_some_and(|at| is_fresh(*at, now))
+    }
+
+    pub(super) fn refuse(&self, hash: KeyHash, now: Timestamp) {
+        insert(&mut lock(&self.refused), hash, now);
+    }
+
+    /// Returns the cached holder of a proof, `Some(None)` if nobody holds it.
+    pub(super) fn holder_of(&self, id: IdentityProofId, now: Timestamp) -> Option<Option<ProofHolder>> {
+        let holders = lock(&self.holders);
+        holders.get(&id).filter(|holder| is_fresh(holder.read_at, now)).map(|holder| holder.value)
+    }
+
+    pub(super) fn remember_holder(&self, id: IdentityProofId, value: Option<ProofHolder>, read_at: Timestamp) {
+        insert(&mut lock(&self.holders), id, Expiring { value, read_at });
+    }
+
+    pub(super) fn provider_of(
+        &self,
+        id: IdentityProviderId,
+        now: Timestamp,
+    ) -> Option<Expiring<Arc<IdentityProvider>>> {
+        lock(&self.providers).get(&id).filter(|provider| is_fresh(provider.read_at, now)).cloned()
+    }
+
+    pub(super) fn remember_provider(
+        &self,
+        value: Arc<IdentityProvider>,
+        read_at: Timestamp,
+    ) -> Expiring<Arc<IdentityProvider>> {
+        let provider = Expiring { value, read_at };
+        insert(&mut lock(&self.providers), provider.value.id, provider.clone());
+        provider
+    }
+
+    /// Returns the keys of a provider, of which there is one set for each proven provider.
+    pub(super) fn keys_of(&self, provider: IdentityProviderId) -> Arc<ProviderKeys> {
+        Arc::clone(lock(&self.keys).entry(provider).or_default())
+    }
+}

@@ -1,0 +1,199 @@
+//! Authentication by bearer tokens of identity providers, which links an account without a link as a sign-in does
+//! (decision B11).
+
+use std::sync::Arc;
+
+use candor_domain::access::{Caller, Tenant};
+use candor_domain::audit::{self, Actor, ActorKind, Origin, Via};
+use candor_domain::id::{EmployeeId, RequestId};
+use candor_domain::identity::bearer::BearerRefusal;
+use candor_domain::identity::claims::TokenSubject;
+use candor_domain::identity::link_decision::{
+    CandidateKey, KnownPeople, LinkCandidate, LinkRefusal, LinkSettings, decide_sign_in,
+};
+use candor_domain::identity::{IdentityLink, IdentityProvider};
+use candor_domain::page::{PageRequest, Sortable};
+use candor_domain::params::Bounds;
+use candor_domain::people::connector::{self, ScimLink};
+use candor_domain::people::{Connector, Employee};
+use candor_domain::time::Timestamp;
+use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Versioned, Write};
+use candor_tables::rows;
+
+use crate::change::Attempt;
+use crate::context::error::Error;
+use crate::context::services::Services;
+use crate::context::tokens::{BearerToken, TokenResult};
+
+/// Action of the audit entries about changed addresses.
+const ADDRESS_CHANGE: &str = "employee.change_sign_in_address";
+
+/// The caller of a token, with the token by which it is looked up again.
+pub type BearerCaller = (Arc<Caller>, Arc<BearerToken>);
+
+/// Returns the caller of a bearer token. Links the account if it has no link and the rule of the provider finds its person.
+/// `None` if the token authenticates nobody; the cause is counted and logged.
+///
+/// # Errors
+/// Errors of the store; see [`Error`].
+pub async fn authenticate(
+    services: &Services,
+    text: &str,
+    (request, origin): (RequestId, Origin),
+) -> Result<Option<BearerCaller>, Error> {
+    let token = match services.authenticate_token(text, false).await? {
+        TokenResult::Known(caller, token) => return Ok(Some((caller, token))),
+        TokenResult::Refused => return Ok(None),
+        TokenResult::Unlinked(token) => token,
+    };
+    if let Err(refusal) = link(services, &token, (request, origin)).await? {
+        services.refuse_bearer(&token, refusal);
+        return Ok(None);
+    }
+    authenticate_anew(services, text).await
+}
+
+/// Returns the caller of a bearer token with the rights that the store has now. It links no account.
+///
+/// # Errors
+/// Errors of the store; see [`Error`].
+pub async fn authenticate_anew(services: &Services, text: &str) -> Result<Option<BearerCaller>, Error> {
+    Ok(match services.authenticate_token(text, true).await? {
+        TokenResult::Known(caller, token) => Some((caller, token)),
+        TokenResult::Unlinked(_) | TokenResult::Refused => None,
+    })
+}
+
+/// Links the account of a token to the person that the rule of its provider finds.
+async fn link(
+    services: &Services,
+    token: &BearerToken,
+    (request, origin): (RequestId, Origin),
+) -> Result<Result<(), BearerRefusal>, Error> {
+    let (tenant, provider_id) = token.owner();
+    let plan = async |at: Timestamp| {
+        let refused = |refusal: BearerRefusal| Ok::<_, Error>(Attempt::Done(Err(refusal)));
+        let Some(provider) = services.store.row::<IdentityProvider>(tenant, provider_id).await? else {
+            return refused(BearerRefusal::UnknownProvider);
+        };
+        let claims = match services.judge_claims(token, &provider.value) {
+            Ok(claims) => claims,
+            Err(refusal) => return refused(refusal),
+        };
+        let account = IdentityLink::id_of(provider_id, &claims.subject.subject);
+        let stored_link = services.store.row::<IdentityLink>(tenant, account).await?;
+        if stored_link.as_ref().is_some_and(|link| link.value.removed_at.is_none()) {
+            return Ok(Attempt::Done(Ok(())));
+        }
+        let person = match find_person(services, tenant, &provider.value, &claims.subject).await? {
+            Ok(person) => person,
+            Err(refusal) => return refused(refusal.into()),
+        };
+        let before = stored_link.as_ref().map(|link| &link.value);
+        let (link, draft) =
+            IdentityLink::link_account(provider_id, &claims.subject.subject, &person.value, before, at);
+        let actor = Actor {
+            kind: ActorKind::Employee,
+            id: Some(person.value.id.to_string()),
+            name: format!("{} {}", person.value.first_name, person.value.last_name),
+        };
+        let origin = Origin { via: Some(Via { identity_provider_id: provider_id }), ..origin.clone() };
+        let entry =
+            draft.into_entry(services.id(at), at.max(link.updated_at), actor, Some(request.to_string()), origin);
+        let seen = stored_link.as_ref().map(|link| link.version);
+        let change = ChangeSet {
+            writes: vec![Write::put(&Row { value: link, seen })],
+            requires: vec![
+                Require::has_version::<IdentityProvider>(provider_id, provider.version),
+                Require::has_version::<Employee>(person.value.id, person.version),
+            ],
+            ..ChangeSet::new(entry)
+        };
+        Ok(Attempt::Commit(tenant, Box::new(change), Ok(())))
+    };
+    services.retry(plan).await
+}
+
+/// Returns the person of an account without a link, by the rule of the provider. A token accepts no invitation: that is an
+/// act of the person.
+async fn find_person(
+    services: &Services,
+    tenant: Tenant,
+    provider: &IdentityProvider,
+    subject: &TokenSubject,
+) -> Result<Result<Versioned<Employee>, LinkRefusal>, Error> {
+    let domains = provider.domains.iter().filter(|entry| entry.is_proven).map(|entry| entry.domain.clone());
+    let proven_domains: Vec<_> = domains.collect();
+    let settings =
+        LinkSettings { rule: provider.link_by, proven_domains: &proven_domains, created_at: provider.created_at };
+    let key = match subject.candidate_key(settings) {
+        Ok(key) => key,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let mut people = vec![];
+    for id in find_candidates(services, tenant, key).await? {
+        people.extend(services.store.row::<Employee>(tenant, id).await?);
+    }
+    let mut candidates = vec![];
+    for person in &people {
+        candidates.push(describe(services, tenant, provider, &person.value).await?);
+    }
+    Ok(decide_sign_in(settings, KnownPeople::Unlinked(&candidates)).and_then(|decision| {
+        if decision.accepts_invitation {
+            return Err(LinkRefusal::PendingInvite);
+        }
+        people.into_iter().find(|person| person.value.id == decision.person).ok_or(LinkRefusal::NoPerson)
+    }))
+}
+
+/// Returns the ids of the people that have the claim of an account, one for each connector.
+async fn find_candidates(
+    services: &Services,
+    tenant: Tenant,
+    key: CandidateKey,
+) -> Result<Vec<EmployeeId>, Error> {
+    let id = match key {
+        CandidateKey::Address(address) => {
+            let id = services.store.id_by(tenant, rows::employees::BY_EMAIL, address).await?;
+            return Ok(id.into_iter().collect());
+        }
+        CandidateKey::ExternalId(id) => id,
+    };
+    let mut people = vec![];
+    let connectors = rows::connectors::list(Bounds::default(), Connector::DEFAULT, &PageRequest::ALL);
+    let connectors = services.store.entries(tenant, connectors).await?;
+    let is_scim = |connector: &&Versioned<Connector>| connector.value.kind == connector::Type::Scim;
+    for connector in connectors.iter().filter(is_scim) {
+        let key = ScimLink::external_key(connector.value.id, &id);
+        let link = services.store.row_by(tenant, rows::scim_users::BY_EXTERNAL_ID, key).await?;
+        people.extend(link.filter(|link| link.value.removed_at.is_none()).map(|link| link.value.id));
+    }
+    Ok(people)
+}
+
+async fn describe(
+    services: &Services,
+    tenant: Tenant,
+    provider: &IdentityProvider,
+    person: &Employee,
+) -> Result<LinkCandidate, Error> {
+    let key = IdentityLink::person_key(provider.id, person.id);
+    let own_link = services.store.row_by(tenant, rows::identity_links::BY_PERSON, key).await?;
+    let filter = audit::Filter {
+        target_id: Some(person.id.to_string()),
+        actions: vec![ADDRESS_CHANGE.to_owned()],
+        occurred_at: Bounds { gte: Some(provider.created_at), lte: None },
+        ..audit::Filter::default()
+    };
+    let page = PageRequest { limit: 1, after: None };
+    let changes = rows::audit::list(&filter, audit::AuditEntry::DEFAULT, &page);
+    let changes = services.store.entries(tenant, changes).await?;
+    Ok(LinkCandidate {
+        id: person.id,
+        status: person.status,
+        role: person.role,
+        has_other_account: own_link.is_some(),
+        address_changed_at: changes.first().map(|entry| entry.value.occurred_at),
+        has_returned: person.returned_at.is_some(),
+    })
+}
