@@ -1,7 +1,8 @@
 //! Idempotency keys: one effect per key, and an equal response for every retry (§8, decision B2).
 
-use ring::digest::{Context, SHA256};
+use ring::digest::{Context, SHA256, digest};
 
+use crate::id::IdentityProviderId;
 use crate::json::Value;
 use crate::problem::ValueError;
 use crate::time::Timestamp;
@@ -27,6 +28,14 @@ impl IdempotencyKey {
             return Err(ValueError::format(format!("1 to {MAX_KEY_CHARS} visible ASCII characters")));
         }
         Ok(Self(bare.to_owned()))
+    }
+
+    /// Returns the key that marks a logout token as used. It has a blank, so no client can send it.
+    #[must_use]
+    pub fn from_logout(provider: IdentityProviderId, token_id: &str) -> Self {
+        let hash = digest(&SHA256, token_id.as_bytes());
+        let digits: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        Self(format!("logout {provider} {digits}"))
     }
 
     /// Returns the key without quotes.

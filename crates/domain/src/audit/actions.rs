@@ -53,6 +53,7 @@ pub const ACTIONS: &[&str] = &[
     "employee.invite",
     "employee.link",
     "employee.link_identity",
+    "employee.log_out_identity",
     "employee.manage",
     "employee.reactivate",
     "employee.read_personal_data",

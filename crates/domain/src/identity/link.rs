@@ -183,25 +183,35 @@ impl IdentityLink {
                 audit.changes = confirmed_link.changes_from(Some(link));
                 Ok(Some((confirmed_link, audit)))
             }
-            None => {
-                let tokens_after = stored.of_account.and_then(|link| link.tokens_after);
-                let created_at = stored.of_account.map_or(at, |link| at.strictly_after(link.updated_at));
-                let link = Self {
-                    id: Self::id_of(provider.id, &draft.subject),
-                    identity_provider_id: provider.id,
-                    employee_id: person.id,
-                    subject: draft.subject.clone(),
-                    created_at,
-                    confirmed_at: None,
-                    updated_at: created_at,
-                    tokens_after,
-                    removed_at: None,
-                };
-                let mut audit = AuditDraft::new(person, "employee.link_identity");
-                audit.changes = link.changes_from(None);
-                Ok(Some((link, audit)))
-            }
+            None => Ok(Some(Self::link_account(provider.id, &draft.subject, person, stored.of_account, at))),
         }
+    }
+
+    /// Links an account that has no link to a person. `before` is the removed link of the account: tokens that it refuses
+    /// stay refused.
+    #[must_use]
+    pub fn link_account(
+        provider: IdentityProviderId,
+        subject: &str,
+        person: &Employee,
+        before: Option<&Self>,
+        at: Timestamp,
+    ) -> (Self, AuditDraft) {
+        let created_at = before.map_or(at, |link| at.strictly_after(link.updated_at));
+        let link = Self {
+            id: Self::id_of(provider, subject),
+            identity_provider_id: provider,
+            employee_id: person.id,
+            subject: subject.to_owned(),
+            created_at,
+            confirmed_at: None,
+            updated_at: created_at,
+            tokens_after: before.and_then(|link| link.tokens_after),
+            removed_at: None,
+        };
+        let mut audit = AuditDraft::new(person, "employee.link_identity");
+        audit.changes = link.changes_from(None);
+        (link, audit)
     }
 
     /// Removes the link of a person. Tokens of the account that were issued until then are refused for good.
@@ -218,6 +228,20 @@ impl IdentityLink {
             .map(|(name, value)| (name.to_owned(), Change::new(&value, &())))
             .collect();
         (state, audit)
+    }
+
+    /// Refuses the tokens of the account that were issued up to `issued_at`, because its person logged out at the provider.
+    /// Returns `None` if they are refused already.
+    #[must_use]
+    pub fn log_out(&self, person: &Employee, issued_at: Timestamp, at: Timestamp) -> Option<(Self, AuditDraft)> {
+        if self.tokens_after.is_some_and(|end| end >= issued_at) {
+            return None;
+        }
+        let updated_at = at.strictly_after(self.updated_at);
+        let state = Self { tokens_after: Some(issued_at), updated_at, ..self.clone() };
+        let mut audit = AuditDraft::new(person, "employee.log_out_identity");
+        audit.changes = state.changes_from(None);
+        Some((state, audit))
     }
 
     fn changes_from(&self, before: Option<&Self>) -> crate::audit::Changes {

@@ -33,7 +33,7 @@ use crate::pipeline::exchange::Exchange;
 use crate::pipeline::read_turns::ReadTurn;
 use crate::pipeline::record::Record;
 use crate::pipeline::span::use_case;
-use crate::pipeline::{docs, large_body, router, scim};
+use crate::pipeline::{backchannel_logout, docs, large_body, router, scim};
 use crate::response::Answer;
 use crate::response::byte_budget::BytePermit;
 use crate::response::error_response::ErrorResponse;
@@ -114,6 +114,9 @@ impl Api {
         }
         if scim::is_below(request.path()) {
             return self.scim(exchange, payload).await;
+        }
+        if let Some(provider) = backchannel_logout::provider(request.path()) {
+            return self.log_out(exchange, provider, payload).await;
         }
         let path = router::decode_unreserved(request.path());
         let Some((resource, captures)) = self.router.find(&path) else {

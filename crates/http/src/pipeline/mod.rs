@@ -2,6 +2,7 @@
 
 pub(crate) mod admission;
 pub(crate) mod api;
+pub(crate) mod backchannel_logout;
 pub(crate) mod cors;
 pub(crate) mod dispatch;
 pub(crate) mod docs;

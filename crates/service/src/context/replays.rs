@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use candor_domain::access::{Asker, Tenant};
-use candor_domain::idempotency::{IdempotencyKey, Replay};
+use candor_domain::idempotency::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{StoredReplay, Version};
@@ -117,6 +117,16 @@ impl Services {
         let sealed_replay = self.vault.seal(&*self.ids, &replay_place(context, &idempotency.key), &plain)?;
         let Idempotency { key, fingerprint } = idempotency.clone();
         Ok(Some(Replay { key, fingerprint, status, sealed: sealed_replay, created_at: at }))
+    }
+
+    /// Creates the replay that marks a key of the service as used. It has no reply.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] without randomness for the seal.
+    pub(crate) fn seal_mark(&self, tenant: Tenant, key: IdempotencyKey, at: Timestamp) -> Result<Replay, Error> {
+        let sealed_mark = self.vault.seal(&*self.ids, &Self::replay_context(tenant, key.as_str()), b"")?;
+        let fingerprint = Fingerprint::from_body("", key.as_str(), "", b"");
+        Ok(Replay { key, fingerprint, status: 200, sealed: sealed_mark, created_at: at })
     }
 
     /// Returns the seal context of the replay of a key.

@@ -2,6 +2,7 @@
 
 pub mod assignments;
 pub mod audit_log;
+pub mod backchannel_logout;
 pub mod bearer;
 pub mod catalog;
 pub mod check_ins;

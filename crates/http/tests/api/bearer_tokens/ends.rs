@@ -8,6 +8,7 @@ use candor_service::usecases::bearer;
 use serde_json::{Value, json};
 
 use super::{SUBJECT, TokenStage, status_of, token};
+use crate::identity_check::{sign, signing_key};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
@@ -49,6 +50,112 @@ async fn end_of_a_token_is_seen_by_every_instance_within_a_second() {
             assert_eq!(status_of(world, &text).await, 401, "{how} {}", shared.name);
         }
     }
+}
+
+/// Sends a logout token with these claims.
+async fn log_out(world: &TestApi, provider: &str, changes: Value) -> crate::support::TestResponse {
+    let event = json!({"http://schemas.openid.net/event/backchannel-logout": {}});
+    let mut claims = json!({"aud": "0oa1", "exp": null, "events": event, "jti": "j1"});
+    for (name, value) in changes.as_object().unwrap() {
+        claims[name] = value.clone();
+    }
+    let header = json!({"alg": "EdDSA", "kid": "1", "typ": "logout+jwt"}).to_string();
+    let text = sign(&header, &super::claims(world, &claims).to_string(), &signing_key());
+    let path = format!("/v1/sign-in/backchannel-logout/{provider}");
+    let request = world.bare("POST", &path).header("content-type", "application/x-www-form-urlencoded");
+    request.body(format!("logout_token={text}")).send().await
+}
+
+/// Creates a stage whose client id is proven too.
+async fn with_client(world: &TestApi) -> TokenStage {
+    let stage = TokenStage::begin(world, json!({})).await;
+    let header = json!({"alg": "EdDSA", "kid": "1"}).to_string();
+    let id_token = sign(&header, &super::claims(world, &json!({"aud": "0oa1"})).to_string(), &signing_key());
+    let check = world.post(&format!("{}/check", stage.path()), json!({"token": id_token})).await;
+    assert!(check.json()["proven"].as_array().unwrap().contains(&json!("0oa1")), "{}", check.text());
+    stage
+}
+
+#[tokio::test]
+async fn logout_at_the_provider_refuses_older_tokens_on_every_instance() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let stage = with_client(world).await;
+        let mut peer = shared.instance(7);
+        peer.identity_transport = Arc::clone(&world.providers) as _;
+        let text = token(world, json!({}));
+        assert!(is_accepted(&peer, &text, world).await, "{}", shared.name);
+        let unknown = log_out(world, &stage.provider, json!({"sub": "stranger", "jti": "j0"})).await;
+        assert_eq!((unknown.status, status_of(world, &text).await), (200, 200), "an unknown account");
+        let response = log_out(world, &stage.provider, json!({})).await;
+        assert_eq!(
+            (response.status, response.header("cache-control")),
+            (200, Some("no-store")),
+            "{}",
+            response.text()
+        );
+        assert_eq!(status_of(world, &text).await, 401, "{}: here at once", shared.name);
+        world.clock.advance_millis(900);
+        assert!(!is_accepted(&peer, &text, world).await, "{}", shared.name);
+        world.clock.advance_seconds(1);
+        let later = token(world, json!({}));
+        assert_eq!(status_of(world, &later).await, 200, "{}", shared.name);
+        assert_eq!(log_out(world, &stage.provider, json!({})).await.status, 200, "the jti counts once");
+        assert_eq!(status_of(world, &later).await, 200, "{}", shared.name);
+        assert_eq!(log_out(world, &stage.provider, json!({"jti": "j2"})).await.status, 200);
+        assert_eq!(status_of(world, &later).await, 401, "{}", shared.name);
+        let log = world.get("/v1/audit-log?filter[action]=employee.log_out_identity").await.json();
+        assert_eq!(log["data"].as_array().unwrap().len(), 2, "{log}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_logout_token_is_400_and_changes_nothing() {
+    let world = TestApi::new().await;
+    let stage = with_client(&world).await;
+    let text = token(&world, json!({}));
+    let now = super::seconds(candor_port_clock::Clock::now(&*world.clock));
+    let other = format!("idp_{}", "0".repeat(26));
+    for (name, provider, changes) in [
+        ("expired", &stage.provider, json!({"exp": now - 61})),
+        ("older than 5 minutes", &stage.provider, json!({"iat": now - 301})),
+        ("from the future", &stage.provider, json!({"iat": now + 61})),
+        ("without iat", &stage.provider, json!({"iat": null})),
+        ("without jti", &stage.provider, json!({"jti": null})),
+        ("empty jti", &stage.provider, json!({"jti": ""})),
+        ("without event", &stage.provider, json!({"events": null})),
+        ("another event", &stage.provider, json!({"events": {"urn:other": {}}})),
+        ("with a nonce", &stage.provider, json!({"nonce": "n"})),
+        ("without subject and session", &stage.provider, json!({"sub": null})),
+        ("another audience", &stage.provider, json!({"aud": "0oa2"})),
+        ("audience of bearer tokens", &stage.provider, json!({"aud": "api://candor"})),
+        ("another issuer", &stage.provider, json!({"iss": "https://other.okta.example"})),
+        ("another provider", &other, json!({})),
+        ("no provider", &"x".to_owned(), json!({})),
+    ] {
+        world.clock.advance_seconds(1);
+        let response = log_out(&world, provider, changes).await;
+        assert_eq!(response.refusal(), (400, "bad_request".to_owned()), "{name}: {}", response.text());
+    }
+    assert_eq!(status_of(&world, &text).await, 200);
+    let path = format!("/v1/sign-in/backchannel-logout/{}", stage.provider);
+    assert_eq!(world.bare("GET", &path).send().await.status, 405);
+    assert_eq!(world.bare("POST", &path).json(&json!({})).send().await.status, 415);
+}
+
+#[tokio::test]
+async fn wrong_logout_tokens_have_a_quota_and_valid_ones_none() {
+    let world = TestApi::new().await;
+    let stage = with_client(&world).await;
+    for number in 0..70 {
+        assert_eq!(log_out(&world, &stage.provider, json!({"jti": format!("j{number}")})).await.status, 200);
+    }
+    for _ in 0..60 {
+        assert_eq!(log_out(&world, &stage.provider, json!({"aud": "0oa2"})).await.status, 400);
+    }
+    assert_eq!(log_out(&world, &stage.provider, json!({"aud": "0oa2"})).await.status, 429);
+    world.clock.advance_seconds(61);
+    assert_eq!(log_out(&world, &stage.provider, json!({"jti": "new"})).await.status, 200);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@
 
 mod cache;
 mod keys;
+mod logout;
 
 use std::sync::Arc;
 

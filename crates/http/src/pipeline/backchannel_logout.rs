@@ -1,0 +1,98 @@
+//! `POST /v1/sign-in/backchannel-logout/{id}`: logout tokens that identity providers send (decision B10).
+//!
+//! Its clients are providers alone, whose request is a form by another specification (OpenID Connect Back-Channel Logout
+//! 1.0). So it is outside of the route table and of the API document, as `/scim/v2` is.
+
+use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::Payload;
+use candor_domain::id::IdentityProviderId;
+use candor_domain::identity::token::MAX_TOKEN_BYTES;
+use candor_domain::json::{Object, Value};
+use candor_service::usecases::backchannel_logout;
+
+use crate::connection::address;
+use crate::contract::framing;
+use crate::contract::route::BASE;
+use crate::meters::{self, WITHOUT_KEY};
+use crate::pages::invitation_page;
+use crate::pipeline::api::Api;
+use crate::pipeline::dispatch::take_payload;
+use crate::pipeline::exchange::Exchange;
+use crate::response::Answer;
+use crate::response::error_response::ErrorResponse;
+
+/// Path below [`BASE`], without the id of the provider.
+const PATH: &str = "/sign-in/backchannel-logout/";
+/// Label of requests in metrics and in the log.
+const PATTERN: &str = "/v1/sign-in/backchannel-logout/{id}";
+/// Field of the form.
+const FIELD: &str = "logout_token";
+/// Maximum size of the form, in bytes: a token and other fields, which are ignored.
+const MAX_FORM_BYTES: usize = 2 * MAX_TOKEN_BYTES;
+/// Text of the answer to every token that is not valid. The cause is in the log.
+const REFUSAL: &str = "The logout token is not valid for this identity provider.";
+
+/// Returns the text of the id in the path of a logout, if the path is one.
+pub(crate) fn provider(path: &str) -> Option<&str> {
+    let id = path.strip_prefix(BASE)?.strip_prefix(PATH)?;
+    (!id.contains('/')).then_some(id)
+}
+
+impl Api {
+    /// Answers a logout. A token that is not valid counts as a failed authentication of the client's address.
+    pub(crate) async fn log_out(
+        &self,
+        exchange: &mut Exchange<'_>,
+        provider: &str,
+        payload: &mut Option<Payload>,
+    ) -> Result<Answer, ErrorResponse> {
+        exchange.pattern = PATTERN;
+        match *exchange.request.method() {
+            Method::POST => {}
+            Method::OPTIONS => return Ok(Answer::options(&HeaderValue::from_static("OPTIONS, POST"))),
+            _ => return Err(ErrorResponse::wrong_method(&HeaderValue::from_static("OPTIONS, POST"))),
+        }
+        let failures = self.services.limits.look_failures(address::bucket(exchange.client.address), exchange.at);
+        exchange.rate_limit = Some(failures);
+        if failures.remaining == 0 {
+            meters::record_refused(WITHOUT_KEY);
+            return Err(ErrorResponse::too_many(WITHOUT_KEY, &failures));
+        }
+        let body = take_payload(payload)?;
+        let body = framing::body(exchange.request, body, self.settings.body_time, MAX_FORM_BYTES).await?;
+        let fields = invitation_page::fields(exchange.request.headers(), &body)?;
+        let origin = (exchange.id, exchange.origin());
+        let is_valid = match (provider.parse::<IdentityProviderId>(), token(&fields)) {
+            (Ok(id), Some(token)) => backchannel_logout::log_out(&self.services, id, token, origin).await?,
+            (_, _) => false,
+        };
+        if !is_valid {
+            self.count_failure(exchange)?;
+            return Err(ErrorResponse::malformed_request(REFUSAL));
+        }
+        let mut answer = Answer::empty(StatusCode::OK);
+        answer.headers.push((CACHE_CONTROL, HeaderValue::from_static("no-store")));
+        Ok(answer)
+    }
+}
+
+fn token(fields: &Object) -> Option<&str> {
+    match fields.get(FIELD)? {
+        Value::Text(token) => Some(token),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Object(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_of_a_logout_has_one_id() {
+        assert_eq!(provider("/v1/sign-in/backchannel-logout/idp_1"), Some("idp_1"));
+        for path in ["/v1/sign-in/backchannel-logout", "/v1/sign-in/backchannel-logout/a/b", "/v1/sign-in"] {
+            assert_eq!(provider(path), None, "{path}");
+        }
+    }
+}

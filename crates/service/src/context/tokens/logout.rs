@@ -1,0 +1,64 @@
+//! Judges logout tokens of identity providers (OpenID Connect Back-Channel Logout 1.0).
+
+use candor_domain::access::Tenant;
+use candor_domain::access::api_key::hash;
+use candor_domain::id::IdentityProviderId;
+use candor_domain::identity::bearer::{BearerRefusal, MAX_TOKEN_AUDIENCES};
+use candor_domain::identity::claims::LogoutClaims;
+use candor_domain::identity::flaw::TokenFlaw;
+use candor_domain::identity::token::SignedToken;
+use candor_port_storage::StorageError;
+
+use crate::context::services::Services;
+
+impl Services {
+    /// Returns the claims of a logout token of a provider, which is for the proven client id of the provider. `None` for
+    /// any other token; the cause is counted and logged. A disabled provider may log people out, too: its tokens serve
+    /// again when it is enabled.
+    ///
+    /// # Errors
+    /// [`StorageError`] if the store did not answer.
+    pub(crate) async fn judge_logout(
+        &self,
+        provider: IdentityProviderId,
+        text: &str,
+    ) -> Result<Option<(Tenant, LogoutClaims)>, StorageError> {
+        let result = self.verify_logout(provider, text).await?;
+        Ok(result.map_err(|refusal| self.refuse_token(hash(text), refusal)).ok())
+    }
+
+    async fn verify_logout(
+        &self,
+        id: IdentityProviderId,
+        text: &str,
+    ) -> Result<Result<(Tenant, LogoutClaims), BearerRefusal>, StorageError> {
+        let signed_token = match SignedToken::parse(text) {
+            Ok(signed_token) => signed_token,
+            Err(flaw) => return Ok(Err(flaw.into())),
+        };
+        let (issuer, audiences) =
+            (signed_token.claimed_issuer().unwrap_or_default(), signed_token.claimed_audiences());
+        if audiences.len() > MAX_TOKEN_AUDIENCES {
+            return Ok(Err(TokenFlaw::Audience.into()));
+        }
+        let mut tenant = None;
+        for audience in audiences {
+            let holder = self.holder_of(issuer, audience, self.clock.now()).await?;
+            tenant = tenant.or(holder.filter(|(_, holder)| *holder == id).map(|(tenant, _)| tenant));
+        }
+        let Some(tenant) = tenant else { return Ok(Err(BearerRefusal::UnknownProvider)) };
+        let Some(provider) = self.provider_of(tenant, id, false).await? else {
+            return Ok(Err(BearerRefusal::UnknownProvider));
+        };
+        let (provider, key_id) = (provider.value, signed_token.key_id());
+        if !provider.proven_audiences.contains(&provider.client_id) {
+            return Ok(Err(BearerRefusal::InactiveProvider));
+        }
+        let Some(keys) = self.keys_of(&provider.issuer, tenant, id, key_id).await else {
+            return Ok(Err(BearerRefusal::NoKeys));
+        };
+        let verified_token = signed_token.verify(&keys);
+        let claims = verified_token.and_then(|token| token.to_logout(&provider.token_rules(), self.clock.now()));
+        Ok(claims.map(|claims| (tenant, claims)).map_err(BearerRefusal::from))
+    }
+}
