@@ -7,7 +7,7 @@ use candor_tables::flat::{SqlValue, Type};
 
 use crate::sql::{Db, Sql};
 
-/// Counts the valid keys of a person, or the keys of the organization. Keys without and with an expiry time are
+/// Counts the valid keys of a person, or the keys of the organization, without sessions. Keys without and with an expiry time are
 /// counted separately, up to `most` each, in a range of an index.
 pub(crate) fn count_valid_keys(
     db: &mut Db,
@@ -15,7 +15,8 @@ pub(crate) fn count_valid_keys(
     keys: ValidKeys,
     most: u32,
 ) -> Result<u32, StorageError> {
-    let some = "SELECT 1 FROM api_keys WHERE tenant_id = ?1 AND employee_id IS ?2 AND revoked_at IS NULL";
+    let some = "SELECT 1 FROM api_keys WHERE tenant_id = ?1 AND employee_id IS ?2 AND revoked_at IS NULL \
+                AND kind = 'key'";
     let text = format!(
         "SELECT (SELECT count(*) FROM ({some} AND expires_at IS NULL LIMIT ?3)) \
          + (SELECT count(*) FROM ({some} AND expires_at > ?4 LIMIT ?3))"

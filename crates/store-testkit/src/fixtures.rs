@@ -7,7 +7,7 @@ mod webhooks;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use candor_domain::access::api_key::{ApiKey, KeyHash};
+use candor_domain::access::api_key::{ApiKey, ApiKeyKind, KeyHash};
 use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, Tenant};
 use candor_domain::assignment::{self, Assignment, Submission};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
@@ -281,6 +281,11 @@ impl Fixtures {
         ApiKey {
             id,
             name: format!("Key {number}"),
+            kind: ApiKeyKind::Key,
+            session_id: Some(self.id()),
+            identity_provider_id: Some(self.id()),
+            identity_subject: Some(format!("00u{number}")),
+            identity_sid: Some(format!("sid {number}")),
             environment: Environment::Live,
             access_level: AccessLevel::Standard,
             scopes: Permissions::ALL,

@@ -2,6 +2,7 @@
 
 mod body;
 mod expiring;
+mod filter;
 mod link;
 mod record;
 mod reminder;
@@ -9,12 +10,13 @@ mod room;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
 use super::authority::outlasts;
 use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, Permission, Permissions};
 use crate::decision::{Decision, Resource};
-use crate::fields::{Reference, as_word};
-use crate::id::{ConnectorId, EmployeeId, KeyId, KeyKind};
+use crate::fields::{Reference, StringEnum, as_word};
+use crate::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, KeyKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::people::connector;
 use crate::problem::{Code, ValueError};
@@ -28,11 +30,26 @@ pub(crate) use body::SCOPES_RULE;
 pub use body::{
     DEFAULT_OVERLAP_SECONDS, Draft, MAX_OVERLAP_SECONDS, NAME_CHARS, Patch, is_end, parse_rotation, read_rotation,
 };
+pub use filter::Filter;
 pub use link::{
     CODE_SECONDS, EXCHANGES_PER_MINUTE, LinkDraft, MAX_LINK_SECONDS, START_CHARS, parse_exchange, read_exchange,
 };
 pub use record::{Holder, KeyRecord};
 pub use room::{KeyRoom, MAX_OF_ORGANIZATION, MAX_OF_PERSON};
+
+/// Kind of an API key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum ApiKeyKind {
+    /// A key that another key or the operator created, also as a portal link.
+    Key,
+    /// The session of a person who signed in at an identity provider (decision B10).
+    Session,
+}
+
+impl StringEnum for ApiKeyKind {
+    const NAME: &'static str = "ApiKeyKind";
+}
 
 /// An API key. Only the hash of its secret is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -41,6 +58,14 @@ pub struct ApiKey {
     pub id: KeyId,
     /// Name of the key, for display only.
     pub name: String,
+    /// Kind of the key. `session` is the session of a person who signed in at an identity provider.
+    #[serde(serialize_with = "as_word")]
+    #[schemars(with = "OpenWord<ApiKeyKind>")]
+    pub kind: ApiKeyKind,
+    /// Session whose key created this one, directly or by another key. The key ends with it. Null for all other keys.
+    pub session_id: Option<KeyId>,
+    /// Identity provider of a session. Null for all other keys.
+    pub identity_provider_id: Option<IdentityProviderId>,
     /// Data set that the key accesses.
     #[serde(serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Environment>")]
@@ -81,6 +106,12 @@ pub struct ApiKey {
     pub link_expires_at: Option<Timestamp>,
     /// Time at which an admin enabled the key after its person had come back. Null if no admin has enabled it.
     pub enabled_at: Option<Timestamp>,
+    /// Claim `sub` of the account of a session.
+    #[serde(skip)]
+    pub identity_subject: Option<String>,
+    /// Id of the session at the provider, which a logout at the provider names.
+    #[serde(skip)]
+    pub identity_sid: Option<String>,
     /// SHA-256 hash of the secret.
     #[serde(skip)]
     pub hash: KeyHash,
@@ -116,12 +147,23 @@ impl ApiKey {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end)
     }
 
-    /// Revokes the key of an erased person and removes its name and its networks, which may be personal.
+    /// Returns the session that the key ends with: its own id for a session, `None` for a key that no session created.
+    #[must_use]
+    pub const fn session_root(&self) -> Option<KeyId> {
+        match self.kind {
+            ApiKeyKind::Session => Some(self.id),
+            ApiKeyKind::Key => self.session_id,
+        }
+    }
+
+    /// Revokes the key of an erased person and removes its name, its networks and its account, which may be personal.
     #[must_use]
     pub fn closed_by_erasure(&self, at: Timestamp) -> Self {
         Self {
             name: crate::erasure::former_name(),
             allowed_networks: AllowedNetworks::EVERYWHERE,
+            identity_subject: None,
+            identity_sid: None,
             revoked_at: self.revoked_at.or(Some(at)),
             updated_at: at.strictly_after(self.updated_at),
             remind_at: None,
@@ -215,7 +257,8 @@ impl ApiKey {
         let person = draft.employee.as_ref().and_then(|employee| employee.id);
         let (scopes, level, end, networks) =
             (draft.scopes, draft.access_level, draft.expires_at, &draft.allowed_networks);
-        let grant = Grant { scopes, level, person, end, networks };
+        let session = granter.and_then(|caller| caller.session);
+        let grant = Grant { scopes, level, person, end, networks, session };
         granter.map_or(Ok(()), |caller| caller.may_grant(grant))?;
         let connector_id = known.connector_of(&draft)?;
         let employee_id = match draft.employee {
@@ -226,6 +269,9 @@ impl ApiKey {
         let state = Self {
             id,
             name: draft.name,
+            kind: ApiKeyKind::Key,
+            session_id: session,
+            identity_provider_id: None,
             environment: draft.environment,
             access_level: draft.access_level,
             scopes: draft.scopes,
@@ -243,6 +289,8 @@ impl ApiKey {
             revoked_at: None,
             link_expires_at: None,
             enabled_at: None,
+            identity_subject: None,
+            identity_sid: None,
             hash: hash(secret.reveal()),
             previous: None,
             remind_at: reminder::next_due_time(draft.expires_at, at),
@@ -300,7 +348,7 @@ impl ApiKey {
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key with access, an end or networks beyond the
     /// caller's, and for a bound key that rotates a key of another person or of the organization.
-    /// [`DomainError::Conflict`] for a revoked key.
+    /// [`DomainError::Conflict`] for a session, and for a revoked key.
     pub fn rotate(
         &self,
         secret: &Secret,
@@ -309,6 +357,9 @@ impl ApiKey {
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         granter.may_grant(self.grant())?;
+        if self.kind == ApiKeyKind::Session {
+            return Err(DomainError::transition("kind", self.kind.word(), "rotate"));
+        }
         self.must_be_good("rotate")?;
         let has_secret = self.link_expires_at.is_none();
         let previous_end = (has_secret && overlap_seconds > 0).then(|| at.plus_seconds(overlap_seconds));
@@ -354,6 +405,7 @@ impl ApiKey {
             person: self.employee_id,
             end: self.expires_at,
             networks: &self.allowed_networks,
+            session: self.session_root(),
         }
     }
 

@@ -59,6 +59,8 @@ pub struct Grant<'a> {
     pub person: Option<EmployeeId>,
     pub end: Option<Timestamp>,
     pub networks: &'a AllowedNetworks,
+    /// The session that the key ends with, or `None` for a key that no session created.
+    pub session: Option<KeyId>,
 }
 
 /// The text in place of a person's id for an authority without a person.
@@ -198,7 +200,8 @@ impl Caller {
     }
 
     /// Requires that the caller has all the access that it grants, no earlier end and no narrower networks. A role
-    /// grants no admin level (decisions B5, B7, B12).
+    /// grants no admin level (decisions B5, B7, B12). Keys of a session give access only to keys that end with the session
+    /// (decision B10).
     ///
     /// # Errors
     /// [`PermissionDenied::CannotGrant`].
@@ -207,7 +210,8 @@ impl Caller {
         let has_level = grant.level == AccessLevel::Standard || self.level == grant.level;
         let may_as_much = self.scopes.cover(grant.scopes) && has_level;
         let reaches_as_far = !outlasts(grant.end, self.expires_at) && self.allowed_networks.cover(grant.networks);
-        if may_as_much && reaches_as_far { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
+        let is_of_session = self.session.is_none() || self.session == grant.session;
+        if may_as_much && reaches_as_far && is_of_session { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
     }
 
     /// Returns `true` if this caller still has the rights that its key gave at the start of a request (decision B4).

@@ -159,6 +159,12 @@ impl Permissions {
         Self(self.0 | other.0)
     }
 
+    /// Returns the scopes that both sets have.
+    #[must_use]
+    pub const fn limited_to(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// Returns `true` if the set has this scope.
     #[must_use]
     pub const fn has(self, scope: Permission) -> bool {
@@ -241,6 +247,8 @@ pub struct Caller {
     /// The identity provider of a bearer token, by which the request was sent instead of a key (decision B11). `key` is
     /// then an id of the account at the provider.
     pub identity_provider: Option<IdentityProviderId>,
+    /// The session that the key ends with: the key itself or the one that created it (decision B10).
+    pub session: Option<KeyId>,
     /// Expiry time of the key, or `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
     /// Networks from which the key can be used. The networks of each key that this key creates lie inside them.
@@ -345,6 +353,7 @@ pub(crate) mod tests {
             person: None,
             connector: None,
             identity_provider: None,
+            session: None,
             expires_at: None,
             allowed_networks: AllowedNetworks::EVERYWHERE,
             quotas: Quotas::DEFAULT,

@@ -95,6 +95,8 @@ pub const ACTIONS: &[&str] = &[
     "retention.complete",
     "retention.erase",
     "retention.remove",
+    "session.begin",
+    "session.refuse",
     "summary.approve",
     "summary.archive",
     "summary.create",

@@ -31,8 +31,8 @@ pub type TextColumns = (&'static str, TextEffect, &'static [&'static str]);
 
 /// All columns of the types text and bytes.
 pub const TEXT_COLUMNS: &[TextColumns] = &[
-    ("api_keys", Replaced, &["name", "allowed_networks"]),
-    ("api_keys", Wordless, &["environment", "access_level", "scopes", "last4"]),
+    ("api_keys", Replaced, &["name", "allowed_networks", "identity_subject", "identity_sid"]),
+    ("api_keys", Wordless, &["kind", "environment", "access_level", "scopes", "last4"]),
     ("api_keys", Random, &["hash", "previous_hash"]),
     ("assignments", Removed, &["title", "instructions", "submissions", "metadata", "external_id"]),
     ("assignments", Wordless, &["status"]),

@@ -146,6 +146,7 @@ impl BearerAccount<'_> {
             level: AccessLevel::Standard,
             person: Some(BoundPerson { id: person.id, is_org_admin: person.role == Role::OrgAdmin }),
             connector: None,
+            session: None,
             identity_provider: Some(provider.id),
             expires_at: Some(claims.expires_at.plus_seconds(TOLERANCE_SECONDS)),
             allowed_networks: AllowedNetworks::EVERYWHERE,

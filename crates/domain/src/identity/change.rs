@@ -87,12 +87,18 @@ impl IdentityProvider {
     /// [`PermissionDenied::CannotGrant`].
     pub fn may_be_granted_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
         let everywhere = AllowedNetworks::EVERYWHERE;
-        let (scopes, level) = if self.admin_sessions {
+        let (scopes, level) = self.session_rights(true);
+        caller.may_grant(Grant { scopes, level, person: None, end: None, networks: &everywhere, session: None })
+    }
+
+    /// Returns the scopes and the level of the sessions of an org admin, or of other people.
+    #[must_use]
+    pub const fn session_rights(&self, is_org_admin: bool) -> (Permissions, AccessLevel) {
+        if self.admin_sessions && is_org_admin {
             (self.scopes.with_all(ADMIN_SCOPES), AccessLevel::Admin)
         } else {
             (self.scopes, AccessLevel::Standard)
-        };
-        caller.may_grant(Grant { scopes, level, person: None, end: None, networks: &everywhere })
+        }
     }
 
     /// Updates a provider, or returns `None` if nothing changes. `sealed` is the new client secret in its stored form;

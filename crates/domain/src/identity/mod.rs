@@ -10,6 +10,7 @@ pub mod flaw;
 pub mod key_cache;
 pub mod key_set;
 pub mod link_decision;
+pub mod session;
 pub mod strict_json;
 pub mod token;
 pub mod token_response;

@@ -33,6 +33,7 @@ fn caller(bound_to: Option<(EmployeeId, bool)>) -> Caller {
         expires_at: None,
         connector: None,
         identity_provider: None,
+        session: None,
         quotas: Quotas::DEFAULT,
         allowed_networks: AllowedNetworks::EVERYWHERE,
     }

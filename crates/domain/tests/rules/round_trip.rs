@@ -232,6 +232,7 @@ fn organization_key() -> Caller {
         expires_at: None,
         connector: None,
         identity_provider: None,
+        session: None,
         quotas: Quotas::DEFAULT,
         allowed_networks: AllowedNetworks::EVERYWHERE,
     }

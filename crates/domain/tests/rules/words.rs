@@ -32,6 +32,7 @@ fn check_words<T: StringEnum + Debug>() {
 fn every_word_is_read_back_as_its_value() {
     check_words::<AccessLevel>();
     check_words::<ActorKind>();
+    check_words::<candor_domain::access::api_key::ApiKeyKind>();
     check_words::<Archived>();
     check_words::<Environment>();
     check_words::<EventType>();

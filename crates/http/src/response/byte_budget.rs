@@ -171,6 +171,7 @@ mod tests {
             expires_at: None,
             connector: None,
             identity_provider: None,
+            session: None,
             quotas: Quotas::DEFAULT,
             allowed_networks: AllowedNetworks::EVERYWHERE,
         }

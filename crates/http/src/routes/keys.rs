@@ -1,6 +1,6 @@
 //! API keys and `/me` (decision B7).
 
-use candor_domain::access::api_key::{self, ApiKey};
+use candor_domain::access::api_key::{self, ApiKey, ApiKeyKind};
 use candor_domain::access::{ALL_SCOPES, Access, AccessLevel, Environment, Permission, QuotaClass};
 use candor_domain::event::EventData;
 use candor_domain::fields::{Fields, StringEnum};
@@ -24,7 +24,7 @@ const ROUTES: &[Route] = &[
     Route::get("/api-keys", Access::settings_admin(Permission::SettingsRead).live_only(), list)
         .with_name("listApiKeys", "List API keys")
         .description("Lists the API keys of the organization, without secrets.")
-        .lists(&API_KEY, |input| drop(input.list_by_update_time::<ApiKey>(""))),
+        .lists(&API_KEY, |input| drop(api_key::Filter::read(input))),
     Route::post("/api-keys", Access::settings_admin(Permission::SettingsWrite).live_only(), create)
         .with_name("createApiKey", "Create an API key")
         .description(
@@ -122,6 +122,7 @@ fn read_new(fields: &mut Fields) -> Option<api_key::Draft> {
 fn words() -> Vec<Member> {
     let scopes: Vec<_> = Permission::words().into_iter().chain([ALL_SCOPES]).collect();
     vec![
+        enum_member::<ApiKeyKind>("Kind of an API key. `session` is the session of a person who signed in."),
         enum_member::<Environment>("Data set of an API key. `test` is separate from `live` and sends no mail."),
         enum_member::<AccessLevel>("Access level of an API key. `admin` permits administrative requests."),
         enumeration(
@@ -136,7 +137,8 @@ fn words() -> Vec<Member> {
 
 pub(super) fn example() -> Value {
     json!({
-        "id": KEY_ID, "name": "HR sync", "environment": "live", "access_level": "standard",
+        "id": KEY_ID, "name": "HR sync", "kind": "key", "session_id": null, "identity_provider_id": null,
+        "environment": "live", "access_level": "standard",
         "scopes": ["employees:read", "employees:write"], "employee_id": null, "last4": "pDKE",
         "reads_per_minute": null, "writes_per_minute": null, "connector_id": null, "scim_per_minute": null,
         "allowed_networks": [],

@@ -12,6 +12,8 @@ use candor_domain::time::Timestamp;
 use candor_port_clock::Clock;
 use candor_port_storage::{Storage, StorageError};
 
+use super::sessions;
+
 /// Lifetime of a cached key record. Revoked and narrowed keys must take effect within a second on every instance
 /// (decision B4).
 const FRESH_MILLIS: i64 = 900;
@@ -122,7 +124,14 @@ impl Authenticator {
             self.remember_unknown(hash, now);
             return Ok(None);
         };
-        let caller = record.authenticate(hash, now).map(Arc::new);
+        let caller = match record.key.session_root() {
+            None => record.authenticate(hash, now),
+            Some(_) => {
+                let basis = sessions::load_basis(&*self.store, record.organization, &record.key).await?;
+                basis.and_then(|basis| basis.authenticate(&record, hash, now))
+            }
+        };
+        let caller = caller.map(Arc::new);
         let key = CachedKey { record: Arc::new(record), caller, read_at: now };
         self.remember(hash, key.clone());
         Ok(self.admit(key, now, is_admitted))
@@ -168,7 +177,11 @@ impl Authenticator {
         if !is_fresh(cached_key.read_at, now) {
             return None;
         }
-        let good = cached_key.caller.is_none() || cached_key.record.is_good(hash, now);
+        let is_before_end = |caller: &Arc<Caller>| caller.expires_at.is_none_or(|end| now < end);
+        let good = cached_key
+            .caller
+            .as_ref()
+            .is_none_or(|caller| is_before_end(caller) && cached_key.record.is_good(hash, now));
         good.then_some(cached_key)
     }
 
@@ -200,9 +213,13 @@ impl Authenticator {
         self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Removes a key that this instance changed from the cache, so that the change applies here at once.
+    /// Removes a key that this instance changed from the cache, and the keys that it created as a session, so that the
+    /// change applies here at once.
     pub fn forget(&self, key: KeyId) {
-        self.known.write().unwrap_or_else(PoisonError::into_inner).retain(|_, known| known.record.key.id != key);
+        self.known
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|_, known| known.record.key.id != key && known.record.key.session_root() != Some(key));
     }
 
     fn note_use(&self, record: &KeyRecord, now: Timestamp) {

@@ -34,6 +34,7 @@ pub mod scim_log;
 pub(crate) mod search_cache;
 pub(crate) mod search_index;
 pub mod services;
+pub(crate) mod sessions;
 pub mod tenant_sizes;
 pub mod tokens;
 pub mod twins;

@@ -1,6 +1,8 @@
 //! API keys (§5, decisions B4 to B7).
 
-use candor_domain::access::api_key::{ApiKey, Draft, KeyReferences, KeyRoom, Patch, generate, parse_rotation};
+use candor_domain::access::api_key::{
+    ApiKey, Draft, Filter, KeyReferences, KeyRoom, Patch, generate, parse_rotation,
+};
 use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, QuotaClass, Tenant};
 use candor_domain::fields::as_word;
 use candor_domain::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, OrganizationId};
@@ -47,9 +49,8 @@ pub(super) fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::By
 ///
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, mut params: Params) -> Result<Reply, Error> {
-    let request = params.list_by_update_time::<ApiKey>("api-keys");
-    let request = params.finish(request)?;
+pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+    let request = Filter::parse(params)?;
     let listing = rows::api_keys::list(request.filter, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
 }

@@ -1,6 +1,6 @@
 //! Commands of the operator: organizations and their first keys.
 
-use candor_domain::access::api_key::{ApiKey, Draft, NAME_CHARS, generate, generate_code, is_end};
+use candor_domain::access::api_key::{ApiKey, Draft, Filter, NAME_CHARS, generate, generate_code, is_end};
 use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, Tenant};
 use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::{Attribute, starter_set};
@@ -10,7 +10,6 @@ use candor_domain::id::{ConnectorId, ConnectorKind, EmployeeKind, KeyId, Organiz
 use candor_domain::json::{Object, Value};
 use candor_domain::organization::{self, Organization, Patch};
 use candor_domain::page::{MAX_LIMIT, PageRequest, Sortable};
-use candor_domain::params::Bounds;
 use candor_domain::people::{Connector, connector};
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
@@ -245,7 +244,7 @@ pub async fn organization_without_key(services: &Services) -> Result<Option<Orga
     let organizations = services.store.organizations(None, 2).await?;
     let [Organization { id, .. }] = organizations.as_slice() else { return Ok(None) };
     let request = PageRequest { limit: 1, after: None };
-    let listing = rows::api_keys::list(Bounds::default(), ApiKey::DEFAULT, &request);
+    let listing = rows::api_keys::list(Filter::default(), ApiKey::DEFAULT, &request);
     let page = services.store.page(Tenant::live(*id), listing).await?;
     Ok(page.items.is_empty().then_some(*id))
 }
@@ -319,7 +318,7 @@ async fn keys_of(services: &Services, organization: OrganizationId) -> Result<Ve
         let request = PageRequest { limit: MAX_LIMIT, after };
         let page = services
             .store
-            .page(Tenant::live(organization), rows::api_keys::list(Bounds::default(), sort, &request))
+            .page(Tenant::live(organization), rows::api_keys::list(Filter::default(), sort, &request))
             .await?;
         after = page
             .items

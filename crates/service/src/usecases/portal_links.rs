@@ -25,6 +25,7 @@ use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::{Idempotency, RequestContext};
 use crate::context::services::{Services, or_not_found, render};
+use crate::context::sessions;
 use crate::usecases::keys::{MADE_MEMBERS as SECRET_MEMBERS, require_room, with_secret};
 
 /// Members of [`PortalLink`] with the code or a part of it.
@@ -105,6 +106,10 @@ pub async fn exchange(
         let tenant = Tenant::live(record.organization);
         let key_row = or_not_found(services.store.row::<ApiKey>(tenant, record.key.id).await?)?;
         let record = KeyRecord { key: key_row.value, ..record };
+        if record.key.session_root().is_some() {
+            let basis = sessions::load_basis(&*services.store, record.organization, &record.key).await?;
+            or_not_found(basis.filter(|basis| basis.lasts(at)))?;
+        }
         let secret = generate(record.key.environment, random32(&*services.ids)?);
         let decision = record.open_link(code, &secret, client, at)?;
         let answer = with_secret(&decision.state, &secret)?;

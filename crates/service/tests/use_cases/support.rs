@@ -152,6 +152,7 @@ pub(crate) fn call_of(tenant: Tenant) -> RequestContext {
         expires_at: None,
         connector: None,
         identity_provider: None,
+        session: None,
         quotas: Quotas::DEFAULT,
         allowed_networks: AllowedNetworks::EVERYWHERE,
     })

@@ -5,7 +5,7 @@ use candor_tables::flat::SqlValue;
 
 use super::Sql;
 
-/// Returns the expression that counts the valid keys of a person, or the keys of the organization. Keys without
+/// Returns the expression that counts the valid keys of a person, or the keys of the organization, without sessions. Keys without
 /// and with an expiry time are counted separately, up to `most` each, in a range of an index.
 pub(crate) fn valid_keys(sql: &mut Sql, tenant: &str, keys: ValidKeys, most: u32) -> String {
     let holder = match keys.holder {
@@ -14,7 +14,8 @@ pub(crate) fn valid_keys(sql: &mut Sql, tenant: &str, keys: ValidKeys, most: u32
     };
     let (at, most) = (sql.bind(SqlValue::Time(keys.at)), sql.bind(SqlValue::Int(i64::from(most))));
     let some = format!(
-        "SELECT 1 FROM api_keys WHERE tenant_id = {tenant} AND employee_id {holder} AND revoked_at IS NULL"
+        "SELECT 1 FROM api_keys WHERE tenant_id = {tenant} AND employee_id {holder} AND revoked_at IS NULL \
+         AND kind = 'key'"
     );
     format!(
         "((SELECT count(*) FROM ({some} AND expires_at IS NULL LIMIT {most}) AS lasting) \

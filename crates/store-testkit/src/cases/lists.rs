@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use candor_domain::access::Tenant;
-use candor_domain::access::api_key::ApiKey;
+use candor_domain::access::api_key::{self, ApiKey};
 use candor_domain::audit::{self, AuditEntry};
 use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::id::WebhookId;
@@ -236,7 +236,7 @@ pub(crate) fn connectors(world: &CaseContext, changed: Bounds<Timestamp>) -> Lis
     )
 }
 
-pub(crate) fn api_keys(world: &CaseContext, changed: Bounds<Timestamp>) -> List<ApiKey> {
+pub(crate) fn api_keys(world: &CaseContext, filter: api_key::Filter) -> List<ApiKey> {
     let world = world.clone();
     List::new(
         |row| row.id.to_bytes(),
@@ -245,7 +245,7 @@ pub(crate) fn api_keys(world: &CaseContext, changed: Bounds<Timestamp>) -> List<
             Box::pin(async move {
                 world
                     .store
-                    .page(Tenant::live(world.tenant.organization), rows::api_keys::list(changed, sort, &page))
+                    .page(Tenant::live(world.tenant.organization), rows::api_keys::list(filter, sort, &page))
                     .await
             })
         },

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use candor_domain::access::api_key::{self, ApiKey, ApiKeyKind};
 use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::id::EmployeeId;
 use candor_domain::observation::{self, Observation};
@@ -9,7 +10,7 @@ use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Connector, Employee, Status, StatusFilter};
 use candor_domain::time::Timestamp;
-use candor_domain::{access::api_key::ApiKey, audit, audit::AuditEntry};
+use candor_domain::{audit, audit::AuditEntry};
 use candor_port_storage::{ChangeSet, Row, Write};
 
 use super::lists::{self, List};
@@ -70,7 +71,8 @@ async fn remaining_lists_are_walked_in_every_order(world: CaseContext) {
     for _ in 0..25 {
         let (created_at, updated_at) = (instant(&world), instant(&world));
         connectors.push(Connector { created_at, updated_at, ..make.connector() });
-        keys.push(ApiKey { created_at: updated_at, updated_at: created_at, ..make.api_key() });
+        let kind = if keys.len() % 2 == 0 { ApiKeyKind::Key } else { ApiKeyKind::Session };
+        keys.push(ApiKey { kind, created_at: updated_at, updated_at: created_at, ..make.api_key() });
     }
     writes.extend(connectors.iter().map(|connector| Write::put(&Row::new(connector.clone()))));
     writes.extend(keys.iter().map(|key| Write::put(&Row::new(key.clone()))));
@@ -82,7 +84,11 @@ async fn remaining_lists_are_walked_in_every_order(world: CaseContext) {
             |at: Timestamp| bounds.gte.is_none_or(|from| at >= from) && bounds.lte.is_none_or(|to| at <= to);
         every_order(&lists::connectors(&world, bounds), &connectors, |row| is_within(row.updated_at), "changed")
             .await;
-        every_order(&lists::api_keys(&world, bounds), &keys, |row| is_within(row.updated_at), "changed").await;
+        for kind in [None, Some(ApiKeyKind::Key), Some(ApiKeyKind::Session)] {
+            let is_selected = |row: &ApiKey| is_within(row.updated_at) && kind.is_none_or(|kind| row.kind == kind);
+            let filter = api_key::Filter { updated_at: bounds, kind };
+            every_order(&lists::api_keys(&world, filter), &keys, is_selected, "changed").await;
+        }
     }
     let elsewhere = world.in_other_tenant();
     let entries: Vec<AuditEntry> =

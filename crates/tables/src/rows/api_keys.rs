@@ -1,16 +1,15 @@
 //! API keys, stored under the live tenant of their organization.
 
-use candor_domain::access::api_key::{ApiKey, KeyHash};
+use candor_domain::access::api_key::{ApiKey, ApiKeyKind, Filter, KeyHash};
 use candor_domain::access::{AllowedNetworks, Permissions};
-use candor_domain::id::{EmployeeId, KeyKind};
+use candor_domain::fields::StringEnum;
+use candor_domain::id::{EmployeeId, IdentityProviderId, KeyKind};
 use candor_domain::page::{PageRequest, Sort, Sortable};
-use candor_domain::params::Bounds;
-use candor_domain::time::Timestamp;
 
 use super::column;
 use crate::codec::{Codec, Layout};
 use crate::error::CorruptRow;
-use crate::flat::{Cells, Index, Reader, SqlValue, Table, Type};
+use crate::flat::{Cells, Column, Index, Reader, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::read::LookupColumn;
 use crate::stored::stored;
@@ -79,6 +78,11 @@ stored! {
         scim_per_minute: Option<Int>,
         enabled_at: Option<Time>,
         allowed_networks: NetworksColumn,
+        kind: OneOfColumn,
+        session_id: Option<IdColumn>,
+        identity_provider_id: Option<IdColumn>,
+        identity_subject: Option<TextColumn>,
+        identity_sid: Option<TextColumn>,
     }
     fields {
         hash: KeyHash(hash),
@@ -89,11 +93,17 @@ stored! {
             Index::of_columns(&["created_at", "id"]),
             Index::of_columns(&["updated_at", "id"]),
             Index::of_columns(&["employee_id", "created_at", "id"]),
+            Index::of_columns(&["kind", "created_at", "id"]),
+            Index::of_columns(&["kind", "updated_at", "id"]),
+            Index::of_columns(&["employee_id", "kind", "created_at", "id"]),
+            Index::of_columns(&["identity_provider_id", "identity_sid", "created_at", "id"]),
         ],
         of_organization: true,
         ..Table::with_name("api_keys")
     };
 }
+
+const KIND: Column = column("kind", Type::Text);
 
 /// Lookup by id across all tenants.
 pub const BY_ID: LookupColumn<ApiKey> = LookupColumn::column("id", Type::Id);
@@ -109,8 +119,33 @@ pub const PREVIOUS_EXPIRING_DUE: LookupColumn<ApiKey> = LookupColumn::column("pr
 
 /// List of `GET /api-keys` (§4.5).
 #[must_use]
-pub fn list(changed: Bounds<Timestamp>, sort: Sort, page: &PageRequest) -> TypedListing<ApiKey> {
-    Listing::list_by_update_time::<ApiKey>(changed, sort, page).into_list()
+pub fn list(filter: Filter, sort: Sort, page: &PageRequest) -> TypedListing<ApiKey> {
+    let mut keys = Listing::list_by_update_time::<ApiKey>(filter.updated_at, sort, page);
+    keys.is(KIND, filter.kind.map(kind_value));
+    keys.into_list()
+}
+
+/// List of the sessions of a person in the order of their creation, the newest first if `is_descending`.
+#[must_use]
+pub fn sessions_of(person: EmployeeId, is_descending: bool, page: &PageRequest) -> TypedListing<ApiKey> {
+    let sort = Sort { descending: is_descending, ..ApiKey::DEFAULT };
+    let mut keys = Listing::new::<ApiKey>(sort, page);
+    keys.is(column("employee_id", Type::Id), Some(person));
+    keys.is(KIND, Some(kind_value(ApiKeyKind::Session)));
+    keys.into_list()
+}
+
+/// List of the sessions that came from one session at a provider.
+#[must_use]
+pub fn sessions_of_sid(provider: IdentityProviderId, sid: &str, page: &PageRequest) -> TypedListing<ApiKey> {
+    let mut keys = Listing::new::<ApiKey>(ApiKey::DEFAULT, page);
+    keys.is(column("identity_provider_id", Type::Id), Some(provider));
+    keys.is(column("identity_sid", Type::Text), Some(SqlValue::Text(sid.to_owned())));
+    keys.into_list()
+}
+
+fn kind_value(kind: ApiKeyKind) -> SqlValue {
+    SqlValue::Text(kind.word().to_owned())
 }
 
 /// List of the keys that act for a person, of both data sets.

@@ -1,8 +1,9 @@
 //! Request bodies of API keys (§5, decisions B4 to B7).
 
+use super::super::authority::outlasts;
 use super::super::networks::NETWORKS;
 use super::super::{ALL_SCOPES, AccessLevel, AllowedNetworks, Environment, Permission, Permissions};
-use super::ApiKey;
+use super::{ApiKey, ApiKeyKind};
 use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::{ConnectorKind, EmployeeKind};
 use crate::json::{Object, Value};
@@ -22,6 +23,9 @@ pub const DEFAULT_OVERLAP_SECONDS: i64 = 86_400;
 
 const READ_ONLY: &[&str] = &[
     "id",
+    "kind",
+    "session_id",
+    "identity_provider_id",
     "last4",
     "reads_per_minute",
     "writes_per_minute",
@@ -220,7 +224,8 @@ impl Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored key. A past end is accepted if it is unchanged.
+    /// Checks the update against the stored key. A past end is accepted if it is unchanged. The end of a session is only
+    /// shortened.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
@@ -229,6 +234,11 @@ impl Update<Patch> {
         let new_end = patch.expires_at.filter(|end| *end != stored.expires_at).flatten();
         if let Some(flaw) = new_end.and_then(|end| is_end(end, now).err()) {
             fields.problem("expires_at", flaw);
+        }
+        let is_longer = patch.expires_at.is_some_and(|end| outlasts(end, stored.expires_at));
+        if stored.kind == ApiKeyKind::Session && is_longer {
+            let message = "must not be later than the end of the session; sign in again for a longer one";
+            fields.problem("expires_at", ValueError::new(Code::OutOfRange, message));
         }
         let scopes = patch.scopes.unwrap_or(stored.scopes);
         let is_kept = if stored.connector_id.is_some() { scopes == SCIM_ALONE } else { !scopes.is_scim() };

@@ -28,9 +28,14 @@ pub struct Holder {
 
 impl KeyRecord {
     /// Returns the caller for a secret with this hash, or `None` if the secret is not valid at `at` (§5, decision
-    /// B5).
+    /// B5). A key of a session has no caller of its own, because its session may have ended (decision B10).
     #[must_use]
     pub fn authenticate(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
+        if self.key.session_root().is_some() { None } else { self.authenticate_key(hash, at) }
+    }
+
+    /// Returns the caller of the key itself, without the rules of its session.
+    pub(crate) fn authenticate_key(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
         let key = &self.key;
         let person = match (key.employee_id, self.holder) {
             (None, _) => None,
@@ -48,6 +53,7 @@ impl KeyRecord {
             person,
             connector: key.connector_id,
             identity_provider: None,
+            session: key.session_root(),
             expires_at: key.expires_at,
             allowed_networks: key.allowed_networks.clone(),
             quotas: Quotas {
@@ -180,6 +186,7 @@ mod tests {
             person: Some(BoundPerson { id: PERSON, is_org_admin: true }),
             connector: None,
             identity_provider: None,
+            session: None,
             expires_at: key.expires_at,
             allowed_networks: key.allowed_networks,
             quotas: Quotas { read: 1200, ..Quotas::DEFAULT },

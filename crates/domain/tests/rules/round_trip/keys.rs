@@ -1,13 +1,18 @@
 //! Round trip of API keys.
 
 use super::*;
-use candor_domain::access::api_key::{self, ApiKey, KeyHash};
+use candor_domain::access::api_key::{self, ApiKey, ApiKeyKind, KeyHash};
 
 #[test]
 fn api_key_sent_back_changes_nothing() {
     let plain = ApiKey {
         id: id(1),
         name: "Reporting".to_owned(),
+        kind: ApiKeyKind::Key,
+        session_id: None,
+        identity_provider_id: None,
+        identity_subject: None,
+        identity_sid: None,
         environment: Environment::Live,
         access_level: AccessLevel::Standard,
         scopes: Permissions::ALL,
@@ -43,6 +48,11 @@ fn api_key_sent_back_changes_nothing() {
         last_used_at: Some(AT),
         link_expires_at: Some(AT),
         enabled_at: Some(AT),
+        kind: ApiKeyKind::Session,
+        session_id: Some(id(3)),
+        identity_provider_id: Some(id(4)),
+        identity_subject: Some("00u1".to_owned()),
+        identity_sid: Some("102".to_owned()),
         allowed_networks: AllowedNetworks::from_texts(["2001:db8::/32", "192.0.2.0/24"]).unwrap(),
         previous: Some((KeyHash([2; 32]), LATER)),
         ..plain.clone()

@@ -1,10 +1,9 @@
 //! Revocations of API keys in a ledger: a restored backup has the keys that were revoked after it was made.
 
 use candor_domain::access::Tenant;
-use candor_domain::access::api_key::ApiKey;
+use candor_domain::access::api_key::{ApiKey, Filter};
 use candor_domain::id::{KeyId, OrganizationId};
 use candor_domain::page::{PageRequest, Sortable};
-use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
@@ -45,7 +44,7 @@ impl KeyRevocation {
 pub(super) async fn read(services: &Services, tenant: Tenant, ledger: &mut Ledger) -> Result<(), Error> {
     let mut page = PageRequest::ALL;
     loop {
-        let list = rows::api_keys::list(Bounds::default(), ApiKey::DEFAULT, &page);
+        let list = rows::api_keys::list(Filter::default(), ApiKey::DEFAULT, &page);
         let keys = services.store.page(tenant, list).await?;
         for (key, revoked_at) in keys.items.iter().filter_map(|key| Some((key, key.revoked_at?))) {
             let members = KeyRevocation::sealed_members(key.id, revoked_at);
