@@ -52,14 +52,21 @@ pub fn document() -> Value {
             "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
         },
         "servers": [{"url": BASE}],
-        "security": [{"apiKey": []}],
+        "security": [{"apiKey": []}, {"identityProviderToken": []}],
         "tags": paths::tags(),
         "paths": paths::all(),
         "webhooks": webhooks::section(),
         "components": {
-            "securitySchemes": {"apiKey": {
-                "type": "http", "scheme": "bearer", "description": "An API key, `cdr_live_…` or `cdr_test_…`.",
-            }},
+            "securitySchemes": {
+                "apiKey": {
+                    "type": "http", "scheme": "bearer", "description": "An API key, `cdr_live_…` or `cdr_test_…`.",
+                },
+                "identityProviderToken": {
+                    "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
+                    "description": "A token of an identity provider of the organization. It acts for the linked person, with \
+                                    the scopes of the provider.",
+                },
+            },
             "schemas": schemas(),
             "parameters": object(parameters::shared_parameters()),
             "headers": object(errors::headers()),

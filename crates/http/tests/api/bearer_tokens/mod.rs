@@ -5,11 +5,14 @@ mod hostile;
 mod keys;
 mod links;
 
+use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_domain::time::Timestamp;
+use candor_http::table::ROUTES;
+use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
 use crate::identity_check::{ISSUER, sign, signing_key};
-use crate::resources::provider_body;
+use crate::resources::{Resources, absent, method, path, provider_body};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
@@ -166,4 +169,27 @@ async fn quotas_and_replays_belong_to_the_account() {
     let creation = create(&tokens[0]).await;
     assert_eq!((creation.status, create(&tokens[1]).await.json()), (201, creation.json()));
     assert_eq!(create(&foreign).await.status, 409, "the replay of another account");
+}
+
+#[tokio::test]
+async fn token_sees_nothing_of_another_organization() {
+    let world = TestApi::new().await;
+    TokenStage::begin(&world, json!({"scopes": ["*"]})).await;
+    let other = operator::create_organization(&world.services, "Other").await.unwrap();
+    let key = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
+    let resources = Resources::make(&world, &key).await;
+    let text = token(&world, json!({}));
+    for route in ROUTES.iter().filter(|route| route.path.contains("{id}")) {
+        // Stays below the quotas of a token.
+        world.clock.advance_seconds(2);
+        let body = resources.body(route).unwrap_or_else(|| json!({}));
+        let send = async |path: String| {
+            let request = world.bare(method(route), &path).key(&text);
+            if method(route) == "GET" { request } else { request.json(&body) }.send().await
+        };
+        let foreign = send(resources.path(route)).await;
+        let nothing = send(path(route, absent(route), "del_00000000000000000000000001")).await;
+        assert!(matches!(foreign.status, 403 | 404), "{}: {}", route.operation, foreign.text());
+        assert_eq!(foreign.without_request_id(), nothing.without_request_id(), "{}", route.operation);
+    }
 }

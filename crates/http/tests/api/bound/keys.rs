@@ -6,6 +6,7 @@ use candor_http::table::ROUTES;
 use serde_json::{Value, json};
 
 use super::{assert_denied, assert_refused};
+use crate::bearer_tokens::{TokenStage, token};
 use crate::objectives::{key_for, person};
 use crate::resources::{Resources, method};
 use crate::stores::every_store;
@@ -18,13 +19,16 @@ async fn admin_route_requires_its_own_context_of_a_bound_key() {
     let employee = person(&world, "joe", "manager", None).await;
     let admin = person(&world, "boss", "org_admin", None).await;
     let mut status_counts = [0; 4];
-    for (bound_to, level) in [
-        (&employee, AccessLevel::Standard),
-        (&employee, AccessLevel::Admin),
-        (&admin, AccessLevel::Standard),
-        (&admin, AccessLevel::Admin),
-    ] {
-        let key = key_for(&world, bound_to, level).await;
+    let stage = TokenStage::begin_unlinked(&world, json!({"scopes": ["*"]})).await;
+    let mut callers = vec![];
+    for person in [&employee, &admin] {
+        for level in [AccessLevel::Standard, AccessLevel::Admin] {
+            callers.push((person, level, key_for(&world, person, level).await));
+        }
+        stage.link(&world, person, person).await;
+        callers.push((person, AccessLevel::Standard, token(&world, json!({"sub": person}))));
+    }
+    for (bound_to, level, key) in callers {
         for route in ROUTES.iter().filter(|route| route.access.environment() != Some(Environment::Test)) {
             let Some(context) = route.access.admin_context() else { continue };
             let opens = match context {

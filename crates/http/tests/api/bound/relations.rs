@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use candor_domain::access::AccessLevel;
 use serde_json::{Value, json};
 
+use crate::bearer_tokens::{TokenStage, token};
 use crate::objectives::{key_for, person};
 use crate::support::TestApi;
 
@@ -149,6 +150,8 @@ impl Kind {
 pub(super) struct BoundPeople {
     people: Vec<String>,
     keys: Vec<String>,
+    /// Bearer tokens of the people, which give the access of their keys.
+    tokens: Vec<String>,
 }
 
 impl BoundPeople {
@@ -168,11 +171,20 @@ impl BoundPeople {
             keys.push(key_for(world, id, AccessLevel::Standard).await);
         }
         keys.push(world.admin.clone());
-        Self { people, keys }
+        let stage = TokenStage::begin_unlinked(world, json!({"scopes": ["*"]})).await;
+        let mut tokens = vec![];
+        for id in &people {
+            stage.link(world, id, id).await;
+            tokens.push(token(world, json!({"sub": id})));
+        }
+        Self { people, keys, tokens }
     }
 
-    pub(super) fn key(&self, relation: Relation) -> &str {
-        &self.keys[RELATIONS.iter().position(|known| *known == relation).unwrap()]
+    /// Returns the keys and the tokens of all relations. The organization has no token.
+    pub(super) fn callers(&self) -> impl Iterator<Item = (Relation, &str)> {
+        let keys = self.keys.iter().map(String::as_str);
+        let tokens = self.tokens.iter().map(String::as_str);
+        RELATIONS.into_iter().zip(keys).chain(RELATIONS.into_iter().zip(tokens))
     }
 
     pub(super) fn person(&self, relation: Relation) -> &str {
