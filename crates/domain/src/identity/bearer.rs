@@ -126,7 +126,8 @@ impl BearerAccount<'_> {
     /// # Errors
     /// Returns the cause for which the account is refused.
     pub fn authenticate(&self, claims: &BearerClaims) -> Result<Option<Caller>, BearerRefusal> {
-        if self.link.and_then(|link| link.tokens_after).is_some_and(|end| claims.issued_at <= end) {
+        let end = self.link.and_then(|link| link.tokens_after.max(link.bearer_tokens_after));
+        if end.is_some_and(|end| claims.issued_at <= end) {
             return Err(BearerRefusal::Ended);
         }
         let Some(link) = self.link.filter(|link| link.removed_at.is_none()) else { return Ok(None) };

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::IdentityProvider;
-use super::claims::SUBJECT_CHARS;
+use super::claims::{LogoutClaims, SUBJECT_CHARS};
 use crate::access::Caller;
 use crate::audit::{AuditDraft, Change};
 use crate::decision::Resource;
@@ -48,6 +48,9 @@ pub struct IdentityLink {
     /// Time up to which tokens of the account were issued that are refused.
     #[serde(skip)]
     pub tokens_after: Option<Timestamp>,
+    /// Time up to which bearer tokens of the account were issued that are refused, although other sessions of it last.
+    #[serde(skip)]
+    pub bearer_tokens_after: Option<Timestamp>,
     /// Time of the removal of the link.
     #[serde(skip)]
     pub removed_at: Option<Timestamp>,
@@ -207,6 +210,7 @@ impl IdentityLink {
             confirmed_at: None,
             updated_at: created_at,
             tokens_after: before.and_then(|link| link.tokens_after),
+            bearer_tokens_after: before.and_then(|link| link.bearer_tokens_after),
             removed_at: None,
         };
         let mut audit = AuditDraft::new(person, "employee.link_identity");
@@ -230,15 +234,20 @@ impl IdentityLink {
         (state, audit)
     }
 
-    /// Refuses the tokens of the account that were issued up to `issued_at`, because its person logged out at the provider.
-    /// Returns `None` if they are refused already.
+    /// Refuses the bearer tokens of the account that were issued up to a logout at the provider. A logout without a session
+    /// at the provider also ends the sessions of the account from before it. Returns `None` if nothing changes.
     #[must_use]
-    pub fn log_out(&self, person: &Employee, issued_at: Timestamp, at: Timestamp) -> Option<(Self, AuditDraft)> {
-        if self.tokens_after.is_some_and(|end| end >= issued_at) {
+    pub fn log_out(&self, person: &Employee, logout: &LogoutClaims, at: Timestamp) -> Option<(Self, AuditDraft)> {
+        let mut state = self.clone();
+        let end = match logout.session_id {
+            Some(_) => &mut state.bearer_tokens_after,
+            None => &mut state.tokens_after,
+        };
+        *end = (*end).max(Some(logout.issued_at));
+        if state == *self {
             return None;
         }
-        let updated_at = at.strictly_after(self.updated_at);
-        let state = Self { tokens_after: Some(issued_at), updated_at, ..self.clone() };
+        state.updated_at = at.strictly_after(self.updated_at);
         let mut audit = AuditDraft::new(person, "employee.log_out_identity");
         audit.changes = state.changes_from(None);
         Some((state, audit))

@@ -2,16 +2,19 @@
 //! tokens of an account (decisions B10, B11).
 
 use candor_domain::access::Tenant;
-use candor_domain::audit::{Actor, Origin};
-use candor_domain::id::{IdentityProviderId, RequestId};
+use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
+use candor_domain::decision::Decision;
+use candor_domain::id::{IdentityProviderId, KeyId, RequestId};
 use candor_domain::idempotency::IdempotencyKey;
 use candor_domain::identity::IdentityLink;
 use candor_domain::identity::claims::LogoutClaims;
+use candor_domain::page::PageRequest;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_tables::rows;
 
-use crate::change::Attempt;
+use crate::change::{Attempt, Batch};
 use crate::context::error::Error;
 use crate::context::services::Services;
 
@@ -33,39 +36,90 @@ pub async fn log_out(
     let plan = async |at: Timestamp| {
         let key = IdempotencyKey::from_logout(provider, &claims.token_id);
         if services.store.replay(tenant, &key, at).await?.is_some() {
-            return Ok(Attempt::Done(()));
+            return Ok(Attempt::Done(vec![]));
         }
-        let Some(mut change) =
-            end_tokens(services, (tenant, provider), &claims, (request, origin.clone()), at).await?
-        else {
-            return Ok(Attempt::Done(()));
-        };
+        let logout = LogoutRequest { services, tenant, provider, claims: &claims, request, origin: &origin };
+        let Logout { change, sessions, .. } = logout.plan(at).await?;
+        let Some(mut change) = change.finish() else { return Ok(Attempt::Done(vec![])) };
         change.replay = Some(services.seal_mark(tenant, key, at)?);
-        Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), ()))
+        Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), sessions))
     };
-    services.retry(plan).await?;
+    for session in services.retry(plan).await? {
+        services.auth.forget(session);
+    }
     services.tokens.forget_rights();
     Ok(true)
 }
 
-/// Returns the change that refuses the bearer tokens of the account up to the logout.
-async fn end_tokens(
-    services: &Services,
-    (tenant, provider): (Tenant, IdentityProviderId),
-    claims: &LogoutClaims,
-    (request, origin): (RequestId, Origin),
-    at: Timestamp,
-) -> Result<Option<ChangeSet>, Error> {
-    let Some(subject) = &claims.subject else { return Ok(None) };
-    let account = IdentityLink::id_of(provider, subject);
-    let Some(link) = services.store.row::<IdentityLink>(tenant, account).await? else { return Ok(None) };
-    let Some(person) = services.store.row::<Employee>(tenant, link.value.employee_id).await? else {
-        return Ok(None);
-    };
-    let Some((state, draft)) = link.value.log_out(&person.value, claims.issued_at, at) else { return Ok(None) };
-    let actor = Actor::system(ACTOR);
-    let time = at.max(state.updated_at);
-    let entry = draft.into_entry(services.id(time), time, actor, Some(request.to_string()), origin);
-    let writes = vec![Write::put(&Row::at_version(state, link.version))];
-    Ok(Some(ChangeSet { writes, ..ChangeSet::new(entry) }))
+/// The effect of a logout.
+#[derive(Default)]
+struct Logout {
+    change: Batch,
+    /// Sessions that are revoked.
+    sessions: Vec<KeyId>,
+    /// The account, also if only its sessions name it.
+    subject: Option<String>,
+}
+
+/// A request of a provider to end what a logout token names.
+struct LogoutRequest<'a> {
+    services: &'a Services,
+    tenant: Tenant,
+    provider: IdentityProviderId,
+    claims: &'a LogoutClaims,
+    request: RequestId,
+    origin: &'a Origin,
+}
+
+impl LogoutRequest<'_> {
+    async fn plan(&self, at: Timestamp) -> Result<Logout, Error> {
+        let mut logout = Logout { subject: self.claims.subject.clone(), ..Logout::default() };
+        if let Some(session_id) = &self.claims.session_id {
+            self.end_sessions(session_id, &mut logout, at).await?;
+        }
+        if let Some(subject) = logout.subject.clone() {
+            self.end_tokens(&subject, &mut logout, at).await?;
+        }
+        Ok(logout)
+    }
+
+    /// Revokes the sessions that came from one session at the provider. A person has few.
+    async fn end_sessions(&self, session_id: &str, logout: &mut Logout, at: Timestamp) -> Result<(), Error> {
+        let sessions = rows::api_keys::sessions_of_sid(self.provider, session_id, &PageRequest::ALL);
+        for session in self.services.store.entries(self.tenant, sessions).await? {
+            let is_named = logout.subject.is_none() || session.value.identity_subject == logout.subject;
+            if !is_named {
+                continue;
+            }
+            logout.subject.clone_from(&session.value.identity_subject);
+            if session.value.is_valid(at) {
+                let Decision { state, audit, .. } = session.value.revoke(at)?;
+                logout.sessions.push(state.id);
+                let writes = vec![Write::put(&Row::at_version(state, session.version))];
+                logout.change.add(ChangeSet { writes, ..ChangeSet::new(self.entry(audit, at)) });
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses the bearer tokens of the account, and its sessions unless the token names one.
+    async fn end_tokens(&self, subject: &str, logout: &mut Logout, at: Timestamp) -> Result<(), Error> {
+        let account = IdentityLink::id_of(self.provider, subject);
+        let Some(link) = self.services.store.row::<IdentityLink>(self.tenant, account).await? else {
+            return Ok(());
+        };
+        let person = self.services.store.row::<Employee>(self.tenant, link.value.employee_id).await?;
+        let Some(person) = person else { return Ok(()) };
+        if let Some((state, audit)) = link.value.log_out(&person.value, self.claims, at) {
+            let time = at.max(state.updated_at);
+            let writes = vec![Write::put(&Row::at_version(state, link.version))];
+            logout.change.add(ChangeSet { writes, ..ChangeSet::new(self.entry(audit, time)) });
+        }
+        Ok(())
+    }
+
+    fn entry(&self, audit: AuditDraft, at: Timestamp) -> AuditEntry {
+        let (request, origin) = (Some(self.request.to_string()), self.origin.clone());
+        audit.into_entry(self.services.id(at), at, Actor::system(ACTOR), request, origin)
+    }
 }

@@ -32,6 +32,7 @@ stored! {
         updated_at: Time,
         tokens_after: Option<Time>,
         removed_at: Option<Time>,
+        bearer_tokens_after: Option<Time>,
     }
     derived {
         person_key: Option<TextColumn> = person_key(link),

@@ -29,6 +29,7 @@ fn link(person: &Employee) -> IdentityLink {
         confirmed_at: None,
         updated_at: AT,
         tokens_after: None,
+        bearer_tokens_after: None,
         removed_at: None,
     }
 }
@@ -48,6 +49,7 @@ fn account_is_accepted_while_its_link_and_person_are() {
     let with_end = |end| IdentityLink { tokens_after: Some(end), ..link.clone() };
     let before = Timestamp::from_millis(LATER.millis() - 1);
     let confirmed_link = IdentityLink { confirmed_at: Some(LATER), ..link.clone() };
+    let of_session = IdentityLink { bearer_tokens_after: Some(LATER), ..link.clone() };
     let removed_link = IdentityLink { removed_at: Some(before), ..with_end(before) };
     let removed_later = IdentityLink { removed_at: Some(LATER), ..with_end(LATER) };
     let table = [
@@ -59,6 +61,7 @@ fn account_is_accepted_while_its_link_and_person_are() {
         ("confirmed", Some(&confirmed_link), Some(&returned_person), Ok(true)),
         ("logged out before", Some(&with_end(before)), Some(&person), Ok(true)),
         ("logged out at its issue", Some(&with_end(LATER)), Some(&person), Err(BearerRefusal::Ended)),
+        ("logged out of a session", Some(&of_session), Some(&person), Err(BearerRefusal::Ended)),
         ("unlinked before", Some(&removed_link), None, Ok(false)),
         ("unlinked at its issue", Some(&removed_later), None, Err(BearerRefusal::Ended)),
     ];

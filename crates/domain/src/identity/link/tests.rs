@@ -27,6 +27,25 @@ fn linked(person: &Employee) -> IdentityLink {
 }
 
 #[test]
+fn logout_of_a_session_leaves_the_other_sessions() {
+    let person = employee(1);
+    let link = linked(&person);
+    let logout = |session: Option<&str>, issued_at| LogoutClaims {
+        subject: Some(SUBJECT_TEXT.to_owned()),
+        session_id: session.map(str::to_owned),
+        token_id: "1".to_owned(),
+        issued_at,
+    };
+    let (of_session, audit) = link.log_out(&person, &logout(Some("s"), LATER), LATER).unwrap();
+    assert_eq!((of_session.tokens_after, of_session.bearer_tokens_after), (None, Some(LATER)));
+    assert_eq!((audit.action, audit.target.id), ("employee.log_out_identity", person.id.to_string()));
+    assert_eq!(of_session.log_out(&person, &logout(Some("s"), AT), LATER), None, "an older logout");
+    let (of_all, _) = of_session.log_out(&person, &logout(None, AT), LATER).unwrap();
+    assert_eq!((of_all.tokens_after, of_all.bearer_tokens_after), (Some(AT), Some(LATER)));
+    assert!(of_all.updated_at > of_session.updated_at);
+}
+
+#[test]
 fn link_that_serves_is_left_alone() {
     let person = Employee { returned_at: Some(AT), ..employee(1) };
     let first_link = linked(&person);
