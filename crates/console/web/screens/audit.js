@@ -19,7 +19,7 @@ const VERBS = {
   connector: "create open_issue pause release resolve_issue resume sync update",
   conversation: "archive create update",
   department: "archive create restore update",
-  employee: "accept_invitation change_sign_in_address confirm_identity create deactivate erase hold invite link link_identity manage reactivate read_personal_data rehire release release_hold unlink_identity update",
+  employee: "accept_invitation change_sign_in_address confirm_identity create deactivate erase hold invite link link_identity log_out_identity manage reactivate read_personal_data rehire release release_hold unlink_identity update",
   erasure: "complete continue",
   identity_provider: "create delete prove rekey update",
   invitation: "mail",

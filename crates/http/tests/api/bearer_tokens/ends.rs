@@ -119,7 +119,7 @@ async fn wrong_logout_token_is_400_and_changes_nothing() {
     for (name, provider, changes) in [
         ("expired", &stage.provider, json!({"exp": now - 61})),
         ("older than 5 minutes", &stage.provider, json!({"iat": now - 301})),
-        ("from the future", &stage.provider, json!({"iat": now + 61})),
+        ("from the future", &stage.provider, json!({"iat": now + 600})),
         ("without iat", &stage.provider, json!({"iat": null})),
         ("without jti", &stage.provider, json!({"jti": null})),
         ("empty jti", &stage.provider, json!({"jti": ""})),

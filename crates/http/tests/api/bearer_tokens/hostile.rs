@@ -26,8 +26,8 @@ fn wrong_claims(now: i64) -> Vec<(&'static str, Value)> {
         ("exp has a fraction", json!({"exp": 1_999_999_999.5})),
         ("without iat", json!({"iat": null})),
         ("iat is a text", json!({"iat": now.to_string()})),
-        ("issued in the future", json!({"iat": now + 61})),
-        ("not yet valid", json!({"nbf": now + 61})),
+        ("issued in the future", json!({"iat": now + 600})),
+        ("not yet valid", json!({"nbf": now + 600})),
         ("nbf is a text", json!({"nbf": "0"})),
         ("foreign issuer", json!({"iss": "https://other.okta.example"})),
         ("issuer with a slash", json!({"iss": format!("{ISSUER}/")})),
@@ -161,7 +161,7 @@ async fn hostile_token_gets_the_answer_of_an_unknown_key() {
         assert!(rows.len() >= 40, "{}", rows.len());
         for (name, text) in &rows {
             // Stays below the limit on failed authentications.
-            world.clock.advance_seconds(1);
+            world.clock.advance_millis(1_100);
             let response = world.bare("GET", "/v1/me").key(text).send().await;
             assert_eq!(response.status, 401, "{}: {name}: {}", shared.name, response.text());
             assert_eq!(response.without_request_id(), unknown_key, "{}: {name}", shared.name);
