@@ -2,6 +2,7 @@
 
 import { csv } from "./texts_csv.js";
 import { progress } from "./texts_progress.js";
+import { work } from "./texts_work.js";
 
 /** @type {Record<string, string>} */
 const words = {
@@ -86,7 +87,7 @@ export const t = {
       "another link, or enter a key." },
   charts: { hour: "Hour", numbers: "As a table", most: (/** @type {string} */ count) => `Highest bar: ${count} in an hour` },
   screens: { today: "Today", webhooks: "Webhooks", events: "Events", people: "People", import: "CSV import",
-    feedback: "Feedback", keys: "API keys", audit: "Audit log", connectors: "Connectors" },
+    feedback: "Feedback", me: "My page", team: "My team", organization: "Organization", keys: "API keys", audit: "Audit log", connectors: "Connectors" },
   navigation: "Screens", moreScreens: "More", skip: "Skip to the content", signOut: "Sign out", theme: "Colours",
   themes: { system: "System", light: "Light", dark: "Dark" },
   environments: { live: "Live", test: "Test" },
@@ -94,7 +95,8 @@ export const t = {
     export: "Exports", scim: "SCIM" },
   loading: "Loading …", more: "Show more", tryAgain: "Try again", requestId: "Request", copy: "Copy",
   copied: "Copied", notCopied: "The browser does not allow copying",
-  cancel: "Cancel", close: "Close", save: "Save", create: "Create", edit: "Edit", delete: "Delete",
+  cancel: "Cancel", close: "Close", add: "Add", remove: "Remove", goOn: "Keep it open", discard: "Discard",
+  typedLoses: "Discard what you typed?", secretLoses: "Close it? The secret is not shown again.", save: "Save", create: "Create", edit: "Edit", delete: "Delete",
   stored: "I have stored it", required: "Required", optional: "Optional",
   any: "Any", all: "All", clear: "Clear", filters: "Filters", search: "Search", state: "State", time: "Time",
   name: "Name", id: "Id", field: "Field", actions: "Actions", from: "From", to: "To",
@@ -109,7 +111,7 @@ export const t = {
   missingScope: (/** @type {string} */ scope) =>
     `The key lacks the scope ${scope}. Ask an administrator for a key that has it.`,
   missingLevel: "This needs a key of the admin level.",
-  missingKind: { operator: "This needs a key of the admin level for the live data.",
+  missingKind: { bound: "This needs a session that acts for a person.",  operator: "This needs a key of the admin level for the live data.",
     unbound: "This needs a key that acts for no person." },
   waiting: (/** @type {number} */ status, /** @type {number} */ seconds) =>
     status === 429 ? `The quota of this key is used up. Waiting ${seconds} s, then trying again.`
@@ -246,7 +248,10 @@ export const t = {
     manual: "Entered by hand", externalId: "External id", deactivatedAt: "Deactivated", history: "History",
     reports: "Direct reports", changeManager: "Change manager", firstName: "First name", lastName: "Last name",
     changeManagerText: (/** @type {string} */ name) =>
-      `Choose the new manager of ${name}. The team of ${name} moves along.`, done: "Saved",
+      `Choose the new manager of ${name}. The team of ${name} moves along.`,
+    saved: (/** @type {string} */ name) => `Saved: ${name}`,
+    reportsStay: (/** @type {string} */ name, /** @type {number} */ count, /** @type {boolean} */ isMore) =>
+      `${isMore ? "More than " : ""}${count === 1 ? "1 person reports" : `${count} people report`} to ${name} and keep this manager until you change it.`,
     managerProblems:
       { reporting_cycle:
         "This person reports to the one you are changing: the line would become a circle. " +
@@ -264,7 +269,7 @@ export const t = {
   },
   data: {
     title: "Data about this person", take: "Download the data", taken: "The data is downloaded",
-    hold: "Hold the data", release: "End the hold", holdState: "Legal hold", heldAt: "Held since",
+    hold: "Hold the data", release: "End the hold", heldNow: "The data is held", released: "The hold has ended", holdState: "Legal hold", heldAt: "Held since",
     holdText: "While the hold lasts, the data about this person cannot be erased.",
     heldText: "The data cannot be erased before the hold ends.",
     releaseText: "The data about this person can be erased again.", reason: "Reason",
@@ -311,7 +316,7 @@ export const t = {
     searchHint: "Words of the text", type: "Type", archived: "Archived", onlyArchived: "Only archived",
     notInSearch: "A search finds observations that are not archived.",
     notFound: "Nothing found", notFoundText: "All words must be in the text. Use fewer words or other ones.",
-    none: "No observations", noneText: "Observations appear here as they are recorded with POST /v1/observations.",
+    none: "No observations", noneText: "Change the filters, or write the first one.",
     impact: "Impact", action: "Recommended action", context: "Show context", observation: "Observation",
     about: (/** @type {string} */ name) => `Observation about ${name}`, author: "Author", visibility: "Visible to",
     attributes: "Attributes", details: "Details", others: "Other observations about this person",
@@ -320,7 +325,7 @@ export const t = {
     archivedNow: "The observation is archived", kind: "Kind", managerObjectives: "Of teams and the organization",
     owner: "Owner",
     noObjectives: "No objectives",
-    noObjectivesText: "Change the filters, or create one with POST /v1/employee-objectives.", history: "History",
+    noObjectivesText: "Change the filters, or write the first one.", history: "History",
     noSummaries: "No summaries", noSummariesText: "Summaries appear here as drafts first.",
     noConversations: "No conversations",
     noConversationsText: "Conversations appear here when people write to each other.",
@@ -338,6 +343,7 @@ export const t = {
     acted: (/** @type {string} */ verb, /** @type {string} */ title) => `${verb}: ${title}`,
   },
   progress,
+  work,
   verbs: { submit: "Submit", approve: "Approve", reject: "Reject", complete: "Complete", miss: "Mark as missed",
     archive: "Archive", return: "Return", share: "Share" },
   verbTexts: { submit: "Moves it to review.", approve: "The owner is notified.",

@@ -7,27 +7,52 @@
 import { t } from "../texts.js";
 import { useAction } from "./data.js";
 import { Button, Copy, Problem, Waiting } from "./ui.js";
-import { html, useLayoutEffect, useRef } from "./view.js";
+import { html, useLayoutEffect, useRef, useState } from "./view.js";
 
 /** @typedef {any} Content */
 
-/** @param {{ title: string, onClose: () => void, foot?: Content, drawer?: boolean, children?: Content }} p */
-export function Dialog({ title, onClose, foot, drawer, children }) {
+/** Fields of a form, in which typing begins. */
+const FIELDS = ".dialog-content :is(input:not([type=checkbox], [type=radio]), select, textarea)";
+
+/**
+ * A dialog. It opens on its first field, or on Cancel, and gives the focus back. Escape, ✕ and a click beside it ask before
+ * they lose what was typed, or a secret.
+ * @param {{ title: string, onClose: () => void, foot?: Content, drawer?: boolean, loses?: string, children?: Content }} p
+ *   `loses` asks whether to close a dialog in which nothing was typed
+ */
+export function Dialog({ title, onClose, foot, drawer, loses, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  const isTyped = useRef(false);
+  const [isAsking, setIsAsking] = useState(false);
   useLayoutEffect(() => {
     const before = /** @type {HTMLElement | null} */ (document.activeElement);
-    element.current?.showModal();
-    return () => before?.isConnected && before.focus();
+    const open = element.current;
+    open?.showModal();
+    const first = /** @type {HTMLElement | null | undefined} */ (open?.querySelector(FIELDS) ?? open?.querySelector("footer button"));
+    first?.focus();
+    return () => {
+      // While it is open, the page behind it takes no focus.
+      open?.close();
+      const heading = /** @type {HTMLElement | null} */ (document.querySelector("main h1"));
+      (before?.isConnected && before !== document.body ? before : heading)?.focus({ preventScroll: true });
+    };
   }, []);
-  const cancel = (/** @type {Event} */ event) => (event.preventDefault(), onClose());
-  const outside = (/** @type {MouseEvent} */ event) => event.target === element.current && onClose();
+  const leave = () => (loses || isTyped.current ? setIsAsking(true) : onClose());
+  const cancel = (/** @type {Event} */ event) => (event.preventDefault(), leave());
+  // Browsers close a dialog at the second Escape without asking, unless the key is handled.
+  const press = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && !event.defaultPrevented && cancel(event);
+  const outside = (/** @type {MouseEvent} */ event) => event.target === element.current && leave();
+  const type = () => void (isTyped.current = true);
+  const question = html`<span class="grow" role="alert">${loses ?? t.typedLoses}</span>
+    <${Button} onClick=${() => setIsAsking(false)}>${t.goOn}</${Button}>
+    <${Button} kind="danger" onClick=${onClose}>${t.discard}</${Button}>`;
   return html`<dialog ref=${element} class=${drawer ? "drawer" : ""} aria-label=${title} onCancel=${cancel}
-    onMouseDown=${outside}>
+    onKeyDown=${press} onMouseDown=${outside} onInput=${type}>
     <div class="dialog-body">
       <header><h2>${title}</h2>
-        <${Button} kind="quiet icon" aria-label=${t.close} onClick=${onClose}>✕</${Button}></header>
+        <${Button} kind="quiet icon" aria-label=${t.close} onClick=${leave}>✕</${Button}></header>
       <div class="dialog-content"><${Waiting} />${children}</div>
-      ${foot && html`<footer>${foot}</footer>`}
+      ${(foot || isAsking) && html`<footer>${isAsking ? question : foot}</footer>`}
     </div>
   </dialog>`;
 }
@@ -52,7 +77,7 @@ export function Confirm({ title, text, action, kind = "primary", onClose, work, 
  */
 export function Secret({ title, text, value, onClose }) {
   const foot = html`<${Button} kind="primary" onClick=${onClose}>${t.stored}</${Button}>`;
-  return html`<${Dialog} title=${title} onClose=${onClose} foot=${foot}>
+  return html`<${Dialog} title=${title} onClose=${onClose} foot=${foot} loses=${t.secretLoses}>
     <p>${text}</p><div class="secret"><code>${value}</code><${Copy} value=${value} label=${title} /></div>
   </${Dialog}>`;
 }

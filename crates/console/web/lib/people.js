@@ -67,6 +67,12 @@ export function Person({ id, none = "–", plain }) {
   return plain ? name : html`<a class="person" href=${href(`/people/${id}`)}>${name}</a>`;
 }
 
+/** A name as text, for options of a field. @param {{ id: string }} p */
+export function PersonName({ id }) {
+  const person = usePerson(id);
+  return person ? fullName(person) : id;
+}
+
 /**
  * A field that finds a person by name or e-mail.
  * @param {{ value: string | null, onChange: (id: string | null) => void, label: string, canBeNone?: boolean }} p

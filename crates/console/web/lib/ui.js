@@ -79,6 +79,10 @@ const TONES = {
 /** A word of the API with its colour. @param {{ word: string }} p */
 export const Status = ({ word }) => html`<${Badge} tone=${TONES[word]}>${t.words[word] ?? words(word)}</${Badge}>`;
 
+/** Marks an observation that its person does not see. @param {{ of: { visibility: string } }} p */
+export const Closed = ({ of }) => of.visibility === "managers" && html`<span class="badge closed"><svg viewBox="0 0 16 16" aria-hidden="true">
+  <path d="M2 7c2 3 4 4 6 4s4-1 6-4M4 9.7 2.8 11.4M8 11v2M12 9.7l1.2 1.7" /></svg>${t.words.managers}</span>`;
+
 const TICK_MS = 10_000;
 /** Ticks, so that a shown distance from now stays true. */
 const clock = store(0);
@@ -244,7 +248,7 @@ export function Field({ label, hint, error, children, wide }) {
 
 /** Message of a field in a failed write. @param {ApiError | null} error @param {string} field */
 export const fieldError = (error, field) =>
-  error?.details.find((detail) => detail.field === field || detail.field?.startsWith(`${field}.`))?.message;
+  error?.details.find((detail) => detail.field === field || detail.field?.startsWith(`${field}.`) || detail.field?.startsWith(`${field}[`))?.message;
 
 /**
  * A list of fields bound to the query. A filter has options [[word, text]], or is free text or a date.

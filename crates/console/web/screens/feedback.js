@@ -7,10 +7,13 @@ import { Person, PersonFilter } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Empty, Facts, Filters, Id, Page, Problem, Prose, Shown, Status, Tabs,
+import { Badge, Button, Card, Closed, Empty, Facts, Filters, Id, Page, Problem, Prose, Shown, Status, Tabs,
   Time } from "../lib/ui.js";
 import { html } from "../lib/view.js";
 import { t } from "../texts.js";
+import { OneObjective } from "./objective_one.js";
+import { OneSummary } from "./summary_one.js";
+import { Write } from "./write.js";
 import { Assignments, Conversations, Objectives, Summaries } from "./feedback_lists.js";
 
 /** @typedef {import("../types").Observation} Observation */
@@ -24,11 +27,14 @@ const VIEWS = [["observations", t.feedback.observations, Observations],
 
 export default function Feedback() {
   const { path, query } = useRoute();
-  const id = path.split("/")[2];
+  const [, , id, part] = path.split("/");
+  if (id === "summaries" && part) return html`<${OneSummary} id=${part} />`;
+  if (id && part) return html`<${OneObjective} kind=${id} id=${part} />`;
   if (id) return html`<${One} id=${id} />`;
   const open = VIEWS.filter(([name]) => can(`${name}:read`));
   const view = open.find(([name]) => name === query.view) ?? open[0];
-  return html`<${Page} title=${t.screens.feedback} lead=${t.feedback.lead}>
+  return html`<${Page} title=${t.screens.feedback} lead=${t.feedback.lead}
+    actions=${view && html`<${Write} key=${view[0]} name=${view[0]} kind="primary" />`}>
     <${Tabs} label=${t.screens.feedback} tabs=${open.map(([name, text]) => [name, text])} />
     ${view && html`<${view[2]} key=${view[0]} />`}
   </${Page}>`;
@@ -53,7 +59,8 @@ function Observations() {
   ];
   const empty = isSearch
     ? html`<${Empty} title=${t.feedback.notFound} text=${t.feedback.notFoundText} />`
-    : html`<${Empty} title=${t.feedback.none} text=${t.feedback.noneText} />`;
+    : html`<${Empty} title=${t.feedback.none} text=${t.feedback.noneText}>
+      <${Write} name="observations" person=${query.person} /></${Empty}>`;
   const entry = (/** @type {Observation | SearchHit} */ row) => "resource" in row
     ? html`<${Entry} key=${row.id} observation=${row.resource} highlights=${row.highlights} isShort />`
     : html`<${Entry} key=${row.id} observation=${row} isShort />`;
@@ -88,6 +95,7 @@ function Entry({ observation, highlights, isShort }) {
     : html`<${Person} id=${observation.employee_id} />`;
   return html`<li class=${`entry ${isShort ? "short" : ""}`}>
     <div class="entry-head"><${Status} word=${observation.type} /><strong>${person}</strong>
+      <${Closed} of=${observation} />
       ${observation.archived_at && html`<${Badge}>${t.words.archived}</${Badge}>`}
       <span class="muted time">${date(observation.observation_date)}</span></div>
     ${highlights?.length ? highlights.map((one) => html`<${Marked} key=${one.field} ...${one} />`)
@@ -151,6 +159,6 @@ function One({ id }) {
         empty=${none}>${(/** @type {import("../types").Summary[]} */ rows) => html`<ul class="attention">${rows
       .map((row) =>
         html`<li key=${row.id}><${Status} word=${row.status} />
-          <span class="grow" dir="auto">${row.title}</span></li>`)}</ul>`}</${Shown}></${Card}>`}</div>
+          <span class="grow"><a href=${href(`/feedback/summaries/${row.id}`)} dir="auto">${row.title}</a></span></li>`)}</ul>`}</${Shown}></${Card}>`}</div>
   </${Page}>`;
 }

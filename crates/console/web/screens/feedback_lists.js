@@ -4,7 +4,7 @@ import { request } from "../lib/api.js";
 import { useAction, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { date, fullName } from "../lib/format.js";
-import { Person, PersonFilter } from "../lib/people.js";
+import { Person, PersonFilter, PersonName } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
@@ -12,6 +12,7 @@ import { Badge, Button, Changes, Empty, Field, Filters, Problem, Prose, Shown, S
   fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { self, Write } from "./write.js";
 import { CheckInForm, CheckIns, Figures, mayCheckIn, quietSince } from "./objectives_progress.js";
 
 /** @typedef {import("../types").Objective} Objective */
@@ -29,17 +30,17 @@ const REASONS = { approve: { member: "comment" }, reject: { member: "reason", is
   complete: { member: "outcome" }, miss: { member: "reason" },
   return: { member: "reason", isRequired: true } };
 /** @type {Record<string, string[]>} */
-const SUMMARY_ACTIONS = { draft: ["submit", "approve", "archive"],
+export const SUMMARY_ACTIONS = { draft: ["submit", "approve", "archive"],
   pending_review: ["approve", "return", "archive"], approved: ["share", "return", "archive"],
   shared: ["archive"] };
 const QUIET = /** @type {[string, string][]} */ ([["14", t.progress.quiet]]);
 const KINDS = /** @type {[string, string][]} */ ([["manager", t.feedback.managerObjectives]]);
 
 /** An objective in review has the status `proposed`. @param {Objective} one */
-const stateOf = (one) => (one.status === "proposed" && one.submitted_at ? "in_review" : one.status);
+export const stateOf = (one) => (one.status === "proposed" && one.submitted_at ? "in_review" : one.status);
 
 /** Actions on an objective. A change after the approval is approved again. @param {Objective} one */
-const actionsOf = (one) => [...(one.changed_since_approval ? ["approve"] : []), ...(REVIEW[stateOf(one)] ?? [])];
+export const actionsOf = (one) => [...(one.changed_since_approval ? ["approve"] : []), ...(REVIEW[stateOf(one)] ?? [])];
 
 export function Objectives() {
   const { query } = useRoute();
@@ -63,10 +64,12 @@ export function Objectives() {
   return html`<${Filters} filters=${filters} also=${["owner"]}>
       <${PersonFilter} name="owner" label=${t.feedback.owner} /></${Filters}>
     <${Shown} of=${list}
-      empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText} />`}>
+      empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText}>
+        <${Write} name="objectives" /></${Empty}>`}>
     ${(/** @type {Objective[]} */ shown) =>
       html`<ul class="list">${shown.map((one) => html`<li key=${one.id} class="entry">
-      <div class="entry-head"><${Status} word=${stateOf(one)} /><strong dir="auto">${one.title}</strong>
+      <div class="entry-head"><${Status} word=${stateOf(one)} />
+        <strong><a href=${href(`/feedback/${query.kind === "manager" ? "manager-" : ""}objectives/${one.id}`)} dir="auto">${one.title}</a></strong>
         <span class="muted time">${date(one.period_start)} – ${date(one.period_end)}</span></div>
       <div class="entry-head muted">
         ${one.owner ? html`<a href=${href(`/people/${one.owner_id}`)} dir="auto">${fullName(one.owner)}</a>`
@@ -110,7 +113,7 @@ export function Objectives() {
  *
  * @param {{ of: { external_id: string | null, metadata: Record<string, string> } }} p
  */
-function References({ of }) {
+export function References({ of }) {
   const external = of.external_id ? [[t.people.externalId, of.external_id]] : [];
   const entries = [...external, ...Object.entries(of.metadata)];
   return entries.length > 0 && html`<div class="tags">${entries.map(([key, value]) =>
@@ -121,7 +124,7 @@ function References({ of }) {
  * An action with its reason.
  * @param {{ name: string, path: string, title: string, onClose: () => void, onDone: () => void }} p
  */
-function Act({ name, path, title, onClose, onDone }) {
+export function Act({ name, path, title, onClose, onDone }) {
   const [text, setText] = useState("");
   const reason = REASONS[name];
   const { run, isBusy, error } = useAction(async () => {
@@ -145,16 +148,19 @@ function Act({ name, path, title, onClose, onDone }) {
 }
 
 /** @param {{ path: string, title: string, onClose: () => void }} p */
-function History({ path, title, onClose }) {
+const History = ({ path, title, onClose }) => html`<${Dialog} title=${t.feedback.history} onClose=${onClose}>
+    <p dir="auto"><strong>${title}</strong></p><${HistorySteps} path=${path} /></${Dialog}>`;
+
+/** The changes of an objective, newest first. @param {{ path: string }} p */
+export function HistorySteps({ path }) {
   const history = useList(path);
-  return html`<${Dialog} title=${t.feedback.history} onClose=${onClose}><p dir="auto"><strong>${title}</strong></p>
-    <${Shown} of=${history}>${(/** @type {import("../types").HistoryEntry[]} */ rows) => html`
+  return html`<${Shown} of=${history}>${(/** @type {import("../types").HistoryEntry[]} */ rows) => html`
     <ol class="steps">
       ${rows.map((row) =>
         html`<li key=${row.id}><div class="step-head"><strong>${row.action}</strong><span>${row.actor.name}</span>
           <span class="muted"><${Time} at=${row.occurred_at} /></span></div>
       ${row.comment && html`<${Prose}>${row.comment}</${Prose}>`}
-      <${Changes} changes=${row.changes} /></li>`)}</ol>`}</${Shown}></${Dialog}>`;
+      <${Changes} changes=${row.changes} /></li>`)}</ol>`}</${Shown}>`;
 }
 
 export function Summaries() {
@@ -168,12 +174,14 @@ export function Summaries() {
   return html`<${Filters} filters=${filters} also=${["person"]}>
       <${PersonFilter} name="person" label=${t.people.person} /></${Filters}>
     <${Shown} of=${list}
-      empty=${html`<${Empty} title=${t.feedback.noSummaries} text=${t.feedback.noSummariesText} />`}>
+      empty=${html`<${Empty} title=${t.feedback.noSummaries} text=${t.feedback.noSummariesText}>
+        <${Write} name="summaries" /></${Empty}>`}>
       ${(/** @type {import("../types").Summary[]} */ rows) => html`
     <ul class="list">
       ${rows.map((one) =>
         html`<li key=${one.id} class="entry">
-          <div class="entry-head"><${Status} word=${one.status} /><strong dir="auto">${one.title}</strong>
+          <div class="entry-head"><${Status} word=${one.status} />
+            <strong><a href=${href(`/feedback/summaries/${one.id}`)} dir="auto">${one.title}</a></strong>
         <span class="muted time"><${Time} at=${one.updated_at} /></span></div>
       <div class="entry-head muted"><${Person} id=${one.employee_id} />
         <span>${t.feedback.by} <${Person} id=${one.author_id} /></span>
@@ -202,7 +210,8 @@ export function Conversations() {
   const list = useList("/conversations");
   const [open, setOpen] = useState(/** @type {import("../types").Conversation | null} */ (null));
   return html`<${Shown} of=${list}
-    empty=${html`<${Empty} title=${t.feedback.noConversations} text=${t.feedback.noConversationsText} />`}>
+    empty=${html`<${Empty} title=${t.feedback.noConversations} text=${t.feedback.noConversationsText}>
+        <${Write} name="conversations" /></${Empty}>`}>
     ${(/** @type {import("../types").Conversation[]} */ rows) => html`
     <ul class="list">
       ${rows.map((one) =>
@@ -219,11 +228,31 @@ export function Conversations() {
 function Messages({ conversation, onClose }) {
   const messages = useList(`/conversations/${conversation.id}/messages`, { sort: "created_at", limit: 100 });
   return html`<${Dialog} title=${conversation.title} onClose=${onClose}>
-    <${Shown} of=${messages}>
+    <${Shown} of=${messages} empty=${html`<p class="muted">${t.work.noMessages}</p>`}>
       ${(/** @type {Message[]} */ rows) => html`<ul class="list">${rows.map((one) => html`
     <li key=${one.id} class="entry"><div class="entry-head"><strong><${Person} id=${one.author_id} /></strong>
       <span class="muted time"><${Time} at=${one.created_at} /></span></div>
-    <${Prose}>${one.body}</${Prose}></li>`)}</ul>`}</${Shown}></${Dialog}>`;
+    <${Prose}>${one.body}</${Prose}></li>`)}</ul>`}</${Shown}>
+    ${can("conversations:write") && !conversation.archived_at && html`<${NewMessage} conversation=${conversation} />`}</${Dialog}>`;
+}
+
+/** Adds a message: of a key of the organization, in the name of a participant. @param {{ conversation: import("../types").Conversation }} p */
+function NewMessage({ conversation }) {
+  const [body, setBody] = useState("");
+  const [author, setAuthor] = useState(self() ?? "");
+  const { run, isBusy, error } = useAction(async () => {
+    await request("POST", `/conversations/${conversation.id}/messages`, { body: { body: body.trim(), author_id: author } });
+    setBody("");
+  });
+  return html`<div class="form">
+    ${!self() && html`<${Field} label=${t.work.inName} error=${fieldError(error, "author_id")}>
+      <select name="author_id" value=${author} onChange=${(/** @type {any} */ event) => setAuthor(event.target.value)}>
+        <option value="">–</option>${conversation.participant_ids.map((/** @type {string} */ id) =>
+          html`<option key=${id} value=${id}><${PersonName} id=${id} /></option>`)}</select></${Field}>`}
+    <${Field} label=${t.work.message} error=${fieldError(error, "body")}><textarea name="body" rows="3" maxlength="4000" value=${body} dir="auto"
+      onInput=${(/** @type {any} */ event) => setBody(event.target.value)}></textarea></${Field}>
+    ${error && html`<${Problem} error=${error} />`}
+    <div class="actions"><${Button} kind="primary" busy=${isBusy} disabled=${!body.trim() || !author} onClick=${run}>${t.work.send}</${Button}></div></div>`;
 }
 
 export function Assignments() {
@@ -233,7 +262,8 @@ export function Assignments() {
   return html`<${Filters}
     filters=${[{ name: "state", label: t.state, options: options(["open", "completed", "canceled"]) }]} />
     <${Shown} of=${list}
-      empty=${html`<${Empty} title=${t.feedback.noAssignments} text=${t.feedback.noAssignmentsText} />`}>
+      empty=${html`<${Empty} title=${t.feedback.noAssignments} text=${t.feedback.noAssignmentsText}>
+        <${Write} name="assignments" /></${Empty}>`}>
       ${(/** @type {import("../types").Assignment[]} */ rows) => html`
     <ul class="list">
       ${rows.map((one) =>

@@ -40,13 +40,16 @@ export function Figures({ of }) {
       <span>${t.progress.last} <${Time} at=${of.last_check_in_at} none=${t.never} /></span></div>`}`;
 }
 
-/** The check-ins of an objective, newest first. @param {{ path: string, objective: Objective, onClose: () => void }} p */
-export function CheckIns({ path, objective, onClose }) {
+/** The check-ins of an objective in a dialog. @param {{ path: string, objective: Objective, onClose: () => void }} p */
+export const CheckIns = ({ path, objective, onClose }) => html`<${Dialog} title=${t.progress.checkIns} onClose=${onClose}>
+    <p dir="auto"><strong>${objective.title}</strong></p><${CheckInSteps} path=${path} objective=${objective} /></${Dialog}>`;
+
+/** The check-ins of an objective, newest first. @param {{ path: string, objective: Objective }} p */
+export function CheckInSteps({ path, objective }) {
   const list = useList(/** @type {"/employee-objectives/{}/check-ins"} */ (`${path}/check-ins`), { limit: 100 });
   const day = (/** @type {string} */ at) => new Date(at).getTime();
   const result = (/** @type {{ id: string }} */ changed) => objective.key_results.find((one) => one.id === changed.id);
-  return html`<${Dialog} title=${t.progress.checkIns} onClose=${onClose}>
-    <p dir="auto"><strong>${objective.title}</strong></p>
+  return html`
     <${Shown} of=${list} empty=${html`<p class="muted">${t.progress.none}</p>`}>
       ${(/** @type {CheckIn[]} */ rows) => html`
       <${Line} label=${t.progress.overTime} from=${day(objective.period_start)} to=${day(objective.period_end)}
@@ -64,7 +67,7 @@ export function CheckIns({ path, objective, onClose }) {
         ${one.key_results.length > 0 && html`<ul>${one.key_results.map((changed) => html`<li key=${changed.id}
           dir="auto">${t.progress.moved(changed.title, measured(result(changed), changed.from),
             measured(result(changed), changed.to))}</li>`)}</ul>`}</li>`)}
-      </ol>`}</${Shown}></${Dialog}>`;
+      </ol>`}</${Shown}>`;
 }
 
 /** `true` if the key may check in on the objective now. @param {Objective} one */

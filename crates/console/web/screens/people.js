@@ -12,6 +12,7 @@ import { t } from "../texts.js";
 import { canErase, Erasures } from "./people_data.js";
 import { canRetain, Retention } from "./people_retention.js";
 import { OnePerson } from "./people_one.js";
+import { Write } from "./write.js";
 
 /** @typedef {import("../types").Employee} Employee */
 
@@ -19,8 +20,8 @@ export default function People() {
   const { path, query } = useRoute();
   const id = path.split("/")[2];
   if (id) return html`<${OnePerson} id=${id} />`;
-  const actions = can("employees:write") &&
-    html`<a class="button" href=${href("/import")}>${t.screens.import}</a>`;
+  const actions = can("employees:write") && html`<a class="button" href=${href("/import")}>${t.screens.import}</a>
+    <${Write} name="people" kind="primary" />`;
   return html`<${Page} title=${t.screens.people} lead=${t.people.lead} actions=${actions}>
     <${Tabs} label=${t.screens.people} tabs=${[["list", t.people.list], ["tree", t.people.tree],
       ...(canErase() ? [["erasures", t.data.receipts]] : []),
@@ -72,7 +73,8 @@ function List() {
     { name: "state", label: t.state,
       cell: (/** @type {Employee} */ one) => html`<${Status} word=${one.status} />` },
   ];
-  const empty = html`<${Empty} title=${t.people.none} text=${query.q ? "" : t.people.noneText} />`;
+  const empty = html`<${Empty} title=${t.people.none} text=${query.q ? "" : t.people.noneText}>
+    <${Write} name="people" /></${Empty}>`;
   return html`<${Filters} filters=${filters} also=${["manager"]}>
       ${!query.q && html`<${PersonFilter} name="manager" label=${t.people.manager} />`}</${Filters}>
     ${query.q && !query.state && html`<p class="muted">${t.people.alsoLeft}</p>`}

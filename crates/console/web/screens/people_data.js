@@ -30,7 +30,6 @@ const countsOf = (counts) => Object.entries(counts).filter(([, count]) => count 
 export function PersonData({ person, onSaved }) {
   const [dialog, setDialog] = useState("");
   const close = () => setDialog("");
-  const hold = useGet(isErased(person) ? null : `/employees/${person.id}`, { expand: "legal_hold" });
   const take = useAction(async () => {
     const { data } = await request("GET", /** @type {string} */ (`/employees/${person.id}/personal-data`),
       { lines: true });
@@ -41,11 +40,10 @@ export function PersonData({ person, onSaved }) {
     return html`<${Card} title=${t.data.title}><p>${t.data.erased}
       ${" "}<a href=${href("/people", { view: "erasures" })}>${t.data.receipts}</a></p></${Card}>`;
   }
-  // A failed read says nothing about the hold.
-  const read = hold.error ? null : hold.data;
-  const held = read?.legal_hold ?? null;
-  const isFree = read !== null && held === null;
-  const isKnown = read !== null;
+  const held = person.legal_hold ?? null;
+  // Present only if the service was asked for the hold.
+  const isKnown = "legal_hold" in person;
+  const isFree = isKnown && held === null;
   const isGone = person.status === "deactivated";
   const actions = html`
     <${Button} busy=${take.isBusy} onClick=${take.run}>${t.data.take}</${Button}>
@@ -54,17 +52,16 @@ export function PersonData({ person, onSaved }) {
     ${isGone && isFree && html`<${Button} kind="danger" onClick=${() => setDialog("erase")}>
       ${t.data.erase}</${Button}>`}`;
   return html`<${Card} title=${t.data.title} actions=${actions}>
-    ${hold.error && !isFree && html`<${Problem} error=${hold.error} retry=${hold.reload} />`}
     <${Facts} entries=${[
       [t.data.holdState, held ? html`<${Status} word="held" /> ${held.reason}` : isFree ? t.none : "…"],
       ...(held ? [[t.data.heldAt, html`<${Time} at=${held.held_at} />`]] : []),
     ]} />
     <p class="hint">${held ? t.data.heldText : isGone ? t.data.eraseText : t.data.activeText}</p>
     ${take.error && html`<${Problem} error=${take.error} />`}
-    ${dialog === "hold" && html`<${Hold} id=${person.id} onClose=${close} onSaved=${hold.reload} />`}
+    ${dialog === "hold" && html`<${Hold} id=${person.id} onClose=${close} onSaved=${onSaved} />`}
     ${dialog === "release" && html`<${Confirm} title=${t.data.release} text=${t.data.releaseText}
       action=${t.data.release} kind="danger" onClose=${close} work=${async () =>
-        (await request("DELETE", `/employees/${person.id}/legal-hold`), toast(t.people.done), hold.reload())} />`}
+        (await request("DELETE", `/employees/${person.id}/legal-hold`), toast(t.data.released), onSaved())} />`}
     ${dialog === "erase" && html`<${Erase} person=${person} onClose=${close} onSaved=${onSaved} />`}
   </${Card}>`;
 }
@@ -74,7 +71,7 @@ function Hold({ id, onClose, onSaved }) {
   const [reason, setReason] = useState("");
   const { run, isBusy, error } = useAction(async () => {
     await request("PUT", `/employees/${id}/legal-hold`, { body: { reason } });
-    toast(t.people.done);
+    toast(t.data.heldNow);
     onSaved();
     onClose();
   });

@@ -3,17 +3,19 @@
 import { request } from "../lib/api.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog, Secret } from "../lib/dialog.js";
+import { Form } from "../lib/form.js";
 import { date, fullName, plain, short } from "../lib/format.js";
-import { Person, PersonField } from "../lib/people.js";
+import { Person, PersonField, remember } from "../lib/people.js";
 import { href } from "../lib/router.js";
-import { can, isAdmin, isBound } from "../lib/session.js";
-import { changed, Stale } from "../lib/stale.js";
+import { can, isBound } from "../lib/session.js";
+import { Stale } from "../lib/stale.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Changes, Facts, Field, Id, Page, Problem, Shown, Status, Table, Time,
-  fieldError } from "../lib/ui.js";
-import { html, useState } from "../lib/view.js";
+import { Badge, Button, Card, Changes, Closed, Facts, Id, Page, Problem, Shown, Status, Time } from "../lib/ui.js";
+import { html, useEffect, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { canErase, isErased, PersonData } from "./people_data.js";
+import { mayWritePeople, Write } from "./write.js";
+import { customOf, personFields, usePersonOptions } from "./write_person.js";
 
 /** @typedef {import("../types").Employee} Employee */
 /** @typedef {import("../types").AuditEntry} AuditEntry */
@@ -22,13 +24,20 @@ import { canErase, isErased, PersonData } from "./people_data.js";
 
 /** @param {{ id: string }} p */
 export function OnePerson({ id }) {
-  const person = useGet(`/employees/${id}`);
+  const person = useGet(`/employees/${id}`, { expand: canErase() ? "manager,department,legal_hold" : "manager,department" });
+  const reports = useList("/employees", { "filter[manager_id]": id, limit: 10 });
   const [dialog, setDialog] = useState("");
   const close = () => setDialog("");
   const saved = () => person.reload();
   /** @type {Employee | null} */
   const one = person.data;
-  const actions = one && !isErased(one) && can("employees:write") && (isAdmin() || !isBound()) && html`
+  const count = reports.rows?.length ?? 0;
+  const text = dialog === "deactivate" && one && count > 0
+    ? `${t.people.deactivateText} ${t.people.reportsStay(fullName(one), count, reports.hasMore)}` : t.people[`${dialog}Text`];
+  const isHere = one && !isErased(one);
+  const actions = html`
+    ${isHere && one.status !== "deactivated" && html`<${Write} name="observations" person=${id} kind="primary" />`}
+    ${isHere && mayWritePeople() && html`
     <${Button} onClick=${() => setDialog("manager")}>${t.people.changeManager}</${Button}>
     <${Button} onClick=${() => setDialog("edit")}>${t.edit}</${Button}>
     ${one.status === "pending_invite" &&
@@ -37,27 +46,27 @@ export function OnePerson({ id }) {
       ? html`<${Button} onClick=${() => setDialog("rehire")}>${t.people.rehire}</${Button}>
           <${Button} kind="primary" onClick=${() => setDialog("reactivate")}>${t.people.reactivate}</${Button}>`
       : html`<${Button} kind="danger" onClick=${() => setDialog("deactivate")}>
-        ${t.people.deactivate}</${Button}>`}`;
+        ${t.people.deactivate}</${Button}>`}`}`;
   return html`<${Page} title=${one ? fullName(one) : t.people.person} lead=${one?.job_title} actions=${actions}
     back=${{ href: href("/people"), text: t.screens.people }}>
-    <${Shown} of=${person}>${(/** @type {Employee} */ data) => html`<${Details} person=${data} />`}</${Shown}>
-    ${one && !isErased(one) && html`<${About} person=${one} />`}
+    <${Shown} of=${person}>${(/** @type {Employee} */ data) => html`
+      ${!isErased(data) && html`<${About} person=${data} reports=${reports} />`}
+      <${Details} person=${data} />`}</${Shown}>
+    ${isHere && html`<${Trail} id=${id} />`}
     ${one && canErase() && html`<${PersonData} person=${one} onSaved=${saved} />`}
-    ${one && dialog === "manager" &&
-      html`<${ChangeManager} person=${one} etag=${person.etag} onClose=${close} onSaved=${saved} />`}
-    ${one && dialog === "edit" &&
-      html`<${Edit} person=${one} etag=${person.etag} onClose=${close} onSaved=${saved} />`}
+    ${(dialog === "manager" || dialog === "edit") && html`<${Changing} id=${id} of=${dialog === "edit" ? Edit : ChangeManager}
+      onClose=${close} onSaved=${saved} />`}
     ${one && dialog === "invite" && html`<${Invite} id=${id} onClose=${close} />`}
     ${one && ["deactivate", "reactivate", "rehire"].includes(dialog) &&
-      html`<${Confirm} title=${t.people[dialog]} text=${t.people[`${dialog}Text`]}
+      html`<${Confirm} title=${t.people[dialog]} text=${text}
       action=${t.people[dialog]} kind=${dialog === "deactivate" ? "danger" : "primary"} onClose=${close}
-      work=${async () => (await request("POST", `/employees/${id}/${dialog}`), toast(t.people.done), saved())} />`}
+      work=${async () => (await request("POST", `/employees/${id}/${dialog}`), toast(t.work.done[dialog](fullName(one))), saved())} />`}
   </${Page}>`;
 }
 
 /** @param {{ person: Employee }} p */
 function Details({ person }) {
-  const department = useGet(person.department_id && `/departments/${person.department_id}`);
+  useEffect(() => remember(person.manager), [person.manager]);
   const custom = Object.entries(person.custom_fields)
     .map(([name, value]) => /** @type {[string, any]} */ ([name, plain(value)]));
   return html`<${Card} title=${t.people.details}><${Facts} entries=${[
@@ -65,7 +74,7 @@ function Details({ person }) {
     [t.state, html`<${Status} word=${person.status} />`],
     [t.people.role, t.words[person.role] ?? person.role],
     [t.people.manager, html`<${Person} id=${person.manager_id} />`],
-    [t.people.department, department.data?.name ?? "–"],
+    [t.people.department, person.department?.name ?? "–"],
     [t.people.source, person.is_hris_managed ? html`<${Badge} tone="info">${person.hris_source}</${Badge}>`
       : t.people.manual],
     [t.people.externalId, person.external_id ?? "–"],
@@ -75,27 +84,29 @@ function Details({ person }) {
   ]} /></${Card}>`;
 }
 
-/** @param {{ person: Employee }} p */
-function About({ person }) {
+/** Feedback, objectives and reports of a person. @param {{ person: Employee, reports: any }} p */
+function About({ person, reports }) {
   const { id } = person;
-  const reports = useList("/employees", { "filter[manager_id]": id, limit: 10 });
   const observations = useList(can("observations:read") ? "/observations" : null,
     { "filter[employee_id]": id, limit: 5 });
   const objectives = useList(can("objectives:read") ? "/employee-objectives" : null,
     { "filter[owner_id]": id, limit: 5 });
-  const audit = useList(can("audit:read") && !isBound() ? "/audit-log" : null,
-    { "filter[target_id]": id, limit: 10 });
   const none = html`<p class="muted">${t.nothing}</p>`;
-  return html`<div class="grid2">
-    ${can("audit:read") && !isBound() &&
-      html`<${Card} title=${t.people.history}
-        actions=${html`<a href=${href("/audit", { target: id })}>${t.screens.audit}</a>`}>
-      <${Shown} of=${{ ...audit, hasMore: false }} rows=${3} empty=${none}>
-        ${(/** @type {AuditEntry[]} */ rows) => html`<ol class="steps">
-        ${rows.map((row) => html`<li key=${row.id}>
-        <div class="step-head"><strong>${row.action}</strong><span>${row.actor.name}</span>
-          <span class="muted"><${Time} at=${row.occurred_at} /></span></div>
-        <${Changes} changes=${row.changes} name=${named} /></li>`)}</ol>`}</${Shown}></${Card}>`}
+  const card = (/** @type {string} */ title, /** @type {any} */ read, /** @type {string} */ name, /** @type {any} */ to, /** @type {any} */ row) => html`
+    <${Card} title=${title} actions=${html`<${Write} name=${name} person=${id} kind="quiet" text=${t.add} label=${t.work.create[name]} />
+      <a href=${href("/feedback", to)}>${t.feedback.all}</a>`}>
+      <${Shown} of=${{ ...read, hasMore: false }} rows=${3} empty=${none}>
+        ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map(row)}</ul>`}</${Shown}></${Card}>`;
+  return html`<div class="grid2 spaced">
+    ${can("observations:read") && card(t.feedback.observations, observations, "observations", { person: id },
+      (/** @type {Observation} */ row) => html`<li key=${row.id}><${Status} word=${row.type} /><${Closed} of=${row} />
+        <span class="grow"><a href=${href(`/feedback/${row.id}`)} dir="auto">${short(row.observation, 160)}</a></span>
+        <span class="muted">${date(row.observation_date)}</span></li>`)}
+    ${can("objectives:read") && card(t.feedback.objectives, objectives, "objectives", { view: "objectives", owner: id },
+      (/** @type {Objective} */ row) => html`<li key=${row.id}>
+        <${Status} word=${row.status === "proposed" && row.submitted_at ? "in_review" : row.status} />
+        <span class="grow"><a href=${href(`/feedback/objectives/${row.id}`)} dir="auto">${row.title}</a></span>
+        <span class="muted">${row.progress === null ? "" : `${row.progress} %`}</span></li>`)}
     <${Card} title=${t.people.reports}>
       <${Shown} of=${reports} rows=${3} empty=${none}>${(/** @type {Employee[]} */ rows) => html`
       <ul class="attention">
@@ -103,23 +114,38 @@ function About({ person }) {
           html`<li key=${row.id}>
             <span class="grow"><a href=${href(`/people/${row.id}`)} dir="auto">${fullName(row)}</a></span>
         <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul>`}</${Shown}></${Card}>
-    ${can("observations:read") &&
-      html`<${Card} title=${t.feedback.observations}
-        actions=${html`<a href=${href("/feedback", { person: id })}>${t.feedback.all}</a>`}>
-      <${Shown} of=${{ ...observations, hasMore: false }} rows=${3} empty=${none}>
-        ${(/** @type {Observation[]} */ rows) => html`<ul class="attention">
+    <${Steps} id=${id} /></div>`;
+}
+
+/** What can be written about a person besides. @param {{ id: string }} p */
+function Steps({ id }) {
+  const may = ["summaries", "assignments", "conversations"].filter((name) => can(`${name}:write`));
+  if (may.length === 0) return null;
+  return html`<${Card} title=${t.work.steps}><div class="actions">
+    ${may.map((name) => html`<${Write} key=${name} name=${name} person=${id} />`)}</div></${Card}>`;
+}
+
+/** The changes of a person. @param {{ id: string }} p */
+function Trail({ id }) {
+  const isOpen = can("audit:read") && !isBound();
+  const audit = useList(isOpen ? "/audit-log" : null, { "filter[target_id]": id, limit: 10 });
+  return isOpen && html`<${Card} title=${t.people.history}
+        actions=${html`<a href=${href("/audit", { target: id })}>${t.screens.audit}</a>`}>
+      <${Shown} of=${{ ...audit, hasMore: false }} rows=${3} empty=${html`<p class="muted">${t.nothing}</p>`}>
+        ${(/** @type {AuditEntry[]} */ rows) => html`<ol class="steps">
         ${rows.map((row) => html`<li key=${row.id}>
-        <${Status} word=${row.type} /><span class="grow" dir="auto">${short(row.observation, 160)}</span>
-        <span class="muted">${date(row.observation_date)}</span></li>`)}</ul>`}</${Shown}></${Card}>`}
-    ${can("objectives:read") &&
-      html`<${Card} title=${t.feedback.objectives}
-        actions=${html`<a href=${href("/feedback", { view: "objectives", owner: id })}>${t.feedback.all}</a>`}>
-      <${Shown} of=${{ ...objectives, hasMore: false }} rows=${3} empty=${none}>
-        ${(/** @type {Objective[]} */ rows) => html`<ul class="attention">
-        ${rows.map((row) => html`<li key=${row.id}>
-        <${Status} word=${row.status === "proposed" && row.submitted_at ? "in_review" : row.status} />
-        <span class="grow" dir="auto">${row.title}</span></li>`)}</ul>`}</${Shown}></${Card}>`}
-  </div>`;
+        <div class="step-head"><strong>${row.action}</strong><span>${row.actor.name}</span>
+          <span class="muted"><${Time} at=${row.occurred_at} /></span></div>
+        <${Changes} changes=${row.changes} name=${named} /></li>`)}</ol>`}</${Shown}></${Card}>`;
+}
+
+/** A dialog that changes the version of a person that was stored when it opened. @param {{ id: string, of: any, onClose: () => void, onSaved: () => void }} p */
+function Changing({ id, of, onClose, onSaved }) {
+  const person = useGet(`/employees/${id}`);
+  const [version, setVersion] = useState(/** @type {{ person: Employee, etag: string | null } | null} */ (null));
+  useEffect(() => void (person.data && !person.isLoading && setVersion((before) => before ?? { person: /** @type {Employee} */ (person.data), etag: person.etag })), [person.data, person.isLoading]);
+  if (person.error && !version) return html`<${Dialog} title=${t.edit} onClose=${onClose}><${Problem} error=${person.error} retry=${person.reload} /></${Dialog}>`;
+  return version && html`<${of} ...${version} onClose=${onClose} onSaved=${onSaved} />`;
 }
 
 /** Values of people's ids as their names. @param {unknown} value @param {string} field */
@@ -131,7 +157,7 @@ function ChangeManager({ person, etag, onClose, onSaved }) {
   const [manager, setManager] = useState(person.manager_id);
   const { run, isBusy, error } = useAction(async (/** @type {string | null} */ match) => {
     await request("PATCH", `/employees/${person.id}`, { body: { manager_id: manager }, etag: match });
-    toast(t.people.done);
+    toast(t.people.saved(fullName(person)));
     onSaved();
     onClose();
   });
@@ -154,40 +180,17 @@ function ChangeManager({ person, etag, onClose, onSaved }) {
 
 /** @param {{ person: Employee, etag: string | null, onClose: () => void, onSaved: () => void }} p */
 function Edit({ person, etag, onClose, onSaved }) {
-  const [form, setForm] =
-    useState({ first_name: person.first_name, last_name: person.last_name, email: person.email,
-      job_title: person.job_title ?? "", role: person.role });
-  const typed = { ...form, job_title: form.job_title.trim() || null };
-  const [was] = useState(person);
-  const body = changed(typed, was);
-  const { run, isBusy, error } = useAction(async (/** @type {string | null} */ match) => {
-    await request("PATCH", `/employees/${person.id}`, { body, etag: match });
-    toast(t.people.done);
+  const departments = usePersonOptions(person.department_id);
+  const path = `/employees/${person.id}`;
+  const send = async (/** @type {Record<string, any>} */ { custom_fields, ...values }, /** @type {string | null} */ match) => {
+    const custom = custom_fields && { custom_fields: customOf(custom_fields, person.custom_fields) };
+    await request("PATCH", path, { body: { ...values, ...custom }, etag: match });
+    toast(t.people.saved(fullName(person)));
     onSaved();
-    onClose();
-  });
-  const set = (/** @type {string} */ name) => (/** @type {any} */ event) =>
-    setForm({ ...form, [name]: event.target.value });
-  if (error?.status === 412)
-    return html`<${Stale} path=${`/employees/${person.id}`} was=${was} fields=${Object.keys(typed)} mine=${body}
-      onClose=${onClose} onSave=${run} onReload=${onSaved} />`;
-  const text = (/** @type {"first_name" | "last_name" | "email" | "job_title"} */ name,
-    /** @type {string} */ label) => html`
-    <${Field} label=${label} error=${fieldError(error, name)}>
-      <input name=${name} value=${form[name]} dir="auto" onInput=${set(name)} /></${Field}>`;
-  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
-    <${Button} kind="primary" busy=${isBusy} onClick=${() => run(etag)}>${t.save}</${Button}>`;
-  return html`<${Dialog} title=${t.edit} onClose=${onClose} foot=${foot}><div class="form">
-    <div class="form-row">${text("first_name", t.people.firstName)}${text("last_name", t.people.lastName)}</div>
-    ${text("email", t.people.email)}
-    <div class="form-row">${text("job_title", t.people.title)}
-      <${Field} label=${t.people.role} error=${fieldError(error, "role")}>
-        <select value=${form.role} onChange=${set("role")}>
-        ${["employee", "manager",
-          "org_admin"].map((role) =>
-            html`<option value=${role}>${t.words[role]}</option>`)}</select></${Field}></div>
-    ${person.is_hris_managed && html`<p class="hint">${t.people.managed(person.hris_source)}</p>`}
-    ${error && html`<${Problem} error=${error} />`}</div></${Dialog}>`;
+  };
+  return html`<${Form} title=${t.edit} action=${t.save} fields=${personFields(departments)} send=${send} onClose=${onClose}
+    of=${{ path, was: person, etag, onReload: onSaved }}>
+    ${person.is_hris_managed && html`<p class="hint">${t.people.managed(person.hris_source)}</p>`}</${Form}>`;
 }
 
 /** @param {{ id: string, onClose: () => void }} p */

@@ -1,0 +1,116 @@
+// Dialogs that write a resource, from a list of their fields.
+//
+//   html`<${Form} title=… action=… fields=${[{ name: "title", label: …, isRequired: true, most: 200 }, …]}
+//     send=${async (values) => request("POST", "/…", { body: filled(values) })} onClose=${close} />`
+//
+// The names of the fields are those of the API, so its problems appear beside them. An empty text is null. With `of`, the form
+// changes a resource: `send` gets what the person has changed and the version that it replaces.
+
+import { t } from "../texts.js";
+import { useAction } from "./data.js";
+import { Dialog } from "./dialog.js";
+import { Person, PersonField } from "./people.js";
+import { can } from "./session.js";
+import { changed, Stale } from "./stale.js";
+import { Button, Field, Problem, fieldError } from "./ui.js";
+import { html, useState } from "./view.js";
+
+/**
+ * A field. `part` draws another kind of field, with `value`, `onChange` and `error`; `isHalf` puts it beside the next one.
+ * @typedef {{ name: string, label: string, kind?: "area" | "select" | "date" | "email" | "number" | "person" | "people" | "checks",
+ *   hint?: any, options?: [string, string][], isRequired?: boolean, most?: number, rows?: number, isHalf?: boolean, part?: any }} FieldOf
+ */
+/** @typedef {Record<string, any>} Values */
+
+/** Values without the empty ones, for a resource that is created. @param {Values} values @returns {Values} */
+export const filled = (values) => Object.fromEntries(Object.entries(values)
+  .filter(([, value]) => value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0)));
+
+/** @param {FieldOf} field */
+const emptyOf = ({ kind, options, isRequired }) => kind === "people" || kind === "checks" ? []
+  : kind === "person" ? null : kind === "select" && isRequired ? (options?.[0]?.[0] ?? "") : "";
+
+/** A typed value as the API takes it. @param {FieldOf} field @param {any} value */
+const sent = ({ kind }, value) => typeof value !== "string" ? value : value.trim() === "" ? null
+  : kind === "number" ? Number(value) : value.trim();
+
+const isEmpty = (/** @type {any} */ value) => value === null || value === undefined || (Array.isArray(value) ? value.length === 0 : String(value).trim() === "");
+
+/**
+ * @param {{ title: string, action?: string, text?: any, fields: FieldOf[], first?: Values, onClose: () => void,
+ *   of?: { path: string, was: Values, etag: string | null, onReload: () => void }, danger?: boolean,
+ *   send: (values: Values, etag: string | null) => Promise<unknown>, children?: any }} p `first` has the values of the beginning
+ */
+export function Form({ title, action = t.create, text, fields, first = {}, onClose, of, danger, send, children }) {
+  const [values, setValues] = useState(() => /** @type {Values} */ (
+    Object.fromEntries(fields.map((field) => [field.name, of?.was[field.name] ?? first[field.name] ?? emptyOf(field)]))));
+  const [was] = useState(of?.was ?? {});
+  const typed = Object.fromEntries(fields.map((field) => [field.name, sent(field, values[field.name])]));
+  const mine = of ? changed(typed, was) : typed;
+  const { run, isBusy, error } = useAction(async (/** @type {string | null} */ etag) => {
+    await send(mine, etag);
+    onClose();
+  });
+  if (of && error?.status === 412) {
+    return html`<${Stale} path=${of.path} was=${was} fields=${Object.keys(typed)} mine=${mine} onClose=${onClose} onSave=${run}
+      onReload=${of.onReload} />`;
+  }
+  const isReady = fields.every((field) => !field.isRequired || !isEmpty(values[field.name]));
+  const set = (/** @type {string} */ name) => (/** @type {any} */ value) => setValues((before) => ({ ...before, [name]: value }));
+  const part = (/** @type {FieldOf} */ field) => html`<${Part} key=${field.name} field=${field} value=${values[field.name]}
+    onChange=${set(field.name)} error=${fieldError(error, field.name)} />`;
+  const rows = [];
+  for (let at = 0; at < fields.length; at += 1) {
+    const [field, next] = [/** @type {FieldOf} */ (fields[at]), fields[at + 1]];
+    if (field.isHalf && next) rows.push(html`<div class="form-row" key=${field.name}>${part(field)}${part(next)}</div>`), (at += 1);
+    else rows.push(part(field));
+  }
+  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
+    <${Button} kind=${danger ? "danger" : "primary"} busy=${isBusy} disabled=${!isReady} onClick=${() => run(of?.etag ?? null)}>
+      ${action}</${Button}>`;
+  return html`<${Dialog} title=${title} onClose=${onClose} foot=${foot}>
+    ${text && html`<p>${text}</p>`}<div class="form">${rows}${children}
+    ${error && html`<${Problem} error=${error} />`}</div></${Dialog}>`;
+}
+
+/** @param {{ field: FieldOf, value: any, onChange: (value: any) => void, error?: string }} p */
+function Part({ field, value, onChange, error }) {
+  const { name, label, kind, options = [], most, isRequired } = field;
+  const hint = field.hint ?? (isRequired ? undefined : kind === "select" || kind === "checks" || field.part ? undefined : t.optional);
+  const input = (/** @type {any} */ event) => onChange(event.target.value);
+  if (field.part) return html`<${field.part} label=${label} value=${value} onChange=${onChange} error=${error} />`;
+  if (kind === "checks") {
+    const toggle = (/** @type {string} */ word) =>
+      onChange(value.includes(word) ? value.filter((/** @type {string} */ one) => one !== word) : [...value, word]);
+    return options.length > 0 && html`<fieldset class="checks"><legend class="field-label">${label}</legend>
+      ${options.map(([word, text]) => html`<label key=${word} class="check"><input type="checkbox" checked=${value.includes(word)}
+        onChange=${() => toggle(word)} /><span dir="auto">${text}</span></label>`)}
+      ${error && html`<span class="field-error">${error}</span>`}</fieldset>`;
+  }
+  const isOfPeople = kind === "person" || kind === "people";
+  if (isOfPeople && can("employees:read")) {
+    return html`<fieldset class="people"><legend class="field-label">${label}</legend>
+      ${kind === "people" ? html`<${People} label=${label} value=${value} onChange=${onChange} />`
+        : html`<${PersonField} label=${label} value=${value} onChange=${onChange} canBeNone=${!isRequired} />`}
+      ${hint && html`<span class="hint">${hint}</span>`}${error && html`<span class="field-error">${error}</span>`}</fieldset>`;
+  }
+  const shown = kind === "people" ? value.join(" ") : value;
+  const ids = (/** @type {any} */ event) => onChange(event.target.value.split(/[\s,]+/).filter(Boolean));
+  return html`<${Field} label=${label} hint=${hint} error=${error}>
+    ${kind === "area" ? html`<textarea name=${name} rows=${field.rows} maxlength=${most} value=${value} dir="auto" onInput=${input}></textarea>`
+      : kind === "select" ? html`<select name=${name} value=${value} onChange=${input}>
+        ${!isRequired && html`<option value="">–</option>`}
+        ${options.map(([word, text]) => html`<option value=${word}>${text}</option>`)}</select>`
+      : html`<input name=${name} type=${kind === "date" || kind === "email" || kind === "number" ? kind : "text"} value=${shown ?? ""}
+        maxlength=${most} dir="auto" autocomplete="off" placeholder=${isOfPeople ? "emp_…" : null} step=${kind === "number" ? "any" : null}
+        onInput=${kind === "people" ? ids : input} />`}</${Field}>`;
+}
+
+/** Several people. @param {{ label: string, value: string[], onChange: (value: string[]) => void }} p */
+export function People({ label, value, onChange }) {
+  const add = (/** @type {string | null} */ id) => id && !value.includes(id) && onChange([...value, id]);
+  return html`${value.map((id) => html`<div key=${id} class="chosen"><${Person} id=${id} plain />
+      <button type="button" class="link" aria-label=${`${t.remove}: ${id}`}
+        onClick=${() => onChange(value.filter((one) => one !== id))}>${t.remove}</button></div>`)}
+    <${PersonField} label=${label} value=${null} onChange=${add} />`;
+}
