@@ -18,12 +18,16 @@ import { t } from "./texts.js";
 /**
  * A screen, and who may open it: a key with one of the scopes that is of the given kind.
  * @typedef {{ path: string, name: string, icon: string, load: () => Promise<any>, scopes: string[],
- *   kind?: "operator" | "unbound" }} Screen
+ *   kind?: "operator" | "unbound" | "bound" }} Screen
  */
 
 /** All screens, in the order of the navigation. @type {Screen[]} */
 const SCREENS = [
   { path: "/", name: "today", icon: "M3 9.5 10 4l7 5.5V17H3z", load: () => import("./screens/today.js"), scopes: [] },
+  { path: "/me", name: "me", icon: "M10 10a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM5 16h10M3 2h14v16H3z", load: () => import("./screens/me.js"),
+    scopes: ["observations:read", "objectives:read", "assignments:read", "summaries:read", "conversations:read"], kind: "bound" },
+  { path: "/team", name: "team", icon: "M7 9a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM13.5 9.5a2 2 0 1 0 0-4M2 16c0-3 2-4.5 5-4.5s5 1.5 5 4.5zM14 12c2.5 0 4 1.5 4 4",
+    load: () => import("./screens/team.js"), scopes: ["employees:read"], kind: "bound" },
   { path: "/webhooks", name: "webhooks", icon: "M4 5h12v8H9l-4 3v-3H4z",
     load: () => import("./screens/webhooks.js"), scopes: ["webhooks:read"] },
   { path: "/events", name: "events", icon: "M3 11h3l2-6 3 11 2.5-7H17", load: () => import("./screens/events.js"),
@@ -35,6 +39,8 @@ const SCREENS = [
   { path: "/feedback", name: "feedback", icon: "M4 4h12v12H4zM7 8h6M7 11h4",
     load: () => import("./screens/feedback.js"),
     scopes: ["observations:read", "objectives:read", "summaries:read", "conversations:read", "assignments:read"] },
+  { path: "/organization", name: "organization", icon: "M3 17V6l7-3 7 3v11zM7 9h1M12 9h1M7 12h1M12 12h1M9 17v-3h2v3",
+    load: () => import("./screens/organization.js"), scopes: ["settings:read", "employees:read", "observations:read"] },
   { path: "/keys", name: "keys", icon: "M12.5 11a4 4 0 1 0-3.7-2.5L3 14.5V17h3v-2h2v-2h1.5z",
     load: () => import("./screens/keys.js"), scopes: ["settings:read"], kind: "operator" },
   { path: "/audit", name: "audit", icon: "M5 3h10v14H5zM8 7h4M8 10h4M8 13h2",
@@ -44,7 +50,8 @@ const SCREENS = [
 ];
 
 const hasScope = (/** @type {Screen} */ { scopes }) => scopes.length === 0 || scopes.some(can);
-const isOfKind = (/** @type {Screen} */ { kind }) => (kind === "operator" ? isOperator() : kind !== "unbound" || !isBound());
+const isOfKind = (/** @type {Screen} */ { kind }) => (kind === "operator" ? isOperator()
+  : kind === "bound" ? isBound() : kind !== "unbound" || !isBound());
 /** Entries of the bar at the bottom of a narrow screen; the others are behind "More". */
 const MOST_IN_BAR = 4;
 

@@ -313,7 +313,7 @@ export const t = {
   feedback: {
     lead: "What people wrote about each other's work.", observations: "Observations", objectives: "Objectives",
     summaries: "Summaries", conversations: "Conversations", assignments: "Assignments", all: "Show all",
-    searchHint: "Words of the text", type: "Type", archived: "Archived", onlyArchived: "Only archived",
+    searchHint: "Words of the text", type: "Type", archived: "Archived", onlyArchived: "Only archived", notArchived: "Not archived",
     notInSearch: "A search finds observations that are not archived.",
     notFound: "Nothing found", notFoundText: "All words must be in the text. Use fewer words or other ones.",
     none: "No observations", noneText: "Change the filters, or write the first one.",

@@ -69,12 +69,12 @@ export function Form({ title, action = t.create, text, fields, first = {}, onClo
     <${Button} kind=${danger ? "danger" : "primary"} busy=${isBusy} disabled=${!isReady} onClick=${() => run(of?.etag ?? null)}>
       ${action}</${Button}>`;
   return html`<${Dialog} title=${title} onClose=${onClose} foot=${foot}>
-    ${text && html`<p>${text}</p>`}<div class="form">${rows}${children}
+    ${text && html`<div class="about">${text}</div>`}<div class="form">${rows}${children}
     ${error && html`<${Problem} error=${error} />`}</div></${Dialog}>`;
 }
 
-/** @param {{ field: FieldOf, value: any, onChange: (value: any) => void, error?: string }} p */
-function Part({ field, value, onChange, error }) {
+/** One field of a form. @param {{ field: FieldOf, value: any, onChange: (value: any) => void, error?: string }} p */
+export function Part({ field, value, onChange, error }) {
   const { name, label, kind, options = [], most, isRequired } = field;
   const hint = field.hint ?? (isRequired ? undefined : kind === "select" || kind === "checks" || field.part ? undefined : t.optional);
   const input = (/** @type {any} */ event) => onChange(event.target.value);

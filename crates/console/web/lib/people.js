@@ -10,6 +10,8 @@ import { html, store, useEffect, useRef, useState, useStore } from "./view.js";
 
 /** @typedef {import("../types").Employee} Employee */
 
+/** Time in which names are collected: the lists of a screen arrive one after the other. */
+const COLLECT_MS = 80;
 /** People whose names are read with one request. */
 const MOST_AT_ONCE = 100;
 const known = store(/** @type {ReadonlyMap<string, Employee | null>} */ (new Map()));
@@ -30,7 +32,7 @@ export const forgetPeople = () => known.set(new Map());
 function read(id) {
   wanted.add(id);
   next.push(id);
-  if (next.length === 1) setTimeout(readNext, 0);
+  if (next.length === 1) setTimeout(readNext, COLLECT_MS);
 }
 
 async function readNext() {

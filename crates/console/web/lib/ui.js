@@ -187,20 +187,20 @@ export function Shown({ of, empty, rows, children }) {
 }
 
 /**
- * @typedef {{ name: string, label: string, cell: (row: any) => Content, isNumber?: boolean, isMain?: boolean,
- *   isWide?: boolean }} Column
+ * @typedef {{ name: string, label: Content, cell: (row: any) => Content, isNumber?: boolean, isMain?: boolean,
+ *   isWide?: boolean, isBox?: boolean }} Column
  */
 
 /** @param {{ caption: string, columns: Column[], rows: any[], keyOf?: (row: any) => string }} p */
 export function Table({ caption, columns, rows, keyOf = (row) => row.id }) {
   const kind = (/** @type {Column} */ column) =>
-    [column.isNumber && "number", column.isMain && "main", column.isWide && "wide"].filter(Boolean).join(" ");
+    [column.isNumber && "number", column.isMain && "main", column.isWide && "wide", column.isBox && "box"].filter(Boolean).join(" ");
   return html`<div class="table-frame"><table>
     <caption class="hidden">${caption}</caption>
     <thead>
       <tr>${columns.map((column) => html`<th scope="col" class=${kind(column)}>${column.label}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${keyOf(row)}>${columns.map((column) => html`
-      <td class=${kind(column)} data-label=${column.label}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+      <td class=${kind(column)} data-label=${column.isBox ? null : column.label}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
   </table></div>`;
 }
 
@@ -251,8 +251,9 @@ export const fieldError = (error, field) =>
   error?.details.find((detail) => detail.field === field || detail.field?.startsWith(`${field}.`) || detail.field?.startsWith(`${field}[`))?.message;
 
 /**
- * A list of fields bound to the query. A filter has options [[word, text]], or is free text or a date.
- * @param {{ filters: { name: string, label: string, options?: [string, string][], type?: string,
+ * A list of fields bound to the query. A filter has options [[word, text]], or is free text or a date. `first` names what
+ * the list shows without the filter, if that is not everything.
+ * @param {{ filters: { name: string, label: string, options?: [string, string][], type?: string, first?: string,
  *   hint?: string }[], also?: string[], children?: Content }} p `also` has the parameters of the children
  */
 export function Filters({ filters, also = [], children }) {
@@ -265,7 +266,7 @@ export function Filters({ filters, also = [], children }) {
       ${filter.options
         ? html`<select value=${query[filter.name] ?? ""}
             onChange=${(/** @type {any} */ event) => setQuery({ [filter.name]: event.target.value })}>
-            <option value="">${t.any}</option>
+            <option value="">${filter.first ?? t.any}</option>
             ${filter.options.map(([word, text]) => html`<option value=${word}>${text}</option>`)}
           </select>`
         : html`<${Typed} filter=${filter} value=${query[filter.name] ?? ""} />`}

@@ -54,7 +54,7 @@ function Observations() {
     { name: "q", label: t.search, hint: t.feedback.searchHint },
     { name: "type", label: t.feedback.type, options: TYPES },
     ...(isSearch ? []
-      : [{ name: "archived", label: t.feedback.archived,
+      : [{ name: "archived", label: t.feedback.archived, first: t.feedback.notArchived,
         options: /** @type {[string, string][]} */ ([["true", t.feedback.onlyArchived], ["all", t.all]]) }]),
   ];
   const empty = isSearch

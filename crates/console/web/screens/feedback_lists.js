@@ -1,6 +1,7 @@
 // Objectives with their review, summaries, conversations and assignments.
 
 import { request } from "../lib/api.js";
+import { BulkBar, useBulk } from "../lib/bulk.js";
 import { useAction, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { date, fullName } from "../lib/format.js";
@@ -53,8 +54,11 @@ export function Objectives() {
       expand: can("employees:read") ? "owner" : null });
   const [dialog, setDialog] = useState(/** @type {{ name: string, objective: Objective } | null} */ (null));
   const close = () => setDialog(null);
+  const bulk = useBulk(list.rows, { name: (one) => one.title, may: can("objectives:write"), isOpen: (one) => stateOf(one) === "in_review" });
+  const approve = [{ name: "approve", text: t.work.bulk.approveText, send: (/** @type {Objective} */ one, /** @type {any} */ _, /** @type {any} */ quiet) =>
+    request("POST", `${base}/${one.id}/approve`, quiet) }];
   const filters =
-    [{ name: "state", label: t.state,
+    [{ name: "state", label: t.state, first: t.feedback.notArchived,
       options: options(["in_review", "proposed", "approved", "in_progress", "completed", "missed",
         "archived", "all"]) },
     { name: "kind", label: t.feedback.kind, options: KINDS },
@@ -68,7 +72,7 @@ export function Objectives() {
         <${Write} name="objectives" /></${Empty}>`}>
     ${(/** @type {Objective[]} */ shown) =>
       html`<ul class="list">${shown.map((one) => html`<li key=${one.id} class="entry">
-      <div class="entry-head"><${Status} word=${stateOf(one)} />
+      <div class="entry-head">${bulk.box(one)}<${Status} word=${stateOf(one)} />
         <strong><a href=${href(`/feedback/${query.kind === "manager" ? "manager-" : ""}objectives/${one.id}`)} dir="auto">${one.title}</a></strong>
         <span class="muted time">${date(one.period_start)} – ${date(one.period_end)}</span></div>
       <div class="entry-head muted">
@@ -95,6 +99,7 @@ export function Objectives() {
         <${Button} kind="quiet" aria-label=${`${t.feedback.history}: ${one.title}`}
           onClick=${() => setDialog({ name: "history", objective: one })}>
           ${t.feedback.history}</${Button}></div></li>`)}</ul>`}</${Shown}>
+    <${BulkBar} of=${bulk} actions=${approve} />
     ${dialog?.name === "history" &&
       html`<${History} path=${`${base}/${dialog.objective.id}/history`} title=${dialog.objective.title}
         onClose=${close} />`}
@@ -168,7 +173,7 @@ export function Summaries() {
   const list = useList("/summaries", { "filter[status]": query.state, "filter[employee_id]": query.person });
   const [dialog, setDialog] = useState(/** @type {{ name: string, id: string, title: string } | null} */ (null));
   const filters =
-    [{ name: "state", label: t.state,
+    [{ name: "state", label: t.state, first: t.feedback.notArchived,
       options: options(["draft", "pending_review", "approved", "shared", "archived", "all"]) },
   ];
   return html`<${Filters} filters=${filters} also=${["person"]}>

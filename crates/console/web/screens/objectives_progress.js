@@ -28,6 +28,10 @@ export const quietSince = () =>
 const measured = (result, value) => result?.metric === "boolean" ? (value === 1 ? t.progress.yes : t.progress.no)
   : `${value}${result?.metric === "percent" ? " %" : result?.unit ? ` ${result.unit}` : ""}`;
 
+/** Confidence of the last check-in. @param {{ of: Objective }} p */
+export const Confidence = ({ of }) => of.confidence && html`<${Badge} tone=${TONES[of.confidence]}>
+  ${t.words[of.confidence] ?? of.confidence}</${Badge}>`;
+
 /** The figures of an objective in a list. @param {{ of: Objective }} p */
 export function Figures({ of }) {
   return html`${of.progress !== null &&
@@ -35,8 +39,7 @@ export function Figures({ of }) {
     ${of.key_results.map((one) => html`<${Progress} key=${one.id} label=${one.title} percent=${one.progress}
       text=${t.progress.way(measured(one, one.start), measured(one, one.current), measured(one, one.target))} />`)}
     ${(of.confidence ?? of.last_check_in_at) && html`<div class="entry-head muted">
-      ${of.confidence && html`<${Badge} tone=${TONES[of.confidence]}>
-        ${t.words[of.confidence] ?? of.confidence}</${Badge}>`}
+      <${Confidence} of=${of} />
       <span>${t.progress.last} <${Time} at=${of.last_check_in_at} none=${t.never} /></span></div>`}`;
 }
 

@@ -1,6 +1,7 @@
 // People: list and search, the tree of reporting lines, and one person.
 
 import { readAll, request } from "../lib/api.js";
+import { BulkBar, useBulk } from "../lib/bulk.js";
 import { useGet, useList } from "../lib/data.js";
 import { fullName } from "../lib/format.js";
 import { Person, PersonFilter } from "../lib/people.js";
@@ -12,7 +13,7 @@ import { t } from "../texts.js";
 import { canErase, Erasures } from "./people_data.js";
 import { canRetain, Retention } from "./people_retention.js";
 import { OnePerson } from "./people_one.js";
-import { Write } from "./write.js";
+import { mayWritePeople, Write } from "./write.js";
 
 /** @typedef {import("../types").Employee} Employee */
 
@@ -52,12 +53,13 @@ function List() {
   const people = query.q ? { ...found, rows: hits } : all;
   const filters = [
     { name: "q", label: t.search, hint: t.people.searchHint },
-    { name: "state", label: t.state, options: STATES },
+    { name: "state", label: t.state, options: STATES, first: query.q ? t.all : t.words.active },
     ...(query.q ? []
       : [{ name: "role", label: t.people.role, options: ROLES },
       { name: "department", label: t.people.department, options: [...names.entries()] }]),
   ];
-  const columns = [
+  const bulk = useBulk(people.rows, { name: fullName, isOpen: (one) => one.status !== "deactivated", may: mayWritePeople() });
+  const columns = [...bulk.column,
     { name: "name", label: t.name, isMain: true,
       cell: (/** @type {Employee} */ one) =>
         html`<a href=${href(`/people/${one.id}`)} dir="auto">${fullName(one)}</a>
@@ -81,8 +83,19 @@ function List() {
     ${query.q && (query.role || query.department || query.manager) &&
       html`<p class="muted">${t.people.notInSearch}</p>`}
     <${Shown} of=${people} empty=${empty}>${(/** @type {Employee[]} */ rows) => html`
-    <${Table} caption=${t.screens.people} columns=${columns} rows=${rows} />`}</${Shown}>`;
+    <${Table} caption=${t.screens.people} columns=${columns} rows=${rows} />`}</${Shown}>
+    <${BulkBar} of=${bulk} actions=${bulkActions([...names.entries()])} />`;
 }
+
+/** What can be done to several people at once. @param {[string, string][]} departments @returns {import("../lib/bulk.js").BulkAction[]} */
+const bulkActions = (departments) => [
+  { name: "manager", text: t.work.bulk.managerText, field: { name: "manager_id", label: t.people.manager, kind: "person", isRequired: true },
+    send: (one, id, quiet) => request("PATCH", `/employees/${one.id}`, { body: { manager_id: id }, ...quiet }) },
+  { name: "department", text: t.work.bulk.departmentText, field: { name: "department_id", label: t.people.department, kind: "select", options: departments },
+    send: (one, id, quiet) => request("PATCH", `/employees/${one.id}`, { body: { department_id: id || null }, ...quiet }) },
+  { name: "deactivate", text: t.work.bulk.deactivateText, isDanger: true,
+    send: (one, _, quiet) => request("POST", `/employees/${one.id}/deactivate`, quiet) },
+];
 
 /** @typedef {{ person: Employee, level: number, isOpen: boolean, reports: Employee[] | null }} Branch */
 

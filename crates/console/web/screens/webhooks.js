@@ -3,9 +3,10 @@
 import { request } from "../lib/api.js";
 import { Bars } from "../lib/charts.js";
 import { useGet, useList, usePoll } from "../lib/data.js";
+import { BulkBar, useBulk } from "../lib/bulk.js";
 import { barsOf, isFailure, useAllDeliveries, useStats } from "../lib/deliveries.js";
 import { Confirm } from "../lib/dialog.js";
-import { duration, number, percent } from "../lib/format.js";
+import { duration, number, percent, time } from "../lib/format.js";
 import { go, href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
@@ -114,7 +115,9 @@ const TYPES = EVENT_TYPES.map((type) => [type, type]);
 function Log({ webhooks }) {
   const { query } = useRoute();
   const deliveries = useAllDeliveries(query);
-  usePoll(deliveries.reload, POLL_MS, !deliveries.hasMore);
+  const bulk = useBulk(deliveries.rows, { name: (one) => `${one.event_type}, ${time(one.attempted_at)}`, may: can("webhooks:write"),
+    isOpen: (one) => one.status !== "success" });
+  usePoll(deliveries.reload, POLL_MS, !deliveries.hasMore && bulk.rows.length === 0);
   const byId = new Map((webhooks.rows ?? []).map((/** @type {Webhook} */ one) => [one.id, one]));
   const filters = [
     { name: "state", label: t.state, options: STATES },
@@ -128,8 +131,13 @@ function Log({ webhooks }) {
   return html`<${Filters} filters=${filters} />
     <${Shown} of=${webhooks.error ? webhooks : deliveries} empty=${empty}>
       ${(/** @type {DeliveryEntry[]} */ rows) => html`
-      <${Table} caption=${t.webhooks.deliveries} columns=${logColumns(byId)} rows=${rows} />`}</${Shown}>`;
+      <${Table} caption=${t.webhooks.deliveries} columns=${[...bulk.column, ...logColumns(byId)]} rows=${rows} />`}</${Shown}>
+    <${BulkBar} of=${bulk} actions=${RESEND} />`;
 }
+
+/** @type {import("../lib/bulk.js").BulkAction[]} */
+const RESEND = [{ name: "resend", text: t.work.bulk.resendText, send: (one, _, quiet) =>
+  request("POST", `/webhooks/${one.subscription_id}/deliveries/${one.id}/redeliver`, quiet) }];
 
 /** @param {{ id: string }} p */
 function Subscription({ id }) {
