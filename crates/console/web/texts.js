@@ -364,6 +364,10 @@ export const t = {
     rotateText: (/** @type {string} */ name) =>
       `Creates a new secret for “${name}”. The previous one stays valid for a while.`,
     revokeText: (/** @type {string} */ name) => `“${name}” stops working within a second and cannot be restored.`,
+    revokeOwn: "This is the key that you are signed in with. It stops working within a second: the console closes, and the key cannot be restored.",
+    personHint: "The key sees and does what this person may. Empty: all of the organization",
+    quota: (/** @type {string | null} */ reads, /** @type {string | null} */ writes) =>
+      `Quota a minute: ${[reads && `${reads} reads`, writes && `${writes} writes`].filter(Boolean).join(", ")}`,
     revoked: "The key is revoked", enable: "Enable", enabled: "The key is enabled",
     enableText: (/** @type {string} */ name) =>
       `“${name}” is from before its person was deactivated. The person is active again, and the key will be, too.`,

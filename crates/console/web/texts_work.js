@@ -67,9 +67,9 @@ export const work = {
     stored: (/** @type {string} */ name) => `${name} is saved`, isArchived: (/** @type {string} */ name) => `${name} is archived`,
     isRestored: (/** @type {string} */ name) => `${name} is restored`,
   },
-  print: { title: (/** @type {string} */ name) => `Data about ${name}`, take: "Printable page", made: "Made on", source: "Source", taken: "The page is downloaded",
+  print: { title: (/** @type {string} */ name) => `Data about ${name}`, take: "Printable page", made: "Made on",
     cut: "The service sent the data without its end. Try again." },
   scim: { create: "Connect an identity provider", text: "Creates a connector and its token. The identity provider then sends people over SCIM.",
-    name: "Name of the provider", data: "Data set", tenant: "Tenant URL", token: "Token", once: "The token is shown only once. Paste both into the provisioning settings of the provider.",
+    name: "Name of the provider", nameHint: "Such as Okta. People whom it manages show it as their source.", data: "Data set", tenant: "Tenant URL", token: "Token", once: "The token is shown only once. Paste both into the provisioning settings of the provider.",
     next: "Then test the connection there, assign a few people, and look at the requests on this screen.", networks: "Networks of the provider" },
 };

@@ -38,10 +38,10 @@ const isEmpty = (/** @type {any} */ value) => value === null || value === undefi
 
 /**
  * @param {{ title: string, action?: string, text?: any, fields: FieldOf[], first?: Values, onClose: () => void,
- *   of?: { path: string, was: Values, etag: string | null, onReload: () => void }, danger?: boolean,
+ *   of?: { path: string, was: Values, etag: string | null, onReload: () => void }, danger?: boolean, isOpenAfter?: boolean,
  *   send: (values: Values, etag: string | null) => Promise<unknown>, children?: any }} p `first` has the values of the beginning
  */
-export function Form({ title, action = t.create, text, fields, first = {}, onClose, of, danger, send, children }) {
+export function Form({ title, action = t.create, text, fields, first = {}, onClose, of, danger, isOpenAfter, send, children }) {
   const [values, setValues] = useState(() => /** @type {Values} */ (
     Object.fromEntries(fields.map((field) => [field.name, of?.was[field.name] ?? first[field.name] ?? emptyOf(field)]))));
   const [was] = useState(of?.was ?? {});
@@ -49,7 +49,7 @@ export function Form({ title, action = t.create, text, fields, first = {}, onClo
   const mine = of ? changed(typed, was) : typed;
   const { run, isBusy, error } = useAction(async (/** @type {string | null} */ etag) => {
     await send(mine, etag);
-    onClose();
+    if (!isOpenAfter) onClose();
   });
   if (of && error?.status === 412) {
     return html`<${Stale} path=${of.path} was=${was} fields=${Object.keys(typed)} mine=${mine} onClose=${onClose} onSave=${run}

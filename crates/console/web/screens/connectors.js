@@ -9,6 +9,7 @@ import { Badge, Button, Card, Empty, Facts, Field, Id, Page, Problem, Shown, Sta
   fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { SetUp, tenant } from "./connectors_scim.js";
 import { Provider } from "./provider.js";
 
 /** @typedef {import("../types").Connector} Connector */
@@ -16,6 +17,7 @@ import { Provider } from "./provider.js";
 export default function Connectors() {
   const connectors = useList("/connectors");
   const [isNew, setIsNew] = useState(false);
+  const [isScim, setIsScim] = useState(false);
   const [released, setReleased] = useState(/** @type {Connector | null} */ (null));
   const mayWrite = can("settings:write");
   const release = async () => {
@@ -24,28 +26,31 @@ export default function Connectors() {
     connectors.reload();
   };
   const actions = mayWrite &&
-    html`<${Button} kind="primary" onClick=${() => setIsNew(true)}>${t.connectors.create}</${Button}>`;
+    html`${can("scim") && html`<${Button} onClick=${() => setIsScim(true)}>${t.work.scim.create}</${Button}>`}
+      <${Button} kind="primary" onClick=${() => setIsNew(true)}>${t.connectors.create}</${Button}>`;
   return html`<${Page} title=${t.screens.connectors} lead=${t.connectors.lead} actions=${actions}>
     <${Shown} of=${connectors}
-      empty=${html`<${Empty} title=${t.connectors.none} text=${t.connectors.noneText} />`}>
+      empty=${html`<${Empty} title=${t.connectors.none} text=${t.connectors.noneText}>${actions}</${Empty}>`}>
       ${(/** @type {Connector[]} */ rows) => html`
       <div class="list">${rows.map((one) => html`<${Card} key=${one.id} title=${one.hris_source}
         actions=${mayWrite &&
           html`<${Button} onClick=${() => setReleased(one)}>${t.connectors.release}</${Button}>`}>
         <${Facts}
-          entries=${[[t.state, html`<${Status} word=${one.status} />`],
+          entries=${[[t.state, html`<${Status} word=${one.status} />`], ...(one.type === "scim" ? [] : [
             [t.connectors.last, html`<${Time} at=${one.last_sync_at} none=${t.never} />`],
           [t.connectors.result, one.last_sync_status ? html`<${Status} word=${one.last_sync_status} />` : "–"],
           [t.connectors.mapped,
             one.mapped_custom_field_keys.length
               ? html`<div class="tags">
-                ${one.mapped_custom_field_keys.map((field) => html`<${Badge}>${field}</${Badge}>`)}</div>` : "–"],
+                ${one.mapped_custom_field_keys.map((field) => html`<${Badge}>${field}</${Badge}>`)}</div>` : "–"]]),
+          ...(one.type === "scim" ? [[t.work.scim.tenant, html`<${Id} value=${tenant()} />`]] : []),
           [t.id, html`<${Id} value=${one.id} />`]]} />
         ${one.type === "scim" && html`<${Provider} connector=${one} onChange=${connectors.reload} />`}
         ${one.last_sync_message &&
           html`<div class="problem"><strong>${t.connectors.issue}</strong>
             <p class="prose" dir="auto">${one.last_sync_message}</p></div>`}
       </${Card}>`)}</div>`}</${Shown}>
+    ${isScim && html`<${SetUp} onClose=${() => setIsScim(false)} />`}
     ${isNew && html`<${Create} onClose=${() => setIsNew(false)} onSaved=${connectors.reload} />`}
     ${released &&
       html`<${Confirm} title=${t.connectors.release} text=${t.connectors.releaseText(released.hris_source)}

@@ -3,7 +3,8 @@
 import { request } from "../lib/api.js";
 import { useAction, useList } from "../lib/data.js";
 import { Confirm, Dialog, Secret } from "../lib/dialog.js";
-import { words } from "../lib/format.js";
+import { number, words } from "../lib/format.js";
+import { Part } from "../lib/form.js";
 import { Person, usePerson } from "../lib/people.js";
 import { can, session } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
@@ -20,6 +21,8 @@ const RESOURCES = ["observations", "objectives", "employees", "webhooks", "summa
   "assignments", "notifications"];
 const SCOPES = [...RESOURCES.flatMap((one) => [`${one}:read`, `${one}:write`]), "events:read", "audit:read",
   "settings:read", "settings:write", "exports:read", "employees:erase"];
+/** @type {import("../lib/form.js").FieldOf} */
+const PERSON = { name: "employee_id", label: t.keys.person, kind: "person", hint: t.keys.personHint };
 const DAY_MS = 86_400_000;
 const SOON_MS = 14 * DAY_MS;
 
@@ -64,6 +67,8 @@ export default function Keys() {
       <span
         class="cell-note whole">…${key.last4} · ${t.environments[key.environment] ??
           key.environment} · ${t.words[key.access_level] ?? key.access_level}</span>
+      ${(key.reads_per_minute ?? key.writes_per_minute) !== null &&
+        html`<span class="cell-note whole">${t.keys.quota(key.reads_per_minute && number(key.reads_per_minute), key.writes_per_minute && number(key.writes_per_minute))}</span>`}
       ${key.allowed_networks.length > 0 &&
         html`<span class="cell-note whole">${t.keys.networks}: ${key.allowed_networks.join(", ")}</span>`}` },
     { name: "state", label: t.state,
@@ -104,7 +109,7 @@ export default function Keys() {
       work=${async () => (await request("PATCH", `/api-keys/${key.id}`, { body: { enabled: true } }),
         toast(t.keys.enabled))} />`}
     ${key && dialog?.name === "revoke" &&
-      html`<${Confirm} title=${t.keys.revoke} text=${t.keys.revokeText(key.name)} action=${t.keys.revoke}
+      html`<${Confirm} title=${t.keys.revoke} text=${key.id === own ? t.keys.revokeOwn : t.keys.revokeText(key.name)} action=${t.keys.revoke}
         kind="danger" onClose=${close}
       work=${async () => (await request("POST", `/api-keys/${key.id}/revoke`), toast(t.keys.revoked))} />`}
   </${Page}>`;
@@ -119,10 +124,11 @@ function Create({ onClose }) {
   const [days, setDays] = useState("");
   // A key with networks grants only networks inside its own.
   const [networks, setNetworks] = useState(() => (session.value?.me.allowed_networks ?? []).join("\n"));
+  const [person, setPerson] = useState(/** @type {string | null} */ (session.value?.me.employee_id ?? null));
   const [secret, setSecret] = useState("");
   const { run, isBusy, error } = useAction(async () => {
     const end = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null;
-    const body = { name: name.trim(), scopes: [...scopes], access_level: level, environment, expires_at: end,
+    const body = { name: name.trim(), scopes: [...scopes], access_level: level, environment, expires_at: end, employee_id: person,
       allowed_networks: networks.split(/[\s,]+/).filter(Boolean) };
     setSecret((await request("POST", "/api-keys", { body })).data.key);
   });
@@ -146,6 +152,7 @@ function Create({ onClose }) {
     <${Field} label=${t.name} error=${fieldError(error, "name")}>
       <input name="name" value=${name} maxlength="80"
         onInput=${(/** @type {any} */ event) => setName(event.target.value)} /></${Field}>
+    <${Part} field=${PERSON} value=${person} onChange=${setPerson} error=${fieldError(error, "employee_id")} />
     <fieldset class="checks"><legend class="field-label">${t.keys.scopes}</legend>
       ${SCOPES.filter(can).map((scope) => html`<label key=${scope} class="check">
       <input type="checkbox" checked=${scopes.has(scope)} onChange=${() => toggle(scope)} />

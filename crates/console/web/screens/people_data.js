@@ -1,10 +1,11 @@
 // The data about one person: its download, the legal hold, and the erasure; and the receipts of all erasures.
 
-import { request } from "../lib/api.js";
+import { ApiError, request } from "../lib/api.js";
 import { download } from "../lib/csv.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { fullName, number } from "../lib/format.js";
+import { fileOf, printable } from "../lib/print.js";
 import { href } from "../lib/router.js";
 import { can, isBound, isOperator } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
@@ -30,10 +31,14 @@ const countsOf = (counts) => Object.entries(counts).filter(([, count]) => count 
 export function PersonData({ person, onSaved }) {
   const [dialog, setDialog] = useState("");
   const close = () => setDialog("");
-  const take = useAction(async () => {
+  const take = useAction(async (/** @type {boolean} */ isPage) => {
     const { data } = await request("GET", /** @type {string} */ (`/employees/${person.id}/personal-data`),
       { lines: true });
-    download(`${person.id}.ndjson`, /** @type {any} */ (data), "application/x-ndjson");
+    const lines = /** @type {string} */ (/** @type {unknown} */ (data));
+    const page = isPage ? printable(t.work.print.title(fullName(person)), lines) : lines;
+    if (page === null) throw new ApiError(0, { code: "console_error", message: t.work.print.cut });
+    if (isPage) download(fileOf(person, "html"), page, "text/html");
+    else download(fileOf(person, "ndjson"), page, "application/x-ndjson");
     toast(t.data.taken);
   });
   if (isErased(person)) {
@@ -46,7 +51,8 @@ export function PersonData({ person, onSaved }) {
   const isFree = isKnown && held === null;
   const isGone = person.status === "deactivated";
   const actions = html`
-    <${Button} busy=${take.isBusy} onClick=${take.run}>${t.data.take}</${Button}>
+    <${Button} busy=${take.isBusy} onClick=${() => take.run(true)}>${t.work.print.take}</${Button}>
+    <${Button} busy=${take.isBusy} onClick=${() => take.run(false)}>${t.data.take}</${Button}>
     ${isKnown && html`<${Button} onClick=${() => setDialog(held ? "release" : "hold")}>
       ${held ? t.data.release : t.data.hold}</${Button}>`}
     ${isGone && isFree && html`<${Button} kind="danger" onClick=${() => setDialog("erase")}>

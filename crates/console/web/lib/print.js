@@ -1,0 +1,53 @@
+// A page of its own with the data about a person, for people who read and print it. Texts become text nodes.
+
+import { t } from "../texts.js";
+import { plain, time, words } from "./format.js";
+
+/** @typedef {{ type: string, data?: Record<string, any> }} Line */
+
+const STYLE = "body{font:14px/1.5 system-ui,sans-serif;max-width:80ch;margin:2rem auto;padding:0 1rem}h1{font-size:1.5rem}" +
+  "h2{font-size:1.1rem;margin-top:2rem;border-bottom:1px solid}dl{display:grid;grid-template-columns:14rem 1fr;gap:2px 1rem;margin:1rem 0;" +
+  "break-inside:avoid}dt{color:#555}dd{margin:0;white-space:pre-wrap;overflow-wrap:anywhere}@media print{body{margin:0;max-width:none}}";
+
+/** @param {unknown} value @returns {string} */
+const shown = (value) => Array.isArray(value) ? value.map(shown).join("\n") : value && typeof value === "object"
+  ? Object.entries(value).map(([name, one]) => `${name}: ${shown(one)}`).join("\n") : plain(value);
+
+/** @param {unknown} value */
+const isEmpty = (value) => value === null || value === "" || (typeof value === "object" && Object.keys(value ?? {}).length === 0);
+
+/**
+ * The page as text, or null if the data has no end.
+ * @param {string} title @param {string} ndjson
+ */
+export function printable(title, ndjson) {
+  const lines = /** @type {Line[]} */ (ndjson.trim().split("\n").map((line) => JSON.parse(line)));
+  if (lines.at(-1)?.type !== "end") return null;
+  const page = document.implementation.createHTMLDocument(title);
+  /** @param {Element} parent @param {string} tag @param {string} [text] */
+  const add = (parent, tag, text) => {
+    const child = page.createElement(tag);
+    if (text !== undefined) child.textContent = text;
+    if (tag === "dd") child.dir = "auto";
+    return parent.appendChild(child);
+  };
+  add(page.head, "meta").setAttribute("charset", "utf-8");
+  add(page.head, "style", STYLE);
+  page.documentElement.lang = document.documentElement.lang;
+  add(page.body, "h1", title);
+  add(page.body, "p", `${t.work.print.made} ${time(new Date().toISOString())}`);
+  const kinds = new Map();
+  for (const { type, data } of lines) if (data) kinds.set(type, [...(kinds.get(type) ?? []), data]);
+  for (const [type, rows] of kinds) {
+    add(page.body, "h2", `${words(type)} (${rows.length})`);
+    for (const row of rows) {
+      const list = add(page.body, "dl");
+      for (const [name, value] of Object.entries(row)) if (!isEmpty(value)) add(list, "dt", words(name)), add(list, "dd", shown(value));
+    }
+  }
+  return `<!DOCTYPE html>\n${new XMLSerializer().serializeToString(page.documentElement)}`;
+}
+
+/** Name of a file about a person, of the day. @param {{ first_name: string, last_name: string }} person @param {string} ending */
+export const fileOf = (person, ending) =>
+  `${person.first_name} ${person.last_name} ${new Date().toLocaleDateString("sv")}.${ending}`.replaceAll(/[\\/:*?"<>|\u0000-\u001f\u202a-\u202e\u2066-\u2069]/g, "_");
