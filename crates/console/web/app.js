@@ -7,7 +7,7 @@ import { forgetKept } from "./lib/kept.js";
 import { forgetPeople } from "./lib/people.js";
 import { isDrawerOpen, RequestDrawer } from "./lib/request_drawer.js";
 import { href, isAt, useRoute } from "./lib/router.js";
-import { can, ended, enter, isBound, isOperator, offered, session, signOut } from "./lib/session.js";
+import { can, ended, enter, isAdmin, isBound, isOperator, offered, session, signOut } from "./lib/session.js";
 import { setTheme, theme, THEMES } from "./lib/theme.js";
 import { Toasts } from "./lib/toast.js";
 import { Badge, Button, Empty, Problem, Skeleton, Waiting } from "./lib/ui.js";
@@ -18,7 +18,7 @@ import { t } from "./texts.js";
 /**
  * A screen, and who may open it: a key with one of the scopes that is of the given kind.
  * @typedef {{ path: string, name: string, icon: string, load: () => Promise<any>, scopes: string[],
- *   kind?: "operator" | "unbound" | "bound" }} Screen
+ *   kind?: "operator" | "admin" | "unbound" | "bound" }} Screen
  */
 
 /** All screens, in the order of the navigation. @type {Screen[]} */
@@ -40,7 +40,7 @@ const SCREENS = [
     load: () => import("./screens/feedback.js"),
     scopes: ["observations:read", "objectives:read", "summaries:read", "conversations:read", "assignments:read"] },
   { path: "/organization", name: "organization", icon: "M3 17V6l7-3 7 3v11zM7 9h1M12 9h1M7 12h1M12 12h1M9 17v-3h2v3",
-    load: () => import("./screens/organization.js"), scopes: ["settings:read", "employees:read", "observations:read"] },
+    load: () => import("./screens/organization.js"), scopes: ["settings:read", "employees:read", "observations:read"], kind: "admin" },
   { path: "/keys", name: "keys", icon: "M12.5 11a4 4 0 1 0-3.7-2.5L3 14.5V17h3v-2h2v-2h1.5z",
     load: () => import("./screens/keys.js"), scopes: ["settings:read"], kind: "operator" },
   { path: "/audit", name: "audit", icon: "M5 3h10v14H5zM8 7h4M8 10h4M8 13h2",
@@ -51,7 +51,7 @@ const SCREENS = [
 
 const hasScope = (/** @type {Screen} */ { scopes }) => scopes.length === 0 || scopes.some(can);
 const isOfKind = (/** @type {Screen} */ { kind }) => (kind === "operator" ? isOperator()
-  : kind === "bound" ? isBound() : kind !== "unbound" || !isBound());
+  : kind === "admin" ? isAdmin() : kind === "bound" ? isBound() : kind !== "unbound" || !isBound());
 /** Entries of the bar at the bottom of a narrow screen; the others are behind "More". */
 const MOST_IN_BAR = 4;
 

@@ -111,7 +111,7 @@ export const t = {
   missingScope: (/** @type {string} */ scope) =>
     `The key lacks the scope ${scope}. Ask an administrator for a key that has it.`,
   missingLevel: "This needs a key of the admin level.",
-  missingKind: { bound: "This needs a session that acts for a person.",  operator: "This needs a key of the admin level for the live data.",
+  missingKind: { admin: "This needs a key of the admin level.", bound: "This needs a session that acts for a person.",  operator: "This needs a key of the admin level for the live data.",
     unbound: "This needs a key that acts for no person." },
   waiting: (/** @type {number} */ status, /** @type {number} */ seconds) =>
     status === 429 ? `The quota of this key is used up. Waiting ${seconds} s, then trying again.`

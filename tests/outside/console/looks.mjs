@@ -13,12 +13,14 @@ async function screens({ data }) {
   const { data: [delivery] } = await api("GET", `/webhooks/${hook}/deliveries?limit=1`);
   const { data: [event] } = await api("GET", `/events?limit=1&since=${new Date(Date.now() - 3_600_000).toISOString()}`);
   const { data: [observation] } = await api("GET", "/observations?limit=1");
+  const { data: [summary] } = await api("GET", "/summaries?limit=1");
   return Object.entries({
     today: "/", webhooks: "/webhooks", deliveries: "/webhooks?view=deliveries", subscription: `/webhooks/${hook}`,
     delivery: `/webhooks/${hook}/deliveries/${delivery.id}`, events: "/events", event: `/events/${event.id}`, people: "/people",
     tree: "/people?view=tree", erasures: "/people?view=erasures", retention: "/people?view=retention", person: `/people/${data.ruth.id}`, import: "/import", observations: "/feedback", search: "/feedback?q=angry+customer",
     observation: `/feedback/${observation.id}`, objectives: "/feedback?view=objectives", summaries: "/feedback?view=summaries",
-    conversations: "/feedback?view=conversations", assignments: "/feedback?view=assignments", keys: "/keys", audit: "/audit", connectors: "/connectors",
+    conversations: "/feedback?view=conversations", assignments: "/feedback?view=assignments", objective: `/feedback/objectives/${data.goals[0].id}`, summary: `/feedback/summaries/${summary.id}`,
+    organization: "/organization", departments: "/organization?view=departments", attributes: "/organization?view=attributes", keys: "/keys", audit: "/audit", connectors: "/connectors",
     nowhere: "/nowhere",
   });
 }

@@ -5,7 +5,9 @@ import { away, days, names, paste } from "./tasks_away.mjs";
 import { back, cancel, strangers, tabs, ticks } from "./tasks_history.mjs";
 import { columns, csv, files } from "./tasks_import.mjs";
 import { progress } from "./tasks_progress.mjs";
+import { colleague, frugal, mine, rights, team } from "./tasks_bound.mjs";
 import { about, sent, trail, unknown, who } from "./tasks_sent.mjs";
+import { approve, ask, hire, leave, many, observe, organization, plan, print, provide, resend, summarize, talk } from "./tasks_write.mjs";
 import { LIMIT_MS, eventually, heading, nav } from "./page.mjs";
 
 /** Finds out why a webhook did not arrive, corrects the receiver, and sends it again. */
@@ -287,7 +289,7 @@ async function revoked(page, { open, origin, check }) {
   const made = await api("POST", "/api-keys", { name: "Narrow", scopes: ["employees:read", "employees:write", "notifications:read"], access_level: "admin" });
   const narrow = await open({}, made.key);
   const links = await narrow.getByRole("navigation", { name: "Screens" }).first().getByRole("link").allInnerTexts();
-  check(links.join() === "Today,People,CSV import", `a narrow key sees ${links}`);
+  check(links.join() === "Today,People,CSV import,Organization", `a narrow key sees ${links}`);
   await narrow.goto(`${origin}/console/webhooks`);
   await narrow.getByText("The key lacks the scope webhooks:read.").waitFor();
   await nav(narrow, "People");
@@ -328,4 +330,5 @@ async function stale(page, { origin, check }) {
   check(email === "sam@example.com", `what another person saved is ${email}`);
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown];
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown,
+  hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, provide, team, mine, colleague, rights, frugal];

@@ -27,8 +27,8 @@ export const isErased = (person) => person.email === `erased-${person.id}@erased
 const countsOf = (counts) => Object.entries(counts).filter(([, count]) => count > 0)
   .map(([kind, count]) => /** @type {[string, any]} */ ([t.data.kinds[kind] ?? kind, number(count)]));
 
-/** @param {{ person: Employee, onSaved: () => void }} p */
-export function PersonData({ person, onSaved }) {
+/** @param {{ person: Employee, isRead: boolean, onSaved: () => void }} p `isRead` unless the last read of the person failed */
+export function PersonData({ person, isRead, onSaved }) {
   const [dialog, setDialog] = useState("");
   const close = () => setDialog("");
   const take = useAction(async (/** @type {boolean} */ isPage) => {
@@ -45,9 +45,9 @@ export function PersonData({ person, onSaved }) {
     return html`<${Card} title=${t.data.title}><p>${t.data.erased}
       ${" "}<a href=${href("/people", { view: "erasures" })}>${t.data.receipts}</a></p></${Card}>`;
   }
-  const held = person.legal_hold ?? null;
-  // Present only if the service was asked for the hold.
-  const isKnown = "legal_hold" in person;
+  // A failed read says nothing about the hold.
+  const isKnown = isRead && "legal_hold" in person;
+  const held = (isKnown && person.legal_hold) || null;
   const isFree = isKnown && held === null;
   const isGone = person.status === "deactivated";
   const actions = html`

@@ -53,7 +53,7 @@ export function OnePerson({ id }) {
       ${!isErased(data) && html`<${About} person=${data} reports=${reports} />`}
       <${Details} person=${data} />`}</${Shown}>
     ${isHere && html`<${Trail} id=${id} />`}
-    ${one && canErase() && html`<${PersonData} person=${one} onSaved=${saved} />`}
+    ${one && canErase() && html`<${PersonData} person=${one} isRead=${!person.error} onSaved=${saved} />`}
     ${(dialog === "manager" || dialog === "edit") && html`<${Changing} id=${id} of=${dialog === "edit" ? Edit : ChangeManager}
       onClose=${close} onSaved=${saved} />`}
     ${one && dialog === "invite" && html`<${Invite} id=${id} onClose=${close} />`}
