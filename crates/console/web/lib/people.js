@@ -76,39 +76,55 @@ export function PersonName({ id }) {
 }
 
 /**
- * A field that finds a person by name or e-mail.
+ * A field that finds a person by name or e-mail. Arrows move through the people, Escape closes them, and their number is announced.
  * @param {{ value: string | null, onChange: (id: string | null) => void, label: string, canBeNone?: boolean }} p
  */
 export function PersonField({ value, onChange, label, canBeNone }) {
   const person = usePerson(value);
   const [text, setText] = useState("");
-  const [found, setFound] = useState(/** @type {Employee[]} */ ([]));
+  const [found, setFound] = useState(/** @type {{ people: Employee[], note: string }} */ ({ people: [], note: "" }));
   const turn = useRef(0);
+  const frame = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => {
     const mine = ++turn.current;
-    if (text.trim().length < 2) return void setFound([]);
+    if (text.trim().length < 2) return void setFound({ people: [], note: "" });
     const timer = setTimeout(async () => {
       const query = { q: text.trim().slice(0, 200), types: "employees", "filter[status]": "all", limit: 8 };
-      const none = () => ({ data: { data: [] } });
-      const hits = (await request("GET", "/search", { query, quiet: true }).catch(none)).data.data;
-      if (mine === turn.current) setFound(hits.map((hit) => /** @type {Employee} */ (hit.resource)));
+      const next = await request("GET", "/search", { query, quiet: true }).then(({ data }) => {
+        const people = data.data.map((hit) => /** @type {Employee} */ (hit.resource));
+        return { people, note: t.peopleFound(people.length) };
+      }, () => ({ people: [], note: t.searchFailed }));
+      if (mine === turn.current) setFound(next);
     }, 200);
     return () => clearTimeout(timer);
   }, [text]);
+  const field = () => /** @type {HTMLElement | null} */ (frame.current?.querySelector("input") ?? null);
   const choose = (/** @type {Employee | null} */ one) => {
     remember(one);
     onChange(one?.id ?? null);
     setText("");
+    field()?.focus();
   };
-  return html`<div class="person-field">
+  const press = (/** @type {KeyboardEvent} */ event) => {
+    const fields = /** @type {HTMLElement[]} */ ([...(frame.current?.querySelectorAll("input, .found button") ?? [])]);
+    const at = fields.indexOf(/** @type {HTMLElement} */ (event.target));
+    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    const isOpen = found.people.length > 0 && at >= 0;
+    if (isOpen && event.key === "Escape") setText(""), field()?.focus();
+    else if (isOpen && step) fields[(at + step + fields.length) % fields.length]?.focus();
+    else return;
+    event.preventDefault();
+  };
+  return html`<div class="person-field" ref=${frame} onKeyDown=${press}>
     ${value && html`<div class="chosen"><span>${person ? fullName(person) : value}</span>
       ${canBeNone &&
         html`<button type="button" class="link" onClick=${() => choose(null)}>${t.none}</button>`}</div>`}
     <input type="search" aria-label=${label} value=${text} placeholder=${t.findPerson} autocomplete="off"
       onInput=${(/** @type {any} */ event) => setText(event.target.value)} />
-    ${found.length > 0 && html`<ul class="found">${found.map((one) => html`<li key=${one.id}>
+    ${found.people.length > 0 && html`<ul class="found">${found.people.map((one) => html`<li key=${one.id}>
       <button type="button" onClick=${() => choose(one)}><span dir="auto">${fullName(one)}</span>
         <span class="muted">${one.job_title ?? one.email}</span></button></li>`)}</ul>`}
+    <span class=${found.people.length > 0 ? "hidden" : "hint"} role="status">${found.note}</span>
   </div>`;
 }
 

@@ -32,7 +32,6 @@ export function printable(title, ndjson) {
     return parent.appendChild(child);
   };
   add(page.head, "meta").setAttribute("charset", "utf-8");
-  add(page.head, "style", STYLE);
   page.documentElement.lang = document.documentElement.lang;
   add(page.body, "h1", title);
   add(page.body, "p", `${t.work.print.made} ${time(new Date().toISOString())}`);
@@ -45,7 +44,9 @@ export function printable(title, ndjson) {
       for (const [name, value] of Object.entries(row)) if (!isEmpty(value)) add(list, "dt", words(name)), add(list, "dd", shown(value));
     }
   }
-  return `<!DOCTYPE html>\n${new XMLSerializer().serializeToString(page.documentElement)}`;
+  const text = new XMLSerializer().serializeToString(page.documentElement);
+  // The policy of this page forbids styles within elements that it makes.
+  return `<!DOCTYPE html>\n${text.replace("<head>", `<head><style>${STYLE}</style>`)}`;
 }
 
 /** Name of a file about a person, of the day. @param {{ first_name: string, last_name: string }} person @param {string} ending */

@@ -67,7 +67,7 @@ function Overview({ me }) {
       ${[assignments, summaries].filter((one) => one.error).map((one) => html`<${Shown} of=${one} />`)}</${Card}>
     <div class="grid2">
       ${can("objectives:read") && html`<${Card} title=${t.feedback.objectives}
-        actions=${html`<${Write} name="objectives" person=${me} kind="quiet" text=${t.add} label=${t.work.create.objectives} />`}>
+        actions=${html`<${Write} name="objectives" person=${me} kind="quiet" />`}>
         <${Shown} of=${objectives} rows=${3} empty=${html`<${Empty} title=${t.work.mine.noObjectives} text=${t.work.mine.noObjectivesText}>
           <${Write} name="objectives" person=${me} /></${Empty}>`}>${(/** @type {Objective[]} */ rows) => html`<ul class="goals">${rows.map((one) => html`
           <li key=${one.id}><div class="entry-head"><${Status} word=${stateOf(one)} /><strong class="grow"><a href=${objectiveHref(one)} dir="auto">${one.title}</a></strong>

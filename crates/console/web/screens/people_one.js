@@ -93,7 +93,7 @@ function About({ person, reports }) {
     { "filter[owner_id]": id, limit: 5 });
   const none = html`<p class="muted">${t.nothing}</p>`;
   const card = (/** @type {string} */ title, /** @type {any} */ read, /** @type {string} */ name, /** @type {any} */ to, /** @type {any} */ row) => html`
-    <${Card} title=${title} actions=${html`<${Write} name=${name} person=${id} kind="quiet" text=${t.add} label=${t.work.create[name]} />
+    <${Card} title=${title} actions=${html`${name !== "observations" && html`<${Write} name=${name} person=${id} kind="quiet" />`}
       <a href=${href("/feedback", to)}>${t.feedback.all}</a>`}>
       <${Shown} of=${{ ...read, hasMore: false }} rows=${3} empty=${none}>
         ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map(row)}</ul>`}</${Shown}></${Card}>`;

@@ -147,10 +147,10 @@ function NewAssignment({ person, first, onClose }) {
 function NewPerson({ first, onClose }) {
   const departments = usePersonOptions();
   const fields = [...personFields(departments),
-    { name: "send_invite", label: t.people.invite, kind: "select", isRequired: true, options: [["", t.work.noInvite], ["true", t.work.invite]] }];
+    { name: "send_invite", label: t.people.invite, kind: "select", isRequired: true, options: [["false", t.work.noInvite], ["true", t.work.invite]] }];
   const send = async (/** @type {Values} */ { custom_fields, send_invite, ...values }) => {
     const { data } = await request("POST", "/employees",
-      { body: { ...filled(values), custom_fields: customOf(custom_fields), ...(send_invite ? { send_invite: true } : {}) } });
+      { body: { ...filled(values), custom_fields: customOf(custom_fields), send_invite: send_invite === "true" } });
     toast(t.work.saved.people);
     go(`/people/${data.id}`);
   };
