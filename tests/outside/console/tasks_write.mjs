@@ -328,3 +328,46 @@ export async function provide(page, { origin, check }) {
   await button(dialog, "Discard").click();
   await gone(dialog);
 }
+
+/** Finds a person with the keyboard; a search that fails does not look like one that finds nobody. */
+export async function find(page, { data, origin, check }) {
+  await page.goto(`${origin}/console/people/${data.ruth.id}`);
+  await button(page, "Edit").click();
+  const dialog = page.getByRole("dialog");
+  const field = dialog.getByRole("searchbox", { name: "Manager" });
+  await page.route("**/v1/search?*", (route) => route.abort());
+  await field.fill("Mara");
+  await dialog.getByText("The search failed. Type again.").waitFor();
+  await page.unroute("**/v1/search?*");
+  await field.fill("Nobody at all");
+  await dialog.getByText("Nobody found.").waitFor();
+  await field.fill("Mara Lind");
+  await dialog.getByRole("status").getByText("1 person found").waitFor();
+  await page.keyboard.press("Escape");
+  check((await field.inputValue()) === "" && (await dialog.count()) === 1, "Escape closes the dialog instead of the people");
+  await field.fill("Mara Lind");
+  await dialog.getByRole("button", { name: /^Mara Lindqvist/ }).waitFor();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await dialog.getByText("Mara Lindqvist").waitFor();
+  await page.keyboard.press("Escape");
+  await button(dialog, "Discard").click();
+  await gone(dialog);
+}
+
+/** Creates a key that acts for a person: it sees what this person may see. */
+export async function delegate(page, { data, origin, check }) {
+  await nav(page, "API keys");
+  await button(page, "New key").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name", { exact: true }).fill("Jonas on the phone");
+  await choose(dialog, "Acts for", "Jonas Okafor");
+  await dialog.getByLabel("Observations · read").check();
+  await button(dialog, "Create").click();
+  const secret = await dialog.locator(".secret code").innerText();
+  await button(dialog, "I have stored it").click();
+  const me = await (await fetch(`${origin}/v1/me`, { headers: { authorization: `Bearer ${secret}` } })).json();
+  check(me.employee_id === data.jonas.id && me.scopes.join() === "observations:read", `the key is ${JSON.stringify(me)}`);
+  const row = page.getByRole("row").filter({ hasText: "Jonas on the phone" });
+  await row.getByText("Jonas Okafor").waitFor();
+}

@@ -45,13 +45,14 @@ export function OneObjective({ kind, id }) {
         ${data.description && html`<${Prose}>${data.description}</${Prose}>`}
         <${Figures} of=${data} /><${References} of=${data} /></div>
       <div class="grid2">
+        <div class="stack">
         <${Card} title=${t.progress.checkIns}><${CheckInSteps} path=${path} objective=${data} /></${Card}>
-        <${Card} title=${t.feedback.history}><${HistorySteps} path=${`${path}/history`} /></${Card}>
         <${Card} title=${t.feedback.details}><${Facts} entries=${[
           ...(data.parent ? [[t.work.supports, html`<a href=${objectiveHref(data.parent)} dir="auto">${data.parent.title}</a>`]] : []),
           ...(data.linked_summaries?.length ? [[t.feedback.citedIn, html`<ul>${data.linked_summaries.map((/** @type {any} */ cited) =>
             html`<li key=${cited.id}><a href=${href(`/feedback/summaries/${cited.id}`)} dir="auto">${cited.title}</a></li>`)}</ul>`]] : []),
-          [t.created, html`<${Time} at=${data.created_at} />`], [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}>
+          [t.created, html`<${Time} at=${data.created_at} />`], [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}></div>
+        <${Card} title=${t.feedback.history}><${HistorySteps} path=${`${path}/history`} /></${Card}>
       </div></div>`}</${Shown}>
     ${one && dialog === "check-in" && html`<${CheckInForm} path=${path} objective=${one} onClose=${close} onDone=${read.reload} />`}
     ${one && dialog === "edit" && html`<${Edit} path=${path} onClose=${close} onSaved=${read.reload} />`}

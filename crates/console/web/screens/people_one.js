@@ -102,7 +102,7 @@ function About({ person, reports }) {
       (/** @type {Observation} */ row) => html`<li key=${row.id}><${Status} word=${row.type} /><${Closed} of=${row} />
         <span class="grow"><a href=${href(`/feedback/${row.id}`)} dir="auto">${short(row.observation, 160)}</a></span>
         <span class="muted">${date(row.observation_date)}</span></li>`)}
-    ${can("objectives:read") && card(t.feedback.objectives, objectives, "objectives", { view: "objectives", owner: id },
+    <div class="stack">${can("objectives:read") && card(t.feedback.objectives, objectives, "objectives", { view: "objectives", owner: id },
       (/** @type {Objective} */ row) => html`<li key=${row.id}>
         <${Status} word=${row.status === "proposed" && row.submitted_at ? "in_review" : row.status} />
         <span class="grow"><a href=${href(`/feedback/objectives/${row.id}`)} dir="auto">${row.title}</a></span>
@@ -114,7 +114,7 @@ function About({ person, reports }) {
           html`<li key=${row.id}>
             <span class="grow"><a href=${href(`/people/${row.id}`)} dir="auto">${fullName(row)}</a></span>
         <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul>`}</${Shown}></${Card}>
-    <${Steps} id=${id} /></div>`;
+    <${Steps} id=${id} /></div></div>`;
 }
 
 /** What can be written about a person besides. @param {{ id: string }} p */

@@ -7,7 +7,7 @@ import { go } from "../lib/router.js";
 import { can, isAdmin, isBound, session } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
 import { Button } from "../lib/ui.js";
-import { html, useState } from "../lib/view.js";
+import { html, useRef, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Results, resultsOf } from "./write_results.js";
 import { customOf, personFields, usePersonOptions } from "./write_person.js";
@@ -60,8 +60,15 @@ function NewObservation({ person, onClose }) {
   return html`<${Form} title=${t.work.create.observations} fields=${fields} first=${{ observation_date: day() }} send=${send} onClose=${onClose} />`;
 }
 
+/** Creates a resource once, also if a later step of the form fails and the form is sent again. */
+function useOnce() {
+  const id = useRef("");
+  return async (/** @type {() => Promise<string>} */ create) => (id.current ||= await create());
+}
+
 /** @param {WriteProps} p */
 function NewObjective({ person, onClose }) {
+  const once = useOnce();
   /** @type {FieldOf[]} */
   const fields = [
     { name: "scope", label: t.feedback.kind, kind: "select", isRequired: true,
@@ -77,9 +84,9 @@ function NewObjective({ person, onClose }) {
   ];
   const send = async (/** @type {Values} */ { review, key_results, ...values }) => {
     const base = values.scope === "employee" ? "/employee-objectives" : "/manager-objectives";
-    const { data } = await request("POST", base,
-      { body: filled({ owner_id: person, ...values, key_results: resultsOf(key_results) }) });
-    if (review === "submit") await request("POST", `${base}/${data.id}/submit`);
+    const body = filled({ owner_id: person, ...values, key_results: resultsOf(key_results) });
+    const id = await once(async () => (await request("POST", base, { body })).data.id);
+    if (review === "submit") await request("POST", `${base}/${id}/submit`);
     toast(t.work.saved.objectives);
   };
   return html`<${Form} title=${t.work.create.objectives} fields=${fields} send=${send} onClose=${onClose}
@@ -107,6 +114,7 @@ function NewSummary({ person, onClose }) {
 
 /** A conversation with its first message. @param {WriteProps} p */
 function NewConversation({ person, onClose }) {
+  const once = useOnce();
   const mine = self();
   /** @type {FieldOf[]} */
   const fields = [
@@ -116,8 +124,8 @@ function NewConversation({ person, onClose }) {
   ];
   const send = async (/** @type {Values} */ { participant_ids, title, body }) => {
     const people = mine && !participant_ids.includes(mine) ? [mine, ...participant_ids] : participant_ids;
-    const { data } = await request("POST", "/conversations", { body: { title, participant_ids: people } });
-    if (body) await request("POST", `/conversations/${data.id}/messages`, { body: { body } });
+    const id = await once(async () => (await request("POST", "/conversations", { body: { title, participant_ids: people } })).data.id);
+    if (body) await request("POST", `/conversations/${id}/messages`, { body: { body } });
     toast(t.work.saved.conversations);
   };
   return html`<${Form} title=${t.work.create.conversations} fields=${fields} send=${send} onClose=${onClose}
