@@ -15,6 +15,7 @@ macro_rules! files {
 pub const FILES: &[(&str, &str)] = files![
     "app.js",
     "entrance.js",
+    "lib/addresses.js",
     "lib/api.js",
     "lib/bulk.js",
     "lib/charts.js",

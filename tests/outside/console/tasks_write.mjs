@@ -91,6 +91,11 @@ export async function plan(page, { origin, check }) {
   const { data: [stored] } = await api("GET", `/employee-objectives?filter[owner_id]=${id}`);
   const [result] = stored.key_results;
   check(stored.submitted_at !== null && result.target === 400 && result.unit === "people" && result.metric === "number", `stored: ${JSON.stringify(stored)}`);
+  const team = await api("POST", "/manager-objectives", { owner_id: id, title: "The team reads", period_start: "2026-01-01", period_end: "2026-12-31" });
+  await page.goto(`${origin}/console/feedback/objectives/${team.id}`);
+  await heading(page, "The team reads");
+  await page.getByText("No check-ins").waitFor();
+  await page.goto(`${origin}/console/people/${id}`);
   await page.getByRole("link", { name: "The release notes are read" }).click();
   await heading(page, "The release notes are read");
   await page.getByRole("region", { name: "History" }).getByText("objective.submit").waitFor();
@@ -335,7 +340,7 @@ export async function find(page, { data, origin, check }) {
   await button(page, "Edit").click();
   const dialog = page.getByRole("dialog");
   const field = dialog.getByRole("searchbox", { name: "Manager" });
-  await page.route("**/v1/search?*", (route) => route.abort());
+  await page.route("**/v1/search?*", (route) => route.abort("internetdisconnected"));
   await field.fill("Mara");
   await dialog.getByText("The search failed. Type again.").waitFor();
   await page.unroute("**/v1/search?*");

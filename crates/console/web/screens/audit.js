@@ -1,5 +1,6 @@
 // The audit log: each change with its fields before and after.
 
+import { addressOf } from "../lib/addresses.js";
 import { useList } from "../lib/data.js";
 import { endOfDay, plain, startOfDay } from "../lib/format.js";
 import { Person, PersonFilter } from "../lib/people.js";
@@ -35,20 +36,12 @@ const VERBS = {
 };
 const ACTIONS = Object.entries(VERBS).flatMap(([kind, verbs]) => verbs.split(" ").map((verb) => `${kind}.${verb}`));
 
-/** Screens of resources, by the first part of their ids. Other resources have none of their own. @type {Record<string, (id: string) => string>} */
-const SCREENS = {
-  con: () => "/connectors",
-  key: () => "/keys",
-  obs: (id) => `/feedback/${id}`,
-  whk: (id) => `/webhooks/${id}`,
-};
-
 /** A resource: the name of a person, the id of anything else, with a link where there is a screen. @param {{ id: string, isGone?: boolean }} p */
 function Resource({ id, isGone = false }) {
   if (id.startsWith("emp_")) return html`<${Person} id=${id} />`;
-  const screen = isGone ? undefined : SCREENS[id.slice(0, id.indexOf("_"))];
+  const address = isGone ? undefined : addressOf(id);
   const text = html`<code>${id}</code>`;
-  return screen ? html`<a href=${href(screen(id))}>${text}</a>` : text;
+  return address ? html`<a href=${address}>${text}</a>` : text;
 }
 
 /** The form of an id: a word, and 26 characters without look-alikes. */

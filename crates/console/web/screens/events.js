@@ -1,5 +1,6 @@
 // Events: the feed as it comes, and one event with its deliveries, its resource and its audit entries.
 
+import { addressOf } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
 import { asApiError, useGet, useList } from "../lib/data.js";
 import { useAllDeliveries } from "../lib/deliveries.js";
@@ -161,7 +162,7 @@ function One({ id }) {
       [t.webhooks.eventId, html`<${Id} value=${one.id} />`],
       [t.events.resource,
         html`<${Id} value=${one.data?.id}
-          to=${String(one.data?.id).startsWith("emp_") ? href(`/people/${one.data.id}`) : undefined} />`],
+          to=${addressOf(one.data?.id)} />`],
     ]} /></${Card}>`}</${Shown}>
     <div class="grid2">
       <${Card} title=${t.delivery.body} actions=${html`<${Copy} value=${body} label=${t.delivery.body} />`}>

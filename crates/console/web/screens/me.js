@@ -1,5 +1,6 @@
 // My page: the feedback that the person of the session may see, their objectives, what waits for them, their conversations.
 
+import { objectiveHref } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
 import { useList } from "../lib/data.js";
 import { date, relative, short } from "../lib/format.js";
@@ -12,7 +13,6 @@ import { Badge, Button, Card, Empty, Page, Prose, Shown, Status, Tabs } from "..
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Conversations, stateOf } from "./feedback_lists.js";
-import { objectiveHref } from "./objective_one.js";
 import { CheckInForm, Figures, mayCheckIn, quietSince } from "./objectives_progress.js";
 import { observationFields, self, useAttributes, Write } from "./write.js";
 

@@ -1,5 +1,6 @@
 // One objective: its figures, check-ins and history, what it supports, and the summaries that cite it.
 
+import { objectiveHref } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
 import { useGet } from "../lib/data.js";
 import { date, fullName } from "../lib/format.js";
@@ -16,14 +17,16 @@ import { CheckInForm, CheckInSteps, Figures, mayCheckIn } from "./objectives_pro
 
 /** @typedef {import("../types").Objective} Objective */
 
-/** The address of an objective. @param {{ id: string, scope: string }} one */
-export const objectiveHref = (one) => href(`/feedback/${one.scope === "employee" ? "objectives" : "manager-objectives"}/${one.id}`);
-
 /** @param {{ kind: string, id: string }} p `kind` is the segment of the address */
 export function OneObjective({ kind, id }) {
-  const path = /** @type {"/employee-objectives/{}"} */ (`/${kind === "objectives" ? "employee-objectives" : kind}/${id}`);
   const expand = [can("employees:read") && "owner", can("summaries:read") && "linked_summaries", "parent"].filter(Boolean).join(",");
-  const read = useGet(path, { expand });
+  const own = /** @type {"/employee-objectives/{}"} */ (`/${kind === "objectives" ? "employee-objectives" : kind}/${id}`);
+  const first = useGet(own, { expand });
+  // An id does not tell the scope of its objective.
+  const wider = /** @type {"/employee-objectives/{}"} */ (`/manager-objectives/${id}`);
+  const isWider = first.error?.status === 404 && kind === "objectives";
+  const other = useGet(isWider ? wider : null, { expand });
+  const [path, read] = isWider ? [wider, other] : [own, first];
   const [dialog, setDialog] = useState("");
   const close = () => setDialog("");
   const one = /** @type {Objective | null} */ (read.data);

@@ -1,5 +1,6 @@
 // One summary beside what it cites. A draft is edited there, and its earlier versions come from the audit log.
 
+import { objectiveHref } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm } from "../lib/dialog.js";
@@ -13,7 +14,6 @@ import { Button, Card, Closed, Field, Page, Problem, Prose, Shown, Status, Time,
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Act, SUMMARY_ACTIONS } from "./feedback_lists.js";
-import { objectiveHref } from "./objective_one.js";
 import { Answer } from "./summary_answer.js";
 
 /** @typedef {import("../types").Summary} Summary */

@@ -1,5 +1,6 @@
 // My team: each report with the last feedback, the open objectives and their check-ins; and the reviews that wait.
 
+import { objectiveHref } from "../lib/addresses.js";
 import { useGet, useList } from "../lib/data.js";
 import { date, fullName } from "../lib/format.js";
 import { href } from "../lib/router.js";
@@ -9,7 +10,6 @@ import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Act } from "./feedback_lists.js";
 import { isOverdue } from "./me.js";
-import { objectiveHref } from "./objective_one.js";
 import { CheckInForm, Confidence, mayCheckIn } from "./objectives_progress.js";
 import { self, Write } from "./write.js";
 

@@ -1,5 +1,6 @@
 // Today: what needs attention, and whether deliveries arrive.
 
+import { objectiveHref } from "../lib/addresses.js";
 import { quotas } from "../lib/api.js";
 import { Bars, Meter } from "../lib/charts.js";
 import { useGet, useList, usePoll } from "../lib/data.js";
@@ -171,15 +172,12 @@ function collect({ webhooks, keys, connectors, objectives, quiet, summaries, ass
     }
   }
   for (const one of objectives ?? []) {
-    const kind = one.scope === "employee" ? null : "manager";
     matters.push({ key: one.id, tone: "warn", kind: t.today.objective, text: one.title,
-      note: one.owner && fullName(one.owner),
-      to: href("/feedback", { view: "objectives", state: "in_review", ...(kind ? { kind } : {}) }) });
+      note: one.owner && fullName(one.owner), to: objectiveHref(one) });
   }
   for (const one of summaries ?? []) {
     matters.push({ key: one.id, tone: "warn", kind: t.today.summary, text: one.title,
-      note: html`<${Time} at=${one.submitted_at} />`,
-      to: href("/feedback", { view: "summaries", state: "pending_review" }) });
+      note: html`<${Time} at=${one.submitted_at} />`, to: href(`/feedback/summaries/${one.id}`) });
   }
   for (const one of (assignments ?? []).filter((assignment) => assignment.due_date &&
     assignment.due_date < today)) {
@@ -188,10 +186,8 @@ function collect({ webhooks, keys, connectors, objectives, quiet, summaries, ass
       to: href("/feedback", { view: "assignments" }) });
   }
   for (const one of quiet ?? []) {
-    const kind = one.scope === "employee" ? null : "manager";
     matters.push({ key: `quiet-${one.id}`, tone: "info", kind: one.last_check_in_at ? t.today.quiet : t.progress.none, text: one.title,
-      note: one.owner && fullName(one.owner),
-      to: href("/feedback", { view: "objectives", quiet: "14", state: "in_progress", ...(kind ? { kind } : {}) }) });
+      note: one.owner && fullName(one.owner), to: objectiveHref(one) });
   }
   return matters;
 }

@@ -1,5 +1,6 @@
 // One delivery: the present state of its event, all attempts on a time line, the request, and the action that repeats it.
 
+import { addressOf } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
 import { useAction, useGet, usePoll } from "../lib/data.js";
 import { isFailure } from "../lib/deliveries.js";
@@ -80,8 +81,7 @@ function Summary({ entry, event }) {
         : undefined} />`],
     ...(resource
       ? [[t.delivery.resource,
-        html`<${Id} value=${resource} to=${resource.startsWith("emp_") ? href(`/people/${resource}`)
-          : undefined} />`]] : []),
+        html`<${Id} value=${resource} to=${addressOf(resource)} />`]] : []),
     [t.delivery.id, html`<${Id} value=${entry.id} />`],
   ]} /></${Card}>`;
 }
