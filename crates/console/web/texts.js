@@ -240,7 +240,7 @@ export const t = {
   people: {
     lead: "People of the organization and their reporting lines.", list: "List", tree: "Reporting tree",
     person: "Person", role: "Role", department: "Department", title: "Job title", manager: "Manager",
-    searchHint: "Name or e-mail", none: "No people found", alsoLeft: "Found among all people, also those who left.",
+    searchHint: "Name or e-mail", none: "No people found", onlyHere: "People who are here now.", left: "People who left", alsoLeft: "Found among all people, also those who left.",
     notInSearch: "The filters by role, department and manager do not apply to a search.",
     noneText: "Change the filters, or import people from a CSV file.", noTree: "No reporting lines yet",
     noTreeText: "Give people a manager, or import them with the column manager_email.",

@@ -376,3 +376,18 @@ export async function delegate(page, { data, origin, check }) {
   const row = page.getByRole("row").filter({ hasText: "Jonas on the phone" });
   await row.getByText("Jonas Okafor").waitFor();
 }
+
+/** Finds a person who left, and rehires them. */
+export async function left(page, { check }) {
+  const { id } = await someone("Zoe", "Quist");
+  await api("POST", `/employees/${id}/deactivate`);
+  await nav(page, "People");
+  check((await page.getByRole("combobox", { name: "State" }).locator("option").first().innerText()) === "Active", "the first state is not named after what it shows");
+  await page.getByRole("link", { name: "People who left" }).click();
+  await page.getByRole("table").getByRole("link", { name: "Zoe Quist" }).click();
+  await heading(page, "Zoe Quist");
+  await button(page, "Rehire").click();
+  await button(page.getByRole("dialog"), "Rehire").click();
+  await page.getByText("Zoe Quist is rehired").waitFor();
+  check((await api("GET", `/employees/${id}`)).status === "active", "the person is not active");
+}

@@ -7,7 +7,7 @@ import { fullName } from "../lib/format.js";
 import { Person, PersonFilter } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
-import { Empty, Filters, Page, Problem, Shown, Skeleton, Status, Table, Tabs } from "../lib/ui.js";
+import { Empty, Filters, Page, Problem, Shown, Skeleton, Status, Table, Tabs, Time } from "../lib/ui.js";
 import { html, useEffect, useRef, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { canErase, Erasures } from "./people_data.js";
@@ -73,13 +73,16 @@ function List() {
       : html`<${Person} id=${one.manager_id} />` },
     { name: "role", label: t.people.role, cell: (/** @type {Employee} */ one) => t.words[one.role] ?? one.role },
     { name: "state", label: t.state,
-      cell: (/** @type {Employee} */ one) => html`<${Status} word=${one.status} />` },
+      cell: (/** @type {Employee} */ one) => html`<${Status} word=${one.status} />
+        ${one.deactivated_at && html`<span class="cell-note"><${Time} at=${one.deactivated_at} /></span>`}` },
   ];
   const empty = html`<${Empty} title=${t.people.none} text=${query.q ? "" : t.people.noneText}>
     <${Write} name="people" /></${Empty}>`;
   return html`<${Filters} filters=${filters} also=${["manager"]}>
       ${!query.q && html`<${PersonFilter} name="manager" label=${t.people.manager} />`}</${Filters}>
     ${query.q && !query.state && html`<p class="muted">${t.people.alsoLeft}</p>`}
+    ${!query.q && !query.state && html`<p class="muted">${t.people.onlyHere}
+      ${" "}<a href=${href("/people", { state: "deactivated" })}>${t.people.left}</a></p>`}
     ${query.q && (query.role || query.department || query.manager) &&
       html`<p class="muted">${t.people.notInSearch}</p>`}
     <${Shown} of=${people} empty=${empty}>${(/** @type {Employee[]} */ rows) => html`
