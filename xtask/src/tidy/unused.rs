@@ -73,7 +73,7 @@ mod tests {
             file("crates/a/tests/it.rs", "ring::digest();"),
             file("crates/ab/src/lib.rs", "use url::Url;"),
         ];
-        let findings = dependencies(&package, &sources);
+        let findings = find_unused_dependencies(&package, &sources);
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert!(findings[0].says.contains(" url,"), "{findings:?}");
     }
@@ -86,7 +86,7 @@ mod tests {
             file("crates/a/tests/api/snapshots/api__snapshots__gone.snap", ""),
             file("crates/b/tests/api/main.rs", "\"gone\""),
         ];
-        let paths: Vec<_> = snapshots(&sources).into_iter().map(|finding| finding.path).collect();
+        let paths: Vec<_> = find_unused_snapshots(&sources).into_iter().map(|finding| finding.path).collect();
         assert_eq!(paths, ["crates/a/tests/api/snapshots/api__snapshots__gone.snap"]);
     }
 }

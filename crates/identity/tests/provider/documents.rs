@@ -97,16 +97,24 @@ async fn token_is_verified_with_the_keys_of_its_issuer() {
     assert!(discovery.contains("Accept: application/json\r\n") && !discovery.contains("Cookie"), "{discovery}");
 }
 
+async fn fetch_keys(provider: &Provider, cache: &mut KeyCache, now: Timestamp) {
+    match client().fetch_document(ORGANIZATION, &provider.url("/keys")).await {
+        Ok(document) => cache.store(KeySet::parse(&document.body).unwrap(), document.max_age, now),
+        Err(_) => cache.fail(),
+    }
+}
+
 /// Verifies a token as a service does: it follows the plan of the cache and fetches where the plan says so.
 async fn verify(provider: &Provider, cache: &mut KeyCache, token: &str, now: Timestamp) -> Result<(), TokenFlaw> {
     let token = SignedToken::parse(token)?;
     loop {
         match cache.plan(token.key_id(), now) {
             KeyPlan::Use(keys) => return token.verify(&keys).map(|_| ()),
-            KeyPlan::Fetch => match client().fetch_document(ORGANIZATION, &provider.url("/keys")).await {
-                Ok(document) => cache.store(KeySet::parse(&document.body).unwrap(), document.max_age, now),
-                Err(_) => cache.fail(),
-            },
+            KeyPlan::Refresh(keys) => {
+                fetch_keys(provider, cache, now).await;
+                return token.verify(&keys).map(|_| ());
+            }
+            KeyPlan::Fetch => fetch_keys(provider, cache, now).await,
             KeyPlan::Wait | KeyPlan::Unavailable => return Err(TokenFlaw::UnknownKey),
         }
     }
