@@ -31,6 +31,7 @@ pub use body::{
     DEFAULT_OVERLAP_SECONDS, Draft, MAX_OVERLAP_SECONDS, NAME_CHARS, Patch, is_end, parse_rotation, read_rotation,
 };
 pub use filter::Filter;
+pub(crate) use link::START;
 pub use link::{
     CODE_SECONDS, EXCHANGES_PER_MINUTE, LinkDraft, MAX_LINK_SECONDS, START_CHARS, parse_exchange, read_exchange,
 };
@@ -395,6 +396,18 @@ impl ApiKey {
             ..self.clone()
         };
         Ok(Decision::for_change(self, state, "api_key.revoke", vec![]))
+    }
+
+    /// Ends the session at the request of its person.
+    ///
+    /// # Errors
+    /// [`DomainError::Conflict`] for a key that is no session, or is revoked.
+    pub fn end_session(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
+        if self.kind == ApiKeyKind::Session {
+            self.revoke(at)
+        } else {
+            Err(DomainError::transition("kind", self.kind.word(), "logout"))
+        }
     }
 
     /// Returns the access that a secret of this key gives.

@@ -11,6 +11,7 @@ pub mod key_cache;
 pub mod key_set;
 pub mod link_decision;
 pub mod session;
+pub mod sign_in;
 pub mod strict_json;
 pub mod token;
 pub mod token_response;

@@ -150,3 +150,6 @@ impl ApiKey {
         self.kind == ApiKeyKind::Session && end.is_some_and(|end| end.plus_seconds(KEPT_SECONDS) <= at)
     }
 }
+
+#[cfg(test)]
+mod tests;

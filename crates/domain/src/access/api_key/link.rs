@@ -54,7 +54,7 @@ const EXPIRES_IN: Field<Whole> = Field::with_about(
     "Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the \
      calling key expires sooner.",
 );
-const START: Field<Checked<String>> = Field::with_about(
+pub(crate) const START: Field<Checked<String>> = Field::with_about(
     "start",
     rule::rule(start, || Shape::Text { min: 1, max: START_CHARS }),
     "Screen that the link opens: its path in the console with filters, such as `/webhooks?view=deliveries`. If \
