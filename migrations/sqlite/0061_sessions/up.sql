@@ -12,3 +12,5 @@ CREATE INDEX api_keys_by_kind_and_change ON api_keys (tenant_id, kind, updated_a
 CREATE INDEX api_keys_by_employee_and_kind ON api_keys (tenant_id, employee_id, kind, created_at, id);
 -- A logout at the provider ends the sessions that came from one session there.
 CREATE INDEX api_keys_by_identity_sid ON api_keys (tenant_id, identity_provider_id, identity_sid, created_at, id);
+-- A sign-in finds its provider before it knows the tenant.
+CREATE INDEX identity_providers_by_id ON identity_providers (id);

@@ -93,6 +93,8 @@ pub(crate) struct AnonymousRequest {
     pub(crate) origin: Origin,
     /// Address of the client, or `None` if it cannot be read.
     pub(crate) client: Option<IpAddr>,
+    /// Value of the cookie of sign-ins.
+    pub(crate) cookie: Option<String>,
     /// Members of the JSON body.
     pub(crate) body: Object,
 }

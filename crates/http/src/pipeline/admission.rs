@@ -82,18 +82,12 @@ impl Api {
     pub(crate) fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), ErrorResponse> {
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
-        let bucket = address::bucket(exchange.client.address);
         let Some(write) = route.keyless_write else {
+            let bucket = address::bucket(exchange.client.address);
             exchange.rate_limit = Some(self.services.limits.look_failures(bucket, exchange.at));
             return Ok(());
         };
-        let rate_limit = self.services.limits.admit_keyless(write, bucket, exchange.at);
-        exchange.rate_limit = Some(rate_limit);
-        if rate_limit.admitted {
-            return Ok(());
-        }
-        meters::record_refused(write.word());
-        Err(ErrorResponse::too_many(write.word(), &rate_limit))
+        self.admit_write(exchange, write)
     }
 
     /// Counts a request without a route against the quota of its key, without refusing it. A request without a valid

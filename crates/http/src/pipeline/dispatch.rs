@@ -33,7 +33,7 @@ use crate::pipeline::exchange::Exchange;
 use crate::pipeline::read_turns::ReadTurn;
 use crate::pipeline::record::Record;
 use crate::pipeline::span::use_case;
-use crate::pipeline::{backchannel_logout, docs, large_body, router, scim};
+use crate::pipeline::{backchannel_logout, docs, large_body, router, scim, sign_in};
 use crate::response::Answer;
 use crate::response::byte_budget::BytePermit;
 use crate::response::error_response::ErrorResponse;
@@ -117,6 +117,9 @@ impl Api {
         }
         if let Some(provider) = backchannel_logout::provider(request.path()) {
             return self.log_out(exchange, provider, payload).await;
+        }
+        if let Some(provider) = sign_in::provider(request.path()) {
+            return self.complete_sign_in(exchange, provider).await;
         }
         let path = router::decode_unreserved(request.path());
         let Some((resource, captures)) = self.router.find(&path) else {
@@ -292,18 +295,19 @@ impl Api {
     ) -> Result<AnonymousRequest, ErrorResponse> {
         dry_run::read(route, &Params::new(framing::query(exchange.request.query_string())?))?;
         let (request, origin, client) = (exchange.id, exchange.origin(), exchange.client.legible_address());
+        let cookie = self.sign_in_cookie(exchange);
         if route.method == crate::contract::route::Method::Get {
-            return Ok(AnonymousRequest { request, origin, client, body: Object::new() });
+            return Ok(AnonymousRequest { request, origin, client, cookie, body: Object::new() });
         }
         let (payload, most) = (take_payload(payload)?, framing::MAX_ANONYMOUS_BODY_BYTES);
         if exchange.is_form() {
             let bytes = framing::body(exchange.request, payload, self.settings.body_time, most).await?;
             let body = invitation_page::fields(exchange.request.headers(), &bytes)?;
-            return Ok(AnonymousRequest { request, origin, client, body });
+            return Ok(AnonymousRequest { request, origin, client, cookie, body });
         }
         let bytes = self.body(exchange.request, route, payload, most).await?;
         let body = ParsedBody::read(&bytes, &[], route.body, None)?.members;
-        Ok(AnonymousRequest { request, origin, client, body })
+        Ok(AnonymousRequest { request, origin, client, cookie, body })
     }
 
     /// Reads the JSON body of at most `most` bytes. It may be empty unless the route requires one.

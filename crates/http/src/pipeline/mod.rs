@@ -14,4 +14,5 @@ pub(crate) mod response;
 pub(crate) mod router;
 pub(crate) mod scim;
 pub(crate) mod settings;
+pub(crate) mod sign_in;
 pub(crate) mod span;

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
-    LOCATION, VARY, X_CONTENT_TYPE_OPTIONS,
+    LOCATION, SET_COOKIE, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::http::{ConnectionType, Method, StatusCode};
 use bytes::Bytes;
@@ -54,6 +54,8 @@ impl Answer {
         if reply.replayed {
             answer.headers.push((REPLAYED, HeaderValue::from_static("true")));
         }
+        let cookie = reply.browser_cookie.as_deref().and_then(|value| api.set_cookie(value));
+        answer.headers.extend(cookie.map(|cookie| (SET_COOKIE, cookie)));
         let Some(tag) = reply.version.map(|version| etag::tag(version, reply.etag_extra)) else { return answer };
         let is_unchanged = exchange.is_read() && {
             let lines = exchange.request.headers().get_all(IF_NONE_MATCH);

@@ -25,13 +25,14 @@ pub(crate) mod organization;
 pub(crate) mod portal_links;
 pub(crate) mod retention;
 pub(crate) mod search;
+pub(crate) mod sign_in;
 pub(crate) mod summaries;
 pub(crate) mod webhooks;
 
 use crate::contract::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
-pub(crate) const GROUPS: [RouteGroup; 27] = [
+pub(crate) const GROUPS: [RouteGroup; 28] = [
     observations::GROUP,
     objectives::EMPLOYEES,
     objectives::MANAGERS,
@@ -51,6 +52,7 @@ pub(crate) const GROUPS: [RouteGroup; 27] = [
     attributes::GROUP,
     keys::GROUP,
     portal_links::GROUP,
+    sign_in::GROUP,
     organization::GROUP,
     retention::GROUP,
     connectors::GROUP,

@@ -26,7 +26,7 @@ const ROUTES: &[Route] = &[
     Route::open(KeylessWrite::PortalExchange, "/portal-links/exchange", exchange)
         .with_name("exchangePortalLink", "Exchange the code of a portal link")
         .description(
-            "Exchanges the code of a portal link for its API key. Only this response contains the key, as `key`. 404 \
+            "Exchanges the code of a portal link, or of a sign-in in this browser, for its API key. Only this response contains the key, as `key`. 404 \
              if the code is unknown, used, expired or revoked, or the client is outside the networks of the key. At most 20 requests a minute from one client address.",
         )
         .takes(&PORTAL_LINK_EXCHANGE)
@@ -42,8 +42,10 @@ fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
 }
 
 fn exchange(services: &Services, anonymous_request: AnonymousRequest) -> Work<'_> {
-    let AnonymousRequest { request, origin, client, body, .. } = anonymous_request;
-    Box::pin(portal_links::exchange(services, request, (origin, client), body))
+    let AnonymousRequest { request, origin, client, cookie, body } = anonymous_request;
+    Box::pin(
+        async move { portal_links::exchange(services, request, (origin, client), cookie.as_deref(), body).await },
+    )
 }
 
 const PORTAL_LINK: Schema = Schema::resource("PortalLink", || resource::<PortalLink, _>(LinkDraft::read, vec![]))

@@ -4,6 +4,7 @@ pub mod auth;
 pub mod clocks;
 pub mod commit_health;
 pub(crate) mod counts;
+pub(crate) mod discovery;
 pub(crate) mod erasing;
 pub mod error;
 pub(crate) mod expand;

@@ -168,6 +168,7 @@ impl Services {
                 replayed: true,
                 made_members: &[],
                 made_ids: vec![],
+                browser_cookie: None,
             },
         ))
     }

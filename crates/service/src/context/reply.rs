@@ -57,11 +57,22 @@ pub struct Reply {
     pub made_members: &'static [&'static str],
     /// Ids in the body that this request makes, except ids of rows. Dry runs show null in their place.
     pub made_ids: Vec<[u8; 16]>,
+    /// Value of the cookie that marks the browser of a sign-in; `None` if the response sets no cookie.
+    pub browser_cookie: Option<String>,
 }
 
 impl Reply {
     const fn new(outcome: Outcome, body: Bytes, version: Option<Version>) -> Self {
-        Self { outcome, body, version, etag_extra: 0, replayed: false, made_members: &[], made_ids: vec![] }
+        Self {
+            outcome,
+            body,
+            version,
+            etag_extra: 0,
+            replayed: false,
+            made_members: &[],
+            made_ids: vec![],
+            browser_cookie: None,
+        }
     }
 
     /// Creates a reply with status 200.

@@ -26,6 +26,7 @@ use tokio::sync::{Notify, OwnedMutexGuard};
 use crate::context::auth::Authenticator;
 use crate::context::clocks::Clocks;
 use crate::context::commit_health::CommitHealth;
+use crate::context::discovery::Discoveries;
 use crate::context::error::Error;
 use crate::context::export_permits::ExportPermits;
 use crate::context::handover::Deliveries;
@@ -103,6 +104,11 @@ impl ServiceSettings {
         format!("{}/console{start}#code={}", self.public_url, code.reveal())
     }
 
+    /// Returns the address of the console that shows why a sign-in was refused.
+    pub(crate) fn refusal_url(&self, reason: &str) -> String {
+        format!("{}/console#error={reason}", self.public_url)
+    }
+
     /// Returns the link by which the person with this token accepts an invitation.
     pub(crate) fn accept_url(&self, token: &Secret) -> String {
         format!("{}/v1/invitations/accept?token={}", self.public_url, token.reveal())
@@ -133,6 +139,8 @@ pub struct Services {
     pub auth: Authenticator,
     /// Caches of bearer tokens and of the keys of their providers.
     pub tokens: Tokens,
+    /// Discovery documents of identity providers.
+    pub(crate) discoveries: Discoveries,
     /// Counters of answered requests that are not in the store yet.
     pub request_counters: RequestCounters,
     /// SCIM requests that are not in the log of their connector yet.
@@ -190,6 +198,7 @@ impl Services {
             identity_transport: Arc::new(NoProviders),
             auth,
             tokens: Tokens::new(),
+            discoveries: Discoveries::default(),
             request_counters: RequestCounters::default(),
             scim_log: ScimLog::default(),
             limits,

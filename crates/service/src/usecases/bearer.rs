@@ -147,7 +147,7 @@ async fn find_person(
 }
 
 /// Returns the ids of the people that have the claim of an account, one for each connector.
-async fn find_candidates(
+pub(super) async fn find_candidates(
     services: &Services,
     tenant: Tenant,
     key: CandidateKey,
@@ -171,7 +171,8 @@ async fn find_candidates(
     Ok(people)
 }
 
-async fn describe(
+/// Describes a person for the decision about a first link.
+pub(super) async fn describe(
     services: &Services,
     tenant: Tenant,
     provider: &IdentityProvider,

@@ -193,6 +193,26 @@ pub async fn accept(
     services.retry(plan).await
 }
 
+/// Returns the change by which a sign-in accepts the newest invitation of a person, without the session. `None` if it was
+/// revoked, has expired, or there is none.
+///
+/// # Errors
+/// See [`Error`].
+pub(super) async fn accept_by_sign_in(
+    services: &Services,
+    tenant: Tenant,
+    actor: (RequestId, Origin),
+    person: &Versioned<Employee>,
+    at: Timestamp,
+) -> Result<Option<ChangeSet>, Error> {
+    let newest = services.store.first(tenant, rows::invitations::newest(person.value.id)).await?;
+    let Some(newest) = newest else { return Ok(None) };
+    let Ok(accepted) = newest.value.accept(at) else { return Ok(None) };
+    let row = AcceptedRow { before: newest.value, accepted, seen: newest.version };
+    let (change, _) = build_acceptance(services, actor, row, person, at)?;
+    Ok(Some(change))
+}
+
 /// An invitation before and after its acceptance.
 struct AcceptedRow {
     before: Invitation,

@@ -31,6 +31,7 @@ pub mod request_stats;
 pub mod retention;
 pub mod scim;
 pub mod search;
+pub mod sign_in;
 pub mod summaries;
 pub mod test_data;
 pub mod webhooks;

@@ -11,6 +11,7 @@ use candor_domain::audit::{Actor, ActorKind, AuditEntry, Origin};
 use candor_domain::decision::Decision;
 use candor_domain::id::RequestId;
 use candor_domain::idempotency::Fingerprint;
+use candor_domain::identity::session::hash_code;
 use candor_domain::json::Object;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
@@ -27,6 +28,7 @@ use crate::context::request::{Idempotency, RequestContext};
 use crate::context::services::{Services, or_not_found, render};
 use crate::context::sessions;
 use crate::usecases::keys::{MADE_MEMBERS as SECRET_MEMBERS, require_room, with_secret};
+use crate::usecases::sign_in::open_browser;
 
 /// Members of [`PortalLink`] with the code or a part of it.
 const MADE_MEMBERS: &[&str] = &["url", "last4"];
@@ -89,7 +91,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 }
 
 /// `POST /portal-links/exchange`: exchanges the code of a link for its API key, once and without an API key.
-/// `client` is the address of the request, or `None` if it cannot be read.
+/// `client` is the address of the request, or `None` if it cannot be read. `cookie` is the cookie of a sign-in, without which
+/// the code of a session is unknown.
 ///
 /// # Errors
 /// Not found, the same error for unknown, used, expired and revoked codes, and outside the networks of the key; invalid
@@ -98,11 +101,22 @@ pub async fn exchange(
     services: &Services,
     request: RequestId,
     (origin, client): (Origin, Option<IpAddr>),
+    cookie: Option<&str>,
     body: Object,
 ) -> Result<Reply, Error> {
-    let code = or_not_found(read_code(&parse_exchange(body)?))?;
+    let text = parse_exchange(body)?;
+    let code_of_link = or_not_found(read_code(&text))?;
+    // The code of a session belongs to the browser of its sign-in.
+    let browser = cookie.and_then(|cookie| open_browser(services, cookie));
+    let code_of_session = browser.map(|browser| hash_code(&text, &browser.text()));
     let open = async |at: Timestamp| {
-        let record = or_not_found(services.store.key_by_hash(code).await?)?;
+        let mut code = code_of_link;
+        let mut record = services.store.key_by_hash(code).await?;
+        if let (None, Some(code_of_session)) = (&record, code_of_session) {
+            code = code_of_session;
+            record = services.store.key_by_hash(code).await?;
+        }
+        let record = or_not_found(record)?;
         let tenant = Tenant::live(record.organization);
         let key_row = or_not_found(services.store.row::<ApiKey>(tenant, record.key.id).await?)?;
         let record = KeyRecord { key: key_row.value, ..record };

@@ -144,13 +144,14 @@ fn both_stores_have_the_same_indexes() {
 fn primary_keys_and_indexes_start_with_the_tenant_unless_listed() {
     /// Indexes that do not start with the tenant: for lookups before the tenant is known, and for sweeps across
     /// tenants.
-    const WITHOUT: [&str; 19] = [
+    const WITHOUT: [&str; 20] = [
         "api_keys_by_hash",
         "api_keys_by_expiring_due",
         "api_keys_by_id",
         "api_keys_by_previous_expiring_due",
         "api_keys_by_previous_hash",
         "api_keys_by_reminder",
+        "identity_providers_by_id",
         "deliveries_by_time",
         "delivery_jobs_by_due_time",
         "erasures_running",

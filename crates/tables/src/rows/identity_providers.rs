@@ -7,8 +7,9 @@ use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 
 use super::api_keys::ScopesColumn;
-use crate::flat::{Index, Table};
+use crate::flat::{Index, Table, Type};
 use crate::listing::{Listing, TypedListing};
+use crate::read::LookupColumn;
 use crate::stored::stored;
 
 /// Returns the names of domains.
@@ -49,6 +50,9 @@ stored! {
         ..Table::with_name("identity_providers")
     };
 }
+
+/// Lookup by id across all tenants.
+pub const BY_ID: LookupColumn<IdentityProvider> = LookupColumn::column("id", Type::Id);
 
 /// List of `GET /identity-providers` (decision B9).
 #[must_use]

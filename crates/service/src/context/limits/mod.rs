@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use candor_domain::access::api_key::EXCHANGES_PER_MINUTE;
 use candor_domain::access::{Caller, QuotaClass, Quotas};
+use candor_domain::identity::sign_in::{SIGN_INS_OF_BROWSER_PER_MINUTE, SIGN_INS_PER_MINUTE};
 use candor_domain::people::invitation::ACCEPTS_PER_MINUTE;
 use candor_domain::time::Timestamp;
 use candor_domain::window::{RateLimitStatus, Window};
@@ -30,11 +31,15 @@ pub enum KeylessWrite {
     InvitationAccept,
     /// Exchange of the code of a portal link (decision B8).
     PortalExchange,
+    /// Begin and end of a sign-in, by client address (decision B10).
+    SignIn,
+    /// Begin and end of a sign-in, by the browser instead of the address.
+    SignInOfBrowser,
 }
 
 impl KeylessWrite {
-    /// All kinds of writes without an API key.
-    pub const ALL: [Self; 2] = [Self::InvitationAccept, Self::PortalExchange];
+    /// A kind of write without an API key for each name of a quota.
+    pub const ALL: [Self; 3] = [Self::InvitationAccept, Self::PortalExchange, Self::SignIn];
 
     /// Returns the name of the quota in error details and metrics.
     #[must_use]
@@ -42,6 +47,7 @@ impl KeylessWrite {
         match self {
             Self::InvitationAccept => "invitation_accept",
             Self::PortalExchange => "portal_exchange",
+            Self::SignIn | Self::SignInOfBrowser => "sign_in",
         }
     }
 
@@ -50,6 +56,8 @@ impl KeylessWrite {
         match self {
             Self::InvitationAccept => ACCEPTS_PER_MINUTE,
             Self::PortalExchange => EXCHANGES_PER_MINUTE,
+            Self::SignIn => SIGN_INS_PER_MINUTE,
+            Self::SignInOfBrowser => SIGN_INS_OF_BROWSER_PER_MINUTE,
         }
     }
 }

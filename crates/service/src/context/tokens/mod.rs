@@ -229,7 +229,7 @@ impl Services {
             .map(|token| Arc::new(BearerToken { hash, tenant, provider, issuer, key_id, token, keys })))
     }
 
-    async fn keys_of(
+    pub(crate) async fn keys_of(
         &self,
         issuer: &str,
         tenant: Tenant,

@@ -1,0 +1,140 @@
+//! End of a sign-in: judges what the provider sends with the browser, and begins the session.
+
+use candor_domain::access::Tenant;
+use candor_domain::audit::{Actor, AuditDraft, Change, Origin};
+use candor_domain::id::{IdentityProviderId, RequestId};
+use candor_domain::identity::IdentityProvider;
+use candor_domain::identity::claims::{IdClaims, IdExpectation};
+use candor_domain::identity::sign_in::{SignInRefusal, SignInResponse, SignInState};
+use candor_domain::identity::token::SignedToken;
+use candor_domain::identity::token_response::TokenResponse;
+use candor_domain::secret::Secret;
+use candor_port_identity::CodeExchange;
+use candor_port_storage::{ChangeSet, StorageExt};
+
+use super::session::begin_session;
+use super::{open_browser, open_state, redirect_uri};
+use crate::context::error::Error;
+use crate::context::provider_secrets;
+use crate::context::services::Services;
+
+/// Name of the service's part that refuses sign-ins, in audit entries.
+const ACTOR: &str = "sign-in";
+
+/// A sign-in that came back to the browser that began it.
+pub(super) struct SignIn {
+    pub(super) tenant: Tenant,
+    pub(super) provider: IdentityProvider,
+    pub(super) state: SignInState,
+    pub(super) request: RequestId,
+    pub(super) origin: Origin,
+}
+
+/// Ends a sign-in. Returns the address in the console to which the browser goes: with the code of the session, or with
+/// the reason of a refusal.
+///
+/// # Errors
+/// Errors of the store; see [`Error`].
+pub async fn complete(
+    services: &Services,
+    provider: &str,
+    response: SignInResponse,
+    cookie: Option<&str>,
+    (request, origin): (RequestId, Origin),
+) -> Result<String, Error> {
+    let refused = |refusal: &SignInRefusal| services.settings.refusal_url(refusal.reason());
+    let Some(sign_in) = find_sign_in(services, provider, &response, cookie, (request, origin)).await? else {
+        return Ok(refused(&SignInRefusal::Expired));
+    };
+    let result = match judge(services, &sign_in, &response).await {
+        Ok(claims) => begin_session(services, &sign_in, &claims).await?,
+        Err(refusal) => Err(refusal),
+    };
+    match result {
+        Ok(code) => Ok(services.settings.portal_url(&sign_in.state.start, &code)),
+        Err(refusal) => {
+            record(services, &sign_in, &refusal).await?;
+            Ok(refused(&refusal))
+        }
+    }
+}
+
+/// Returns the sign-in of a response, with its provider. `None` if the state is not one of this browser for this provider,
+/// or is too old.
+async fn find_sign_in(
+    services: &Services,
+    provider: &str,
+    response: &SignInResponse,
+    cookie: Option<&str>,
+    (request, origin): (RequestId, Origin),
+) -> Result<Option<SignIn>, Error> {
+    let browser = cookie.and_then(|cookie| open_browser(services, cookie));
+    let provider = provider.parse::<IdentityProviderId>().ok();
+    let (Some(browser), Some(provider), Some(sealed)) = (browser, provider, &response.state) else {
+        return Ok(None);
+    };
+    let state = open_state(services, provider, sealed);
+    let Some(state) = state.filter(|state| state.serves(&browser.text(), services.clock.now())) else {
+        return Ok(None);
+    };
+    let tenant = Tenant::live(state.organization);
+    let provider = services.store.row::<IdentityProvider>(tenant, provider).await?;
+    Ok(provider.map(|row| SignIn { tenant, provider: row.value, state, request, origin }))
+}
+
+/// Exchanges the code and judges the ID token.
+async fn judge(
+    services: &Services,
+    sign_in: &SignIn,
+    response: &SignInResponse,
+) -> Result<IdClaims, SignInRefusal> {
+    let SignIn { tenant, provider, state, .. } = sign_in;
+    if !provider.takes_sign_ins() {
+        return Err(SignInRefusal::InactiveProvider);
+    }
+    let metadata = services.find_metadata(tenant.organization, provider).await.ok_or(SignInRefusal::Discovery)?;
+    let code = response.to_code(&metadata)?;
+    let open = |sealed: &Vec<u8>| provider_secrets::open(&services.vault, (*tenant, provider.id), sealed);
+    let client_secret = provider.client_secret.as_ref().map(open).transpose();
+    let exchange = CodeExchange {
+        organization: tenant.organization,
+        token_endpoint: metadata.token_endpoint.clone(),
+        authentication: metadata.client_authentication,
+        client_id: provider.client_id.clone(),
+        client_secret: client_secret.map_err(|_| SignInRefusal::InactiveProvider)?,
+        code: Secret::new(code.to_owned()),
+        redirect_uri: redirect_uri(services, provider.id),
+        code_verifier: Secret::new(state.verifier.clone()),
+    };
+    let document = services.identity_transport.exchange_code(exchange).await.map_err(SignInRefusal::Exchange)?;
+    let tokens = TokenResponse::parse(&document.body)?;
+    let signed_token = SignedToken::parse(tokens.id_token.reveal())?;
+    let keys = services.keys_of(&provider.issuer, *tenant, provider.id, signed_token.key_id()).await;
+    let keys = keys.ok_or(SignInRefusal::NoKeys)?;
+    let verified_token = signed_token.verify(&keys)?;
+    let expectation = IdExpectation {
+        nonce: Some(&state.nonce),
+        access_token: tokens.access_token.as_ref().map(|token| token.reveal()),
+    };
+    Ok(verified_token.to_id(&provider.token_rules(), expectation, services.clock.now())?)
+}
+
+/// Logs a refusal and adds it to the audit log.
+async fn record(services: &Services, sign_in: &SignIn, refusal: &SignInRefusal) -> Result<(), Error> {
+    let SignIn { tenant, provider, request, origin, .. } = sign_in;
+    tracing::info!(
+        request_id = %request, identity_provider_id = %provider.id, cause = refusal.word(),
+        "sign-in refused: {refusal}"
+    );
+    let at = services.clock.now();
+    let mut draft = AuditDraft::new(provider, "session.refuse");
+    draft.changes.insert("cause".to_owned(), Change::from_null(&refusal.word()));
+    let actor = Actor::system(ACTOR);
+    let entry = draft.into_entry(services.id(at), at, actor, Some(request.to_string()), origin.clone());
+    services
+        .retry(async |_| {
+            let change = ChangeSet::new(entry.clone());
+            Ok::<_, Error>(crate::change::Attempt::Commit(*tenant, Box::new(change), ()))
+        })
+        .await
+}

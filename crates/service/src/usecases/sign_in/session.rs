@@ -1,0 +1,237 @@
+//! The change that begins a session: the key, the link of the account, the acceptance of an invitation, and the proof of
+//! the client id, in one transaction.
+
+use candor_domain::access::api_key::{ApiKey, generate_code};
+use candor_domain::audit::{Actor, ActorKind, AuditDraft};
+use candor_domain::identity::claims::IdClaims;
+use candor_domain::identity::link_decision::{
+    KnownPeople, LinkRefusal, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
+};
+use candor_domain::identity::session::{MAX_SESSIONS_OF_PERSON, SessionStart};
+use candor_domain::identity::sign_in::SignInRefusal;
+use candor_domain::identity::{IdentityLink, IdentityProvider};
+use candor_domain::page::PageRequest;
+use candor_domain::people::Employee;
+use candor_domain::secret::Secret;
+use candor_domain::time::Timestamp;
+use candor_port_clock::random32;
+use candor_port_storage::change::RowKey;
+use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Versioned, Write};
+use candor_tables::flat::Stored;
+use candor_tables::rows;
+
+use super::callback::SignIn;
+use crate::change::Attempt;
+use crate::context::error::Error;
+use crate::context::identity_proofs::{find_holders, proof_writes};
+use crate::context::services::{Services, render};
+use crate::usecases::{bearer, invitations};
+
+/// The person of an account, as the store has them.
+struct Account {
+    /// Link of the account, also a removed one.
+    link: Option<Versioned<IdentityLink>>,
+    person: Versioned<Employee>,
+    decision: SignInDecision,
+}
+
+/// Begins the session of an account. Returns its code.
+///
+/// # Errors
+/// Errors of the store; see [`Error`].
+pub(super) async fn begin_session(
+    services: &Services,
+    sign_in: &SignIn,
+    claims: &IdClaims,
+) -> Result<Result<Secret, SignInRefusal>, Error> {
+    let plan = async |at: Timestamp| {
+        let refused = |refusal: SignInRefusal| Ok::<_, Error>(Attempt::Done(Err(refusal)));
+        let row = services.store.row::<IdentityProvider>(sign_in.tenant, sign_in.provider.id).await?;
+        // The code was exchanged with the client id that the provider had then.
+        let is_same = |row: &&Versioned<IdentityProvider>| row.value.client_id == sign_in.provider.client_id;
+        let Some(provider) = row.as_ref().filter(is_same).filter(|row| row.value.takes_sign_ins()) else {
+            return refused(SignInRefusal::InactiveProvider);
+        };
+        if services.store.row::<ApiKey>(sign_in.tenant, sign_in.state.session).await?.is_some() {
+            return refused(SignInRefusal::Expired);
+        }
+        let account = match find_account(services, sign_in, &provider.value, claims).await? {
+            Ok(account) => account,
+            Err(refusal) => return refused(refusal.into()),
+        };
+        let code = generate_code(random32(&*services.ids)?);
+        match build(services, sign_in, (provider, &account, claims), &code, at).await? {
+            Ok(change) => Ok(Attempt::Commit(sign_in.tenant, Box::new(change), Ok(code))),
+            Err(refusal) => refused(refusal),
+        }
+    };
+    services.retry(plan).await
+}
+
+/// Finds the person of an account and decides about the link.
+async fn find_account(
+    services: &Services,
+    sign_in: &SignIn,
+    provider: &IdentityProvider,
+    claims: &IdClaims,
+) -> Result<Result<Account, LinkRefusal>, Error> {
+    let tenant = sign_in.tenant;
+    let domains = provider.domains.iter().filter(|entry| entry.is_proven).map(|entry| entry.domain.clone());
+    let proven_domains: Vec<_> = domains.collect();
+    let settings =
+        LinkSettings { rule: provider.link_by, proven_domains: &proven_domains, created_at: provider.created_at };
+    let account = IdentityLink::id_of(provider.id, &claims.subject.subject);
+    let link = services.store.row::<IdentityLink>(tenant, account).await?;
+    if let Some(stored) = link.as_ref().filter(|link| link.value.removed_at.is_none()) {
+        let Some(person) = services.store.row::<Employee>(tenant, stored.value.employee_id).await? else {
+            return Ok(Err(LinkRefusal::NoPerson));
+        };
+        let linked_person = LinkedPerson {
+            id: person.value.id,
+            status: person.value.status,
+            needs_confirmation: stored.value.needs_confirmation(person.value.returned_at),
+        };
+        let decision = decide_sign_in(settings, KnownPeople::Linked(linked_person));
+        return Ok(decision.map(|decision| Account { link, person, decision }));
+    }
+    let key = match claims.subject.candidate_key(settings) {
+        Ok(key) => key,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let (mut people, mut candidates) = (vec![], vec![]);
+    for id in bearer::find_candidates(services, tenant, key).await? {
+        people.extend(services.store.row::<Employee>(tenant, id).await?);
+    }
+    for person in &people {
+        candidates.push(bearer::describe(services, tenant, provider, &person.value).await?);
+    }
+    let decision = match decide_sign_in(settings, KnownPeople::Unlinked(&candidates)) {
+        Ok(decision) => decision,
+        Err(refusal) => return Ok(Err(refusal)),
+    };
+    let person = people.into_iter().find(|person| person.value.id == decision.person);
+    Ok(person.map(|person| Account { link, person, decision }).ok_or(LinkRefusal::NoPerson))
+}
+
+/// Builds the change of a sign-in.
+async fn build(
+    services: &Services,
+    sign_in: &SignIn,
+    (provider, account, claims): (&Versioned<IdentityProvider>, &Account, &IdClaims),
+    code: &Secret,
+    at: Timestamp,
+) -> Result<Result<ChangeSet, SignInRefusal>, Error> {
+    let (request, origin) = (sign_in.request, sign_in.origin.clone());
+    let person = &account.person;
+    let mut change = match account.decision.accepts_invitation {
+        false => None,
+        true => {
+            match invitations::accept_by_sign_in(services, sign_in.tenant, (request, origin.clone()), person, at)
+                .await?
+            {
+                Some(change) => Some(change),
+                None => return Ok(Err(LinkRefusal::PendingInvite.into())),
+            }
+        }
+    };
+    let actor = Actor {
+        kind: ActorKind::Employee,
+        id: Some(person.value.id.to_string()),
+        name: format!("{} {}", person.value.first_name, person.value.last_name),
+    };
+    let enter = |draft: AuditDraft, at: Timestamp| {
+        draft.into_entry(services.id(at), at, actor.clone(), Some(request.to_string()), origin.clone())
+    };
+    let (link, link_audit) = match &account.link {
+        Some(stored) if !account.decision.is_new_link => (stored.value.clone(), None),
+        before => {
+            let before = before.as_ref().map(|stored| &stored.value);
+            let subject = &claims.subject.subject;
+            let (link, audit) = IdentityLink::link_account(provider.value.id, subject, &person.value, before, at);
+            (link, Some(audit))
+        }
+    };
+    let browser = &sign_in.state.browser;
+    let start = SessionStart { id: sign_in.state.session, code, browser };
+    let (session, audit) = ApiKey::begin_session(start, (&provider.value, &link, &person.value), claims, at)?;
+    let entry = enter(audit, session.created_at);
+    let mut change = match change.take() {
+        None => ChangeSet {
+            requires: vec![Require::has_version::<Employee>(person.value.id, person.version)],
+            ..ChangeSet::new(entry)
+        },
+        Some(acceptance) => ChangeSet { more_audit: vec![entry], ..acceptance },
+    };
+    let seen = account.link.as_ref().map(|stored| stored.version);
+    match (link_audit, seen) {
+        (Some(audit), _) => {
+            change.more_audit.push(enter(audit, at.max(link.updated_at)));
+            change.writes.push(Write::put(&Row { value: link, seen }));
+        }
+        (None, Some(version)) => change.requires.push(Require::has_version::<IdentityLink>(link.id, version)),
+        (None, None) => {}
+    }
+    change.writes.push(Write::put(&Row::new(session)));
+    if let Err(refusal) = add_provider(services, sign_in, provider, (&mut change, &enter), at).await? {
+        return Ok(Err(refusal));
+    }
+    end_older_sessions(services, sign_in, person, (&mut change, &enter), at).await?;
+    Ok(Ok(change))
+}
+
+/// Function that turns a draft into the entry of the person who signs in.
+type Enter<'a> = &'a dyn Fn(AuditDraft, Timestamp) -> candor_domain::audit::AuditEntry;
+
+/// Adds the proof of the client id by its secret, and the time of the sign-in. Without them, the provider must not change
+/// before the commit.
+async fn add_provider(
+    services: &Services,
+    sign_in: &SignIn,
+    provider: &Versioned<IdentityProvider>,
+    (change, enter): (&mut ChangeSet, Enter<'_>),
+    at: Timestamp,
+) -> Result<Result<(), SignInRefusal>, Error> {
+    let before = &provider.value;
+    let values = before.select_unproven(&before.values_of_sign_in());
+    let holders = find_holders(services, &before.proof_ids_of(&values)).await?;
+    let Ok(proof) = before.prove(sign_in.tenant, &values, &holders, at) else {
+        return Ok(Err(SignInRefusal::TakenClientId));
+    };
+    let proven_state = proof.as_ref().map(|decision| decision.state.clone());
+    let dated_state = proven_state.as_ref().unwrap_or(before).with_sign_in(at);
+    let Some(state) = dated_state.or(proven_state) else {
+        change.requires.push(Require::has_version::<IdentityProvider>(before.id, provider.version));
+        return Ok(Ok(()));
+    };
+    if let Some(decision) = proof {
+        change.events.extend(services.events(&decision.events, &render(&state)?, at));
+        change.more_audit.push(enter(decision.audit, at.max(state.updated_at)));
+        change.writes.extend(proof_writes(before, Some(&state), at));
+    }
+    change.writes.push(Write::put(&Row::at_version(state, provider.version)));
+    Ok(Ok(()))
+}
+
+/// Ends the oldest session of a person who has as many as may be valid, and removes some that ended long ago.
+async fn end_older_sessions(
+    services: &Services,
+    sign_in: &SignIn,
+    person: &Versioned<Employee>,
+    (change, enter): (&mut ChangeSet, Enter<'_>),
+    at: Timestamp,
+) -> Result<(), Error> {
+    let page = PageRequest { limit: MAX_SESSIONS_OF_PERSON, after: None };
+    let sessions = |is_descending| rows::api_keys::sessions_of(person.value.id, is_descending, &page);
+    let newest = services.store.entries(sign_in.tenant, sessions(true)).await?;
+    let most = usize::from(MAX_SESSIONS_OF_PERSON);
+    if let Some(oldest) = newest.get(most - 1).filter(|oldest| oldest.value.is_valid(at)) {
+        let decision = oldest.value.revoke(at)?;
+        change.more_audit.push(enter(decision.audit, decision.state.updated_at));
+        change.writes.push(Write::put(&Row::at_version(decision.state, oldest.version)));
+    }
+    let oldest = services.store.entries(sign_in.tenant, sessions(false)).await?;
+    change.writes.extend(oldest.iter().filter(|session| session.value.is_bygone(at)).map(|session| {
+        Write::Removed(RowKey { table: ApiKey::TABLE, id: session.value.id.to_bytes() }, session.version)
+    }));
+    Ok(())
+}
