@@ -25,6 +25,10 @@ pub(crate) const ISSUER: &str = "https://acme.okta.example";
 pub(crate) struct Providers {
     documents: Mutex<BTreeMap<String, String>>,
     records: Mutex<BTreeMap<String, Vec<String>>>,
+    /// Response of the token endpoint.
+    tokens: Mutex<Option<Value>>,
+    /// Codes that were exchanged, with their verifier and secret.
+    exchanges: Mutex<Vec<CodeExchange>>,
     /// Addresses of the fetched documents.
     fetches: Mutex<Vec<String>>,
 }
@@ -57,6 +61,27 @@ impl Providers {
         documents.insert(format!("{ISSUER}/keys"), json!({"keys": keys}).to_string());
     }
 
+    /// Serves a discovery document with these changes.
+    pub(crate) fn serve_discovery(&self, changes: &Value) {
+        let address = format!("{ISSUER}/.well-known/openid-configuration");
+        let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut document: Value = serde_json::from_str(&documents[&address]).unwrap();
+        for (name, value) in changes.as_object().unwrap() {
+            document[name] = value.clone();
+        }
+        documents.insert(address, document.to_string());
+    }
+
+    /// Answers the next exchange of a code.
+    pub(crate) fn grant(&self, tokens: Value) {
+        *self.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Some(tokens);
+    }
+
+    /// Returns the exchanges since the last call.
+    pub(crate) fn take_exchanges(&self) -> Vec<CodeExchange> {
+        std::mem::take(&mut *self.exchanges.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Answers 404 for all documents.
     pub(crate) fn stop(&self) {
         self.documents.lock().unwrap_or_else(PoisonError::into_inner).clear();
@@ -87,8 +112,12 @@ impl IdentityTransport for Providers {
         Ok(ProviderDocument { body: document.clone().into(), max_age: None })
     }
 
-    async fn exchange_code(&self, _: CodeExchange) -> Result<ProviderDocument, FetchFailure> {
-        Err(FetchFailure::Connect)
+    async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchFailure> {
+        self.exchanges.lock().unwrap_or_else(PoisonError::into_inner).push(exchange);
+        // A code is exchanged once.
+        let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let tokens = tokens.ok_or_else(|| FetchFailure::Refused("invalid_grant".to_owned()))?;
+        Ok(ProviderDocument { body: tokens.to_string().into(), max_age: None })
     }
 
     async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchFailure> {

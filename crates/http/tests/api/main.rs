@@ -63,6 +63,7 @@ mod retention_of_people;
 mod returned_keys;
 mod scim;
 mod search;
+mod sign_in;
 mod slow;
 mod snapshots;
 mod stores;

@@ -1,0 +1,148 @@
+//! Ends of sessions, which end the keys that they created with them.
+
+use super::*;
+use crate::support::Request;
+
+/// The changes that end a session.
+const ENDS: [&str; 7] = ["revoked", "logged out", "disabled", "deleted", "unlinked", "deactivated", "expired"];
+
+async fn end(world: &TestApi, stage: &Stage, session: &Value, how: &str) {
+    let id = session["id"].as_str().unwrap();
+    let key = session["key"].as_str().unwrap();
+    let response = match how {
+        "revoked" => world.post(&format!("/v1/api-keys/{id}/revoke"), json!({})).await,
+        "logged out" => world.bare("POST", "/v1/sign-in/logout").key(key).json(&json!({})).send().await,
+        "disabled" => world.patch(&stage.path(), json!({"status": "disabled"})).await,
+        "deleted" => world.ask("DELETE", &stage.path()).send().await,
+        "unlinked" => world.ask("DELETE", &format!("{}/links/{}", stage.path(), stage.person)).send().await,
+        "deactivated" => world.post(&format!("/v1/employees/{}/deactivate", stage.person), json!({})).await,
+        "expired" => {
+            world.clock.advance_seconds(43_200);
+            return;
+        }
+        _ => panic!("{how}"),
+    };
+    assert!(matches!(response.status, 200 | 204), "{how}: {}", response.text());
+}
+
+/// Makes the person of a stage an org admin whose sessions have the admin level.
+async fn admin_stage(world: &TestApi) -> (Stage, Value) {
+    let stage = Stage::begin(world, json!({"admin_sessions": true})).await;
+    world.patch(&format!("/v1/employees/{}", stage.person), json!({"role": "org_admin"})).await;
+    let session = stage.session(world).await;
+    assert_eq!(session["access_level"], "admin", "{session}");
+    (stage, session)
+}
+
+fn by<'a>(world: &'a TestApi, method: &str, path: &str, session: &Value) -> Request<'a> {
+    world.bare(method, path).key(session["key"].as_str().unwrap())
+}
+
+#[tokio::test]
+async fn session_ends_with_its_keys_on_every_instance_within_a_second() {
+    for how in ENDS {
+        for shared in every_store().await {
+            let (world, what) = (&shared.world, shared.name);
+            let (stage, session) = admin_stage(world).await;
+            let body = json!({"name": "Child", "scopes": ["employees:read"], "employee_id": stage.person,
+                              "expires_at": session["expires_at"]});
+            let child = by(world, "POST", "/v1/api-keys", &session).json(&body).send().await;
+            assert_eq!(child.status, 201, "{}", child.text());
+            let child = child.json();
+            assert_eq!(child["session_id"], session["id"], "{what}");
+            let link =
+                by(world, "POST", "/v1/portal-links", &session).json(&json!({"scopes": ["employees:read"]}));
+            let link = link.send().await;
+            assert_eq!(link.status, 201, "{}", link.text());
+            let peer = shared.instance(7);
+            let is_good = async |services: &candor_service::Services, key: &Value| {
+                services.auth.authenticate(key["key"].as_str().unwrap()).await.unwrap().is_some()
+            };
+            for key in [&session, &child] {
+                assert!(is_good(&peer, key).await && is_good(&world.services, key).await, "{how} {what}");
+            }
+            end(world, &stage, &session, how).await;
+            world.clock.advance_millis(900);
+            for key in [&session, &child] {
+                assert!(!is_good(&peer, key).await, "{how} {what}: {}", key["name"]);
+                assert!(!is_good(&world.services, key).await, "{how} {what}: {}", key["name"]);
+            }
+            let url = link.json()["url"].as_str().unwrap().to_owned();
+            assert_eq!(exchange(world, &url, "").await.refusal().0, 404, "{how} {what}: an unopened link");
+            if how == "disabled" {
+                world.patch(&stage.path(), json!({"status": "active"})).await;
+                world.clock.advance_millis(900);
+                assert!(!is_good(&peer, &session).await, "{what}: for good");
+                stage.session(world).await;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn admin_level_lasts_as_long_as_the_role() {
+    let world = TestApi::new().await;
+    let (stage, session) = admin_stage(&world).await;
+    let level = async || {
+        let me = by(&world, "GET", "/v1/me", &session).send().await.json();
+        let has_settings = me["scopes"].as_array().unwrap().contains(&json!("settings:write"));
+        (me["access_level"].as_str().unwrap().to_owned(), has_settings)
+    };
+    assert_eq!(level().await, ("admin".to_owned(), true));
+    world.patch(&format!("/v1/employees/{}", stage.person), json!({"role": "employee"})).await;
+    world.clock.advance_millis(900);
+    assert_eq!(level().await, ("standard".to_owned(), false));
+    world.patch(&stage.path(), json!({"scopes": ["observations:read"]})).await;
+    world.clock.advance_millis(900);
+    let me = by(&world, "GET", "/v1/me", &session).send().await.json();
+    assert_eq!(me["scopes"], json!(["observations:read"]), "what the provider gives now");
+}
+
+#[tokio::test]
+async fn session_is_not_rotated_and_only_shortened() {
+    let world = TestApi::new().await;
+    let (stage, session) = admin_stage(&world).await;
+    let path = format!("/v1/api-keys/{}", session["id"].as_str().unwrap());
+    assert_eq!(world.post(&format!("{path}/rotate"), json!({})).await.refusal().0, 409);
+    for end in [json!(null), json!("2026-03-09T09:00:00Z")] {
+        let response = world.patch(&path, json!({"expires_at": end})).await;
+        assert_eq!(response.problems(), [("expires_at".to_owned(), "out_of_range".to_owned())], "{end}");
+    }
+    let sooner = world.patch(&path, json!({"expires_at": "2026-03-02T10:00:00Z"})).await;
+    assert_eq!(sooner.status, 200, "{}", sooner.text());
+    // A session gives no access to a key that would outlive it.
+    let other = json!({"name": "Other", "scopes": ["employees:read"], "employee_id": stage.person,
+                       "expires_at": "2026-03-02T09:30:00Z"});
+    let other = world.made("/v1/api-keys", other).await;
+    let rotation =
+        by(&world, "POST", &format!("/v1/api-keys/{other}/rotate"), &session).json(&json!({})).send().await;
+    assert_eq!(rotation.refusal(), (403, "permission_denied".to_owned()));
+}
+
+#[tokio::test]
+async fn logout_leads_to_the_provider() {
+    let world = TestApi::new().await;
+    let stage = Stage::begin(&world, json!({})).await;
+    world.providers.serve_discovery(&json!({"end_session_endpoint": format!("{ISSUER}/logout")}));
+    let session = stage.session(&world).await;
+    let response = by(&world, "POST", "/v1/sign-in/logout", &session).json(&json!({})).send().await;
+    let wanted =
+        format!("{ISSUER}/logout?client_id=0oa1&post_logout_redirect_uri=https%3A%2F%2Fcandor.example%2Fconsole");
+    assert_eq!(response.json(), json!({"url": wanted}));
+    assert_eq!(by(&world, "GET", "/v1/me", &session).send().await.status, 401);
+    let response = world.post("/v1/sign-in/logout", json!({})).await;
+    assert_eq!(response.refusal().0, 409, "a key that is no session");
+}
+
+#[tokio::test]
+async fn further_session_ends_the_oldest_of_many() {
+    let world = TestApi::new().await;
+    let stage = Stage::begin(&world, json!({})).await;
+    let mut sessions = vec![];
+    for _ in 0..21 {
+        world.clock.advance_seconds(10);
+        sessions.push(stage.session(&world).await);
+    }
+    let valid = async |session: &Value| by(&world, "GET", "/v1/me", session).send().await.status == 200;
+    assert!(!valid(&sessions[0]).await && valid(&sessions[1]).await && valid(&sessions[20]).await);
+}
