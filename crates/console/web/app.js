@@ -18,7 +18,7 @@ import { t } from "./texts.js";
 /**
  * A screen, and who may open it: a key with one of the scopes that is of the given kind.
  * @typedef {{ path: string, name: string, icon: string, load: () => Promise<any>, scopes: string[],
- *   kind?: "operator" | "admin" | "unbound" | "bound" }} Screen
+ *   kind?: "operator" | "organization" | "admin" | "unbound" | "bound" }} Screen
  */
 
 /** All screens, in the order of the navigation. @type {Screen[]} */
@@ -47,10 +47,13 @@ const SCREENS = [
     load: () => import("./screens/audit.js"), scopes: ["audit:read"], kind: "unbound" },
   { path: "/connectors", name: "connectors", icon: "M7 3v4M13 3v4M5 7h10v3a5 5 0 0 1-10 0zM10 15v3",
     load: () => import("./screens/connectors.js"), scopes: ["settings:read"], kind: "operator" },
+  { path: "/settings/sign-in", name: "signIn", icon: "M9 4h7v12H9M3 10h9m-3-3 3 3-3 3",
+    load: () => import("./screens/sign_in.js"), scopes: ["settings:read"], kind: "organization" },
 ];
 
 const hasScope = (/** @type {Screen} */ { scopes }) => scopes.length === 0 || scopes.some(can);
 const isOfKind = (/** @type {Screen} */ { kind }) => (kind === "operator" ? isOperator()
+  : kind === "organization" ? isOperator() && !isBound()
   : kind === "admin" ? isAdmin() : kind === "bound" ? isBound() : kind !== "unbound" || !isBound());
 /** Entries of the bar at the bottom of a narrow screen; the others are behind "More". */
 const MOST_IN_BAR = 4;

@@ -3,11 +3,12 @@
 import { csv } from "./texts_csv.js";
 import { progress } from "./texts_progress.js";
 import { work } from "./texts_work.js";
+import { signIn } from "./texts_sign_in.js";
 
 /** @type {Record<string, string>} */
 const words = {
   success: "Success", failed: "Failed", dropped: "Dropped", active: "Active", paused: "Paused", failing: "Failing",
-  pending: "Pending", revoked: "Revoked",
+  pending: "Pending", disabled: "Disabled", revoked: "Revoked",
   expired: "Expired", expiring: "Expires soon", employee: "Employee", manager: "Manager", org_admin: "Org admin",
   org: "Organization", deactivated: "Deactivated",
   pending_invite: "Invited", strength: "Strength", opportunity: "Opportunity", proposed: "Proposed",
@@ -87,7 +88,8 @@ export const t = {
       "another link, or enter a key." },
   charts: { hour: "Hour", numbers: "As a table", most: (/** @type {string} */ count) => `Highest bar: ${count} in an hour` },
   screens: { today: "Today", webhooks: "Webhooks", events: "Events", people: "People", import: "CSV import",
-    feedback: "Feedback", me: "My page", team: "My team", organization: "Organization", keys: "API keys", audit: "Audit log", connectors: "Connectors" },
+    feedback: "Feedback", me: "My page", team: "My team", organization: "Organization", keys: "API keys", audit: "Audit log",
+    connectors: "Connectors", signIn: "Sign-in" },
   navigation: "Screens", moreScreens: "More", skip: "Skip to the content", signOut: "Sign out", theme: "Colours",
   themes: { system: "System", light: "Light", dark: "Dark" },
   environments: { live: "Live", test: "Test" },
@@ -112,7 +114,9 @@ export const t = {
   missingScope: (/** @type {string} */ scope) =>
     `The key lacks the scope ${scope}. Ask an administrator for a key that has it.`,
   missingLevel: "This needs a key of the admin level.",
-  missingKind: { admin: "This needs a key of the admin level.", bound: "This needs a session that acts for a person.",  operator: "This needs a key of the admin level for the live data.",
+  missingKind: { admin: "This needs a key of the admin level.", bound: "This needs a session that acts for a person.",
+    operator: "This needs a key of the admin level for the live data.",
+    organization: "This needs a key of the admin level for the live data that acts for no person.",
     unbound: "This needs a key that acts for no person." },
   waiting: (/** @type {number} */ status, /** @type {number} */ seconds) =>
     status === 429 ? `The quota of this key is used up. Waiting ${seconds} s, then trying again.`
@@ -345,6 +349,7 @@ export const t = {
   },
   progress,
   work,
+  signIn,
   verbs: { submit: "Submit", approve: "Approve", reject: "Reject", complete: "Complete", miss: "Mark as missed",
     archive: "Archive", return: "Return", share: "Share" },
   verbTexts: { submit: "Moves it to review.", approve: "The owner is notified.",
