@@ -14,6 +14,9 @@ async function screens({ data }) {
   const { data: [event] } = await api("GET", `/events?limit=1&since=${new Date(Date.now() - 3_600_000).toISOString()}`);
   const { data: [observation] } = await api("GET", "/observations?limit=1");
   const { data: [summary] } = await api("GET", "/summaries?limit=1");
+  const provider = await api("POST", "/identity-providers", { name: "Login of Acme", issuer: "https://login.acme.example", client_id: "candor",
+    link_by: "verified_email", email_domains: ["acme.example"], audiences: ["api://candor"] });
+  await api("POST", `/identity-providers/${provider.id}/links`, { employee_id: data.ines.id, subject: "w".repeat(255) });
   return Object.entries({
     today: "/", webhooks: "/webhooks", deliveries: "/webhooks?view=deliveries", subscription: `/webhooks/${hook}`,
     delivery: `/webhooks/${hook}/deliveries/${delivery.id}`, events: "/events", event: `/events/${event.id}`, people: "/people",
@@ -21,6 +24,7 @@ async function screens({ data }) {
     observation: `/feedback/${observation.id}`, objectives: "/feedback?view=objectives", summaries: "/feedback?view=summaries",
     conversations: "/feedback?view=conversations", assignments: "/feedback?view=assignments", objective: `/feedback/objectives/${data.goals[0].id}`, summary: `/feedback/summaries/${summary.id}`,
     organization: "/organization", departments: "/organization?view=departments", attributes: "/organization?view=attributes", keys: "/keys", audit: "/audit", connectors: "/connectors",
+    providers: "/settings/sign-in", provider: `/settings/sign-in/${provider.id}`,
     nowhere: "/nowhere",
   });
 }

@@ -204,8 +204,8 @@ export function Table({ caption, columns, rows, keyOf = (row) => row.id }) {
   </table></div>`;
 }
 
-/** @param {{ entries: [string, Content][] }} p */
-export const Facts = ({ entries }) => html`<dl class="facts">
+/** @param {{ entries: [string, Content][], isWide?: boolean }} p `isWide` gives each entry a line */
+export const Facts = ({ entries, isWide }) => html`<dl class=${`facts ${isWide ? "wide" : ""}`}>
   ${entries.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
 </dl>`;
 

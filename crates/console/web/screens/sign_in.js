@@ -111,7 +111,7 @@ function State({ provider: one }) {
     [t.id, html`<${Id} value=${one.id} />`],
   ];
   return html`<${Card} title=${t.signIn.settings}><${Facts} entries=${entries} />
-    <${Facts} entries=${[[t.signIn.scopes, tags(one.scopes, "–")]]} /></${Card}>`;
+    <${Facts} isWide entries=${[[t.signIn.scopes, tags(one.scopes, "–")]]} /></${Card}>`;
 }
 
 /** @param {{ id: string }} p */
@@ -119,7 +119,7 @@ function Addresses({ id }) {
   const copied = (/** @type {string} */ text, /** @type {string} */ label) =>
     html`<code>${text}</code> <${Copy} value=${text} label=${label} />`;
   const api = `${location.origin}/v1/sign-in`;
-  return html`<${Card} title=${t.signIn.addresses}><p>${t.signIn.addressesText}</p><${Facts} entries=${[
+  return html`<${Card} title=${t.signIn.addresses}><p>${t.signIn.addressesText}</p><${Facts} isWide entries=${[
     [t.signIn.redirect, copied(`${api}/callback/${id}`, t.signIn.redirect)],
     [t.signIn.backchannel, copied(`${api}/backchannel-logout/${id}`, t.signIn.backchannel)],
     [t.signIn.afterLogout, html`${copied(`${location.origin}/console`, t.signIn.afterLogout)}
