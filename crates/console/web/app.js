@@ -1,13 +1,14 @@
 // The frame of the console: navigation, the screen of the address, and the entrance.
 
-import { Entrance } from "./entrance.js";
+import { CommandLineEntrance, Entrance } from "./entrance.js";
 import { ApiError, log } from "./lib/api.js";
 import { asApiError } from "./lib/data.js";
+import { fullName } from "./lib/format.js";
 import { forgetKept } from "./lib/kept.js";
-import { forgetPeople } from "./lib/people.js";
+import { forgetPeople, usePerson } from "./lib/people.js";
 import { isDrawerOpen, RequestDrawer } from "./lib/request_drawer.js";
 import { href, isAt, useRoute } from "./lib/router.js";
-import { can, ended, enter, isAdmin, isBound, isOperator, offered, session, signOut } from "./lib/session.js";
+import { can, commandLine, ended, enter, isAdmin, isBound, isOperator, isSession, offered, session, signOut } from "./lib/session.js";
 import { setTheme, theme, THEMES } from "./lib/theme.js";
 import { Toasts } from "./lib/toast.js";
 import { Badge, Button, Empty, Problem, Skeleton, Waiting } from "./lib/ui.js";
@@ -79,9 +80,10 @@ function ThemeSwitch() {
 
 function Account() {
   const me = useStore(session)?.me;
+  const person = usePerson(me?.employee_id);
   if (!me) return null;
   return html`<div class="account"><div class="account-organization">${me.organization_name}</div>
-    <div class="account-name"><strong>${me.name}</strong>
+    <div class="account-name"><strong dir="auto">${person ? fullName(person) : me.name}</strong>
       <${Badge} tone=${me.environment === "test" ? "warn" : "info"}>
         ${t.environments[me.environment] ?? me.environment}</${Badge}></div>
     <div class="account-row"><${ThemeSwitch} />
@@ -163,8 +165,9 @@ function Offer() {
   const linked = useStore(offered);
   const current = useStore(session);
   if (!linked) return null;
-  return html`<${Confirm} title=${t.offer.title(linked.me.organization_name)}
-    text=${current ? t.offer.text(linked.me, current.me) : t.offer.first(linked.me)} action=${t.offer.open} onClose=${() => offered.set(null)}
+  const text = !current ? t.offer.first(linked.me)
+    : isSession(linked.me) ? t.offer.session(linked.me, current.me) : t.offer.text(linked.me, current.me);
+  return html`<${Confirm} title=${t.offer.title(linked.me.organization_name)} text=${text} action=${t.offer.open} onClose=${() => offered.set(null)}
     work=${async () => enter(linked, true)} />`;
 }
 
@@ -175,6 +178,8 @@ export function App({ reason }) {
   const owner = current ? `${current.me.organization_id} ${current.me.environment}` : "";
   useLayoutEffect(() => (forgetPeople(), forgetKept()), [owner]);
   const isShut = !current || end === "refused";
+  const waiting = useStore(commandLine);
+  if (waiting) return html`<${CommandLineEntrance} waiting=${waiting} />`;
   return html`${current && html`<${Shell} key=${owner} />`}
     ${isShut && html`<${Entrance} reason=${reason} isOver=${Boolean(current)} />`}<${Offer} /><${Toasts} />`;
 }

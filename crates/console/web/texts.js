@@ -68,7 +68,10 @@ const problems = {
   unprocessable: "A referenced resource does not fit", rate_limited: "Too many requests",
   server_error: "The service failed", unavailable: "The service is temporarily unavailable",
   timeout: "The request took too long", console_error: "The console failed",
-  link_ended: "The link no longer opens",
+  link_ended: "The link no longer opens", no_provider: "No sign-in for this address",
+  sign_in_denied: "The sign-in was refused", sign_in_expired: "The sign-in took too long",
+  sign_in_not_linked: "Nobody here has this account", sign_in_provider: "The provider did not sign you in",
+  session_open: "The session is still open",
   other: (/** @type {number} */ status) => (status ? `Error ${status}` : "Error"),
 };
 
@@ -85,7 +88,17 @@ export const t = {
       "again, or reload the page.",
     authentication_required: "The key is missing, expired or revoked.",
     link_ended: "A link opens once, within 30 minutes. It was used, is too old, or was taken back. Ask for " +
-      "another link, or enter a key." },
+      "another link, or enter a key.",
+    no_provider: "Check the address. If it is right, ask an administrator whether your organization signs in here, or " +
+      "enter a key.",
+    sign_in_denied: "You or the provider canceled it. Try again, or ask an administrator whether you may use Candor.",
+    sign_in_expired: "It was not finished within 10 minutes, or it began in another browser. Begin again here.",
+    sign_in_not_linked: "The provider knows you, but the account leads to no active person of the organization. Ask an " +
+      "administrator to link it.",
+    sign_in_provider: "The provider could not be reached, or its answer was not valid. Try again in a few minutes, then " +
+      "tell an administrator.",
+    session_open: "You are signed out here, but the service did not answer, so the session ends by itself later. An " +
+      "administrator can end it now." },
   charts: { hour: "Hour", numbers: "As a table", most: (/** @type {string} */ count) => `Highest bar: ${count} in an hour` },
   screens: { today: "Today", webhooks: "Webhooks", events: "Events", people: "People", import: "CSV import",
     feedback: "Feedback", me: "My page", team: "My team", organization: "Organization", keys: "API keys", audit: "Audit log",
@@ -123,13 +136,25 @@ export const t = {
     : `The service is busy. Waiting ${seconds} s, then trying again.`,
   entrance: {
     title: "Open the console",
-    text: "Enter an API key. The console shows what the key may see and offers what it may do.", key: "API key",
-    keep: "Keep the key until this tab is closed",
-    open: "Open", hint: "No key yet? An administrator creates one, or sends a link.", docs: "API reference",
-    again: "Enter a key again",
-    againText: "The service no longer accepts the key: it is expired or revoked. What you typed is still there.",
+    text: "Sign in with the account of your organization. Candor never sees its password.", email: "Work address",
+    signIn: "Sign in", emailHint: "Leads to the provider of your organization. It is not kept.",
+    or: "Or with a key", key: "API key", keep: "Keep the key until this tab is closed",
+    open: "Open", hint: "The console shows what the key may see and offers what it may do.", docs: "API reference",
+    again: "Sign in again",
+    againText: "The service no longer accepts the session or the key: it is expired or revoked. What you typed is still there.",
+    newTab: "Sign in in a new tab", newTabText: "Then come back here: this tab goes on by itself.",
+  },
+  commandLine: {
+    title: "Sign in the command line", text: "The program candor on this computer waits for a sign-in. It gets a session " +
+      "of yours and may do what you may do.",
+    compare: "Go on only if you have just started candor login, and if it shows this code:", wrong: "If not, close this page: " +
+      "somebody else may have sent you here.", code: "Code",
+    signIn: "The codes are the same: sign in",
   },
   offer: {
+    session: (/** @type {any} */ linked, /** @type {any} */ current) => `You signed in to ${linked.organization_name} ` +
+      `(“${linked.name}”). Now you are in ${current.organization_name} with “${current.name}”. ` +
+      "What you do after that is done with the new session.",
     title: (/** @type {string} */ name) => `Open ${name}?`,
     first: (/** @type {any} */ linked) => `This link opens ${linked.organization_name} (${linked.organization_id}) with the ` +
       `key “${linked.name}”. Open it only if you expected it: anybody can send a link into an organization of theirs.`,
@@ -145,6 +170,7 @@ export const t = {
     theirs: "Keep the stored version", mine: "Save my version" },
   today: {
     lead: (/** @type {string} */ name) => `What needs attention, as seen with the key “${name}”.`,
+    leadOfPerson: "What waits for you.",
     attention: "Needs attention", calm: "Nothing waits",
     calmOf: { webhooks: "No webhook is paused or failing.", connectors: "No connector is paused or failing.",
       keys: "No key ends within 14 days.", objectives: "No objective waits for a review.",

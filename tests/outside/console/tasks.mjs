@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { api } from "./service.mjs";
 import { away, days, names, paste } from "./tasks_away.mjs";
+import { agreed, person, refusals, returned } from "./tasks_entrance.mjs";
 import { back, cancel, strangers, tabs, ticks } from "./tasks_history.mjs";
 import { columns, csv, files } from "./tasks_import.mjs";
 import { progress } from "./tasks_progress.mjs";
@@ -250,7 +251,7 @@ async function link(page, { browser, check, origin }) {
     await integrator.getByRole("link", { name: "Deliveries", exact: true }).click().catch(() => {});
     await integrator.reload();
     return integrator.locator("h1").first().innerText();
-  }, (text) => /Open the console|Enter a key again/.test(text), "the link is taken back");
+  }, (text) => /Open the console|Sign in again/.test(text), "the link is taken back");
   await integrator.context().close();
 }
 
@@ -302,10 +303,10 @@ async function revoked(page, { open, origin, check }) {
   const status = async () => (await fetch(`${origin}/v1/me`, { headers: { authorization: `Bearer ${made.key}` } })).status;
   await eventually(status, (code) => code === 401, "the key ends");
   await narrow.getByRole("dialog").getByRole("button", { name: "Save" }).click();
-  await narrow.getByRole("heading", { name: "Enter a key again" }).waitFor();
+  await narrow.getByRole("heading", { name: "Sign in again" }).waitFor();
   await narrow.getByLabel("API key").fill(`Bearer ${process.env.CANDOR_API_KEY}`);
   await narrow.getByRole("button", { name: "Open" }).click();
-  await narrow.getByRole("heading", { name: "Enter a key again" }).waitFor({ state: "detached" });
+  await narrow.getByRole("heading", { name: "Sign in again" }).waitFor({ state: "detached" });
   check((await title.inputValue()) === "Head of everything", "the typed text is lost");
   await narrow.context().close();
 }
@@ -332,4 +333,4 @@ async function stale(page, { origin, check }) {
 }
 
 export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown,
-  hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, left, find, delegate, provide, team, mine, colleague, rights, frugal, provider];
+  hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, left, find, delegate, provide, team, mine, colleague, rights, frugal, provider, person, refusals, agreed, returned];

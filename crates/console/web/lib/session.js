@@ -1,6 +1,6 @@
-// The key of the console: in memory; in sessionStorage if the person ticks the box or came with a portal link. The
-// address never carries a key, only the code of a portal link. A new tab of this browser asks the open tabs for the key,
-// which it has in memory only.
+// The key of the console: in memory; in sessionStorage if the person ticks the box, signed in, or came with a portal
+// link. The address never carries a key, only the code of a sign-in or a link. A new tab of this browser asks the open
+// tabs for the key, which it has in memory only. A sign-in of a person has a key of its own, the session (decision B10).
 //
 //   can("webhooks:write")   true if the key has the scope; screens show no button for what the key may not do
 //   isAdmin()               true for a key of the admin level
@@ -18,7 +18,11 @@ const CHANNEL = "candor-session";
 const ANSWER_MS = 250;
 const tabs = new BroadcastChannel(CHANNEL);
 
-/** @typedef {{ ask?: string, left?: string }} Message */
+/** Reasons why a sign-in was refused, as the address names them. */
+const REASONS = ["denied", "expired", "not_linked", "provider"];
+
+/** @typedef {{ ask?: string, left?: string, entered?: boolean }} Message */
+/** @typedef {{ port: number, challenge: string, state: string }} CommandLine */
 
 /** The current session. After a refusal it stays, with `ended`, so that the screen keeps what was typed. */
 export const session = store(/** @type {Session | null} */ (null));
@@ -26,6 +30,8 @@ export const session = store(/** @type {Session | null} */ (null));
 export const offered = store(/** @type {Session | null} */ (null));
 /** Reason why a link that was pasted into this tab does not open. */
 export const linkProblem = store(/** @type {ApiError | null} */ (null));
+/** The command line of this computer that waits to be signed in. */
+export const commandLine = store(/** @type {CommandLine | null} */ (null));
 /** Reason why the key has to be given again, while the screen behind it stays. */
 export const ended = store(/** @type {"refused" | "left" | null} */ (null));
 
@@ -50,7 +56,24 @@ export function enter(opened, keep) {
   session.set(opened);
   offered.set(null);
   ended.set(null);
+  tabs.postMessage({ entered: true });
 }
+
+/**
+ * Begins a sign-in: the browser goes to the provider of this work address, and comes back with a code. Nothing is kept.
+ * @param {string} email
+ * @param {{ start?: string, command_line?: CommandLine }} rest
+ */
+export async function beginSignIn(email, rest) {
+  const options = { body: { email, ...rest }, key: "", quiet: true };
+  const begun = await request("POST", "/sign-in", options).catch((error) => {
+    throw error.status === 404 ? new ApiError(404, { code: "no_provider", request_id: error.requestId }) : error;
+  });
+  location.assign(begun.data.url);
+}
+
+/** True for the session of a person who signed in, rather than a key. @param {Me} me */
+export const isSession = (me) => Boolean(/** @type {any} */ (me).identity_provider_id);
 
 /**
  * Signs in with a key.
@@ -61,10 +84,19 @@ export async function signIn(key, keep) {
   enter(await describe(key), keep);
 }
 
-/** Forgets the key and everything shown, in all tabs with this key. */
-export function signOut() {
-  tabs.postMessage({ left: session.value?.me.key_id });
+/**
+ * Forgets the key and everything shown, in all tabs with this key. A session ends at the service, too, and the browser goes
+ * to the provider if that has an address for it.
+ */
+export async function signOut() {
+  const me = session.value?.me;
+  const isOpen = me && isSession(me) && !ended.value;
+  const logout = isOpen ? await request("POST", "/sign-in/logout", { quiet: true }).catch((error) => error) : null;
+  tabs.postMessage({ left: me?.key_id });
   leave();
+  if (logout?.data?.url) location.assign(logout.data.url);
+  // The key is forgotten here, but the session itself goes on.
+  if (logout instanceof ApiError && logout.status !== 401) linkProblem.set(new ApiError(0, { code: "session_open" }));
 }
 
 function leave() {
@@ -74,10 +106,22 @@ function leave() {
   session.set(null);
 }
 
-/** Answers other tabs: with the key, and with the end of the session when one of them signs out. */
+/** Takes the new session that the person of the ended one opened in another tab, so that nothing typed is lost. */
+async function follow() {
+  const before = session.value?.me;
+  if (ended.value !== "refused" || !before?.employee_id) return;
+  const key = await keyOfTabs();
+  const next = key ? await describe(key).catch(() => null) : null;
+  const isSame = next && next.me.employee_id === before.employee_id &&
+    next.me.organization_id === before.organization_id && next.me.environment === before.environment;
+  if (isSame && ended.value === "refused") enter(next, false);
+}
+
+/** Answers other tabs: with the key, with the end of the session when one signs out, and with its return. */
 export function listenToTabs() {
-  tabs.addEventListener("message", (/** @type {MessageEvent<Message>} */ { data: { ask, left } }) => {
+  tabs.addEventListener("message", (/** @type {MessageEvent<Message>} */ { data: { ask, left, entered } }) => {
     if (left && left === session.value?.me.key_id) leave();
+    if (entered) void follow();
     if (!ask || !access.key || ended.value) return;
     const reply = new BroadcastChannel(ask);
     reply.postMessage(access.key);
@@ -99,7 +143,7 @@ async function keyOfTabs() {
   return keys.size === 1 ? key : null;
 }
 
-/** Exchanges the code of a portal link for its key. @param {string} code */
+/** Exchanges the code of a sign-in or a portal link for its key. @param {string} code */
 async function exchange(code) {
   const options = { body: { code }, key: "", quiet: true };
   const read = await request("POST", "/portal-links/exchange", options).catch((error) => {
@@ -113,29 +157,34 @@ async function exchange(code) {
  * sent the link decides which organization it shows.
  */
 export async function resume() {
-  const code = takeCode();
+  const { code, error } = takeFragment();
   const kept = sessionStorage.getItem(KEPT);
   const lost = kept ? await signIn(kept, true).then(() => null, (error) => error) : null;
   // A kept key that is not refused (a lost connection, a stopped service) is still a person's session.
   if (lost && (!code || lost.status !== 401)) throw lost;
   if (code) return openLink(code);
+  if (error && !session.value) throw error;
   const other = kept ? null : await keyOfTabs();
   // A key that has ended leads to the entrance, which says nothing about other tabs.
   if (other) await signIn(other, false).catch((error) => { if (error.status !== 401) throw error; });
 }
 
-/** Takes the code out of the fragment, so that the address bar and the history do not keep it. */
-function takeCode() {
-  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+/** Takes the fragment out of the address, so that the address bar and the history do not keep a code. */
+function takeFragment() {
+  const fragment = new URLSearchParams(location.hash.slice(1));
   if (location.hash) history.replaceState(history.state, "", location.pathname + location.search);
-  return code;
+  const reason = fragment.get("error");
+  const error = reason && new ApiError(0, { code: `sign_in_${REASONS.includes(reason) ? reason : "provider"}` });
+  const [, port, challenge, state] = /^(\d{4,5})\.([\w-]{43})\.([\w-]{43})$/.exec(fragment.get("command-line") ?? "") ?? [];
+  if (port && challenge && state) commandLine.set({ port: Number(port), challenge, state });
+  return { code: fragment.get("code"), error };
 }
 
 /** Follows a link that is pasted into an open tab: the browser changes the fragment only, and loads nothing. */
 export function listenToLinks() {
   addEventListener("hashchange", () => {
-    const code = takeCode();
-    linkProblem.set(null);
+    const { code, error } = takeFragment();
+    linkProblem.set(session.value ? null : error || null);
     if (code) openLink(code).catch((error) => linkProblem.set(error));
   });
 }
@@ -148,7 +197,10 @@ async function openLink(code) {
     if (!current) throw error;
     return null;
   });
-  if (linked) offered.set(linked);
+  if (!linked) return;
+  // Only the browser that began a sign-in can exchange its code, so nobody else has sent it.
+  if (!current && isSession(linked.me)) enter(linked, true);
+  else offered.set(linked);
 }
 
 /** @param {string} scope */

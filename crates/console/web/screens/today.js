@@ -7,7 +7,7 @@ import { useGet, useList, usePoll } from "../lib/data.js";
 import { barsOf, total, useStats } from "../lib/deliveries.js";
 import { date, duration, fullName, hour, number, percent, words } from "../lib/format.js";
 import { href } from "../lib/router.js";
-import { can, isBound, isOperator, session } from "../lib/session.js";
+import { can, isBound, isOperator, isSession, session } from "../lib/session.js";
 import { Badge, Card, Empty, Figure, Page, Problem, Shown, Skeleton, Time } from "../lib/ui.js";
 import { html, useStore } from "../lib/view.js";
 import { t } from "../texts.js";
@@ -59,7 +59,8 @@ export default function Today() {
   const beside = isOperator() && can("settings:read") && html`<${Card} title=${t.today.requests}>
     <${Shown} of=${requests}>${(/** @type {RequestStats} */ all) => html`<${Requests} all=${all} />`}</${Shown}>
   </${Card}>`;
-  return html`<${Page} title=${t.screens.today} lead=${t.today.lead(session.value?.me.name ?? "")}>
+  const me = session.value?.me;
+  return html`<${Page} title=${t.screens.today} lead=${me && isSession(me) ? t.today.leadOfPerson : t.today.lead(me?.name ?? "")}>
     ${can("webhooks:read") && !isBound()
       ? html`<${Deliveries} webhooks=${webhooks} stats=${stats} sum=${sum} beside=${beside} />` : beside}
     <div class="grid2">
