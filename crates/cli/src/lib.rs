@@ -25,7 +25,7 @@ use output::Output;
 pub async fn run(command: RemoteCommand, output: Output) -> Result<(), CommandError> {
     match command {
         RemoteCommand::Login(login) => login::run(login, output).await,
-        RemoteCommand::Logout { profile } => login::log_out(&profile, output),
+        RemoteCommand::Logout { profile } => login::log_out(&profile, output).await,
         RemoteCommand::Profiles => login::list(output),
         RemoteCommand::Api(api) => api::run(*api, output).await,
         RemoteCommand::Export(export) => export::run(export, output).await,

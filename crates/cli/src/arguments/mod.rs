@@ -20,7 +20,7 @@ pub enum RemoteCommand {
     Login(Login),
     /// Forget a profile of `candor login`
     #[command(after_help = "\
-The key stays valid: `candor key revoke` ends it.
+An API key stays valid: `candor key revoke` ends it. The session of `candor login --browser` ends.
 
 Example:
   candor logout --profile staging")]
@@ -47,11 +47,16 @@ Example:
                         ~/.config/candor/profiles.toml, which only you can read. `candor logout` removes the \
                         profile.
 
+With --browser you sign in as yourself instead, with the account of your organization. The browser has to run on \
+                        this machine. Compare the code that it shows. The profile is then a session of yours, which \
+                        ends by itself, and which `candor logout` ends.
+
 The exit status is that of `candor api`.
 
 Examples:
   candor login --url \
                         https://feedback.example.com
+  candor login --url https://feedback.example.com --browser
   pass candor/staging | candor login --url \
                         https://staging.example.com --profile staging")]
 pub struct Login {
@@ -61,6 +66,9 @@ pub struct Login {
     /// Name of the profile; an existing one is replaced
     #[arg(long, value_name = "NAME", default_value = ProfileName::DEFAULT)]
     pub(crate) profile: ProfileName,
+    /// Sign in in the browser as a person, instead of reading a key
+    #[arg(long)]
+    pub(crate) browser: bool,
     /// Send the key over plain HTTP to another machine
     #[arg(long)]
     pub(crate) insecure: bool,

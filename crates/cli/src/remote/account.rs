@@ -79,7 +79,7 @@ impl Account {
         name: &str,
         set: impl FnOnce(ClientBuilder) -> ClientBuilder,
     ) -> Result<Candor, RemoteFailure> {
-        let Profile { url, key } = &self.profile;
+        let Profile { url, key, .. } = &self.profile;
         let client = set(Candor::builder().api_key(key.secret()).base_url(url).user_agent(name));
         let wrong = |error: ClientError| RemoteFailure::Usage(error.to_string().trim_end_matches('.').to_owned());
         // The client is built before the next check, because it refuses a URL with a password, which no message
@@ -122,7 +122,7 @@ impl AccountChoice {
         let half = |given, missing| Err(RemoteFailure::HalfAnAccount { given, missing });
         let url_origin = if self.url.is_some() { "--url" } else { URL };
         match (variable(API_KEY), self.url.or_else(|| variable(URL))) {
-            (Some(key), Some(url)) => Ok(Source::Environment(Profile { url, key: ApiKey::parse(&key)? })),
+            (Some(key), Some(url)) => Ok(Source::Environment(Profile::with_key(url, ApiKey::parse(&key)?))),
             (Some(_), None) => half(API_KEY, URL),
             (None, Some(_)) => half(url_origin, API_KEY),
             (None, None) => match variable(PROFILE) {
@@ -160,7 +160,7 @@ mod tests {
     fn flags_precede_the_environment_and_that_a_profile() {
         let (key, url, profile) = ((API_KEY, "cdr_live_a"), (URL, "http://env"), (PROFILE, "eu"));
         let environment = |url: &str| {
-            Ok(Source::Environment(Profile { url: url.to_owned(), key: ApiKey::parse("cdr_live_a").unwrap() }))
+            Ok(Source::Environment(Profile::with_key(url.to_owned(), ApiKey::parse("cdr_live_a").unwrap())))
         };
         let stored_source = |name: &str| Ok(Source::Stored(name.parse().unwrap()));
         assert_eq!(source(Some("us"), None, &[key, url, profile]), stored_source("us"));
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn key_goes_over_plain_http_to_this_machine_only() {
         let is_refused = |url: &str, may_be_insecure| {
-            let profile = Profile { url: url.to_owned(), key: ApiKey::parse("cdr_live_a").unwrap() };
+            let profile = Profile::with_key(url.to_owned(), ApiKey::parse("cdr_live_a").unwrap());
             matches!(Account::new(profile, may_be_insecure).client("test"), Err(RemoteFailure::PlainHttp(_)))
         };
         let remote =

@@ -58,6 +58,14 @@ pub(crate) enum RemoteFailure {
     /// The key would travel over plain HTTP to another machine.
     #[error("{0} is plain HTTP, so the API key could be read on the way; use https, or add --insecure")]
     PlainHttp(String),
+    /// The service refused a sign-in in the browser.
+    #[error("cannot sign in: {0}")]
+    SignInRefused(&'static str),
+    /// The browser did not come back in time.
+    #[error(
+        "cannot sign in: the browser did not come back within 10 minutes; begin again, and use a browser on this machine"
+    )]
+    SignInTimeout,
     /// The file of profiles is malformed. The reason is left out, because it may quote a key.
     #[error("{}:{line} is not a valid file of profiles; correct that line, or remove the file and log in again", .path.display())]
     MalformedProfiles {
@@ -100,6 +108,8 @@ impl CommandFailure for RemoteFailure {
             | Self::HalfAnAccount { .. }
             | Self::PlainHttp(_)
             | Self::UnknownProfile { .. } => WRONG_USAGE,
+            Self::SignInRefused(_) => KEY_REFUSED,
+            Self::SignInTimeout => NO_RESPONSE,
             Self::NoConfigurationFolder
             | Self::OpenToOthers(_)
             | Self::FolderOpenToOthers(_)

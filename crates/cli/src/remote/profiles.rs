@@ -59,6 +59,21 @@ pub(crate) struct Profile {
     /// URL of the service, without `/v1`.
     pub(crate) url: String,
     pub(crate) key: ApiKey,
+    /// `true` if the key is the session of a person who signed in in the browser, which a logout ends.
+    #[serde(default, rename = "session", skip_serializing_if = "is_false")]
+    pub(crate) is_session: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+impl Profile {
+    /// Creates the profile of an API key.
+    pub(crate) const fn with_key(url: String, key: ApiKey) -> Self {
+        Self { url, key, is_session: false }
+    }
 }
 
 /// All profiles of the user, as in the file.
@@ -147,7 +162,7 @@ mod tests {
     use super::*;
 
     fn profile(url: &str) -> Profile {
-        Profile { url: url.to_owned(), key: ApiKey::parse("cdr_live_abc").unwrap() }
+        Profile::with_key(url.to_owned(), ApiKey::parse("cdr_live_abc").unwrap())
     }
 
     #[test]
@@ -159,6 +174,7 @@ mod tests {
         for (name, url) in [("default", "http://a"), ("eu.live-1", "https://b"), ("default", "https://c")] {
             profiles.insert(&name.parse().unwrap(), profile(url));
         }
+        profiles.insert(&"session".parse().unwrap(), Profile { is_session: true, ..profile("https://d") });
         profiles.write(&path).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));

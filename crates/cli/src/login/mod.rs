@@ -1,9 +1,11 @@
-//! `candor login`, `candor logout` and `candor profiles`: API keys that are stored as profiles of the user.
+//! `candor login`, `candor logout` and `candor profiles`: API keys and sessions that are stored as profiles of the user.
+
+mod browser;
 
 use std::io::{self, IsTerminal};
 
-use candor_client::Method;
 use candor_client::types::Me;
+use candor_client::{Method, StatusCode};
 use serde_json::json;
 
 use crate::arguments::Login;
@@ -15,17 +17,23 @@ use crate::remote::{Account, ApiKey, Profile, ProfileName, Profiles, RemoteFailu
 const AGENT: &str = "candor-login";
 const PROMPT: &str = "API key: ";
 
-/// Reads a key, asks the service for its owner, and stores it. Nothing is stored if the service refuses the key.
+/// Reads a key, or signs the person in in the browser. Asks the service for the owner, and stores the key. Nothing is
+/// stored if the service refuses it.
 ///
 /// # Errors
-/// [`RemoteFailure`] if the key is malformed or the service does not accept it; [`CommandError::Io`] if the key cannot
-/// be read or the profiles cannot be written.
+/// [`RemoteFailure`] if the key is malformed, the sign-in is refused or the service does not accept the key;
+/// [`CommandError::Io`] if the key cannot be read or the profiles cannot be written.
 pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError> {
     let path = Profiles::path(variable)?;
     let mut profiles = Profiles::read(&path)?;
     let url = login.url.trim_end_matches('/');
     let url = url.strip_suffix("/v1").unwrap_or(url).to_owned();
-    let profile = Profile { url: url.clone(), key: ApiKey::parse(&read_key()?)? };
+    let key = if login.browser {
+        browser::sign_in(&url, login.insecure, AGENT).await?
+    } else {
+        ApiKey::parse(&read_key()?)?
+    };
+    let profile = Profile { is_session: login.browser, ..Profile::with_key(url.clone(), key) };
     let candor = Account::new(profile.clone(), login.insecure).client(AGENT)?;
     let answer = candor.request(Method::GET, "me").send().await;
     let me = answer.and_then(|response| response.json::<Me>());
@@ -44,17 +52,35 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError
     )
 }
 
-/// Removes a profile.
+/// Removes a profile, and ends its session if it is one. The profile is removed even if the service does not answer.
 ///
 /// # Errors
-/// [`RemoteFailure::UnknownProfile`]; [`CommandError::Io`] if the profiles cannot be read or written.
-pub(crate) fn log_out(name: &ProfileName, output: Output) -> Result<(), CommandError> {
+/// [`RemoteFailure::UnknownProfile`], and [`RemoteFailure::Call`] if the session cannot be ended; [`CommandError::Io`] if
+/// the profiles cannot be read or written.
+pub(crate) async fn log_out(name: &ProfileName, output: Output) -> Result<(), CommandError> {
     let path = Profiles::path(variable)?;
     let mut profiles = Profiles::read(&path)?;
     let profile = profiles.remove(name)?;
     profiles.write(&path)?;
-    let text = format!("The profile {name} for {} is removed. Its key stays valid.\n", profile.url);
-    output.say(&json!({"profile": name.to_string(), "url": profile.url}), &text)
+    let Profile { url, is_session, .. } = profile.clone();
+    if is_session {
+        end_session(profile).await?;
+    }
+    let end = if is_session { "Its session has ended." } else { "Its key stays valid." };
+    let text = format!("The profile {name} for {url} is removed. {end}\n");
+    output.say(&json!({"profile": name.to_string(), "url": url}), &text)
+}
+
+/// Ends the session of a profile. One that has ended already is a success.
+async fn end_session(profile: Profile) -> Result<(), RemoteFailure> {
+    let url = profile.url.clone();
+    // The login has accepted the URL, with --insecure or without.
+    let candor = Account::new(profile, true).client(AGENT)?;
+    let answer = candor.request(Method::POST, "sign-in/logout").send().await;
+    match answer {
+        Err(error) if error.api().is_some_and(|api| api.status == StatusCode::UNAUTHORIZED) => Ok(()),
+        answer => answer.map(drop).map_err(RemoteFailure::naming_request(format!("end the session at {url}"))),
+    }
 }
 
 /// Prints the names and URLs of the profiles.
