@@ -28,7 +28,7 @@ const TESTS: Step = Step::xtask("tests", &["test", "--no-fail-fast"]);
 
 /// Checks of the binary from outside, the longest ones first. A check is skipped while the paths that decide its
 /// result are unchanged. Some checks are also skipped in an empty cache. `cargo xtask explore` runs all checks.
-pub(crate) const BESIDE: [Step; 14] = [
+pub(crate) const BESIDE: [Step; 15] = [
     Step::xtask("client libraries", &["clients", "--test"]).unless_unchanged(&[
         "clients",
         "crates/client",
@@ -99,6 +99,14 @@ pub(crate) const BESIDE: [Step; 14] = [
         "crates/http/src/routes/exports*",
         "crates/cli/src/export",
         "crates/tables/src/rows",
+    ]),
+    Step::xtask("published identity providers", &["identity"]).unless_unchanged(&[
+        "Cargo.lock",
+        "crates/domain/src/identity",
+        "crates/identity/src",
+        "crates/service/src/usecases/identity*",
+        "crates/http/src/routes/identity*",
+        "tests/outside/identity",
     ]),
     Step::xtask("suites of SCIM servers", &["scim"]).unless_unchanged(&[
         "tests/outside/scim",

@@ -33,13 +33,14 @@ use std::process::ExitCode;
 /// Name and function. `usage.txt` describes the commands.
 type Command = (&'static str, fn(&[String]) -> Outcome);
 
-const COMMANDS: [Command; 23] = [
+const COMMANDS: [Command; 24] = [
     ("test", test::run),
     ("cluster", cluster::run),
     ("standalone", |_| standalone::run()),
     ("tidy", |_| tidy::run()),
     ("openapi", openapi::run),
     ("schemathesis", |_| outside::SCHEMATHESIS.run()),
+    ("identity", |_| outside::IDENTITY.run_if_installable()),
     ("scim", |_| outside::SCIM.run_if_installable()),
     ("warehouse", |_| outside::WAREHOUSE.run_if_installable()),
     ("contract", |_| contract::run()),

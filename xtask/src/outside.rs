@@ -37,6 +37,12 @@ pub(crate) const SCHEMATHESIS: Check =
     Check { name: "schemathesis", settings: &[("CANDOR_TRUSTED_PROXIES", "127.0.0.1")], needs: &[] };
 /// Published suites of SCIM servers.
 pub(crate) const SCIM: Check = Check { name: "scim", settings: &[], needs: &[&["python3"]] };
+/// Sign-ins through two published providers, which listen on this machine without TLS.
+pub(crate) const IDENTITY: Check = Check {
+    name: "identity",
+    settings: &[("CANDOR_IDENTITY_TRUSTED_NETWORKS", "127.0.0.0/8")],
+    needs: &[&["python3"], &["node"]],
+};
 /// Exported files, read by programs of a data team.
 pub(crate) const WAREHOUSE: Check = Check { name: "warehouse", settings: &[], needs: &[&["python3"]] };
 pub(crate) const SIGNATURES: Check =
