@@ -12,11 +12,13 @@ import { t } from "./texts.js";
 const bare = (key) => key.trim().replace(/^(authorization:\s*)?bearer\s+/i, "");
 
 const MOST_OF_START = 200;
+/** Addresses to which the API leads back (decision B8). */
+const START = /^\/(?!\/)[\w/-]*(\?[\w/.~%=&+:,[\]-]*)?$/;
 
 /** The screen of the address, to which a sign-in leads back. */
 function startOf() {
   const start = location.pathname.slice(BASE.length) + location.search;
-  return start.startsWith("/") && start.length <= MOST_OF_START ? start : "/";
+  return START.test(start) && start.length <= MOST_OF_START ? start : "/";
 }
 
 const Brand = () => html`<div class="brand">
