@@ -3,6 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { Browser } from "./browser.mjs";
 import { startNode, startPython } from "./providers.mjs";
 import { api, operate, origin } from "./service.mjs";
+import { commandLine, refuse, signIn, signOutAtProvider } from "./sign_in.mjs";
 
 const AUDIENCE = "api://candor";
 const problems = [];
@@ -70,6 +71,21 @@ async function prove(provider, domain) {
   return { id, setup };
 }
 
+/** Signs a person in through a client with a secret, which proves the client id, on each way and to each end. */
+async function useSecret(provider, domain) {
+  const person = await api("POST", "/employees", { email: `ada@${domain}`, first_name: "Ada", last_name: "Moreau" });
+  const { id, setup } = await connect(provider, domain, `secret of ${domain}`, `ada of ${provider.name}`);
+  const scene = { setup, person };
+  for (const task of [signIn, refuse, commandLine, ...(provider.endsSessions ? [signOutAtProvider] : [])]) {
+    await task(provider, scene, check).then(() => console.log(`${provider.name}: ${task.name}`), (error) => problems.push(`${provider.name}: ${task.name}: ${error}`));
+  }
+  const { status, last_sign_in_at } = await api("GET", `/identity-providers/${id}`);
+  check(status === "active" && last_sign_in_at, `${provider.name}: after sign-ins the provider is ${status}, ${last_sign_in_at}`);
+  const { data: [link] } = await api("GET", `/identity-providers/${id}/links`);
+  check(link?.employee_id === person.id && link.subject === setup.subject, `${provider.name}: linked ${JSON.stringify(link)}`);
+  await api("DELETE", `/identity-providers/${id}`);
+}
+
 /** Checks a provider that is down, or answers something else: each problem is named, and nothing is proven. */
 async function fail(provider, id) {
   for (const [status, text] of [[503, "{}"], [200, "<html>"], [200, JSON.stringify({ issuer: "http://127.0.0.1:1" })], [200, " ".repeat(300_000)]]) {
@@ -87,6 +103,7 @@ async function main() {
       if (provider === node) await fail(provider, id);
       await api("DELETE", `/identity-providers/${id}`);
       console.log(`${provider.name}: tokens, keys and failures`);
+      await useSecret(provider, domain);
     }
   } finally {
     node.close();

@@ -1,6 +1,6 @@
-"""An OpenID Connect provider made of authlib, on a port of this machine. The first line of standard input is its setup: client_id,
-client_secret (null for a public client), redirect_uri, subject, email and audience. Its first line of output is the port. Each later
-line of input rotates the key. It signs with ES256."""
+"""An OpenID Connect provider made of authlib, on a port of this machine. Its first line of output is the port. A line of standard input
+is its setup: client_id, client_secret (null for a public client), redirect_uri, subject, email and audience; or the word `rotate`,
+which replaces its key. Each line is answered with one. It signs with ES256."""
 
 import json
 import sys
@@ -35,7 +35,7 @@ app = Flask(__name__)
 server = make_server("127.0.0.1", 0, app, threaded=True)
 issuer = f"http://127.0.0.1:{server.port}"
 print(server.port, flush=True)
-setup = json.loads(sys.stdin.readline())
+setup = {}
 
 
 class Client(ClientMixin):
@@ -173,6 +173,9 @@ def create_token():
 
 
 threading.Thread(target=server.serve_forever, daemon=True).start()
-for _ in sys.stdin:
-    rotate()
-    print("rotated", flush=True)
+for line in sys.stdin:
+    if line.strip() == "rotate":
+        rotate()
+    else:
+        setup.update(json.loads(line))
+    print("done", flush=True)

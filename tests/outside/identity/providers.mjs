@@ -71,7 +71,7 @@ export async function startNode() {
       : callback(request, response);
   };
   return {
-    name: "oidc-provider", issuer,
+    name: "oidc-provider", issuer, endsSessions: true,
     setUp: async (of) => ((setup = of), create()),
     rotate: async () => create(),
     /** Answers everything with this status and text, as a provider does that is down. */
@@ -88,13 +88,11 @@ export async function startPython(python) {
   child.on("exit", (status) => status && console.error(`authlib: ${errors.join("")}`));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const { value: port } = await lines.next();
+  const say = async (line) => (child.stdin.write(`${line}\n`), lines.next());
   return {
-    name: "authlib", issuer: `http://127.0.0.1:${port}`,
-    setUp: async (setup) => void child.stdin.write(`${JSON.stringify(setup)}\n`),
-    rotate: async () => {
-      child.stdin.write("rotate\n");
-      await lines.next();
-    },
+    name: "authlib", issuer: `http://127.0.0.1:${port}`, endsSessions: false,
+    setUp: (setup) => say(JSON.stringify(setup)),
+    rotate: () => say("rotate"),
     close: () => child.stdin.end(),
   };
 }
