@@ -250,6 +250,8 @@ pub struct Me<'a> {
     connector_id: Option<ConnectorId>,
     /// Identity provider of the bearer token of this request. Null for an API key.
     identity_provider_id: Option<IdentityProviderId>,
+    /// Session that the key ends with: the key itself, or the one that created it. Null for a key that no session created.
+    session_id: Option<KeyId>,
     /// Expiry time of the key. Null if it does not expire.
     expires_at: Option<Timestamp>,
     /// Networks from which the key can be used. Empty for no limit.
@@ -278,6 +280,7 @@ pub async fn me(services: &Services, context: &RequestContext) -> Result<Reply, 
         employee_id: caller.person.map(|person| person.id),
         connector_id: caller.connector,
         identity_provider_id: caller.identity_provider,
+        session_id: caller.session,
         expires_at: caller.expires_at,
         allowed_networks: &caller.allowed_networks,
         quotas: QuotasByClass {
