@@ -386,7 +386,7 @@ export const t = {
   reasons: { comment: "Comment", reason: "Reason", outcome: "Outcome" },
   keys: {
     lead: "Keys that open the API, with their scopes and last use.", create: "New key", rotate: "Rotate",
-    revoke: "Revoke", own: "this one", scopes: "Scopes", all: "All scopes", person: "Acts for", used: "Last used",
+    revoke: "Revoke", own: "this one", session: "session", sessions: "Sessions of people", keys: "Keys", kind: "Kind", scopes: "Scopes", all: "All scopes", person: "Acts for", used: "Last used",
     end: "Ends",
     noEnd: "No end", networks: "Networks", networksHint: "One per line, such as 192.0.2.0/24. Empty: everywhere",
     none: "No keys", level: "Access level", environment: "Data set",

@@ -24,8 +24,9 @@ async function provide(context, origin, key, asked) {
   });
   await context.route("**/v1/me", async (route) => {
     const answer = await route.fetch();
-    return answer.ok() ? route.fulfill({ response: answer, json: { ...(await answer.json()), identity_provider_id: "idp_01KJPWD6M24DF9HWRAYHFSFV55" } })
-      : route.fulfill({ response: answer });
+    if (!answer.ok()) return route.fulfill({ response: answer });
+    const me = await answer.json();
+    return route.fulfill({ response: answer, json: { ...me, session_id: me.key_id } });
   });
 }
 

@@ -73,7 +73,7 @@ export async function beginSignIn(email, rest) {
 }
 
 /** True for the session of a person who signed in, rather than a key. @param {Me} me */
-export const isSession = (me) => Boolean(/** @type {any} */ (me).identity_provider_id);
+export const isSession = (me) => me.session_id === me.key_id;
 
 /**
  * Signs in with a key.

@@ -6,9 +6,10 @@ import { Confirm, Dialog, Secret } from "../lib/dialog.js";
 import { number, words } from "../lib/format.js";
 import { Part } from "../lib/form.js";
 import { Person, usePerson } from "../lib/people.js";
+import { useRoute } from "../lib/router.js";
 import { can, session } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Empty, Field, Id, Page, Problem, Shown, Status, Table, Time,
+import { Badge, Button, Empty, Field, Filters, Id, Page, Problem, Shown, Status, Table, Time,
   fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
@@ -50,11 +51,13 @@ function stateOf(key) {
   if (key.revoked_at) return "revoked";
   if (end <= Date.now()) return "expired";
   if (key.link_expires_at) return new Date(key.link_expires_at).getTime() > Date.now() ? "link_open" : "link_over";
-  return end < Date.now() + SOON_MS ? "expiring" : "active";
+  // The end of a session is no news.
+  return end < Date.now() + SOON_MS && key.kind !== "session" ? "expiring" : "active";
 }
 
 export default function Keys() {
-  const keys = useList("/api-keys");
+  const { query } = useRoute();
+  const keys = useList("/api-keys", { "filter[kind]": query.kind });
   const [dialog, setDialog] = useState(/** @type {{ name: string, key?: ApiKey } | null} */ (null));
   const close = () => (setDialog(null), keys.reload());
   const mayWrite = can("settings:write");
@@ -64,6 +67,7 @@ export default function Keys() {
       cell: (/** @type {ApiKey} */ key) =>
         html`<span dir="auto">${key.name}</span> ${key.id === own &&
           html`<${Badge} tone="info">${t.keys.own}</${Badge}>`}
+      ${key.kind === "session" && html`<${Badge}>${t.keys.session}</${Badge}>`}
       <span
         class="cell-note whole">…${key.last4} · ${t.environments[key.environment] ??
           key.environment} · ${t.words[key.access_level] ?? key.access_level}</span>
@@ -88,7 +92,7 @@ export default function Keys() {
       ? [{ name: "actions", label: t.actions,
         cell: (/** @type {ApiKey} */ key) => !key.revoked_at && html`<div class="actions">
       <${Enable} key_=${key} onClick=${() => setDialog({ name: "enable", key })} />
-      ${!key.link_expires_at && html`<${Button} aria-label=${`${t.keys.rotate}: ${key.name}`}
+      ${!key.link_expires_at && key.kind !== "session" && html`<${Button} aria-label=${`${t.keys.rotate}: ${key.name}`}
         onClick=${() => setDialog({ name: "rotate", key })}>${t.keys.rotate}</${Button}>`}
       <${Button} kind="danger" aria-label=${`${t.keys.revoke}: ${key.name}`}
         onClick=${() => setDialog({ name: "revoke", key })}>${t.keys.revoke}</${Button}></div>` }] : []),
@@ -98,6 +102,7 @@ export default function Keys() {
       <${Button} kind="primary" onClick=${() => setDialog({ name: "create" })}>${t.keys.create}</${Button}>`;
   const key = dialog?.key;
   return html`<${Page} title=${t.screens.keys} lead=${t.keys.lead} actions=${actions}>
+    <${Filters} filters=${[{ name: "kind", label: t.keys.kind, options: [["key", t.keys.keys], ["session", t.keys.sessions]] }]} />
     <${Shown} of=${keys} empty=${html`<${Empty} title=${t.keys.none} />`}>${(/** @type {ApiKey[]} */ rows) => html`
       <${Table} caption=${t.screens.keys} columns=${columns} rows=${rows} />`}</${Shown}>
     ${dialog?.name === "link" && html`<${CreateLink} onClose=${close} />`}

@@ -25,7 +25,8 @@ const SHOWN = 5;
 export default function Today() {
   const webhooks = useList(can("webhooks:read") && !isBound() ? "/webhooks" : null, { limit: 100 });
   const stats = useStats(webhooks.rows?.map((one) => one.id) ?? null);
-  const keys = useList(isOperator() && can("settings:read") ? "/api-keys" : null, { limit: 100 });
+  const keys = useList(isOperator() && can("settings:read") ? "/api-keys" : null,
+    { limit: 100, "filter[kind]": "key" });
   const connectors = useList(isOperator() && can("settings:read") ? "/connectors" : null, { limit: 100 });
   const objectives = useGet(can("objectives:read") ? "/employee-objectives" : null,
     { "filter[in_review]": true, expand: can("employees:read") ? "owner" : null, limit: 100 });
