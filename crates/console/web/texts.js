@@ -70,7 +70,7 @@ const problems = {
   timeout: "The request took too long", console_error: "The console failed",
   link_ended: "The link no longer opens", no_provider: "No sign-in for this address",
   sign_in_denied: "The sign-in was refused", sign_in_expired: "The sign-in took too long",
-  sign_in_not_linked: "Nobody here has this account", sign_in_provider: "The provider did not sign you in",
+  sign_in_not_linked: "The account belongs to no person here", sign_in_provider: "The provider did not sign you in",
   session_open: "The session is still open",
   other: (/** @type {number} */ status) => (status ? `Error ${status}` : "Error"),
 };

@@ -5,7 +5,7 @@ import { api } from "./service.mjs";
 
 const SCOPES = ["employees:read", "observations:read", "objectives:read", "summaries:read", "conversations:read", "assignments:read", "notifications:read"];
 const REFUSALS = {
-  denied: "The sign-in was refused", expired: "The sign-in took too long", not_linked: "Nobody here has this account",
+  denied: "The sign-in was refused", expired: "The sign-in took too long", not_linked: "The account belongs to no person here",
   provider: "The provider did not sign you in", other: "The provider did not sign you in",
 };
 const json = (body) => ({ status: 200, contentType: "application/json", body: JSON.stringify(body) });

@@ -120,9 +120,9 @@ impl Attempt {
 
 fn create_random_text() -> Result<String, CommandError> {
     let mut bytes = [0; RANDOM_BYTES];
-    let filled = SystemRandom::new().fill(&mut bytes);
-    let filled = filled.map_err(|_| io::Error::other("the system gives no random bytes"));
-    filled.map_err(CommandError::io("read", "random bytes"))?;
+    let result = SystemRandom::new().fill(&mut bytes);
+    let result = result.map_err(|_| io::Error::other("the system gives no random bytes"));
+    result.map_err(CommandError::io("read", "random bytes"))?;
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 

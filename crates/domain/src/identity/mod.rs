@@ -3,6 +3,7 @@
 pub mod algorithm;
 pub mod bearer;
 pub mod claims;
+pub mod command_line;
 pub mod discovery;
 pub mod evidence;
 pub mod fetch_failure;
