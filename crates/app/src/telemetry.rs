@@ -39,7 +39,7 @@ enum MetricType {
 }
 
 /// All metrics with their help texts.
-const METRICS: [(MetricType, &str, &str); 53] = [
+const METRICS: [(MetricType, &str, &str); 55] = [
     (MetricType::Gauge, BUILD, "Always 1; the label contains the version."),
     (
         MetricType::Counter,
