@@ -33,7 +33,8 @@ pub use body::{
 pub use filter::Filter;
 pub(crate) use link::START;
 pub use link::{
-    CODE_SECONDS, EXCHANGES_PER_MINUTE, LinkDraft, MAX_LINK_SECONDS, START_CHARS, parse_exchange, read_exchange,
+    CODE_SECONDS, EXCHANGES_PER_MINUTE, LinkDraft, LinkExchange, MAX_LINK_SECONDS, START_CHARS, parse_exchange,
+    read_exchange,
 };
 pub use record::{Holder, KeyRecord};
 pub use room::{KeyRoom, MAX_OF_ORGANIZATION, MAX_OF_PERSON};

@@ -12,14 +12,14 @@ use url::Url;
 use crate::fields::Fields;
 use crate::json::Value;
 use crate::problem::ValueError;
-use crate::rule::{self, Checked, Field, Nested, Rule, Shape, Text, Whole};
+use crate::rule::{self, Checked, Field, Nested, Rule, Shape, Whole};
 
 /// Smallest port that a program may name. Lower ones belong to services of the machine.
 const MIN_PORT: i64 = 1_024;
 /// Largest port.
 const MAX_PORT: i64 = 65_535;
 /// Length of a challenge, a state and a verifier, in characters: base64url of 32 bytes.
-const TEXT_CHARS: usize = 43;
+pub(crate) const TEXT_CHARS: usize = 43;
 
 const PORT: Field<Whole> =
     Field::with_about("port", rule::whole(MIN_PORT..=MAX_PORT), "Port of 127.0.0.1 on which the program waits.");
@@ -38,13 +38,6 @@ pub const COMMAND_LINE: Field<Nested<CommandLine>> = Field::with_about(
     rule::nested(CommandLine::read),
     "The program on this machine that gets the session instead of the browser.",
 );
-/// The member of an exchange by which a program shows that the code is for it.
-pub const VERIFIER: Field<Text> = Field::with_about(
-    "verifier",
-    rule::text(TEXT_CHARS..=TEXT_CHARS),
-    "For the code of a sign-in of the command line: the text whose SHA-256 the sign-in named as its challenge.",
-);
-
 /// A program on the person's machine that waits for a sign-in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "fields of the contract, decision B10")]
@@ -62,6 +55,12 @@ impl CommandLine {
         Some(Self { port: u16::try_from(port?).ok()?, challenge: challenge?, state: state? })
     }
 
+    /// Returns the name of the program that may exchange the code, as [`name_program`] does.
+    #[must_use]
+    pub fn program(&self) -> String {
+        name_by_challenge(&self.challenge)
+    }
+
     /// Returns the address of the program, with the code or the reason of a refusal as the parameter `name`.
     #[must_use]
     pub fn redirect(&self, name: &str, value: &str) -> String {
@@ -71,9 +70,19 @@ impl CommandLine {
     }
 }
 
-/// Returns the challenge of a verifier (RFC 7636, S256).
+/// Returns the name of the program with this verifier, in place of the id of a browser: only this program exchanges the code.
 #[must_use]
-pub fn challenge_of(verifier: &str) -> String {
+pub fn name_program(verifier: &str) -> String {
+    name_by_challenge(&challenge_of(verifier))
+}
+
+/// The prefix separates the names of programs from the ids of browsers.
+fn name_by_challenge(challenge: &str) -> String {
+    format!("command-line {challenge}")
+}
+
+/// Returns the challenge of a verifier (RFC 7636, S256).
+fn challenge_of(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
 
@@ -105,6 +114,9 @@ mod tests {
     #[test]
     fn challenge_is_that_of_the_standard() {
         assert_eq!(challenge_of("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"), CHALLENGE);
+        let command_line = read(&body("49152", CHALLENGE, STATE)).unwrap();
+        assert_eq!(command_line.program(), name_program("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"));
+        assert_ne!(command_line.program(), name_program(CHALLENGE));
     }
 
     #[test]

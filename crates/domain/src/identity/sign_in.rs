@@ -7,6 +7,7 @@ use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::command_line::{COMMAND_LINE, CommandLine};
 use super::discovery::ProviderMetadata;
 use super::email_domain::parse_domain;
 use super::fetch_failure::FetchFailure;
@@ -60,6 +61,8 @@ pub struct SignInDraft {
     pub provider: Option<String>,
     /// Path and filters of the first screen, with a leading slash.
     pub start: String,
+    /// Program that gets the session instead of the browser.
+    pub command_line: Option<CommandLine>,
 }
 
 impl SignInDraft {
@@ -72,7 +75,9 @@ impl SignInDraft {
             let message = "is required without `organization_id` and `identity_provider_id`";
             fields.problem("email", ValueError::new(Code::Required, message));
         }
-        Some(Self { email, organization, provider, start })
+        let command_line = fields.optional(&COMMAND_LINE);
+        let command_line = command_line.and_then(|member| fields.nested("command_line", member));
+        Some(Self { email, organization, provider, start, command_line })
     }
 
     /// Reads the body of a sign-in.
@@ -114,6 +119,9 @@ pub struct SignInState {
     /// First screen.
     #[serde(rename = "s")]
     pub start: String,
+    /// Program that gets the session instead of the browser.
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    pub command_line: Option<CommandLine>,
     /// End of the state, in milliseconds since 1970.
     #[serde(rename = "e")]
     pub expires_at: i64,
@@ -138,6 +146,12 @@ impl SignInState {
     #[must_use]
     pub fn serves(&self, browser: &str, at: Timestamp) -> bool {
         self.browser == browser && at < Timestamp::from_millis(self.expires_at)
+    }
+
+    /// Returns the name of the client that may exchange the code of the session: the browser, or the program that waits.
+    #[must_use]
+    pub fn exchanger(&self) -> String {
+        self.command_line.as_ref().map_or_else(|| self.browser.clone(), CommandLine::program)
     }
 
     /// Returns the authorization request (OpenID Connect Core, section 3.1.2.1). `sealed` is the state in its sealed form.

@@ -4,13 +4,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use candor_domain::access::api_key::{
-    ApiKey, KeyRecord, LinkDraft, generate, generate_code, parse_exchange, read_code,
+    ApiKey, KeyRecord, LinkDraft, LinkExchange, generate, generate_code, parse_exchange, read_code,
 };
 use candor_domain::access::{Caller, Environment, Tenant};
 use candor_domain::audit::{Actor, ActorKind, AuditEntry, Origin};
 use candor_domain::decision::Decision;
 use candor_domain::id::RequestId;
 use candor_domain::idempotency::Fingerprint;
+use candor_domain::identity::command_line::name_program;
 use candor_domain::identity::session::hash_code;
 use candor_domain::json::Object;
 use candor_domain::refusal::DomainError;
@@ -104,11 +105,12 @@ pub async fn exchange(
     cookie: Option<&str>,
     body: Object,
 ) -> Result<Reply, Error> {
-    let text = parse_exchange(body)?;
+    let LinkExchange { code: text, verifier } = parse_exchange(body)?;
     let code_of_link = or_not_found(read_code(&text))?;
-    // The code of a session belongs to the browser of its sign-in.
-    let browser = cookie.and_then(|cookie| open_browser(services, cookie));
-    let code_of_session = browser.map(|browser| hash_code(&text, &browser.text()));
+    // The code of a session belongs to the browser of its sign-in, or to the program that waits for it.
+    let browser = || cookie.and_then(|cookie| open_browser(services, cookie)).map(|browser| browser.text());
+    let exchanger = verifier.as_deref().map(name_program).or_else(browser);
+    let code_of_session = exchanger.map(|exchanger| hash_code(&text, &exchanger));
     let open = async |at: Timestamp| {
         let mut code = code_of_link;
         let mut record = services.store.key_by_hash(code).await?;

@@ -12,6 +12,7 @@ use crate::access::{AccessLevel, AllowedNetworks, Caller, Permission, Permission
 use crate::decision::Decision;
 use crate::fields::{Fields, StringEnum};
 use crate::id::KeyId;
+use crate::identity::command_line::TEXT_CHARS;
 use crate::json::{Object, Value};
 use crate::people::Status;
 use crate::problem::{Code, ValidationErrors, ValueError};
@@ -69,6 +70,21 @@ const ALLOWED_NETWORKS: Field<Checked<AllowedNetworks>> = Field::with_about(
 );
 const CODE: Field<Text> =
     Field::with_about("code", rule::text(1..=MAX_CODE_CHARS), "Code of the link, from the fragment of its URL.");
+
+const VERIFIER: Field<Text> = Field::with_about(
+    "verifier",
+    rule::text(TEXT_CHARS..=TEXT_CHARS),
+    "For the code of a sign-in of the command line: the text whose SHA-256 the sign-in named as its challenge.",
+);
+
+/// The body of an exchange, validated by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkExchange {
+    /// Code of a portal link or of a session.
+    pub code: String,
+    /// Verifier of the program that signs a person in on the command line.
+    pub verifier: Option<String>,
+}
 
 /// The body of a portal link, validated by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,19 +190,20 @@ impl LinkDraft {
     }
 }
 
-/// Reads the fields of an exchange. Returns the code.
-pub fn read_exchange(fields: &mut Fields) -> Option<String> {
-    fields.required(&CODE)
+/// Reads the fields of an exchange.
+pub fn read_exchange(fields: &mut Fields) -> Option<LinkExchange> {
+    let (code, verifier) = (fields.required(&CODE), fields.optional(&VERIFIER));
+    Some(LinkExchange { code: code?, verifier })
 }
 
-/// Reads the code from the body of an exchange.
+/// Reads the body of an exchange.
 ///
 /// # Errors
 /// One problem for each wrong field.
-pub fn parse_exchange(body: Object) -> Result<String, ValidationErrors> {
+pub fn parse_exchange(body: Object) -> Result<LinkExchange, ValidationErrors> {
     let mut fields = Fields::new(body);
-    let code = read_exchange(&mut fields);
-    fields.finish(code)
+    let exchange = read_exchange(&mut fields);
+    fields.finish(exchange)
 }
 
 impl ApiKey {

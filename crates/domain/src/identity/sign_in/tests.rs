@@ -25,6 +25,7 @@ fn state() -> SignInState {
         nonce: "nonce".to_owned(),
         verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk".to_owned(),
         start: "/webhooks".to_owned(),
+        command_line: None,
         expires_at: AT.plus_seconds(STATE_SECONDS).millis(),
     }
 }

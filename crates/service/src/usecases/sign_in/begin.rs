@@ -55,6 +55,7 @@ pub async fn begin(services: &Services, cookie: Option<&str>, body: Object) -> R
         nonce: random_text()?,
         verifier: random_text()?,
         start: draft.start,
+        command_line: draft.command_line,
         expires_at: now.plus_seconds(STATE_SECONDS).millis(),
     };
     let (sealed_state, redirect_uri) =

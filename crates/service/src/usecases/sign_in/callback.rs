@@ -42,19 +42,25 @@ pub async fn complete(
     cookie: Option<&str>,
     (request, origin): (RequestId, Origin),
 ) -> Result<String, Error> {
-    let refused = |refusal: &SignInRefusal| services.settings.refusal_url(refusal.reason());
     let Some(sign_in) = find_sign_in(services, provider, &response, cookie, (request, origin)).await? else {
-        return Ok(refused(&SignInRefusal::Expired));
+        return Ok(services.settings.refusal_url(SignInRefusal::Expired.reason()));
     };
+    let command_line = sign_in.state.command_line.as_ref();
     let result = match judge(services, &sign_in, &response).await {
         Ok(claims) => begin_session(services, &sign_in, &claims).await?,
         Err(refusal) => Err(refusal),
     };
     match result {
-        Ok(code) => Ok(services.settings.portal_url(&sign_in.state.start, &code)),
+        Ok(code) => Ok(command_line.map_or_else(
+            || services.settings.portal_url(&sign_in.state.start, &code),
+            |program| program.redirect("code", code.reveal()),
+        )),
         Err(refusal) => {
             record(services, &sign_in, &refusal).await?;
-            Ok(refused(&refusal))
+            Ok(command_line.map_or_else(
+                || services.settings.refusal_url(refusal.reason()),
+                |program| program.redirect("error", refusal.reason()),
+            ))
         }
     }
 }

@@ -151,8 +151,8 @@ async fn build(
             (link, Some(audit))
         }
     };
-    let browser = &sign_in.state.browser;
-    let start = SessionStart { id: sign_in.state.session, code, browser };
+    let exchanger = sign_in.state.exchanger();
+    let start = SessionStart { id: sign_in.state.session, code, browser: &exchanger };
     let (session, audit) = ApiKey::begin_session(start, (&provider.value, &link, &person.value), claims, at)?;
     let entry = enter(audit, session.created_at);
     let mut change = match change.take() {
