@@ -50,7 +50,7 @@ export async function signIn(provider, { setup, person }, check) {
   const key = await open(new Browser(), setup.email, check);
   const me = await send("GET", "/me", null, key);
   check(me.body.employee_id === person.id && me.body.name === "Session of Ada Moreau", `signed in as ${JSON.stringify(me.body)}`);
-  const logout = await send("POST", "/sign-in/logout", {}, key);
+  const logout = await send("POST", "/sign-in/logout", null, key);
   check(logout.status === 200 && (provider.endsSessions ? logout.body.url?.startsWith(provider.issuer) : logout.body.url === null), `logout: ${JSON.stringify(logout)}`);
   await eventually(() => send("GET", "/me", null, key), ({ status }) => status === 401, "the session ends");
 }
