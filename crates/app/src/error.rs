@@ -17,6 +17,7 @@ pub(crate) fn to_command_error(what: impl Into<String>) -> impl FnOnce(candor_se
             | Service::TooManyLargeReads
             | Service::NotIndexed
             | Service::Malformed(_)
+            | Service::ScimRefused(_)
             | Service::PreconditionFailed
             | Service::KeyReused(_)) => (other.to_string(), "this is a defect, please report it"),
         };

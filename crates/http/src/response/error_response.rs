@@ -320,6 +320,8 @@ impl From<Error> for ErrorResponse {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused(refusal) => refusal.into(),
+            // The pipeline of SCIM answers this error itself.
+            Error::ScimRefused(refusal) => Self::defect(refusal.to_string()),
             Error::Malformed(message) => Self::malformed_request(message),
             Error::PreconditionFailed => {
                 let message = "The resource has changed: its version is not in If-Match. Read the resource \

@@ -51,10 +51,7 @@ pub(crate) enum SavedPiece {
     /// The piece is saved.
     Saved,
     /// Another change was committed first.
-    Overtaken {
-        /// Another resource has the same unique value.
-        is_taken: bool,
-    },
+    Overtaken,
     /// An earlier request with the same idempotency key has this reply.
     Replayed(Reply),
 }
@@ -66,7 +63,7 @@ impl SavedPiece {
         match self {
             Self::Saved => Some(reply),
             Self::Replayed(earlier) => Some(earlier),
-            Self::Overtaken { .. } => None,
+            Self::Overtaken => None,
         }
     }
 }
@@ -84,9 +81,7 @@ impl Services {
         self.confirm_caller(context).await?;
         Ok(match self.commit(context.caller.tenant, change).await? {
             Committed::Saved(()) => SavedPiece::Saved,
-            Committed::Overtaken(error) => {
-                SavedPiece::Overtaken { is_taken: matches!(error, CommitError::Taken(_)) }
-            }
+            Committed::Overtaken(_) => SavedPiece::Overtaken,
             Committed::Replayed => SavedPiece::Replayed(self.replay_or(context, Err(Error::Contended)).await?),
         })
     }

@@ -4,6 +4,7 @@ use candor_domain::access::PermissionDenied;
 use candor_domain::idempotency::IdempotencyKey;
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
+use candor_domain::scim::{Refused as ScimRefusal, ScimError};
 use candor_fair_share::TooMuchWaits;
 use candor_port_clock::NoRandomness;
 use candor_port_storage::{SlowCause, StorageError, TooSlow};
@@ -14,6 +15,9 @@ pub enum Error {
     /// The domain refused the request.
     #[error("refused: {0}")]
     Refused(DomainError),
+    /// The domain refused a SCIM request.
+    #[error("refused: {0}")]
+    ScimRefused(Box<ScimRefusal>),
     /// The body cannot be parsed. The message is for the client and gives the position.
     #[error("malformed: {0}")]
     Malformed(String),
@@ -50,6 +54,18 @@ pub enum Error {
 impl From<DomainError> for Error {
     fn from(refusal: DomainError) -> Self {
         Self::Refused(refusal)
+    }
+}
+
+impl From<ScimRefusal> for Error {
+    fn from(refusal: ScimRefusal) -> Self {
+        Self::ScimRefused(Box::new(refusal))
+    }
+}
+
+impl From<ScimError> for Error {
+    fn from(error: ScimError) -> Self {
+        ScimRefusal::from(error).into()
     }
 }
 

@@ -233,6 +233,7 @@ pub(crate) fn kind(result: Result<Reply, Error>) -> &'static str {
         Err(Error::Refused(DomainError::NotFound)) => "not found",
         Err(Error::Refused(DomainError::Denied(_))) => "denied",
         Err(Error::Refused(DomainError::Conflict(_))) => "conflict",
+        Err(Error::ScimRefused(_)) => "refused over SCIM",
         Err(Error::Malformed(_)) => "malformed",
         Err(Error::PreconditionFailed) => "precondition failed",
         Err(Error::KeyReused(_)) => "key reused",

@@ -23,8 +23,8 @@ use candor_domain::people::connector::ScimRequest;
 use candor_domain::scim::{
     Projection, ScimError, ScimErrorType, UserListRequest, list, resource_types, schemas, service_provider_config,
 };
-use candor_service::usecases::scim::{self, ScimContext, ScimFailure, ScimPrecondition};
-use candor_service::{Idempotency, Outcome, Reply, RequestContext, Services};
+use candor_service::usecases::scim::{self, ScimContext, ScimPrecondition};
+use candor_service::{Error, Idempotency, Outcome, Reply, RequestContext, Services};
 use tracing::Instrument;
 
 use crate::contract::framing;
@@ -233,8 +233,8 @@ impl Api {
             if large_body::is_large(size) { large_body::run(work, tenant, users).await? } else { users.await };
         match result {
             Ok(reply) => Ok(answer_of(exchange, &answered, reply)),
-            Err(ScimFailure::Refused(error)) => Ok(to_answer(&error)),
-            Err(ScimFailure::Failed(error)) => Err(error.into()),
+            Err(Error::ScimRefused(refusal)) => Ok(to_answer(&refusal.error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -301,7 +301,7 @@ async fn answer_users(
     context: &ScimContext,
     query: &Query,
     body: Object,
-) -> Result<Reply, ScimFailure> {
+) -> Result<Reply, Error> {
     let projection = query.projection()?;
     let Endpoint::User(id) = endpoint else {
         return match *method {

@@ -291,7 +291,7 @@ impl<'a> Upload<'a> {
             match saved? {
                 SavedPiece::Saved => {}
                 SavedPiece::Replayed(earlier) => return Ok(Some(earlier)),
-                SavedPiece::Overtaken { .. } => return Ok(None),
+                SavedPiece::Overtaken => return Ok(None),
             }
             ends.extend(piece.steps.iter().map(|step| (step.row, plan.outcomes[step.row].clone())));
             next = made?;

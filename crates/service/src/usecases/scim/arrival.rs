@@ -12,23 +12,11 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::StorageExt;
 use candor_tables::rows;
 
+use super::ScimContext;
 use super::change::ScimChange;
-use super::{ScimContext, ScimFailure};
 use crate::change::Attempt;
-use crate::context::reply::Reply;
+use crate::context::error::Error;
 use crate::context::services::Services;
-
-/// Reply to a committed request, with the person whose manager or reports may have arrived meanwhile.
-pub(super) struct WrittenUser {
-    pub(super) reply: Reply,
-    pub(super) arrival: Option<Arrival>,
-}
-
-impl From<Reply> for WrittenUser {
-    fn from(reply: Reply) -> Self {
-        Self { reply, arrival: None }
-    }
-}
 
 /// A committed person whose manager or reports may have been committed meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,8 +68,7 @@ pub(super) fn new_names(
 impl ScimContext {
     /// Sets the managers of people who still wait after the commit. A failure does not fail the request, which is
     /// committed: the people wait until the next request about them or the manager.
-    pub(super) async fn settle(&self, services: &Services, connector: &Connector, written: WrittenUser) -> Reply {
-        let Some(arrival) = &written.arrival else { return written.reply };
+    pub(super) async fn settle(&self, services: &Services, connector: &Connector, arrival: &Arrival) {
         if let Err(failure) = self.set_managers(services, connector, arrival).await {
             let person = arrival.person;
             tracing::warn!(
@@ -90,7 +77,6 @@ impl ScimContext {
                  or the manager retries"
             );
         }
-        written.reply
     }
 
     async fn set_managers(
@@ -98,7 +84,7 @@ impl ScimContext {
         services: &Services,
         connector: &Connector,
         arrival: &Arrival,
-    ) -> Result<(), ScimFailure> {
+    ) -> Result<(), Error> {
         if let Some(text) = &arrival.manager_ref
             && let Some(manager) = self.find_manager(services, text).await?
         {
@@ -124,7 +110,7 @@ impl ScimContext {
         services: &Services,
         connector: &Connector,
         manager: EmployeeId,
-    ) -> Result<(), ScimFailure> {
+    ) -> Result<(), Error> {
         let _turn = services.move_lock(self.tenant()).await;
         let resolve = async |at: Timestamp| {
             let people = services.store.rows(self.tenant(), &[manager]).await?;
@@ -134,7 +120,7 @@ impl ScimContext {
             let external_id = user.live_link(self.connector).and_then(|link| link.external_id.as_deref());
             let mut change = ScimChange::new(services, self, connector, at).await?;
             let has_more = change.resolve_waiting(&user.person.value, external_id, None).await?;
-            Ok::<_, ScimFailure>(match change.finish_unchanged() {
+            Ok::<_, Error>(match change.finish_unchanged() {
                 Some(change) => Attempt::Commit(self.tenant(), Box::new(change), has_more),
                 None => Attempt::Done(false),
             })

@@ -11,12 +11,13 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write};
 use candor_tables::rows;
 
+use super::ScimContext;
 use super::issues::{EndedIssue, is_not_pending, recurs};
 use super::load::{ResolvedReferences, TreePosition};
 use super::view::LoadedUser;
 use super::write::paused_error;
-use super::{ScimContext, ScimFailure};
 use crate::change::Batch;
+use crate::context::error::Error;
 use crate::context::invitation_events;
 use crate::context::services::{Services, render};
 use crate::usecases::connectors::provider;
@@ -54,14 +55,14 @@ impl<'a> ScimChange<'a> {
         context: &'a ScimContext,
         connector: &'a Connector,
         at: Timestamp,
-    ) -> Result<Self, ScimFailure> {
+    ) -> Result<Self, Error> {
         let copy = provider::copy_for_test_data(services, &context.request, connector).await?;
         let writes = copy.into_iter().collect();
         Ok(Self { services, context, connector, at, batch: Batch::default(), writes, requires: vec![] })
     }
 
     /// Adds the events and the audit entry of a decision, and returns its state.
-    fn add<T: Resource>(&mut self, decision: Decision<T>) -> Result<T, ScimFailure> {
+    fn add<T: Resource>(&mut self, decision: Decision<T>) -> Result<T, Error> {
         let state_json = render(&decision.state)?;
         let (one, state) = self.services.change_set(&self.context.request, decision, &state_json, self.at);
         self.merge(one);
@@ -86,7 +87,7 @@ impl<'a> ScimChange<'a> {
         provisioned: &ProvisionedUser,
         stored: &StoredRows<'_>,
         references: &ResolvedReferences,
-    ) -> Result<(), ScimFailure> {
+    ) -> Result<(), Error> {
         let stored_person = stored.person.map(|person| &person.value);
         let changed_person = provisioned.person(stored_person).cloned();
         let department = changed_person.as_ref().and_then(|person| person.department_id);
@@ -128,7 +129,7 @@ impl<'a> ScimChange<'a> {
     ///
     /// # Errors
     /// 503 if the brake refuses.
-    pub(super) async fn count_deactivation(&mut self, link: Option<&ScimLink>) -> Result<(), ScimFailure> {
+    pub(super) async fn count_deactivation(&mut self, link: Option<&ScimLink>) -> Result<(), Error> {
         let earlier = link.and_then(|link| link.deactivated_at);
         let request = &self.context.request;
         let count_write =
@@ -152,7 +153,7 @@ impl<'a> ScimChange<'a> {
         decision: Option<Decision<Employee>>,
         link: ScimLink,
         stored: &StoredRows<'_>,
-    ) -> Result<(), ScimFailure> {
+    ) -> Result<(), Error> {
         let Some(person) = stored.person else { return Ok(()) };
         match decision {
             Some(decision) => {
@@ -167,7 +168,7 @@ impl<'a> ScimChange<'a> {
     }
 
     /// Revokes the invitation of a person who is adopted, or not pending any more.
-    async fn end_invitation(&mut self, before: &Employee, after: &Employee) -> Result<(), ScimFailure> {
+    async fn end_invitation(&mut self, before: &Employee, after: &Employee) -> Result<(), Error> {
         let status = after.status;
         let stays = status == Status::PendingInvite && before.connector_id == after.connector_id;
         if before.status != Status::PendingInvite || stays {
@@ -198,7 +199,7 @@ impl<'a> ScimChange<'a> {
         person: &Employee,
         external_id: Option<&str>,
         position: Option<&TreePosition>,
-    ) -> Result<bool, ScimFailure> {
+    ) -> Result<bool, Error> {
         let (store, tenant, connector) = (&self.services.store, self.context.tenant(), self.connector.id);
         let id = person.id.to_string();
         let texts = [Some(id.as_str()), external_id, Some(person.email.as_str())];
@@ -237,7 +238,7 @@ impl<'a> ScimChange<'a> {
         link: &Versioned<ScimLink>,
         manager: EmployeeId,
         position: &TreePosition,
-    ) -> Result<(), ScimFailure> {
+    ) -> Result<(), Error> {
         let is_below = position.above.contains(&report.value.id);
         let height = self.context.height(self.services, report.value.id).await?;
         let depth = u32::try_from(position.above.len()).unwrap_or(u32::MAX).saturating_add(1 + height);
@@ -259,11 +260,7 @@ impl<'a> ScimChange<'a> {
     }
 
     /// Resolves the open issues about a person that do not recur in a request without changes.
-    pub(super) async fn end_issues(
-        &mut self,
-        person: EmployeeId,
-        issues: &[IssueDraft],
-    ) -> Result<(), ScimFailure> {
+    pub(super) async fn end_issues(&mut self, person: EmployeeId, issues: &[IssueDraft]) -> Result<(), Error> {
         let ended_issues =
             self.context.resolved_issues(self.services, &[person], |issue| recurs(issue, issues), self.at).await?;
         for issue in ended_issues {
@@ -297,7 +294,7 @@ impl<'a> ScimChange<'a> {
         self,
         known: Option<EmployeeId>,
         issues: Vec<IssueDraft>,
-    ) -> Result<Option<ChangeSet>, ScimFailure> {
+    ) -> Result<Option<ChangeSet>, Error> {
         let Self { services, context, connector, at, batch, mut writes, requires } = self;
         let Some(mut change) = batch.finish() else { return Ok(None) };
         let known_people = known.as_slice();

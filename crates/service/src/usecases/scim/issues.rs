@@ -7,7 +7,8 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
 
-use super::{ScimContext, ScimFailure};
+use super::ScimContext;
+use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::usecases::connectors::provider::{self, IssueChange};
 
@@ -34,7 +35,7 @@ impl ScimContext {
         connector: &Connector,
         drafts: Vec<IssueDraft>,
         change: &mut ChangeSet,
-    ) -> Result<(), ScimFailure> {
+    ) -> Result<(), Error> {
         for draft in drafts {
             let issue = provider::issue_change(services, &self.request, connector, draft).await?;
             let IssueChange { writes, events, notices } = issue;
@@ -50,7 +51,7 @@ impl ScimContext {
         &self,
         services: &Services,
         people: &[EmployeeId],
-    ) -> Result<Vec<Versioned<SyncIssue>>, ScimFailure> {
+    ) -> Result<Vec<Versioned<SyncIssue>>, Error> {
         let mut issues = vec![];
         for person in people {
             let list = rows::sync_issues::open_about(*person, MOST);
@@ -64,7 +65,7 @@ impl ScimContext {
         &self,
         services: &Services,
         person: Option<&Employee>,
-    ) -> Result<Vec<Versioned<SyncIssue>>, ScimFailure> {
+    ) -> Result<Vec<Versioned<SyncIssue>>, Error> {
         let person_to_confirm =
             person.filter(|person| person.connector_id.is_none() || person.role == Role::OrgAdmin);
         let Some(person) = person_to_confirm else { return Ok(vec![]) };
@@ -80,7 +81,7 @@ impl ScimContext {
         people: &[EmployeeId],
         recurs: impl Fn(&SyncIssue) -> bool,
         at: Timestamp,
-    ) -> Result<Vec<EndedIssue>, ScimFailure> {
+    ) -> Result<Vec<EndedIssue>, Error> {
         let issues = self.issues_about(services, people).await?;
         let own = issues.into_iter().filter(|issue| issue.value.connector_id == self.connector);
         let own = own.filter(|issue| issue.value.ends_by_itself());

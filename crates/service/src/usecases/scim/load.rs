@@ -13,8 +13,8 @@ use candor_port_storage::store::Ancestors;
 use candor_port_storage::{Require, StorageExt, Version, Versioned};
 use candor_tables::rows;
 
+use super::ScimContext;
 use super::view::LoadedUser;
-use super::{ScimContext, ScimFailure};
 use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::usecases::employees;
@@ -59,7 +59,7 @@ impl ScimContext {
         services: &Services,
         user: &ScimUser,
         stored: Option<&LoadedUser>,
-    ) -> Result<IdentifierHolders, ScimFailure> {
+    ) -> Result<IdentifierHolders, Error> {
         let (store, tenant) = (&services.store, self.tenant());
         let person = stored.map(|stored| &stored.person.value);
         let link = stored.and_then(|stored| stored.live_link(self.connector));
@@ -104,7 +104,7 @@ impl ScimContext {
         services: &Services,
         user: &ScimUser,
         holders: IdentifierHolders,
-    ) -> Result<Candidates, ScimFailure> {
+    ) -> Result<Candidates, Error> {
         let (store, tenant) = (&services.store, self.tenant());
         let owner = match holders.unlinked_holder() {
             Some(id) => store.row::<Employee>(tenant, id).await?.and_then(|person| person.value.connector_id),
@@ -120,11 +120,7 @@ impl ScimContext {
 
     /// Returns the person that a reference to a manager names: by id, else by the `externalId` of a link of the
     /// connector, else by e-mail address.
-    pub(super) async fn find_manager(
-        &self,
-        services: &Services,
-        text: &str,
-    ) -> Result<Option<EmployeeId>, ScimFailure> {
+    pub(super) async fn find_manager(&self, services: &Services, text: &str) -> Result<Option<EmployeeId>, Error> {
         let (store, tenant) = (&services.store, self.tenant());
         let reference = ManagerReference::new(text.to_owned());
         if let Some(id) = reference.id() {
@@ -146,7 +142,7 @@ impl ScimContext {
         id: EmployeeId,
         stored: Option<&Employee>,
         at: Timestamp,
-    ) -> Result<ResolvedReferences, ScimFailure> {
+    ) -> Result<ResolvedReferences, Error> {
         let manager = match &user.manager {
             Some(reference) => self.find_manager(services, reference.text()).await?,
             None => None,
@@ -176,12 +172,12 @@ impl ScimContext {
     }
 
     /// Returns the number of levels below a person.
-    pub(super) async fn height(&self, services: &Services, id: EmployeeId) -> Result<u32, ScimFailure> {
+    pub(super) async fn height(&self, services: &Services, id: EmployeeId) -> Result<u32, Error> {
         Ok(services.store.heights(self.tenant(), &[id]).await?.pop().map_or(0, |(_, height)| height))
     }
 
     /// Returns the stored position of a person in the reporting tree.
-    pub(super) async fn position(&self, services: &Services, id: EmployeeId) -> Result<TreePosition, ScimFailure> {
+    pub(super) async fn position(&self, services: &Services, id: EmployeeId) -> Result<TreePosition, Error> {
         let ancestors = services.store.lines_above(self.tenant(), &[id]).await?;
         Ok(TreePosition { tree: ancestors.tree, above: chain(&ancestors, id) })
     }
@@ -191,7 +187,7 @@ impl ScimContext {
         services: &Services,
         name: Option<&str>,
         at: Timestamp,
-    ) -> Result<(DepartmentTarget, Option<String>), ScimFailure> {
+    ) -> Result<(DepartmentTarget, Option<String>), Error> {
         let Some(name) = name else { return Ok((DepartmentTarget::Absent, None)) };
         let keys = [name_key(name)];
         let department_row = services.store.rows_by(self.tenant(), rows::departments::BY_NAME, &keys).await?.pop();
@@ -209,10 +205,10 @@ impl ScimContext {
         &self,
         services: &Services,
         person: &Employee,
-    ) -> Result<Option<Require>, ScimFailure> {
+    ) -> Result<Option<Require>, Error> {
         if !person.is_active_org_admin() {
             return Ok(None);
         }
-        Ok(employees::other_admin(services, self.tenant(), person.id).await?)
+        employees::other_admin(services, self.tenant(), person.id).await
     }
 }

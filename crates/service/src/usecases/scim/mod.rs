@@ -4,20 +4,19 @@
 //! commits it with the link, issues, events and audit entries.
 
 mod arrival;
-mod attempt;
 mod change;
 mod issues;
 mod load;
+mod plan;
 mod read;
 mod view;
 mod write;
 
-use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::id::ConnectorId;
 use candor_domain::people::Connector;
-use candor_domain::scim::{CustomMapping, Refused, ScimError};
-use candor_port_storage::{StorageError, Version};
+use candor_domain::scim::CustomMapping;
+use candor_port_storage::Version;
 
 use crate::context::error::Error;
 use crate::context::request::RequestContext;
@@ -51,39 +50,6 @@ pub struct ScimContext {
     pub tag: fn(Version, u64) -> String,
 }
 
-/// Reason why a SCIM request failed.
-#[derive(Debug)]
-pub enum ScimFailure {
-    /// The domain refused the request.
-    Refused(ScimError),
-    /// The service failed, or the request conflicts with its precondition or idempotency key.
-    Failed(Error),
-}
-
-impl From<ScimError> for ScimFailure {
-    fn from(error: ScimError) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl From<Refused> for ScimFailure {
-    fn from(refused: Refused) -> Self {
-        Self::Refused(refused.error)
-    }
-}
-
-impl From<Error> for ScimFailure {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl From<StorageError> for ScimFailure {
-    fn from(error: StorageError) -> Self {
-        Self::Failed(error.into())
-    }
-}
-
 /// The connector of a request, with its parsed mappings.
 struct LoadedConnector {
     connector: Connector,
@@ -96,15 +62,10 @@ impl ScimContext {
     }
 
     /// Loads the connector of the API key.
-    async fn load_connector(&self, services: &Services) -> Result<LoadedConnector, ScimFailure> {
+    async fn load_connector(&self, services: &Services) -> Result<LoadedConnector, Error> {
         let connector = provider::connector(services, &self.request).await?.value;
         let mappings = connector.custom_field_mappings.iter();
         let mappings = mappings.filter_map(|(key, path)| CustomMapping::parse(key, path).ok()).collect();
         Ok(LoadedConnector { connector, mappings })
     }
-}
-
-/// Renders a JSON body.
-fn render(value: &impl serde::Serialize) -> Result<Bytes, ScimFailure> {
-    Ok(crate::context::services::render(value)?)
 }

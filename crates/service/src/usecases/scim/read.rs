@@ -14,11 +14,12 @@ use candor_port_storage::provisioning::{PeopleStart, VisiblePeople};
 use candor_tables::read::LookupColumn;
 use candor_tables::rows;
 
+use super::ScimContext;
 use super::view::LoadedUser;
-use super::{ScimContext, ScimFailure, render};
+use crate::context::error::Error;
 use crate::context::list::{JsonObjectWriter, MAX_PAGE_BYTES, Pieces};
 use crate::context::reply::Reply;
-use crate::context::services::Services;
+use crate::context::services::{Services, render};
 
 /// Number of people that a page reads first, when their size is unknown: at most 150 KB each.
 const FIRST_AT_ONCE: usize = 25;
@@ -56,7 +57,7 @@ struct RenderedUsers {
 
 impl RenderedUsers {
     /// Writes a resource if the page has room for it. The first one always fits.
-    fn add(&mut self, id: EmployeeId, resource: &Object) -> Result<(), ScimFailure> {
+    fn add(&mut self, id: EmployeeId, resource: &Object) -> Result<(), Error> {
         let json = render(resource)?;
         if self.count > 0 && self.json.len() + json.len() > MAX_PAGE_BYTES {
             self.is_full = true;
@@ -76,11 +77,7 @@ impl RenderedUsers {
 ///
 /// # Errors
 /// `invalidCursor`; errors of the store.
-pub async fn list(
-    services: &Services,
-    context: &ScimContext,
-    request: &UserListRequest,
-) -> Result<Reply, ScimFailure> {
+pub async fn list(services: &Services, context: &ScimContext, request: &UserListRequest) -> Result<Reply, Error> {
     let connector = context.load_connector(services).await?;
     let page = if request.filter.names_one() {
         context.named_page(services, request).await?
@@ -117,7 +114,7 @@ pub async fn get(
     context: &ScimContext,
     id: EmployeeId,
     projection: &Projection,
-) -> Result<Reply, ScimFailure> {
+) -> Result<Reply, Error> {
     let connector = context.load_connector(services).await?;
     let user = context.load_user(services, id).await?;
     let resource = projection.apply(context.resource(&connector.mappings, &user));
@@ -127,7 +124,7 @@ pub async fn get(
 
 impl ScimContext {
     /// Loads a user that the connector sees.
-    pub(super) async fn load_user(&self, services: &Services, id: EmployeeId) -> Result<LoadedUser, ScimFailure> {
+    pub(super) async fn load_user(&self, services: &Services, id: EmployeeId) -> Result<LoadedUser, Error> {
         let user = self.load_person(services, id).await?.filter(|user| self.sees(user));
         Ok(user.ok_or_else(ScimError::not_found)?)
     }
@@ -138,7 +135,7 @@ impl ScimContext {
         services: &Services,
         people: PagePeople,
         resource: impl Fn(&LoadedUser) -> Object,
-    ) -> Result<RenderedUsers, ScimFailure> {
+    ) -> Result<RenderedUsers, Error> {
         let mut rendered_users = RenderedUsers::default();
         let ids = match people {
             PagePeople::Loaded(users) => {
@@ -180,7 +177,7 @@ impl ScimContext {
     }
 
     /// Loads the visible people that a condition on an identifier names: at most one.
-    async fn users_named(&self, services: &Services, filter: &UserFilter) -> Result<Vec<LoadedUser>, ScimFailure> {
+    async fn users_named(&self, services: &Services, filter: &UserFilter) -> Result<Vec<LoadedUser>, Error> {
         let condition = filter
             .0
             .iter()
@@ -216,18 +213,18 @@ impl ScimContext {
         services: &Services,
         by: LookupColumn<ScimLink>,
         key: String,
-    ) -> Result<Vec<LoadedUser>, ScimFailure> {
+    ) -> Result<Vec<LoadedUser>, Error> {
         let link = services.store.row_by(self.tenant(), by, key).await?;
         self.load_linked(services, link.into_iter().collect()).await
     }
 
-    async fn users_by_email(&self, services: &Services, email: &str) -> Result<Vec<LoadedUser>, ScimFailure> {
+    async fn users_by_email(&self, services: &Services, email: &str) -> Result<Vec<LoadedUser>, Error> {
         let email_column = rows::employees::BY_EMAIL;
         let person = services.store.row_by(self.tenant(), email_column, address_key(email)).await?;
         self.load_users(services, person.into_iter().collect()).await
     }
 
-    async fn named_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, ScimFailure> {
+    async fn named_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, Error> {
         let mut users = self.users_named(services, &request.filter).await?;
         let manager = self.manager_of_filter(services, &request.filter).await?;
         users.retain(|user| request.filter.selects(&user.person.value, user.live_link(self.connector), manager));
@@ -252,14 +249,14 @@ impl ScimContext {
         &self,
         services: &Services,
         filter: &UserFilter,
-    ) -> Result<Option<EmployeeId>, ScimFailure> {
+    ) -> Result<Option<EmployeeId>, Error> {
         match filter.manager() {
             Some(text) => self.find_manager(services, text).await,
             None => Ok(None),
         }
     }
 
-    async fn visible_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, ScimFailure> {
+    async fn visible_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, Error> {
         let manager = self.manager_of_filter(services, &request.filter).await?;
         if request.filter.manager().is_some() && manager.is_none() {
             return Ok(UserPage { people: PagePeople::Ids(vec![]), total: 0, has_more: false, is_cursor: false });

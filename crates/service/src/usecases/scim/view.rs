@@ -10,7 +10,8 @@ use candor_domain::people::connector::ScimLink;
 use candor_domain::scim::{CustomMapping, Meta, StoredUser, UserDocument};
 use candor_port_storage::{StorageError, StorageExt, Version, Versioned};
 
-use super::{ScimContext, ScimFailure};
+use super::{ScimContext, ScimPrecondition};
+use crate::context::error::Error;
 use crate::context::services::Services;
 
 /// A stored person with the data of the connector about them.
@@ -76,6 +77,13 @@ pub(super) fn resource(
 }
 
 impl ScimContext {
+    /// Checks `If-Match` against the stored user.
+    pub(super) fn check_precondition(&self, user: &LoadedUser) -> Result<(), Error> {
+        let Some(ScimPrecondition::OneOf(tags)) = &self.precondition else { return Ok(()) };
+        let UserVersion { person, link } = user.version();
+        if tags.contains(&(self.tag)(person, link)) { Ok(()) } else { Err(Error::PreconditionFailed) }
+    }
+
     /// Returns the resource of a loaded person.
     pub(super) fn resource(&self, mappings: &[CustomMapping], user: &LoadedUser) -> Object {
         let link = user.live_link(self.connector);
@@ -88,7 +96,7 @@ impl ScimContext {
         &self,
         services: &Services,
         people: Vec<Versioned<Employee>>,
-    ) -> Result<Vec<LoadedUser>, ScimFailure> {
+    ) -> Result<Vec<LoadedUser>, Error> {
         let ids: Vec<_> = people.iter().map(|person| person.value.id).collect();
         let (links, departments) = tokio::try_join!(
             services.store.rows::<ScimLink>(self.tenant(), &ids),
@@ -102,7 +110,7 @@ impl ScimContext {
         &self,
         services: &Services,
         links: Vec<Versioned<ScimLink>>,
-    ) -> Result<Vec<LoadedUser>, ScimFailure> {
+    ) -> Result<Vec<LoadedUser>, Error> {
         let ids: Vec<_> = links.iter().map(|link| link.value.id).collect();
         let people = services.store.rows::<Employee>(self.tenant(), &ids).await?;
         let departments = self.departments_of(services, &people).await?;
@@ -114,7 +122,7 @@ impl ScimContext {
         &self,
         services: &Services,
         id: EmployeeId,
-    ) -> Result<Option<LoadedUser>, ScimFailure> {
+    ) -> Result<Option<LoadedUser>, Error> {
         let (store, tenant) = (&services.store, self.tenant());
         let (person, link) =
             tokio::try_join!(store.row::<Employee>(tenant, id), store.row::<ScimLink>(tenant, id))?;

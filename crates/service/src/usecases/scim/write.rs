@@ -12,14 +12,15 @@ use candor_domain::text::address_key;
 use candor_domain::time::Timestamp;
 
 use super::arrival::{Arrival, new_names};
-use super::attempt::{Attempt, WritePlan};
 use super::change::{ScimChange, StoredRows, version_after};
 use super::load::ResolvedReferences;
+use super::plan::{Attempt, WritePlan};
 use super::view::{LoadedUser, UserVersion, resource, stored_user};
-use super::{LoadedConnector, ScimContext, ScimFailure, ScimPrecondition, render};
+use super::{LoadedConnector, ScimContext};
+use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
-use crate::context::services::Services;
+use crate::context::services::{Services, render};
 use crate::usecases::connectors::provider;
 
 /// Seconds after which an identity provider may send changes to a paused connector again.
@@ -43,13 +44,13 @@ impl ChangeBody {
 /// `POST /Users`: creates, adopts or restores a person.
 ///
 /// # Errors
-/// See [`ScimFailure`].
+/// See [`Error`].
 pub async fn create(
     services: &Services,
     context: &ScimContext,
     body: Object,
     projection: &Projection,
-) -> Result<Reply, ScimFailure> {
+) -> Result<Reply, Error> {
     let connector = context.load_for_change(services).await?;
     let document = UserDocument::from_body(body)?;
     let user = ScimUser::read(&document, &connector.mappings, None)?;
@@ -58,10 +59,7 @@ pub async fn create(
             (IdentifierHolders::default(), None)
         } else {
             let holders = context.holders(services, &user, None).await?;
-            match context.candidates(services, &user, holders).await?.person(&user) {
-                Ok(matched) => (holders, matched),
-                Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
-            }
+            (holders, context.candidates(services, &user, holders).await?.person(&user)?)
         };
         let loaded_user = match matched {
             Some(id) => context.load_person(services, id).await?,
@@ -69,9 +67,7 @@ pub async fn create(
         };
         if let Some(existing_user) = &loaded_user {
             let link = existing_user.link.as_ref().map(|link| &link.value);
-            if let Err(refused) = admit_match(&user, &existing_user.person.value, link, context.connector) {
-                return Ok(WritePlan::Refuse(Box::new(refused)));
-            }
+            admit_match(&user, &existing_user.person.value, link, context.connector)?;
         }
         // A known person keeps the names that the document omits.
         let known_person = loaded_user.as_ref().map(|user| &user.person.value);
@@ -84,21 +80,20 @@ pub async fn create(
     // is taken, the commit fails, and the next attempt looks for the holders. A `userName` other than the address may
     // be the address of another person, which no unique key prevents.
     let assumes_new = user.user_name_key() == address_key(&user.email);
-    let change = context.run(services, &connector.connector, assumes_new, plan).await?;
-    Ok(context.settle(services, &connector.connector, change).await)
+    context.run(services, &connector.connector, assumes_new, plan).await
 }
 
 /// `PUT /Users/{id}`: replaces the managed attributes of a person.
 ///
 /// # Errors
-/// See [`ScimFailure`].
+/// See [`Error`].
 pub async fn replace(
     services: &Services,
     context: &ScimContext,
     id: EmployeeId,
     body: Object,
     projection: &Projection,
-) -> Result<Reply, ScimFailure> {
+) -> Result<Reply, Error> {
     let body = ChangeBody::Replacement(UserDocument::from_body(body)?);
     context.change(services, id, &body, projection).await
 }
@@ -106,14 +101,14 @@ pub async fn replace(
 /// `PATCH /Users/{id}`: changes attributes of a person, all of the operations or none.
 ///
 /// # Errors
-/// See [`ScimFailure`].
+/// See [`Error`].
 pub async fn patch(
     services: &Services,
     context: &ScimContext,
     id: EmployeeId,
     body: &Object,
     projection: &Projection,
-) -> Result<Reply, ScimFailure> {
+) -> Result<Reply, Error> {
     let body = ChangeBody::Operations(PatchOperation::parse_all(body)?);
     context.change(services, id, &body, projection).await
 }
@@ -121,20 +116,17 @@ pub async fn patch(
 /// `DELETE /Users/{id}`: deactivates a person. The connector does not see the person any more.
 ///
 /// # Errors
-/// See [`ScimFailure`].
-pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) -> Result<Reply, ScimFailure> {
+/// See [`Error`].
+pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) -> Result<Reply, Error> {
     let connector = context.load_for_change(services).await?;
     let plan = async |Attempt { at, .. }: Attempt| {
         let loaded_user = context.load_user(services, id).await?;
         let Some(link) = loaded_user.live_link(context.connector) else {
             return Err(ScimError::not_found().into());
         };
-        context.check_precondition(loaded_user.version())?;
+        context.check_precondition(&loaded_user)?;
         let other = context.other_admin(services, &loaded_user.person.value).await?;
-        let removal = match decide_removal(&loaded_user.person.value, link, other.is_some(), at) {
-            Ok(removed) => removed,
-            Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
-        };
+        let removal = decide_removal(&loaded_user.person.value, link, other.is_some(), at)?;
         let mut change = ScimChange::new(services, context, &connector.connector, at).await?;
         if removal.decision.is_some() {
             change.count_deactivation(Some(link)).await?;
@@ -142,13 +134,13 @@ pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) 
         change.add_removal(removal.decision, removal.link, &StoredRows::of_user(Some(&loaded_user))).await?;
         change.require(other);
         let change = change.finish(Some(id), vec![]).await?.ok_or_else(no_change)?;
-        Ok(WritePlan::Commit(Box::new(change), Reply::no_content(), None))
+        Ok(WritePlan::commit(change, Reply::no_content(), None))
     };
-    Ok(context.run(services, &connector.connector, false, plan).await?.reply)
+    context.run(services, &connector.connector, false, plan).await
 }
 
-fn no_change() -> ScimFailure {
-    ScimFailure::Failed(Error::Bug("a SCIM change has no decision".to_owned()))
+fn no_change() -> Error {
+    Error::Bug("a SCIM change has no decision".to_owned())
 }
 
 pub(super) fn paused_error() -> ScimError {
@@ -168,16 +160,10 @@ struct Write<'a> {
 
 impl ScimContext {
     /// Loads the connector for a change, unless it is paused.
-    async fn load_for_change(&self, services: &Services) -> Result<LoadedConnector, ScimFailure> {
+    async fn load_for_change(&self, services: &Services) -> Result<LoadedConnector, Error> {
         let loaded_connector = self.load_connector(services).await?;
         let is_accepted = loaded_connector.connector.accepts_changes(self.tenant().environment);
         if is_accepted { Ok(loaded_connector) } else { Err(paused_error().into()) }
-    }
-
-    fn check_precondition(&self, version: UserVersion) -> Result<(), ScimFailure> {
-        let Some(ScimPrecondition::OneOf(tags)) = &self.precondition else { return Ok(()) };
-        let tag = (self.tag)(version.person, version.link);
-        if tags.contains(&tag) { Ok(()) } else { Err(Error::PreconditionFailed.into()) }
     }
 
     async fn change(
@@ -186,11 +172,11 @@ impl ScimContext {
         id: EmployeeId,
         body: &ChangeBody,
         projection: &Projection,
-    ) -> Result<Reply, ScimFailure> {
+    ) -> Result<Reply, Error> {
         let connector = self.load_for_change(services).await?;
         let plan = async |Attempt { at, .. }: Attempt| {
             let loaded_user = self.load_user(services, id).await?;
-            self.check_precondition(loaded_user.version())?;
+            self.check_precondition(&loaded_user)?;
             let person = &loaded_user.person.value;
             let document = match body {
                 ChangeBody::Replacement(document) => document.clone(),
@@ -211,8 +197,7 @@ impl ScimContext {
             let write = Write { kind: body.kind(), user: &user, id, stored: Some(&loaded_user), holders };
             self.plan(services, &connector, &write, projection, at).await
         };
-        let change = self.run(services, &connector.connector, false, plan).await?;
-        Ok(self.settle(services, &connector.connector, change).await)
+        self.run(services, &connector.connector, false, plan).await
     }
 
     /// Decides a write and builds its change set.
@@ -223,7 +208,7 @@ impl ScimContext {
         write: &Write<'_>,
         projection: &Projection,
         at: Timestamp,
-    ) -> Result<WritePlan, ScimFailure> {
+    ) -> Result<WritePlan, Error> {
         let person_before = write.stored.map(|stored| &stored.person.value);
         let references = self.resolve(services, write.user, write.id, person_before, at).await?;
         let other_admin = match person_before {
@@ -234,10 +219,7 @@ impl ScimContext {
         let issues: Vec<_> = confirmed_issues.iter().map(|issue| issue.value.clone()).collect();
         let input = write.input(&connector.connector, &references, (other_admin.is_some(), &issues), at);
         let confirmation = input.confirmation().map(|issue| issue.id);
-        let provision = match input.decide() {
-            Ok(provisioned) => provisioned,
-            Err(refused) => return Ok(WritePlan::Refuse(Box::new(refused))),
-        };
+        let provision = input.decide()?;
         let deactivates = person_before.is_some_and(|person| provision.deactivates(person));
         let reply = self.reply(connector, write, &provision, &references, projection)?;
         let mut change = ScimChange::new(services, self, &connector.connector, at).await?;
@@ -252,9 +234,9 @@ impl ScimContext {
             return Ok(match change.finish_unchanged() {
                 Some(change) => {
                     let arrival = has_more.then(|| Arrival::of_manager(write.id));
-                    WritePlan::Commit(Box::new(change), reply, arrival)
+                    WritePlan::commit(change, reply, arrival)
                 }
-                None => WritePlan::Unchanged(reply),
+                None => WritePlan { change: ChangePlan::Unchanged(reply), arrival: None },
             });
         }
         if deactivates {
@@ -273,7 +255,7 @@ impl ScimContext {
         let arrival = Arrival::of_change(person_before, link, &provision, has_more);
         let change =
             change.finish(person_before.map(|person| person.id), provision.issues).await?.ok_or_else(no_change)?;
-        Ok(WritePlan::Commit(Box::new(change), reply, arrival))
+        Ok(WritePlan::commit(change, reply, arrival))
     }
 
     /// Renders the user after a write.
@@ -284,7 +266,7 @@ impl ScimContext {
         provisioned: &ProvisionedUser,
         references: &ResolvedReferences,
         projection: &Projection,
-    ) -> Result<Reply, ScimFailure> {
+    ) -> Result<Reply, Error> {
         let person_before = write.stored.map(|stored| &stored.person.value);
         let person = provisioned.person(person_before).ok_or_else(no_change)?;
         let is_same =
