@@ -3,8 +3,8 @@
 //! Some resources show data that the version does not count, such as the delivery status of a webhook. Their tag
 //! ends with a mark of that data.
 //!
-//! `If-None-Match` compares version and mark. `If-Match` compares only the version, because clients cannot
-//! change the data behind the mark.
+//! `If-None-Match` compares version and mark. `If-Match` compares only the version if clients cannot change the data
+//! behind the mark. The mark of a SCIM user is the version of their link, which clients change.
 
 use candor_port_storage::Version;
 use candor_service::Precondition;
@@ -25,11 +25,12 @@ pub(crate) fn tag(version: Version, mark: u64) -> String {
     if mark == 0 { format!("\"{first}\"") } else { format!("\"{first}-{}\"", digits(mark)) }
 }
 
-/// Parses the version of a tag without its quotes. Returns `None` for tags that this service did not create.
-fn version(text: &str) -> Option<Version> {
+/// Parses the version and the mark of a tag without its quotes. Returns `None` for tags that this service did not
+/// create.
+fn parse(text: &str) -> Option<(Version, u64)> {
     let (first, mark) = text.split_once('-').map_or((text, None), |(first, mark)| (first, Some(mark)));
-    mark.map_or(Some(0), number)?;
-    Some(Version(number(first)?.cast_signed()))
+    let mark = mark.map_or(Some(0), number)?;
+    Some((Version(number(first)?.cast_signed()), mark))
 }
 
 fn number(digits: &str) -> Option<u64> {
@@ -61,7 +62,7 @@ pub(crate) fn precondition<'a>(
                 let message = "If-Match is malformed. Send the ETag of the resource with its quotes, or *.";
                 return Err(ErrorResponse::malformed_request(message));
             };
-            versions.extend(version(strip_compression(text)));
+            versions.extend(parse(strip_compression(text)));
         }
     }
     Ok(versions.map(Precondition::OneOf))
@@ -89,7 +90,7 @@ mod tests {
     fn version_is_read_back_from_its_tag() {
         for number in [1, 2, 3, 1_000_000, i64::MAX] {
             for mark in [0, u64::MAX] {
-                assert_eq!(version(tag(Version(number), mark).trim_matches('"')), Some(Version(number)));
+                assert_eq!(parse(tag(Version(number), mark).trim_matches('"')), Some((Version(number), mark)));
             }
         }
     }
@@ -110,9 +111,12 @@ mod tests {
         let read = |line: &str| precondition([line].into_iter()).unwrap();
         assert_eq!(precondition(std::iter::empty()).unwrap(), None);
         assert_eq!(read("*"), Some(Precondition::Any));
-        assert_eq!(read(&format!("{one} , {two}")), Some(Precondition::OneOf(vec![Version(1), Version(2)])));
+        assert_eq!(
+            read(&format!("{one} , {two}")),
+            Some(Precondition::OneOf(vec![(Version(1), 0), (Version(2), 7)]))
+        );
         for weakened in [format!("W/{one}"), format!("\"{}-gzip\"", one.trim_matches('"'))] {
-            assert_eq!(read(&weakened), Some(Precondition::OneOf(vec![Version(1)])), "{weakened}");
+            assert_eq!(read(&weakened), Some(Precondition::OneOf(vec![(Version(1), 0)])), "{weakened}");
         }
         let foreign =
             ["\"\"".to_owned(), one.to_uppercase(), String::new(), two.replace('-', ""), two.replace('-', "--")];

@@ -75,8 +75,9 @@ pub struct Idempotency {
 pub enum Precondition {
     /// `*`: any existing version.
     Any,
-    /// One of these versions. Tags that are not versions match nothing and are omitted.
-    OneOf(Vec<Version>),
+    /// One of these versions, each with its [`etag_extra`](crate::Reply::etag_extra). Tags that are not versions match nothing and are
+    /// omitted.
+    OneOf(Vec<(Version, u64)>),
 }
 
 impl RequestContext {
@@ -87,8 +88,8 @@ impl RequestContext {
     /// # Errors
     /// [`Error::PreconditionFailed`]; [`DomainError::Invalid`] for unexpected fields.
     pub fn check_preconditions(&self, version: Version) -> Result<(), Error> {
-        if let Some(Precondition::OneOf(versions)) = &self.precondition
-            && !versions.contains(&version)
+        if let Some(Precondition::OneOf(tags)) = &self.precondition
+            && !tags.iter().any(|(named, _)| *named == version)
         {
             return Err(Error::PreconditionFailed);
         }

@@ -99,6 +99,12 @@ impl ServiceSettings {
         }
     }
 
+    /// Returns the URL of the SCIM service.
+    #[must_use]
+    pub fn scim_url(&self) -> String {
+        format!("{}/scim/v2", self.public_url.trim_end_matches('/'))
+    }
+
     /// Returns the portal link with this code. The code is in the fragment, which browsers never send.
     pub(crate) fn portal_url(&self, start: &str, code: &Secret) -> String {
         format!("{}/console{start}#code={}", self.public_url, code.reveal())

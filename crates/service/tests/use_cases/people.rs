@@ -196,7 +196,7 @@ async fn change_applies_only_to_the_version_read() {
         .unwrap()
         .version;
     let mut context = world.admin();
-    context.precondition = Some(Precondition::OneOf(employee.into_iter().collect()));
+    context.precondition = Some(Precondition::OneOf(employee.into_iter().map(|version| (version, 0)).collect()));
     let rename = async |name: &str| {
         let text = format!(r#"{{"first_name":"{name}"}}"#);
         kind(employees::update(&world.services, &context, person, body(&text)).await)

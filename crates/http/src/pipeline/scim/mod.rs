@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{
-    CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, LOCATION, RETRY_AFTER,
-    USER_AGENT,
+    CONTENT_TYPE, ETAG, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, LOCATION, RETRY_AFTER, USER_AGENT,
 };
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Payload;
@@ -23,7 +22,7 @@ use candor_domain::people::connector::ScimRequest;
 use candor_domain::scim::{
     Projection, ScimError, ScimErrorType, UserListRequest, list, resource_types, schemas, service_provider_config,
 };
-use candor_service::usecases::scim::{self, ScimContext, ScimPrecondition};
+use candor_service::usecases::scim::{self, ScimContext};
 use candor_service::{Error, Idempotency, Outcome, Reply, RequestContext, Services};
 use tracing::Instrument;
 
@@ -98,19 +97,6 @@ impl Query {
     fn projection(&self) -> Result<Projection, ScimError> {
         Projection::parse(self.get("attributes"), self.get("excludedAttributes"))
     }
-}
-
-/// Reads `If-Match`. Tags are compared without their weakness, because `meta.version` is weak.
-fn precondition(headers: &HeaderMap) -> Option<ScimPrecondition> {
-    let mut tags = None;
-    for line in headers.get_all(IF_MATCH).map(|line| line.to_str().unwrap_or_default()) {
-        if line.trim() == "*" {
-            return Some(ScimPrecondition::Any);
-        }
-        let parts = line.split(',').map(|part| part.trim().trim_start_matches("W/").to_owned());
-        tags.get_or_insert_with(Vec::new).extend(parts);
-    }
-    tags.map(ScimPrecondition::OneOf)
 }
 
 impl Api {
@@ -201,7 +187,7 @@ impl Api {
         if let Some(allow) = endpoint.refused_method(request.method()) {
             return Err(ErrorResponse::wrong_method(&HeaderValue::from_static(allow)));
         }
-        let base = format!("{}{BASE}", self.services.settings.public_url.trim_end_matches('/'));
+        let base = self.services.settings.scim_url();
         let query = Query(framing::query(request.query_string())?);
         if !endpoint.is_of_users() {
             return endpoint.discovery(&base, request.method()).ok_or_else(ErrorResponse::not_found);
@@ -213,8 +199,8 @@ impl Api {
             Method::POST | Method::PUT | Method::PATCH => Some(self.scim_body(request, payload).await?),
             _ => None,
         };
-        let mut context = self.scim_context(exchange, (caller, begun), base)?;
-        self.services.confirm_caller(&context.request).await?;
+        let mut context = scim_context(exchange, (caller, begun))?;
+        self.services.confirm_caller(&context).await?;
         let key = match *request.method() {
             Method::POST => framing::idempotency_key(request.headers())?,
             _ => None,
@@ -225,14 +211,14 @@ impl Api {
         let read = move || members(&bytes, target.as_ref());
         let (body, fingerprint) = large_body::read(work, tenant, size, read).await??;
         let idempotency = key.zip(fingerprint);
-        context.request.idempotency = idempotency.map(|(key, fingerprint)| Idempotency { key, fingerprint });
+        context.idempotency = idempotency.map(|(key, fingerprint)| Idempotency { key, fingerprint });
         let (services, method) = (Arc::clone(&self.services), request.method().clone());
-        let (endpoint, answered) = (endpoint.clone(), context.clone());
+        let (endpoint, context) = (endpoint.clone(), ScimContext::new(&self.services, context, etag::tag)?);
         let users = async move { answer_users(&services, &method, &endpoint, &context, &query, body).await };
         let result =
             if large_body::is_large(size) { large_body::run(work, tenant, users).await? } else { users.await };
         match result {
-            Ok(reply) => Ok(answer_of(exchange, &answered, reply)),
+            Ok(reply) => Ok(answer_of(exchange, &base, reply)),
             Err(Error::ScimRefused(refusal)) => Ok(to_answer(&refusal.error)),
             Err(error) => Err(error.into()),
         }
@@ -253,29 +239,24 @@ impl Api {
         framing::is_type(headers, &["application/scim+json", "application/json"], "")?;
         Ok(bytes)
     }
+}
 
-    fn scim_context(
-        &self,
-        exchange: &Exchange<'_>,
-        (caller, begun): (&Arc<Caller>, Duration),
-        base: String,
-    ) -> Result<ScimContext, ErrorResponse> {
-        let request = exchange.request;
-        let context = RequestContext {
-            caller: Arc::clone(caller),
-            admission: admission(exchange, begun, &Access::SCIM, caller),
-            request: exchange.id,
-            origin: exchange.origin(),
-            idempotency: None,
-            precondition: None,
-            unexpected_fields: None,
-            admin_context: None,
-            dry_run: false,
-        };
-        let connector = caller.connector.ok_or_else(ErrorResponse::no_good_key)?;
-        let precondition = precondition(request.headers());
-        Ok(ScimContext { request: context, connector, base, precondition, tag: etag::tag })
-    }
+fn scim_context(
+    exchange: &Exchange<'_>,
+    (caller, begun): (&Arc<Caller>, Duration),
+) -> Result<RequestContext, ErrorResponse> {
+    let if_match = exchange.request.headers().get_all(IF_MATCH).map(|line| line.to_str().unwrap_or_default());
+    Ok(RequestContext {
+        caller: Arc::clone(caller),
+        admission: admission(exchange, begun, &Access::SCIM, caller),
+        request: exchange.id,
+        origin: exchange.origin(),
+        idempotency: None,
+        precondition: etag::precondition(if_match)?,
+        unexpected_fields: None,
+        admin_context: None,
+        dry_run: false,
+    })
 }
 
 /// Parses a body. Returns no members and no fingerprint for a request without a body.
@@ -322,13 +303,13 @@ async fn answer_users(
 }
 
 /// Converts a reply about users to an answer.
-fn answer_of(exchange: &Exchange<'_>, context: &ScimContext, reply: Reply) -> Answer {
+fn answer_of(exchange: &Exchange<'_>, base: &str, reply: Reply) -> Answer {
     let mut answer = Answer::with_body(SCIM_JSON, reply.body);
     match &reply.outcome {
         Outcome::Done | Outcome::Accepted => {}
         Outcome::Created(id) => {
             answer.status = StatusCode::CREATED;
-            let location = HeaderValue::from_str(&format!("{}/Users/{id}", context.base));
+            let location = HeaderValue::from_str(&format!("{base}/Users/{id}"));
             answer.headers.extend(location.ok().map(|location| (LOCATION, location)));
         }
         Outcome::Removed => answer = Answer::empty(StatusCode::NO_CONTENT),

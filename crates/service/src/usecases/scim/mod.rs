@@ -20,34 +20,23 @@ use candor_port_storage::Version;
 
 use crate::context::error::Error;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
+use crate::context::services::{Services, or_not_found};
 use crate::usecases::connectors::provider;
 
 pub use read::{get, list};
 pub use write::{create, patch, remove, replace};
 
-/// Entity tags of a request's `If-Match`: version of the person and version of the link.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ScimPrecondition {
-    /// `*`: any existing version.
-    Any,
-    /// One of these tags.
-    OneOf(Vec<String>),
-}
-
 /// A SCIM request without its body.
 #[derive(Debug, Clone)]
 pub struct ScimContext {
     /// The caller, the origin and the idempotency key.
-    pub request: RequestContext,
+    request: RequestContext,
     /// Connector of the API key.
-    pub connector: ConnectorId,
+    connector: ConnectorId,
     /// URL of the SCIM service.
-    pub base: String,
-    /// Condition of the `If-Match` header.
-    pub precondition: Option<ScimPrecondition>,
+    base: String,
     /// Renders the entity tag of a person and a link.
-    pub tag: fn(Version, u64) -> String,
+    tag: fn(Version, u64) -> String,
 }
 
 /// The connector of a request, with its parsed mappings.
@@ -57,6 +46,19 @@ struct LoadedConnector {
 }
 
 impl ScimContext {
+    /// Creates the context of a request with the key of a connector. `tag` renders entity tags.
+    ///
+    /// # Errors
+    /// Not found for a key without a connector.
+    pub fn new(
+        services: &Services,
+        request: RequestContext,
+        tag: fn(Version, u64) -> String,
+    ) -> Result<Self, Error> {
+        let connector = or_not_found(request.caller.connector)?;
+        Ok(Self { request, connector, base: services.settings.scim_url(), tag })
+    }
+
     fn tenant(&self) -> Tenant {
         self.request.caller.tenant
     }

@@ -10,8 +10,9 @@ use candor_domain::people::connector::ScimLink;
 use candor_domain::scim::{CustomMapping, Meta, StoredUser, UserDocument};
 use candor_port_storage::{StorageError, StorageExt, Version, Versioned};
 
-use super::{ScimContext, ScimPrecondition};
+use super::ScimContext;
 use crate::context::error::Error;
+use crate::context::request::Precondition;
 use crate::context::services::Services;
 
 /// A stored person with the data of the connector about them.
@@ -77,11 +78,13 @@ pub(super) fn resource(
 }
 
 impl ScimContext {
-    /// Checks `If-Match` against the stored user.
+    /// Checks `If-Match` against the versions of the stored person and of their link, which a client changes too.
     pub(super) fn check_precondition(&self, user: &LoadedUser) -> Result<(), Error> {
-        let Some(ScimPrecondition::OneOf(tags)) = &self.precondition else { return Ok(()) };
         let UserVersion { person, link } = user.version();
-        if tags.contains(&(self.tag)(person, link)) { Ok(()) } else { Err(Error::PreconditionFailed) }
+        match &self.request.precondition {
+            Some(Precondition::OneOf(tags)) if !tags.contains(&(person, link)) => Err(Error::PreconditionFailed),
+            Some(Precondition::OneOf(_) | Precondition::Any) | None => Ok(()),
+        }
     }
 
     /// Returns the resource of a loaded person.
