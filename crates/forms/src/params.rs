@@ -146,6 +146,12 @@ impl Params {
         self.pairs.iter().filter(move |(pair, _)| pair == name).map(|(_, value)| &**value)
     }
 
+    /// Returns the first raw value of a parameter whose name is compared without case, as in SCIM.
+    #[must_use]
+    pub fn value_ignoring_case(&self, name: &str) -> Option<&str> {
+        self.pairs.iter().find(|(pair, _)| pair.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
+    }
+
     /// Reads a parameter that may be given once, with an additional condition that depends on more than its
     /// value.
     pub fn one_and<S, T>(&mut self, param: &Param<S>, then: impl FnOnce(S) -> Result<T, ValueError>) -> Option<T> {

@@ -62,6 +62,13 @@ pub(crate) async fn pause(world: &TestApi, connector: &str) {
     world.services.store.commit(tenant, change).await.unwrap();
 }
 
+/// Creates a key of a connector.
+pub(crate) async fn provider_key(world: &TestApi, admin: &str, connector: &str, environment: &str) -> String {
+    let body = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector, "environment": environment});
+    let creation = world.bare("POST", "/v1/api-keys").key(admin).json(&body).send().await;
+    creation.json()["key"].as_str().unwrap_or_else(|| panic!("{}", creation.text())).to_owned()
+}
+
 async fn provider(world: &TestApi) -> String {
     world.made("/v1/connectors", json!({"type": "scim", "hris_source": "okta"})).await
 }

@@ -10,6 +10,7 @@ use candor_domain::json::{Object, Value as Json};
 use candor_domain::scim::{ScimPath, UserDocument};
 use serde_json::{Value, json};
 
+use crate::connectors::provider_key;
 use crate::stores::every_store;
 use crate::support::{PUBLIC_URL, TestApi, TestResponse};
 
@@ -37,20 +38,13 @@ impl<'a> Provider<'a> {
         let body = json!({"type": "scim", "hris_source": "okta", "brake": brake});
         let creation = world.bare("POST", "/v1/connectors").key(admin).json(&body).send().await;
         let connector = creation.json()["id"].as_str().unwrap_or_else(|| panic!("{}", creation.text())).to_owned();
-        let key = Self::new_key(world, admin, &connector, "live").await;
+        let key = provider_key(world, admin, &connector, "live").await;
         Self { world, connector, key }
-    }
-
-    async fn new_key(world: &TestApi, admin: &str, connector: &str, environment: &str) -> String {
-        let body =
-            json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector, "environment": environment});
-        let creation = world.bare("POST", "/v1/api-keys").key(admin).json(&body).send().await;
-        creation.json()["key"].as_str().unwrap_or_else(|| panic!("{}", creation.text())).to_owned()
     }
 
     /// Returns the same connector with a test key.
     async fn with_test_key(&self) -> Self {
-        let key = Self::new_key(self.world, &self.world.admin, &self.connector, "test").await;
+        let key = provider_key(self.world, &self.world.admin, &self.connector, "test").await;
         Self { world: self.world, connector: self.connector.clone(), key }
     }
 

@@ -25,7 +25,7 @@ use candor_service::context::vault::{self, Vault};
 use candor_service::usecases::operator::{self, NewKeyRequest};
 use candor_service::{ServiceSettings, Services};
 use candor_test_postgres::TestDatabase;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::identity_check::Providers;
 use crate::receivers::{self, Receivers};
@@ -226,7 +226,7 @@ impl TestApi {
 
     /// Creates an employee and returns the employee's id.
     pub(crate) async fn employee(&self, email: &str) -> String {
-        let body = serde_json::json!({"email": email, "first_name": "Ada", "last_name": "Example"});
+        let body = json!({"email": email, "first_name": "Ada", "last_name": "Example"});
         self.made("/v1/employees", body).await
     }
 
@@ -238,7 +238,7 @@ impl TestApi {
     /// Creates an employee and an observation about the employee. Returns the observation's id.
     pub(crate) async fn observation(&self, email: &str) -> String {
         let employee = self.employee(email).await;
-        let body = serde_json::json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
+        let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
         self.made("/v1/observations", body).await
     }
 }
@@ -309,9 +309,25 @@ impl TestResponse {
         self.headers.get(name).and_then(|header| header.to_str().ok())
     }
 
-    /// Returns the error code, after checking the shape of the envelope.
+    /// Returns the error code, after checking the shape of the envelope. An error of SCIM has no code: its status
+    /// determines the one that `/v1` would have.
     pub(crate) fn code(&self) -> String {
         let body = self.json();
+        if self.header("content-type") == Some("application/scim+json") {
+            assert_eq!(body["schemas"], json!(["urn:ietf:params:scim:api:messages:2.0:Error"]), "{body}");
+            assert!(body["detail"].as_str().is_some_and(|detail| !detail.is_empty()), "{body}");
+            assert_eq!(body["status"], self.status.to_string(), "{body}");
+            let code = match self.status {
+                401 => "authentication_required",
+                403 => "permission_denied",
+                404 => "not_found",
+                409 | 412 => "conflict",
+                429 => "rate_limited",
+                503 => "unavailable",
+                _ => "bad_request",
+            };
+            return code.to_owned();
+        }
         let error = body["error"].as_object().unwrap_or_else(|| panic!("no envelope: {body}"));
         assert!(error["message"].as_str().is_some_and(|error| !error.is_empty()), "{body}");
         assert_eq!(error["request_id"].as_str(), self.header("x-request-id"), "{body}");
