@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{collections::BTreeSet, fs};
 
-use candor_http::table::{Body, Method, ROUTES, Route};
+use candor_http::table::{Body, Method, Route};
 use candor_service::runtime::{erasure, retention, search_index, sweep};
 use serde_json::{Value, json};
 
 use crate::objectives::person;
-use crate::resources::{Resources, method};
+use crate::resources::{Resources, method, routes_of_v1};
 use crate::retention::{DAY, act, set, status};
 use crate::stores::in_folder;
 use crate::support::TestApi;
@@ -155,7 +155,7 @@ async fn texts_before_and_after(route: &Route, texts: &Value) -> (usize, usize) 
 async fn text_of_each_route_is_gone_from_the_files_after_an_erasure() {
     let document = TestApi::new().await.get("/v1/openapi.json").await.json();
     let mut text_names = BTreeSet::new();
-    for route in ROUTES.iter().filter(|route| route.method != Method::Get) {
+    for route in routes_of_v1().filter(|route| route.method != Method::Get) {
         let Some(texts) = texts(&document, route) else { continue };
         if STAYS.iter().chain(&OTHERS).any(|(operation, _)| *operation == route.operation) {
             text_names.insert(route.operation);

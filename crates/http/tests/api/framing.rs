@@ -4,17 +4,10 @@ use candor_domain::access::Environment;
 use candor_http::table::{Body, Method, ROUTES, Route};
 use serde_json::{Value, json};
 
-use crate::resources::{self, Resources, absent, method};
-use crate::support::{TestApi, TestResponse};
+use crate::resources::{self, Resources, absent, method, routes_of_v1};
+use crate::support::{Request, TestApi, TestResponse};
 
-async fn raw(
-    world: &TestApi,
-    route_method: &str,
-    path: &str,
-    content_type: Option<&str>,
-    body: &[u8],
-) -> TestResponse {
-    let request = world.ask(route_method, path);
+async fn raw(request: Request<'_>, content_type: Option<&str>, body: &[u8]) -> TestResponse {
     let request = match content_type {
         Some(it) => request.header("content-type", it),
         None => request,
@@ -59,7 +52,7 @@ async fn unreadable_body_is_refused_on_every_route_with_a_body() {
     ];
     for route in ROUTES.iter().filter(|route| takes_json(route) && !route.access.is_public()) {
         for (content_type, body, status) in cases {
-            let response = raw(&world, method(route), &resources.path(route), *content_type, body).await;
+            let response = raw(resources.ask(&world, route), *content_type, body).await;
             let body_excerpt = String::from_utf8_lossy(&body[..body.len().min(40)]);
             assert_eq!(
                 response.refusal(),
@@ -80,7 +73,7 @@ async fn missing_body_is_refused_only_where_required() {
     }) {
         let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
-        let response = raw(&world, method(route), &resources.path(route), None, b"").await;
+        let response = raw(resources.ask(&world, route), None, b"").await;
         if matches!(route.body, Body::Required(_) | Body::Csv) {
             assert_eq!(response.refusal(), (400, "bad_request".to_owned()), "{}", route.operation);
         } else {
@@ -101,7 +94,7 @@ async fn bodyless_action_accepts_empty_object_and_refuses_members() {
 
 #[tokio::test]
 async fn unexpected_members_are_checked_before_the_state() {
-    for route in ROUTES.iter().filter(|route| {
+    for route in routes_of_v1().filter(|route| {
         route.method != Method::Get
             && route.body == Body::None
             && route.access.environment() != Some(Environment::Test)
@@ -139,7 +132,7 @@ async fn unknown_field_is_named_on_every_route_with_a_body() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let unknown = [("unknown".to_owned(), "unknown_field".to_owned())];
-    for route in ROUTES.iter().filter(|route| takes_json(route)) {
+    for route in routes_of_v1().filter(|route| takes_json(route)) {
         let mut body = resources.body(route).unwrap();
         body["unknown"] = json!(1);
         let response = world.ask(method(route), &resources.path(route)).json(&body).send().await;
@@ -151,7 +144,7 @@ async fn unknown_field_is_named_on_every_route_with_a_body() {
 #[tokio::test]
 async fn json_syntax_error_names_line_and_column() {
     let world = TestApi::new().await;
-    let response = raw(&world, "POST", "/v1/departments", Some("application/json"), b"{\n  \"name\": }").await;
+    let response = raw(world.ask("POST", "/v1/departments"), Some("application/json"), b"{\n  \"name\": }").await;
     let message = response.json()["error"]["message"].as_str().unwrap().to_owned();
     assert!(message.contains("line 2 column 11"), "{message}");
 }

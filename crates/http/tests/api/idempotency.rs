@@ -5,7 +5,7 @@ use candor_http::table::ROUTES;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use crate::resources::{Resources, method};
+use crate::resources::Resources;
 use crate::support::{TestApi, TestResponse};
 
 async fn post(world: &TestApi, path: &str, key: &str, body: &Value) -> TestResponse {
@@ -20,10 +20,9 @@ async fn post_repeated_with_idempotency_key_has_one_effect_and_answer() {
     {
         let world = TestApi::new().await;
         let resources = Resources::make(&world, &world.admin).await;
-        let path = resources.path(route);
         resources.begin(&world, route).await;
         let ask = || {
-            let request = world.ask(method(route), &path).header("idempotency-key", "once");
+            let request = resources.ask(&world, route).header("idempotency-key", "once");
             resources.filled(request, route).send()
         };
         let first = ask().await;

@@ -2,11 +2,11 @@
 //! answers.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
-use candor_http::table::{Body, Method, ROUTES, Route};
+use candor_http::table::{Body, Method, Route};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 
-use crate::resources::{Resources, method};
+use crate::resources::{Resources, method, routes_of_v1};
 use crate::support::{Request, TestApi, TestResponse};
 
 /// Size of the bodies, a little below the limit of 256 KiB.
@@ -85,7 +85,7 @@ async fn large_body_of_each_route_is_decided_in_turns() {
     // Public routes accept only small bodies.
     let has_large_body =
         |route: &&Route| route.method != Method::Get && route.body != Body::Csv && !route.access.is_public();
-    for route in ROUTES.iter().filter(has_large_body) {
+    for route in routes_of_v1().filter(has_large_body) {
         let member = known_member(resources.body(route).as_ref());
         let path = resources.path(route);
         for (shape, body) in shapes(&member) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candor_http::table::{Body, Method, Route};
+use candor_http::table::{Body, Method, ROUTES, Route};
 use serde_json::{Value, json};
 
 use crate::connectors;
@@ -81,6 +81,11 @@ impl Resources {
     /// Returns the id of the family's resource.
     pub(crate) fn id(&self, family: &str) -> &str {
         self.0.get(family).map_or("", String::as_str)
+    }
+
+    /// Creates a request for a route, with a key that is admitted.
+    pub(crate) fn ask<'w>(&self, world: &'w TestApi, route: &Route) -> Request<'w> {
+        world.bare(method(route), &self.path(route)).key(&world.admin)
     }
 
     /// Returns a route's path with the id of a suitable resource.
@@ -266,6 +271,11 @@ async fn prepare_people(world: &TestApi, key: &str, held: &str) -> String {
     let erasure = world.bare("POST", &format!("{former_path}/erasure")).key(key).send().await;
     assert_eq!(erasure.status, 202, "{}", erasure.text());
     erasure.json()["id"].as_str().unwrap().to_owned()
+}
+
+/// Iterates over the routes of `/v1`.
+pub(crate) fn routes_of_v1() -> impl Iterator<Item = &'static Route> {
+    ROUTES.iter()
 }
 
 /// Returns the first segment of a route's path.

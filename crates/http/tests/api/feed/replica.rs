@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_domain::erasure::INDEX_SECONDS;
-use candor_http::table::{Body, Method, ROUTES, Route};
+use candor_http::table::{Body, Method, Route};
 use candor_port_storage::Storage;
 use candor_service::runtime::erasure;
 use candor_service::runtime::objective_autostart::due_objectives;
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::copy::{Reader, comparable};
 use crate::dry_run::generated::Generator;
-use crate::resources::{Resources, family};
+use crate::resources::{Resources, family, routes_of_v1};
 use crate::stores::every_faulty_store;
 use crate::support::TestApi;
 
@@ -38,7 +38,7 @@ fn routes() -> Vec<&'static Route> {
         let others = ["webhooks", "api-keys", "portal-links", "notifications", "test-data", "invitations"];
         route.method != Method::Get && !others.contains(&family(route)) && route.body != Body::Csv
     };
-    ROUTES.iter().filter(is_of_data).collect()
+    routes_of_v1().filter(is_of_data).collect()
 }
 
 /// Returns fields that a change of the route's resource may have.
