@@ -17,7 +17,7 @@ mod server;
 
 /// The table of routes.
 pub mod table {
-    pub use crate::contract::route::{BASE, Body, DryRun, Method, Query, Route, Schema, Success};
+    pub use crate::contract::route::{BASE, Body, Dialect, DryRun, Method, Query, Route, Schema, Success};
     pub use crate::routes::ROUTES;
 }
 

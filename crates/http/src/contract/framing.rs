@@ -27,8 +27,6 @@ pub(crate) const MAX_ANONYMOUS_BODY_BYTES: usize = 8 * 1024;
 const MAX_HEAD_BYTES: usize = 48 * 1024;
 /// Maximum number of query parameters: every filter of a list, each at its maximum repetition.
 const MAX_PARAMETERS: usize = 500;
-/// Media type of JSON bodies.
-const JSON: &str = "application/json";
 /// Media type of CSV uploads.
 const CSV: &str = "text/csv";
 /// Hint in errors about the media type of an upload: a command that sends a CSV file as it is, not as a form.
@@ -213,11 +211,6 @@ async fn read_payload(mut payload: Payload, most: usize) -> Result<Bytes, BodyEr
 fn too_large(most: usize) -> ErrorResponse {
     let message = format!("The body must have at most {most} bytes.");
     ErrorResponse::malformed_as(StatusCode::PAYLOAD_TOO_LARGE, message)
-}
-
-/// Requires the JSON media type. Called for requests with a body.
-pub(crate) fn is_json(headers: &HeaderMap) -> Result<(), ErrorResponse> {
-    is_type(headers, &[JSON], "")
 }
 
 /// Requires one of these media types, in UTF-8 and without a content encoding. The message ends with `hint`.

@@ -3,6 +3,7 @@
 //! Routing, authorization, quotas, `HEAD`, `OPTIONS`, 405 and the OpenAPI document derive from the rows of
 //! [`crate::routes`].
 
+mod dialect;
 mod group;
 mod query;
 
@@ -24,6 +25,8 @@ use crate::response::Answer;
 
 pub use crate::contract::dry_run::DryRun;
 pub use crate::contract::schema::{Schema, Success};
+pub use dialect::Dialect;
+pub(crate) use dialect::SCIM_BASE;
 pub(crate) use group::{EventFamily, RouteGroup};
 pub use query::Query;
 
@@ -113,7 +116,9 @@ pub(crate) enum Handler {
 pub struct Route {
     /// HTTP method of the operation.
     pub method: Method,
-    /// Path below [`BASE`]. `{id}` is an identifier. A second identifier is named after its resource, as in
+    /// Form of its bodies and errors.
+    pub dialect: Dialect,
+    /// Path below [`Dialect::base`]. `{id}` is an identifier. A second identifier is named after its resource, as in
     /// `{message_id}`.
     pub path: &'static str,
     /// Scope, access level and environment that the key needs.
@@ -152,6 +157,7 @@ impl Route {
         let quota = if matches!(method, Method::Get) { QuotaClass::Read } else { QuotaClass::Write };
         Self {
             method,
+            dialect: Dialect::V1,
             path,
             access,
             quota,
@@ -321,6 +327,26 @@ impl Route {
     #[must_use]
     pub const fn has_page(&self) -> bool {
         self.page.is_some()
+    }
+
+    /// Returns the media type of a successful answer.
+    #[must_use]
+    pub const fn media_type(&self) -> &'static str {
+        match self.response {
+            Success::Empty | Success::One(_) | Success::PageOf(_) => self.dialect.media_types()[0],
+            Success::Lines(_) => "application/x-ndjson",
+        }
+    }
+
+    /// Returns whether the answer is a page of a list, which may be large.
+    pub(crate) fn answers_page(&self) -> bool {
+        let is_list = self.query.is_some_and(|query| query.is_list);
+        matches!(self.response, Success::PageOf(_)) || (self.dialect == Dialect::Scim && is_list)
+    }
+
+    /// Returns whether a request may have a body that is read. SCIM allows none with DELETE, and skips it.
+    pub(crate) fn reads_body(&self) -> bool {
+        self.method != Method::Get && (self.dialect == Dialect::V1 || self.body != Body::None)
     }
 
     /// Returns whether the route honors `Idempotency-Key`: every POST with a key, because the key is scoped to

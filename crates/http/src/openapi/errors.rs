@@ -2,10 +2,12 @@
 
 use candor_domain::access::Access;
 use candor_domain::problem::Code;
+use candor_domain::scim::ScimError;
 use serde_json::{Value, json};
 
 use super::problems::BODY;
-use crate::contract::route::{Body, Method, Route};
+use super::scim;
+use crate::contract::route::{Body, Dialect, Method, Route};
 use crate::contract::schema::shapes::{self, Member, reference_to};
 
 const SHOULD_RETRY: &str = "`true` if a retry of the same request can succeed. Takes precedence over the status.";
@@ -84,7 +86,7 @@ fn example(code: &str, message: &str, example: &str) -> Value {
 }
 
 /// Returns the error responses, by name.
-pub(super) fn responses() -> Vec<Member> {
+pub(super) fn responses(dialect: Dialect) -> Vec<Member> {
     let response = |(name, status, code, message, details): &(&'static str, u16, &str, &str, &str)| {
         let mut headers = common_headers();
         if matches!(status, 429 | 503) {
@@ -96,9 +98,11 @@ pub(super) fn responses() -> Vec<Member> {
         if *status == 401 {
             headers["WWW-Authenticate"] = header("Authenticate");
         }
-        let content = json!({"application/json": {
-            "schema": reference_to(BODY), "example": example(code, message, details),
-        }});
+        let (schema, example) = match dialect {
+            Dialect::V1 => (BODY, example(code, message, details)),
+            Dialect::Scim => (scim::ERROR, ScimError::with_status(*status, *message).body()),
+        };
+        let content = json!({dialect.media_types()[0]: {"schema": reference_to(schema), "example": example}});
         (*name, json!({"description": message, "headers": headers, "content": content}))
     };
     REFUSALS.iter().map(response).collect()
@@ -113,6 +117,7 @@ pub(super) fn error_responses(route: &Route) -> Vec<(String, Value)> {
 
 fn may_answer(route: &Route, status: u16) -> bool {
     let (is_public, is_write) = (route.access.is_public(), route.method != Method::Get);
+    let is_scim = route.dialect == Dialect::Scim;
     match status {
         401 => !is_public,
         403 => !is_public && route.access != Access::ANY_KEY || route.query.is_some(),
@@ -120,9 +125,9 @@ fn may_answer(route: &Route, status: u16) -> bool {
         404 => route.path.contains('{') || (is_public && is_write) || route.is_idempotent(),
         408 | 415 => is_write,
         413 => is_write && route.body != Body::Csv,
-        409 => is_write && !is_public && route.method != Method::Delete,
+        409 => is_write && !is_public && (route.method != Method::Delete || is_scim),
         412 => route.is_conditional(),
-        422 => is_write && !is_public && (route.body != Body::None || route.checks_content),
+        422 => is_write && !is_public && !is_scim && (route.body != Body::None || route.checks_content),
         _ => true,
     }
 }

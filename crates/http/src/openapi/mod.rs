@@ -1,4 +1,4 @@
-//! Builds the OpenAPI 3.1 document from the route table, the schemas beside its rows and the rules of the
+//! Builds the OpenAPI 3.1 documents of `/v1` and of SCIM from the route table, the schemas beside its rows and the rules of the
 //! domain.
 
 mod dry_run;
@@ -8,6 +8,7 @@ mod exports;
 mod parameters;
 mod paths;
 mod problems;
+mod scim;
 mod titles;
 mod vocabulary;
 mod webhooks;
@@ -17,11 +18,13 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use serde_json::{Map, Value, json};
 
-use crate::contract::route::BASE;
+use crate::contract::route::{BASE, Dialect};
 use crate::contract::schema::take_components;
 use crate::pages::asset::Asset;
 use crate::response::JSON;
 use crate::routes::ROUTES;
+
+pub use scim::scim_document;
 
 const DESCRIPTION: &str = "\
 Performance feedback: people, observations about them, their objectives, and events for all changes.
@@ -38,29 +41,20 @@ client can send a resource back as it was read: unchanged immutable members are 
 
 Webhooks send events to a receiver. The section `webhooks` describes their requests.";
 
-/// Returns the OpenAPI document.
+/// Returns the OpenAPI document of `/v1`.
 #[must_use]
 pub fn document() -> Value {
     json!({
         "openapi": "3.1.0",
-        "info": {
-            "title": "Candor",
-            "version": env!("CARGO_PKG_VERSION"),
-            "summary": "HTTP service for performance feedback",
-            "description": DESCRIPTION,
-            "contact": {"name": "Operator of this service"},
-            "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
-        },
+        "info": info("Candor", "HTTP service for performance feedback", DESCRIPTION),
         "servers": [{"url": BASE}],
         "security": [{"apiKey": []}, {"identityProviderToken": []}],
-        "tags": paths::tags(),
-        "paths": paths::all(),
+        "tags": paths::tags(Dialect::V1),
+        "paths": paths::all(Dialect::V1),
         "webhooks": webhooks::section(),
         "components": {
             "securitySchemes": {
-                "apiKey": {
-                    "type": "http", "scheme": "bearer", "description": "An API key, `cdr_live_…` or `cdr_test_…`.",
-                },
+                "apiKey": api_key_scheme(),
                 "identityProviderToken": {
                     "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
                     "description": "A token of an identity provider of the organization. It acts for the linked person, with \
@@ -70,14 +64,30 @@ pub fn document() -> Value {
             "schemas": schemas(),
             "parameters": object(parameters::shared_parameters()),
             "headers": object(errors::headers()),
-            "responses": object(errors::responses()),
+            "responses": object(errors::responses(Dialect::V1)),
         },
     })
 }
 
+fn info(title: &str, summary: &str, description: &str) -> Value {
+    json!({
+        "title": title,
+        "version": env!("CARGO_PKG_VERSION"),
+        "summary": summary,
+        "description": description,
+        "contact": {"name": "Operator of this service"},
+        "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
+    })
+}
+
+fn api_key_scheme() -> Value {
+    json!({"type": "http", "scheme": "bearer", "description": "An API key, `cdr_live_…` or `cdr_test_…`."})
+}
+
 /// Returns all schemas: those that routes name, their references, and shared ones.
 fn schemas() -> Value {
-    let of_rows = ROUTES.iter().flat_map(|route| [route.body.schemas(), route.response.schemas()]).flatten();
+    let routes = ROUTES.iter().filter(|route| route.dialect == Dialect::V1);
+    let of_rows = routes.flat_map(|route| [route.body.schemas(), route.response.schemas()]).flatten();
     let others = problems::schemas().into_iter().chain(dry_run::schemas()).chain(vocabulary::schemas());
     let others = others.map(|(name, schema)| (name.to_owned(), schema));
     let mut all: Map<_, _> = of_rows.chain(events::schemas()).chain(exports::schemas()).chain(others).collect();

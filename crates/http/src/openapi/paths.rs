@@ -5,21 +5,26 @@ use candor_domain::fields::StringEnum;
 use serde_json::{Map, Value, json};
 
 use super::{errors, parameters};
-use crate::contract::route::{Body, DryRun, Method, Route, RouteGroup};
-use crate::contract::schema::shapes::reference_to;
+use crate::contract::route::{Body, Dialect, DryRun, Method, Route, RouteGroup};
+use crate::contract::schema::shapes::{plain, reference_to};
 use crate::routes::GROUPS;
 use crate::routes::employees::report;
 
+/// Returns the groups of a dialect, in document order.
+fn groups(dialect: Dialect) -> impl Iterator<Item = &'static RouteGroup> {
+    GROUPS.iter().filter(move |group| group.routes.iter().all(|route| route.dialect == dialect))
+}
+
 /// Returns the tags, in document order.
-pub(super) fn tags() -> Value {
-    let groups_with_text = GROUPS.iter().filter(|group| !group.about.is_empty());
+pub(super) fn tags(dialect: Dialect) -> Value {
+    let groups_with_text = groups(dialect).filter(|group| !group.about.is_empty());
     groups_with_text.map(|group| json!({"name": group.tag, "description": group.about})).collect()
 }
 
 /// Returns every path with its operations.
-pub(super) fn all() -> Value {
+pub(super) fn all(dialect: Dialect) -> Value {
     let mut paths = Map::new();
-    for group in &GROUPS {
+    for group in groups(dialect) {
         for route in group.routes {
             let path = paths.entry(route.path).or_insert_with(|| path_of(group, route));
             path[route.method.word().to_ascii_lowercase()] = operation(group, route);
@@ -32,6 +37,11 @@ pub(super) fn all() -> Value {
 fn path_of(group: &RouteGroup, route: &Route) -> Value {
     if !route.path.contains("{id}") {
         return json!({});
+    }
+    if group.id.is_empty() {
+        let about = "Name of the document.";
+        let id = json!({"name": "id", "in": "path", "required": true, "description": about, "schema": plain()});
+        return json!({"parameters": [id]});
     }
     let second = group.second_id.filter(|(name, _)| route.path.contains(&format!("{{{name}}}")));
     let ids = [("id", group.id)].into_iter().chain(second);
@@ -64,7 +74,7 @@ fn operation(group: &RouteGroup, route: &Route) -> Value {
     let mut operation = json!({
         "operationId": route.operation,
         "summary": route.summary,
-        "description": format!("{}\n\n{}", route.about, demands(route)),
+        "description": format!("{}\n\n{}", route.about, demands(route)).trim_start(),
         "tags": [group.tag],
         "parameters": parameters,
         "responses": responses(route),
@@ -72,7 +82,9 @@ fn operation(group: &RouteGroup, route: &Route) -> Value {
     if let Body::Optional(schema) | Body::Required(schema) = route.body {
         let is_required = matches!(route.body, Body::Required(_));
         let content = content(schema.name, schema.example_value());
-        operation["requestBody"] = json!({"required": is_required, "content": {"application/json": content}});
+        let content: Map<_, _> =
+            route.dialect.media_types().iter().map(|name| ((*name).to_owned(), content.clone())).collect();
+        operation["requestBody"] = json!({"required": is_required, "content": content});
     }
     if route.body == Body::Csv {
         operation["requestBody"] = report::body();
@@ -163,7 +175,7 @@ fn responses(route: &Route) -> Value {
     }
     let mut success = json!({"description": outcome(route), "headers": headers});
     if let Some(name) = route.response.name() {
-        let media_type = route.response.media_type();
+        let media_type = route.media_type();
         success["content"] = json!({media_type: content(&name, route.response.example_value())});
     }
     let mut responses: Map<String, Value> = [(route.status.to_string(), success)].into_iter().collect();

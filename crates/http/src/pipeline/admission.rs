@@ -11,7 +11,7 @@ use candor_service::usecases::bearer;
 use candor_service::{Admission, Credential};
 
 use crate::connection::address;
-use crate::contract::route::{BASE, Route};
+use crate::contract::route::{Dialect, Route};
 use crate::meters::{self, WITHOUT_KEY};
 use crate::pipeline::api::Api;
 use crate::pipeline::exchange::Exchange;
@@ -20,10 +20,10 @@ use crate::response::error_response::ErrorResponse;
 impl Api {
     /// Returns the caller of the API key, or `None` if the key is missing or invalid, or the network of the client is
     /// not allowed for the key.
-    pub(crate) async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
+    async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
         let Some(key) = bearer_text(exchange.request) else { return Ok(None) };
         // Keys of connectors alone serve below /scim/v2.
-        if is_token(key) && exchange.request.path().starts_with(BASE) {
+        if is_token(key) && exchange.dialect == Dialect::V1 {
             let origin = (exchange.id, exchange.origin());
             let caller = bearer::authenticate(&self.services, key, origin).await?;
             return Ok(exchange.set_bearer(caller));
@@ -38,7 +38,8 @@ impl Api {
     pub(crate) async fn admit(
         &self,
         exchange: &mut Exchange<'_>,
-        route: &Route,
+        quota: QuotaClass,
+        access: &Access,
     ) -> Result<Arc<Caller>, ErrorResponse> {
         let Some(caller) = self.caller(exchange).await? else {
             self.count_failure(exchange)?;
@@ -46,20 +47,20 @@ impl Api {
         };
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, key_id = %caller.key, "request begins");
-        let rate_limit = self.services.limits.admit(&caller, route.quota, exchange.at).await;
+        let rate_limit = self.services.limits.admit(&caller, quota, exchange.at).await;
         exchange.rate_limit = Some(rate_limit);
         if !rate_limit.admitted {
-            meters::record_refused(route.quota.word());
-            return Err(ErrorResponse::too_many(route.quota.word(), &rate_limit));
+            meters::record_refused(quota.word());
+            return Err(ErrorResponse::too_many(quota.word(), &rate_limit));
         }
-        let caller = self.fresh_caller(exchange, &route.access, caller).await?;
-        route.access.admit(&caller)?;
+        let caller = self.fresh_caller(exchange, access, caller).await?;
+        access.admit(&caller)?;
         Ok(caller)
     }
 
     /// Returns the caller of a request to a route with this access. For a write that could give lost rights back, looks
     /// the caller up in the store instead of the cache (decision B4).
-    pub(crate) async fn fresh_caller(
+    async fn fresh_caller(
         &self,
         exchange: &mut Exchange<'_>,
         access: &Access,
@@ -91,8 +92,12 @@ impl Api {
     }
 
     /// Counts a request without a route against the quota of its key, without refusing it. A request without a valid
-    /// key counts as a failed authentication of the client's address, which may be refused with 429.
+    /// key counts as a failed authentication of the client's address, which may be refused with 429. A request over SCIM
+    /// needs the key of a connector, whose log then has the request.
     pub(crate) async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
+        if exchange.dialect == Dialect::Scim {
+            return self.admit(exchange, QuotaClass::Scim, &Access::SCIM).await.map(drop);
+        }
         let Some(caller) = self.caller(exchange).await? else { return self.count_failure(exchange) };
         let class = if exchange.is_read() { QuotaClass::Read } else { QuotaClass::Write };
         exchange.rate_limit = Some(self.services.limits.admit(&caller, class, exchange.at).await);
@@ -100,7 +105,7 @@ impl Api {
     }
 
     /// Counts a failed authentication of the client's address, which may be refused with 429.
-    pub(crate) fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
+    fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let rate_limit = self.services.limits.admit_failure(address::bucket(exchange.client.address), exchange.at);
         exchange.rate_limit = Some(rate_limit);
         if rate_limit.admitted {

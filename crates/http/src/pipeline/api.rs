@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use actix_web::http::header::HeaderValue;
 use candor_service::Services;
 
-use crate::contract::route::BASE;
+use crate::contract::route::Dialect;
 use crate::meters::{self, CountedBytes};
 use crate::pipeline::cors::Cors;
 use crate::pipeline::read_turns::ReadTurns;
@@ -27,8 +27,6 @@ pub struct Api {
     pub(crate) answers: Arc<ByteBudget>,
     pub(crate) bodies: Arc<ByteBudget>,
     pub(crate) read_turns: Arc<ReadTurns>,
-    /// Prefix of `Location` headers.
-    pub(crate) base_url: String,
     /// `true` if the warning about an unreadable `X-Forwarded-For` is already logged.
     warned_of_forwarded_header: AtomicBool,
 }
@@ -37,7 +35,6 @@ impl Api {
     /// Creates the API with the router of all routes.
     #[must_use]
     pub fn new(services: Arc<Services>, settings: HttpSettings, readiness: Readiness) -> Self {
-        let base_url = format!("{}{BASE}", services.settings.public_url.trim_end_matches('/'));
         let cors = Cors::new(&settings.cors_origins);
         let answers = ByteBudget::new(CountedBytes::Answers, settings.answer_limits);
         let bodies = ByteBudget::new(CountedBytes::Bodies, settings.body_limits);
@@ -53,7 +50,6 @@ impl Api {
             answers,
             bodies,
             read_turns,
-            base_url,
             warned_of_forwarded_header,
         }
     }
@@ -71,7 +67,9 @@ impl Api {
         }
     }
 
-    pub(crate) fn location(&self, path: &str) -> Option<HeaderValue> {
-        HeaderValue::from_str(&format!("{}{path}", self.base_url)).ok()
+    /// Returns the `Location` of a path below the base of the dialect.
+    pub(crate) fn location(&self, dialect: Dialect, path: &str) -> Option<HeaderValue> {
+        let public_url = self.services.settings.public_url.trim_end_matches('/');
+        HeaderValue::from_str(&format!("{public_url}{}{path}", dialect.base())).ok()
     }
 }

@@ -23,7 +23,7 @@ use crate::connection::address::{self, Client};
 use crate::connection::read_gate::ReadGate;
 use crate::contract::parsed_body::{ParsedBody, Target};
 use crate::contract::request::{AnonymousRequest, AuthenticatedRequest, Captures};
-use crate::contract::route::{BASE, Body, Handler, KeyedHandler, Route, Success};
+use crate::contract::route::{BASE, Body, Dialect, Handler, KeyedHandler, Route};
 use crate::contract::{dry_run, framing};
 use crate::openapi;
 use crate::pages::invitation_page;
@@ -32,27 +32,29 @@ use crate::pipeline::api::Api;
 use crate::pipeline::exchange::Exchange;
 use crate::pipeline::read_turns::ReadTurn;
 use crate::pipeline::record::Record;
+use crate::pipeline::router::Resource;
+use crate::pipeline::scim_log;
 use crate::pipeline::span::use_case;
-use crate::pipeline::{backchannel_logout, docs, large_body, router, scim, sign_in};
+use crate::pipeline::{backchannel_logout, docs, large_body, router, sign_in};
 use crate::response::Answer;
 use crate::response::byte_budget::BytePermit;
 use crate::response::error_response::ErrorResponse;
 use crate::response::etag;
-
-/// Pattern label of requests without a route.
-const UNKNOWN: &str = "unknown";
+use crate::routes::scim;
 
 /// Entry point of every request: runs the checks and the handler, then records the answer.
 pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload) -> HttpResponse {
     let mut payload = Some(payload);
     let _answering = request.conn_data::<ReadGate>().map(ReadGate::begin_answer);
     let now = api.services.clock.now();
+    let dialect = Dialect::of_path(&router::decode_unreserved(request.path()));
     let mut exchange = Exchange {
         request: &request,
         id: api.services.id(now),
         at: now,
         client: client(&api, &request),
-        pattern: UNKNOWN,
+        dialect,
+        pattern: dialect.unknown_pattern(),
         route: None,
         is_dry_run: false,
         rate_limit: None,
@@ -70,11 +72,13 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
     if let Some(payload) = payload {
         framing::pass_over(&request, payload).await;
     }
-    if exchange.rate_limit.is_none() && request.path().starts_with(BASE) {
+    let has_quota = dialect == Dialect::Scim || request.path().starts_with(BASE);
+    if exchange.rate_limit.is_none() && has_quota {
         exchange.rate_limit =
             Some(api.services.limits.look_failures(address::bucket(exchange.client.address), now));
     }
     let answer = result.unwrap_or_else(|error| Answer::from_error(&exchange, error));
+    scim_log::record(&api.services, &exchange, &answer);
     let answer = answer.compressed_apart(&api, &exchange).await;
     let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
     let bytes = answer.body.len();
@@ -112,9 +116,6 @@ impl Api {
             exchange.pattern = pattern;
             return docs::answer(self, exchange, page).await;
         }
-        if scim::is_below(request.path()) {
-            return self.scim(exchange, payload).await;
-        }
         if let Some(provider) = backchannel_logout::provider(request.path()) {
             return self.log_out(exchange, provider, payload).await;
         }
@@ -123,8 +124,7 @@ impl Api {
         }
         let path = router::decode_unreserved(request.path());
         let Some((resource, captures)) = self.router.find(&path) else {
-            self.no_route(exchange).await?;
-            return Err(ErrorResponse::no_such_path(self.router.suggest(&path)));
+            return Err(self.refuse_path(exchange, &path, None).await);
         };
         exchange.pattern = resource.pattern;
         if request.method() == Method::OPTIONS {
@@ -134,14 +134,34 @@ impl Api {
             return Ok(page(request));
         }
         let Some(route) = resource.route(request.method()) else {
-            self.no_route(exchange).await?;
-            return Err(ErrorResponse::wrong_method(&resource.allow));
+            return Err(self.refuse_path(exchange, &path, Some(resource)).await);
         };
         exchange.route = Some(route);
         exchange.is_dry_run = dry_run::is_asked(route, request.query_string());
         self.begin_span(exchange);
         let span = exchange.span.clone();
         self.carry_out(exchange, route, captures, payload).instrument(span).await
+    }
+
+    /// Returns the refusal of a request without a route: its path has none, or not for its method.
+    async fn refuse_path(
+        &self,
+        exchange: &mut Exchange<'_>,
+        path: &str,
+        resource: Option<&Resource>,
+    ) -> ErrorResponse {
+        if let Err(refusal) = self.no_route(exchange).await {
+            return refusal;
+        }
+        let is_scim = exchange.dialect == Dialect::Scim;
+        if let Some(refusal) = scim::refuse_unsupported(path, exchange.is_read()).filter(|_| is_scim) {
+            return refusal;
+        }
+        match resource {
+            Some(resource) => ErrorResponse::wrong_method(&resource.allow),
+            None if is_scim => scim::no_such_path(&self.services.settings.scim_url()),
+            None => ErrorResponse::no_such_path(self.router.suggest(path)),
+        }
     }
 
     /// Validates a request with a route and runs its handler.
@@ -155,9 +175,8 @@ impl Api {
         let reply = match route.handler {
             Handler::Keyed(handler) => {
                 let start = self.services.clock.steady();
-                let caller = self.admit(exchange, route).await?;
-                let may_be_large = matches!(route.response, Success::PageOf(_))
-                    || exchange.request.query_string().contains("expand");
+                let caller = self.admit(exchange, route.quota, &route.access).await?;
+                let may_be_large = route.answers_page() || exchange.request.query_string().contains("expand");
                 let _turn = self.read_turn(exchange, &caller, may_be_large).await?;
                 let (asked, _counted) =
                     self.read_request(exchange, route, captures, (caller, start), payload).await?;
@@ -171,7 +190,7 @@ impl Api {
             }
             Handler::Lines(handler) => {
                 let start = self.services.clock.steady();
-                let caller = self.admit(exchange, route).await?;
+                let caller = self.admit(exchange, route.quota, &route.access).await?;
                 let (mut asked, _counted) =
                     self.read_request(exchange, route, captures, (caller, start), payload).await?;
                 self.services.confirm_caller(&asked.context).await?;
@@ -210,7 +229,7 @@ impl Api {
     }
 
     /// Refuses a read if the caller has no room for the answer. A read whose answer may be large waits for its turn.
-    pub(crate) async fn read_turn(
+    async fn read_turn(
         &self,
         exchange: &Exchange<'_>,
         caller: &Caller,
@@ -262,6 +281,9 @@ impl Api {
         let (bytes, csv) = match route.body {
             Body::Csv => {
                 (Bytes::new(), framing::csv(request, take_payload(payload)?, self.settings.body_time).await?)
+            }
+            Body::None | Body::Optional(_) | Body::Required(_) if !route.reads_body() => {
+                (Bytes::new(), Bytes::new())
             }
             Body::None | Body::Optional(_) | Body::Required(_) => {
                 (self.body(request, route, take_payload(payload)?, most).await?, Bytes::new())
@@ -325,7 +347,7 @@ impl Api {
             }
             Body::None | Body::Optional(_) | Body::Required(_) | Body::Csv => {
                 if !bytes.is_empty() {
-                    framing::is_json(request.headers())?;
+                    framing::is_type(request.headers(), route.dialect.media_types(), "")?;
                 }
                 Ok(bytes)
             }
@@ -334,6 +356,6 @@ impl Api {
 }
 
 /// Takes the payload, which can be read only once.
-pub(crate) fn take_payload(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
+fn take_payload(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
     payload.take().ok_or_else(|| ErrorResponse::defect("the body is read twice".to_owned()))
 }

@@ -12,7 +12,7 @@ use candor_service::context::tokens::BearerToken;
 use candor_service::usecases::bearer::BearerCaller;
 
 use crate::connection::address::Client;
-use crate::contract::route::Route;
+use crate::contract::route::{Dialect, Route};
 use crate::pages::invitation_page;
 
 /// Maximum length of a `User-Agent` in the audit log, in characters.
@@ -24,6 +24,7 @@ pub(crate) struct Exchange<'a> {
     pub(crate) id: RequestId,
     pub(crate) at: Timestamp,
     pub(crate) client: Client,
+    pub(crate) dialect: Dialect,
     /// Path pattern for logs and metrics, never the path itself.
     pub(crate) pattern: &'static str,
     pub(crate) route: Option<&'static Route>,

@@ -12,7 +12,7 @@ pub(crate) mod read_turns;
 pub(crate) mod record;
 pub(crate) mod response;
 pub(crate) mod router;
-pub(crate) mod scim;
+pub(crate) mod scim_log;
 pub(crate) mod settings;
 pub(crate) mod sign_in;
 pub(crate) mod span;

@@ -19,11 +19,10 @@ use crate::contract::dry_run;
 use crate::contract::request::Captures;
 use crate::pipeline::api::Api;
 use crate::pipeline::exchange::Exchange;
-use crate::pipeline::scim;
+use crate::response::Answer;
 use crate::response::byte_budget::BytePermit;
 use crate::response::compress::{Encoding, StreamEncoder};
 use crate::response::error_response::ErrorResponse;
-use crate::response::{Answer, JSON};
 use crate::response::{body, compress, etag};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -36,7 +35,8 @@ impl Answer {
     /// Creates the response of a successful use case. `Location` is the path of the collection, by default the
     /// request's path, plus the id of the new resource.
     pub(crate) fn from_reply(api: &Api, exchange: &Exchange<'_>, captures: Captures<'_>, reply: Reply) -> Self {
-        let mut answer = Self::with_body(JSON, reply.body);
+        let dialect = exchange.dialect;
+        let mut answer = Self::with_body(dialect.content_type(), reply.body);
         match &reply.outcome {
             Outcome::Done => {}
             Outcome::Created(id) => {
@@ -46,7 +46,7 @@ impl Answer {
                     Some(collection) => format!("{collection}/{id}"),
                     None => format!("{}/{id}", captures.fill(exchange.pattern)),
                 };
-                answer.headers.extend(api.location(&path).map(|location| (LOCATION, location)));
+                answer.headers.extend(api.location(dialect, &path).map(|location| (LOCATION, location)));
             }
             Outcome::Accepted => answer.status = StatusCode::ACCEPTED,
             Outcome::Removed => answer = Self::empty(StatusCode::NO_CONTENT),
@@ -61,7 +61,7 @@ impl Answer {
             let lines = exchange.request.headers().get_all(IF_NONE_MATCH);
             etag::names(lines.filter_map(|line| line.to_str().ok()), &tag)
         };
-        if let Ok(tag) = HeaderValue::try_from(tag) {
+        if let Ok(tag) = HeaderValue::try_from(dialect.entity_tag(tag)) {
             answer.headers.push((ETAG, tag));
         }
         if is_unchanged {
@@ -80,10 +80,8 @@ impl Answer {
                 "cannot complete a request; the client gets an error with this request_id"
             );
         }
-        if scim::is_below(exchange.request.path()) {
-            return scim::refuse_scim(exchange, error);
-        }
-        Self::refuse(exchange.id, error)
+        let body = exchange.dialect.error_body(&error, exchange.id);
+        Self::refuse(exchange.dialect.content_type(), body, error)
     }
 
     /// Compresses a large body on the thread pool for large work, which serves the tenants in turn: each piece takes a

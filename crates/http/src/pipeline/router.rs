@@ -7,11 +7,12 @@ use actix_web::http::header::HeaderValue;
 use candor_domain::spelling::is_misspelled;
 
 use crate::contract::request::Captures;
-use crate::contract::route::{BASE, Method, Route};
+use crate::contract::route::{BASE, Dialect, Method, Route};
 use crate::response::Answer;
 
 /// One path of the table, with its routes.
 pub(crate) struct Resource {
+    dialect: Dialect,
     segments: Vec<&'static str>,
     routes: [Option<&'static Route>; Method::ALL.len()],
     /// Path pattern for logs and metrics.
@@ -57,7 +58,7 @@ impl Resource {
     }
 }
 
-/// Maximum number of segments of a path below `/v1`. Longer paths match no route.
+/// Maximum number of segments of a path below the base of its dialect. Longer paths match no route.
 const MAX_SEGMENTS: usize = 6;
 /// Maximum number of bytes of an unknown path for which a known one is suggested.
 const MAX_SUGGESTED: usize = 200;
@@ -73,6 +74,7 @@ impl Router {
             let index =
                 resources.iter().position(|resource| resource.pattern == route.path).unwrap_or_else(|| {
                     resources.push(Resource {
+                        dialect: route.dialect,
                         segments: route.path.split('/').skip(1).collect(),
                         routes: [None; Method::ALL.len()],
                         pattern: route.path,
@@ -104,7 +106,8 @@ impl Router {
         let first_place = segments.iter().position(|segment| is_version(segment)).map_or(0, |at| at + 1);
         let (first, rest) = segments.get(first_place..)?.split_first()?;
         let first = first.to_ascii_lowercase();
-        let names = self.0.iter().filter_map(|resource| resource.segments.first());
+        let resources = self.0.iter().filter(|resource| resource.dialect == Dialect::V1);
+        let names = resources.filter_map(|resource| resource.segments.first());
         let name = names.clone().find(|name| ***name == *first).or_else(|| {
             let mut names = names;
             names.find(|name| is_misspelled(&first, name))
@@ -115,14 +118,17 @@ impl Router {
 
     /// Finds the resource at a path and the identifiers in it.
     pub(crate) fn find<'p>(&self, path: &'p str) -> Option<(&Resource, Captures<'p>)> {
-        let rest = path.strip_prefix(BASE)?.strip_prefix('/')?;
+        let dialect = Dialect::of_path(path);
+        let rest = path.strip_prefix(dialect.base())?.strip_prefix('/')?;
         let mut segments = [""; MAX_SEGMENTS];
         let mut count = 0;
-        for segment in rest.split('/') {
+        let is_meant = |segment: &&str| !segment.is_empty() || !dialect.ignores_empty_segments();
+        for segment in rest.split('/').filter(is_meant) {
             *segments.get_mut(count)? = segment;
             count += 1;
         }
-        self.0.iter().find_map(|route| route.matches(&segments[..count]).map(|captures| (route, captures)))
+        let mut resources = self.0.iter().filter(|resource| resource.dialect == dialect);
+        resources.find_map(|route| route.matches(&segments[..count]).map(|captures| (route, captures)))
     }
 }
 
@@ -181,7 +187,7 @@ mod tests {
             let path = second_ids
                 .iter()
                 .fold(route.path.replace("{id}", "some_id"), |path, id| path.replace(id, "other_id"));
-            let path = format!("{BASE}{path}");
+            let path = format!("{}{path}", route.dialect.base());
             let (resource, captures) = router.find(&path).unwrap();
             let method = actix_web::http::Method::from_bytes(route.method.word().as_bytes()).unwrap();
             assert!(std::ptr::eq(resource.route(&method).unwrap(), route), "{path}");
@@ -189,7 +195,7 @@ mod tests {
             let second = second_ids.map(|path| capture_of(path, "other_id")).concat();
             let expected_captures = (capture_of("{id}", "some_id"), second.as_str());
             assert_eq!((captures.first(), captures.second()), expected_captures, "{path}");
-            assert_eq!(format!("{BASE}{}", captures.fill(route.path)), path);
+            assert_eq!(format!("{}{}", route.dialect.base(), captures.fill(route.path)), path);
         }
     }
 
@@ -200,6 +206,19 @@ mod tests {
             ["", "/", "/v1", "/v1/", "/v1/observations/a/b", "/v1/observations/a/archive/", "/v1/a/b/c/d/e/f/g/h"]
         {
             assert!(router.find(path).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn scim_ignores_empty_segments_but_not_case() {
+        let router = Router::new(ROUTES);
+        let pattern = |path: &str| router.find(path).map(|(resource, _)| resource.pattern);
+        for path in ["/scim/v2/Users", "/scim/v2/Users/", "/scim/v2//Users"] {
+            assert_eq!(pattern(path), Some("/scim/v2/Users"), "{path}");
+        }
+        assert_eq!(pattern("/scim/v2/Users/emp_1/"), Some("/scim/v2/Users/{id}"));
+        for path in ["/scim/v2", "/scim/v2/", "/scim/v2/users", "/scim/v2/Users/emp_1/x", "/v1/scim/v2/Users"] {
+            assert_eq!(pattern(path), None, "{path}");
         }
     }
 

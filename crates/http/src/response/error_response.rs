@@ -10,6 +10,7 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestId;
 use candor_domain::problem::{Code, FieldError, ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
+use candor_domain::scim::{ScimError, ScimErrorType};
 use candor_domain::window::{RateLimitStatus, WINDOW_SECONDS};
 use candor_service::Error;
 use serde::Serialize;
@@ -62,6 +63,8 @@ pub(crate) struct ErrorResponse {
     pub(crate) details: Option<Box<RawValue>>,
     pub(crate) retry_after_seconds: Option<i64>,
     pub(crate) allow: Option<HeaderValue>,
+    /// Kind of the error in the form of SCIM.
+    scim_type: Option<ScimErrorType>,
     /// Cause for the log. Clients never see it.
     pub(crate) cause: Option<Box<str>>,
 }
@@ -90,6 +93,7 @@ impl ErrorResponse {
             details: None,
             retry_after_seconds: None,
             allow: None,
+            scim_type: None,
             cause: None,
         }
     }
@@ -237,6 +241,13 @@ impl ErrorResponse {
             Envelope { code, message: &self.message, details: self.details.as_deref(), request_id: request };
         Bytes::from(serde_json::to_vec(&Body { error }).unwrap_or_default())
     }
+
+    /// Returns the error in the form of SCIM.
+    pub(crate) fn to_scim(&self) -> ScimError {
+        let default_kind = (self.status == StatusCode::BAD_REQUEST).then_some(ScimErrorType::InvalidSyntax);
+        let error = ScimError::with_status(self.status.as_u16(), self.message.clone());
+        ScimError { kind: self.scim_type.or(default_kind), ..error }
+    }
 }
 
 /// Single entry in the details of `rate_limited` (§7).
@@ -316,12 +327,25 @@ impl From<DomainError> for ErrorResponse {
     }
 }
 
+impl From<ScimError> for ErrorResponse {
+    fn from(error: ScimError) -> Self {
+        let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let code = match error.status {
+            404 => ErrorCode::NotFound,
+            409 => ErrorCode::Conflict,
+            500.. => ErrorCode::Unavailable,
+            _ => ErrorCode::BadRequest,
+        };
+        let retry_after_seconds = error.retry_after.map(i64::from);
+        Self { scim_type: error.kind, retry_after_seconds, ..Self::new(status, code, error.detail) }
+    }
+}
+
 impl From<Error> for ErrorResponse {
     fn from(error: Error) -> Self {
         match error {
             Error::Refused(refusal) => refusal.into(),
-            // The pipeline of SCIM answers this error itself.
-            Error::ScimRefused(refusal) => Self::defect(refusal.to_string()),
+            Error::ScimRefused(refusal) => refusal.error.into(),
             Error::Malformed(message) => Self::malformed_request(message),
             Error::PreconditionFailed => {
                 let message = "The resource has changed: its version is not in If-Match. Read the resource \

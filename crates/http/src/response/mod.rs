@@ -11,7 +11,6 @@ pub(crate) mod line_body;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use bytes::Bytes;
-use candor_domain::id::RequestId;
 use candor_service::usecases::line_stream::LineStream;
 
 use crate::response::error_response::ErrorResponse;
@@ -61,9 +60,9 @@ impl Answer {
         answer
     }
 
-    /// Creates an error answer for the request with this id.
-    pub(crate) fn refuse(request: RequestId, error: ErrorResponse) -> Self {
-        let mut answer = Self::with_body(JSON, error.envelope(request));
+    /// Creates an error answer with this body.
+    pub(crate) fn refuse(content_type: HeaderValue, body: Bytes, error: ErrorResponse) -> Self {
+        let mut answer = Self::with_body(content_type, body);
         answer.status = error.status;
         if let Some(should_retry) = error.should_retry() {
             let word = if should_retry { "true" } else { "false" };

@@ -24,6 +24,7 @@ pub(crate) mod observations;
 pub(crate) mod organization;
 pub(crate) mod portal_links;
 pub(crate) mod retention;
+pub(crate) mod scim;
 pub(crate) mod search;
 pub(crate) mod sign_in;
 pub(crate) mod summaries;
@@ -32,7 +33,7 @@ pub(crate) mod webhooks;
 use crate::contract::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
-pub(crate) const GROUPS: [RouteGroup; 28] = [
+pub(crate) const GROUPS: [RouteGroup; 30] = [
     observations::GROUP,
     objectives::EMPLOYEES,
     objectives::MANAGERS,
@@ -61,6 +62,8 @@ pub(crate) const GROUPS: [RouteGroup; 28] = [
     events::GROUP,
     exports::GROUP,
     document::GROUP,
+    scim::USERS,
+    scim::DISCOVERY,
 ];
 
 const COUNT: usize = {

@@ -17,9 +17,9 @@ use candor_service::Services;
 
 use crate::pipeline::docs::{READ_METHODS, TEXT};
 use crate::pipeline::settings::MetricsText;
-use crate::response::Answer;
 use crate::response::error_response::ErrorResponse;
 use crate::response::health::{Readiness, status};
+use crate::response::{Answer, JSON};
 use crate::server::{WRITE_TIME, end_when_not_taken};
 
 /// State that the admin listener reports.
@@ -61,7 +61,7 @@ async fn answer(request: HttpRequest, watched: Data<AdminState>) -> HttpResponse
         if let Some(cause) = &error.cause {
             tracing::error!(request_id = %id, %cause, "the service is not ready: load balancers send no requests to it until the cause is gone");
         }
-        Answer::refuse(id, error)
+        Answer::refuse(JSON, error.envelope(id), error)
     });
     let mut response = HttpResponse::build(answer.status);
     response.insert_header((CACHE_CONTROL, "no-store"));

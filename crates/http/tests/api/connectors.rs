@@ -62,6 +62,15 @@ pub(crate) async fn pause(world: &TestApi, connector: &str) {
     world.services.store.commit(tenant, change).await.unwrap();
 }
 
+/// Creates a connector for SCIM with a live key, in the organization of an admin key. Returns its id and its key.
+pub(crate) async fn provider_of(world: &TestApi, admin: &str) -> (String, String) {
+    let body = json!({"type": "scim", "hris_source": "okta", "brake": {"percent": 100, "at_least": 1_000_000}});
+    let creation = world.bare("POST", "/v1/connectors").key(admin).json(&body).send().await;
+    let connector = creation.json()["id"].as_str().unwrap_or_else(|| panic!("{}", creation.text())).to_owned();
+    let key = provider_key(world, admin, &connector, "live").await;
+    (connector, key)
+}
+
 /// Creates a key of a connector.
 pub(crate) async fn provider_key(world: &TestApi, admin: &str, connector: &str, environment: &str) -> String {
     let body = json!({"name": "Okta", "scopes": ["scim"], "connector_id": connector, "environment": environment});

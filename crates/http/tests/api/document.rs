@@ -1,17 +1,17 @@
-//! The OpenAPI document matches the API: every route, and every member of every answer.
+//! The OpenAPI documents match the API: every route, and every member of every answer.
 
 use std::collections::BTreeSet;
 
-use candor_http::openapi::document;
-use candor_http::table::{Body, Method, ROUTES, Route, Success};
+use candor_http::openapi::{document, scim_document};
+use candor_http::table::{Body, Dialect, Method, ROUTES, Route, Success};
 use serde_json::{Value, json};
 
-use crate::documented::mismatch;
+use crate::documented::{document_of, mismatch};
 use crate::resources::{Resources, method};
 use crate::support::TestApi;
 
-fn operation<'a>(document: &'a Value, route: &Route) -> &'a Value {
-    &document["paths"][route.path][method(route).to_lowercase()]
+fn operation(route: &Route) -> &'static Value {
+    &document_of(route)["paths"][route.path][method(route).to_lowercase()]
 }
 
 fn names(object: &Value) -> BTreeSet<&str> {
@@ -20,22 +20,24 @@ fn names(object: &Value) -> BTreeSet<&str> {
 
 #[test]
 fn document_has_exactly_the_operations_of_the_route_table() {
-    let document = document();
     let mut operation_ids = BTreeSet::new();
-    for (path, operations) in document["paths"].as_object().unwrap() {
-        for method in names(operations).into_iter().filter(|method| *method != "parameters") {
-            operation_ids.insert((method.to_uppercase(), path.clone()));
+    for (dialect, document) in [(Dialect::V1, document()), (Dialect::Scim, scim_document())] {
+        for (path, operations) in document["paths"].as_object().unwrap() {
+            for method in names(operations).into_iter().filter(|method| *method != "parameters") {
+                operation_ids.insert((method.to_uppercase(), format!("{}{path}", dialect.base())));
+            }
         }
     }
-    let table: BTreeSet<_> =
-        ROUTES.iter().map(|route| (method(route).to_owned(), route.path.to_owned())).collect();
+    let table: BTreeSet<_> = ROUTES
+        .iter()
+        .map(|route| (method(route).to_owned(), format!("{}{}", route.dialect.base(), route.path)))
+        .collect();
     assert_eq!(operation_ids, table);
     assert_eq!(table.len(), ROUTES.len(), "two rows have the same method and path");
-    let tags: BTreeSet<_> =
-        document["tags"].as_array().unwrap().iter().map(|item| item["name"].clone().to_string()).collect();
     for route in ROUTES {
-        let tag = operation(&document, route)["tags"][0].to_string();
-        assert!(tags.contains(&tag), "{}: {tag} is described nowhere", route.operation);
+        let mut tags = document_of(route)["tags"].as_array().unwrap().iter().map(|tag| &tag["name"]);
+        let tag = &operation(route)["tags"][0];
+        assert!(tags.any(|name| name == tag), "{}: {tag} is described nowhere", route.operation);
     }
     let ids: BTreeSet<_> = ROUTES.iter().map(|route| route.operation).collect();
     assert_eq!(ids.len(), ROUTES.len(), "two operations have the same name");
@@ -43,9 +45,8 @@ fn document_has_exactly_the_operations_of_the_route_table() {
 
 #[test]
 fn operation_documents_the_requirements_of_its_route() {
-    let document = document();
     for route in ROUTES {
-        let operation = operation(&document, route);
+        let operation = operation(route);
         let responses = names(&operation["responses"]);
         let has = |status: u16| responses.contains(status.to_string().as_str());
         assert!(has(route.status) && has(429) && has(500), "{}", route.operation);
@@ -74,25 +75,27 @@ fn references_resolve_and_every_component_is_used() {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
-    let document = document();
-    let mut reference_names = BTreeSet::new();
-    collect(&document, &mut reference_names);
-    for reference in &reference_names {
-        assert!(document.pointer(&reference[1..]).is_some(), "{reference}");
-    }
-    for kind in ["schemas", "parameters", "headers", "responses"] {
-        for name in names(&document["components"][kind]) {
-            assert!(
-                reference_names.contains(format!("#/components/{kind}/{name}").as_str()),
-                "{kind}/{name} is used nowhere"
-            );
+    for document in [document(), scim_document()] {
+        let mut reference_names = BTreeSet::new();
+        collect(&document, &mut reference_names);
+        for reference in &reference_names {
+            assert!(document.pointer(&reference[1..]).is_some(), "{reference}");
+        }
+        for kind in ["schemas", "parameters", "headers", "responses"] {
+            for name in names(&document["components"][kind]) {
+                assert!(
+                    reference_names.contains(format!("#/components/{kind}/{name}").as_str()),
+                    "{kind}/{name} is used nowhere"
+                );
+            }
         }
     }
 }
 
 /// Returns a query that expands everything the route can expand.
-fn everything_inlined(document: &Value, route: &Route) -> String {
-    let mut parameters = operation(document, route)["parameters"].as_array().into_iter().flatten();
+fn everything_inlined(route: &Route) -> String {
+    let document = document_of(route);
+    let mut parameters = operation(route)["parameters"].as_array().into_iter().flatten();
     let Some(expand) = parameters.find(|parameter| parameter["name"] == "expand") else { return String::new() };
     let words = expand["schema"]["items"]["$ref"].as_str().unwrap();
     let words = document.pointer(&words[1..]).unwrap()["enum"].as_array().unwrap();
@@ -101,30 +104,29 @@ fn everything_inlined(document: &Value, route: &Route) -> String {
 
 #[tokio::test]
 async fn answer_matches_its_documented_schema() {
-    let document = document();
     for route in ROUTES {
-        let world = TestApi::new().await;
+        let (world, document) = (TestApi::new().await, document_of(route));
         let resources = Resources::make(&world, &world.admin).await;
-        let path = resources.path(route);
+        let path = format!("{}{}", resources.path(route), everything_inlined(route));
         resources.begin(&world, route).await;
-        let request = world.ask(method(route), &format!("{path}{}", everything_inlined(&document, route)));
+        let request = world.bare(method(route), &path).key(resources.key(route, &world.admin));
         let response = resources.filled(request, route).send().await;
         if route.response == Success::Empty {
             assert_eq!((response.status, response.body.len()), (204, 0), "{}", route.operation);
             continue;
         }
-        let schema = &operation(&document, route)["responses"][response.status.to_string()];
+        let schema = &operation(route)["responses"][response.status.to_string()];
         let schema = match schema["$ref"].as_str() {
             Some(reference) => document.pointer(&reference[1..]).unwrap(),
             None => schema,
         };
-        let schema = &schema["content"][route.response.media_type()]["schema"];
+        let schema = &schema["content"][route.media_type()]["schema"];
         if let Success::Lines(_) = route.response {
             for line in response.lines() {
-                assert_eq!(mismatch(&document, schema, &line, route.operation), None);
+                assert_eq!(mismatch(document, schema, &line, route.operation), None);
             }
         } else if route.operation != "getDocument" {
-            assert_eq!(mismatch(&document, schema, &response.json(), route.operation), None);
+            assert_eq!(mismatch(document, schema, &response.json(), route.operation), None);
         }
     }
 }
@@ -133,9 +135,10 @@ async fn answer_matches_its_documented_schema() {
 fn example_matches_its_schema() {
     let document = document();
     for route in ROUTES {
-        let operation = operation(&document, route);
-        let answer = &operation["responses"][route.status.to_string()]["content"]["application/json"];
-        let request = &operation["requestBody"]["content"]["application/json"];
+        let operation = operation(route);
+        let media_type = route.dialect.media_types()[0];
+        let answer = &operation["responses"][route.status.to_string()]["content"][media_type];
+        let request = &operation["requestBody"]["content"][media_type];
         for content in
             [answer, request].into_iter().filter(|content| !content.is_null() && route.operation != "getDocument")
         {
@@ -144,7 +147,7 @@ fn example_matches_its_schema() {
                 assert!(["listEvents", "getEvent"].contains(&route.operation), "{}", route.operation);
                 continue;
             };
-            assert_eq!(mismatch(&document, &content["schema"], example, route.operation), None);
+            assert_eq!(mismatch(document_of(route), &content["schema"], example, route.operation), None);
         }
     }
     let event_schema = &document["components"]["schemas"]["ObservationEvent"];

@@ -5,14 +5,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use actix_web::http::Method;
-use candor_http::openapi::document;
-use candor_http::table::{BASE, ROUTES, Route};
+use candor_http::openapi::{document, scim_document};
+use candor_http::table::{BASE, Dialect, ROUTES, Route};
 use serde_json::{Value, json};
 
 use crate::support::TestResponse;
 
-/// The document, built once for all tests.
+/// The document of `/v1`, built once for all tests.
 static DOCUMENT: LazyLock<Value> = LazyLock::new(document);
+/// The document of SCIM.
+static SCIM_DOCUMENT: LazyLock<Value> = LazyLock::new(scim_document);
+
+/// Returns the document that describes a route.
+pub(crate) fn document_of(route: &Route) -> &'static Value {
+    match route.dialect {
+        Dialect::V1 => &DOCUMENT,
+        Dialect::Scim => &SCIM_DOCUMENT,
+    }
+}
 
 /// Documented statuses, by operation.
 static STATUSES: LazyLock<BTreeMap<&str, BTreeSet<String>>> = LazyLock::new(|| {
@@ -21,13 +31,14 @@ static STATUSES: LazyLock<BTreeMap<&str, BTreeSet<String>>> = LazyLock::new(|| {
 });
 
 fn responses(route: &Route) -> &'static Value {
-    &DOCUMENT["paths"][route.path][route.method.word().to_lowercase()]["responses"]
+    &document_of(route)["paths"][route.path][route.method.word().to_lowercase()]["responses"]
 }
 
 /// Returns the route of a request; `None` for 404 and 405, for pages and for `OPTIONS`.
 pub(crate) fn route(method: &Method, path: &str) -> Option<&'static Route> {
     let method = if *method == Method::HEAD { "GET" } else { method.as_str() };
-    let path = path.split('?').next()?.strip_prefix(BASE)?;
+    let path = path.split('?').next()?;
+    let path = path.strip_prefix(BASE).or_else(|| path.starts_with("/scim/v2/").then_some(path))?;
     let matching = ROUTES.iter().map(|route| route.path).filter(|pattern| matches(pattern, path));
     // Literal segments take precedence over parameters, for every method.
     let pattern = matching.min_by_key(|pattern| pattern.matches('{').count())?;
@@ -68,8 +79,8 @@ pub(crate) fn example_of(operation: &str) -> &'static Value {
 /// compressed bodies and the document itself are skipped.
 #[track_caller]
 pub(crate) fn assert_body(route: Option<&Route>, asked: &str, answered: &TestResponse) {
-    let is_json = answered.header("content-type") == Some("application/json");
-    let Some(route) = route.filter(|route| is_json && route.operation != "getDocument") else { return };
+    let is_json = |route: &&Route| answered.header("content-type") == Some(route.dialect.media_types()[0]);
+    let Some(route) = route.filter(is_json).filter(|route| route.operation != "getDocument") else { return };
     if answered.body.is_empty() || answered.header("content-encoding").is_some() {
         return;
     }
@@ -78,12 +89,12 @@ pub(crate) fn assert_body(route: Option<&Route>, asked: &str, answered: &TestRes
     let response =
         if is_effects(answered) && route.operation != "upsertEmployees" { dry_run } else { response_schema };
     let response = match response["$ref"].as_str() {
-        Some(reference) => DOCUMENT.pointer(&reference[1..]).unwrap(),
+        Some(reference) => document_of(route).pointer(&reference[1..]).unwrap(),
         None => response,
     };
-    let schema = &response["content"]["application/json"]["schema"];
+    let schema = &response["content"][route.dialect.media_types()[0]]["schema"];
     assert!(schema.is_object(), "{asked} answered {} with a body that has no schema", answered.status);
-    assert_eq!(mismatch(&DOCUMENT, schema, &answered.json(), route.operation), None, "{asked}");
+    assert_eq!(mismatch(document_of(route), schema, &answered.json(), route.operation), None, "{asked}");
 }
 
 /// Returns the difference between the type of a value and the types that a schema allows.
@@ -179,6 +190,7 @@ fn route_of_a_request_is_found_by_its_pattern() {
     assert_eq!(operation_of(Method::GET, "/v1/employees/csv"), None, "405");
     assert_eq!(operation_of(Method::PUT, "/v1/employees"), None);
     assert_eq!(operation_of(Method::GET, "/v1/nothing"), None);
+    assert_eq!(operation_of(Method::PATCH, "/scim/v2/Users/emp_1"), Some("scim.patch_user"));
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //! be a success or an error envelope, never a 5xx, and a refused request must store nothing.
 
 use candor_domain::access::QuotaClass;
-use candor_http::openapi::document;
-use candor_http::table::{Body, Method, ROUTES, Route};
+use candor_http::table::{Body, Dialect, Method, ROUTES, Route};
 use serde_json::{Value, json};
 
+use crate::documented::document_of;
 use crate::resources::{Resources, method};
 use crate::support::{TestApi, TestResponse};
 
@@ -68,8 +68,9 @@ async fn newest_entry(world: &TestApi) -> Value {
     world.get("/v1/audit-log?limit=1").await.json()["data"][0]["id"].clone()
 }
 
-async fn try_body(world: &TestApi, resources: &Resources, route: &Route, schema: &str, document: &Value) {
-    let properties = document["components"]["schemas"][schema]["properties"].as_object().unwrap().clone();
+async fn try_body(world: &TestApi, resources: &Resources, route: &Route, schema: &str) {
+    let properties =
+        document_of(route)["components"]["schemas"][schema]["properties"].as_object().unwrap().clone();
     for field in properties.keys() {
         for (at, value) in values().into_iter().enumerate() {
             world.clock.advance_millis(1);
@@ -80,12 +81,17 @@ async fn try_body(world: &TestApi, resources: &Resources, route: &Route, schema:
             if body.get("name").is_some() {
                 body["name"] = json!(format!("{field} {at}"));
             }
+            if body.get("userName").is_some() {
+                body["userName"] = json!(format!("{field}{at}@example.com"));
+            }
             body[field] = value;
             let entry_before = newest_entry(world).await;
-            let response = world.ask(method(route), &resources.path(route)).json(&body).send().await;
+            let response = resources.ask(world, route).json(&body).send().await;
             let text = body.to_string().chars().take(200).collect::<String>();
             judge(&response, &format!("{} {text}", route.operation));
-            if response.status >= 400 {
+            // A conflict over SCIM is an issue of its connector.
+            let has_issue = route.dialect == Dialect::Scim && response.status == 409;
+            if response.status >= 400 && !has_issue {
                 assert_eq!(newest_entry(world).await, entry_before, "{} {text}", route.operation);
             }
         }
@@ -94,7 +100,6 @@ async fn try_body(world: &TestApi, resources: &Resources, route: &Route, schema:
 
 #[tokio::test]
 async fn hostile_body_values_never_cause_a_server_error() {
-    let document = document();
     for route in ROUTES {
         let (Body::Required(schema) | Body::Optional(schema)) = route.body else { continue };
         let world = TestApi::new().await;
@@ -102,7 +107,7 @@ async fn hostile_body_values_never_cause_a_server_error() {
         if route.access.is_public() {
             continue; // Failures are counted per address; another test covers the only field.
         }
-        try_body(&world, &resources, route, schema.name, &document).await;
+        try_body(&world, &resources, route, schema.name).await;
     }
 }
 
@@ -125,7 +130,8 @@ async fn hostile_tokens_and_codes_never_cause_a_server_error() {
 }
 
 /// Returns the names of a route's query parameters, with references resolved.
-fn parameters(document: &Value, route: &Route) -> Vec<String> {
+fn parameters(route: &Route) -> Vec<String> {
+    let document = document_of(route);
     let operation = &document["paths"][route.path][method(route).to_lowercase()];
     let resolve = |item: &Value| match item["$ref"].as_str() {
         Some(reference) => document.pointer(&reference[1..]).unwrap().clone(),
@@ -147,10 +153,10 @@ fn encode(text: &str) -> String {
 
 #[tokio::test]
 async fn hostile_query_values_never_cause_a_server_error() {
-    let (world, document) = (TestApi::new().await, document());
+    let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.method == Method::Get) {
-        for name in parameters(&document, route) {
+        for name in parameters(route) {
             for value in values() {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
                 let query = format!("{}={}", encode(&name), encode(&text.chars().take(1500).collect::<String>()));
@@ -158,7 +164,12 @@ async fn hostile_query_values_never_cause_a_server_error() {
                     if route.quota == QuotaClass::Export {
                         world.clock.advance_seconds(60);
                     }
-                    let response = world.get(&format!("{}?{query}", resources.path(route))).await;
+                    if route.dialect == Dialect::Scim {
+                        // Stays below the quota of the connector's key.
+                        world.clock.advance_millis(100);
+                    }
+                    let request = world.bare("GET", &format!("{}?{query}", resources.path(route)));
+                    let response = request.key(resources.key(route, &world.admin)).send().await;
                     let what = format!("{} {}", route.operation, query.chars().take(200).collect::<String>());
                     assert!(matches!(response.status, 200 | 400 | 431), "{what}: {}", response.text());
                     if response.status != 200 {
@@ -174,7 +185,8 @@ async fn hostile_query_values_never_cause_a_server_error() {
 async fn unknown_filter_is_named_and_other_parameters_are_ignored() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
-    for route in ROUTES.iter().filter(|route| route.query.is_some_and(|query| query.is_list)) {
+    let is_list = |route: &&Route| route.query.is_some_and(|query| query.is_list);
+    for route in ROUTES.iter().filter(is_list).filter(|route| route.dialect == Dialect::V1) {
         let path = resources.path(route);
         let path = if path.contains('?') { path + "&" } else { path + "?" };
         let response = world.get(&format!("{path}filter[unknown]=1&filter[]=2")).await;

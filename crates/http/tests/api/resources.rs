@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use candor_http::table::{Body, Method, ROUTES, Route};
+use candor_http::table::{Body, Dialect, Method, ROUTES, Route};
 use serde_json::{Value, json};
 
 use crate::connectors;
@@ -53,10 +53,10 @@ impl Resources {
         let body = json!({"employee_id": employee, "title": "First half", "body": "Helps."});
         let summary = create("/v1/summaries", body).await;
         let erasure = prepare_people(world, key, &invited_person).await;
-        let run = retention::stored_run(world, key).await;
+        resources.extend(provider_resources(world, key).await);
         resources.extend([
             ("erasures", erasure),
-            ("retention", run),
+            ("retention", retention::stored_run(world, key).await),
             ("summaries", summary),
             ("assignments", assignment),
             ("conversations", conversation),
@@ -83,9 +83,17 @@ impl Resources {
         self.0.get(family).map_or("", String::as_str)
     }
 
+    /// Returns the key with which the resources were created, or that of the connector for a route of SCIM.
+    pub(crate) fn key<'a>(&'a self, route: &Route, admin: &'a str) -> &'a str {
+        match route.dialect {
+            Dialect::V1 => admin,
+            Dialect::Scim => self.id("scim-keys"),
+        }
+    }
+
     /// Creates a request for a route, with a key that is admitted.
     pub(crate) fn ask<'w>(&self, world: &'w TestApi, route: &Route) -> Request<'w> {
-        world.bare(method(route), &self.path(route)).key(&world.admin)
+        world.bare(method(route), &self.path(route)).key(self.key(route, &world.admin))
     }
 
     /// Returns a route's path with the id of a suitable resource.
@@ -203,9 +211,34 @@ impl Resources {
             "ErasureRequest" => json!({"reason": "Request of 2 March"}),
             "LegalHoldSet" => json!({"reason": "Appeal"}),
             "PortalLinkExchange" => json!({"code": "unknown"}),
+            "UserBody" if route.method == Method::Post => user_body("another-user"),
+            "UserBody" => user_body("user"),
+            "PatchOp" => json!({"Operations": [{"op": "replace", "path": "title", "value": "Lead"}]}),
             other => panic!("{other} has no body here"),
         })
     }
+}
+
+/// Returns the body of a SCIM user.
+fn user_body(name: &str) -> Value {
+    json!({"userName": format!("{name}@example.com"), "externalId": name, "active": true,
+           "name": {"givenName": "Ada", "familyName": "Example"},
+           "emails": [{"type": "work", "value": format!("{name}@example.com"), "primary": true}]})
+}
+
+/// Creates a connector for SCIM with a key and a user. Returns them with the names of documents about the service.
+async fn provider_resources(world: &TestApi, admin: &str) -> [(&'static str, String); 5] {
+    let (connector, key) = connectors::provider_of(world, admin).await;
+    world.clock.advance_millis(1);
+    let creation = world.bare("POST", "/scim/v2/Users").key(&key).json(&user_body("user")).send().await;
+    let user = creation.json()["id"].as_str().unwrap_or_else(|| panic!("{}", creation.text())).to_owned();
+    [
+        ("scim-connectors", connector),
+        ("scim-keys", key),
+        ("Users", user),
+        ("ResourceTypes", "User".to_owned()),
+        ("Schemas", "urn:ietf:params:scim:schemas:core:2.0:User".to_owned()),
+    ]
 }
 
 /// Creates an identity provider with the account of a person, and returns its id.
@@ -275,12 +308,13 @@ async fn prepare_people(world: &TestApi, key: &str, held: &str) -> String {
 
 /// Iterates over the routes of `/v1`.
 pub(crate) fn routes_of_v1() -> impl Iterator<Item = &'static Route> {
-    ROUTES.iter()
+    ROUTES.iter().filter(|route| route.dialect == Dialect::V1)
 }
 
-/// Returns the first segment of a route's path.
+/// Returns the first segment of a route's path below the base of its dialect.
 pub(crate) fn family(route: &Route) -> &'static str {
-    route.path.split('/').nth(1).unwrap_or_default()
+    let base = if route.dialect == Dialect::Scim { "/scim/v2" } else { "" };
+    route.path.trim_start_matches(base).split('/').nth(1).unwrap_or_default()
 }
 
 /// Returns a route's path with these ids.
@@ -298,7 +332,7 @@ pub(crate) fn path(route: &Route, id: &str, second: &str) -> String {
         Some("counts") => "?group_by=month",
         _ => "",
     };
-    format!("/v1{path}{query}")
+    format!("{}{path}{query}", route.dialect.base())
 }
 
 /// Returns a well-formed id that no resource has.
@@ -320,6 +354,8 @@ pub(crate) fn absent(route: &Route) -> &'static str {
         "erasures" => "era_00000000000000000000000001",
         "retention" => "ret_00000000000000000000000001",
         "events" => "evt_00000000000000000000000001",
+        "Users" => "emp_00000000000000000000000001",
+        "ResourceTypes" | "Schemas" => "Nothing",
         other => panic!("{other} has no ids here"),
     }
 }

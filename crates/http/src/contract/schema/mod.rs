@@ -5,6 +5,7 @@
 
 mod answers;
 mod body;
+pub(crate) mod scim;
 pub(crate) mod shapes;
 pub(crate) mod words;
 
@@ -156,15 +157,6 @@ impl Success {
             Self::Empty => Some("The deletion is complete. The response has no body."),
             Self::One(schema) | Self::Lines(schema) => (!schema.outcome.is_empty()).then_some(schema.outcome),
             Self::PageOf(_) => Some("A page of the list, in the requested order."),
-        }
-    }
-
-    /// Returns the media type of the answer.
-    #[must_use]
-    pub const fn media_type(self) -> &'static str {
-        match self {
-            Self::Empty | Self::One(_) | Self::PageOf(_) => "application/json",
-            Self::Lines(_) => "application/x-ndjson",
         }
     }
 
