@@ -10,7 +10,8 @@ async fn first_token_links_the_person_with_the_verified_address() {
     for shared in every_store().await {
         let world = &shared.world;
         let stage = TokenStage::begin_unlinked(world, json!({"link_by": "verified_email"})).await;
-        let invite = json!({"email": "new@acme.example", "first_name": "Neo", "last_name": "New", "send_invite": true});
+        let invite =
+            json!({"email": "new@acme.example", "first_name": "Neo", "last_name": "New", "send_invite": true});
         let pending = world.made("/v1/employees", invite).await;
         let with = |email: &str, changes: Value| {
             let mut claims = json!({"email": email, "email_verified": true, "sub": email});
