@@ -105,7 +105,7 @@ impl Api {
     }
 
     /// Counts a failed authentication of the client's address, which may be refused with 429.
-    fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
+    pub(crate) fn count_failure(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         let rate_limit = self.services.limits.admit_failure(address::bucket(exchange.client.address), exchange.at);
         exchange.rate_limit = Some(rate_limit);
         if rate_limit.admitted {

@@ -356,6 +356,6 @@ impl Api {
 }
 
 /// Takes the payload, which can be read only once.
-fn take_payload(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
+pub(crate) fn take_payload(payload: &mut Option<Payload>) -> Result<Payload, ErrorResponse> {
     payload.take().ok_or_else(|| ErrorResponse::defect("the body is read twice".to_owned()))
 }
