@@ -23,6 +23,7 @@ fn link() -> IdentityLink {
         confirmed_at: None,
         updated_at: AT,
         tokens_after: None,
+        bearer_tokens_after: None,
         removed_at: None,
     }
 }
