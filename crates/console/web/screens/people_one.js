@@ -22,18 +22,21 @@ import { customOf, personFields, usePersonOptions } from "./write_person.js";
 /** @typedef {import("../types").Observation} Observation */
 /** @typedef {import("../types").Objective} Objective */
 
+/** Direct reports that the service sends with a person at most. */
+const MOST_REPORTS = 100;
+const SHOWN_REPORTS = 10;
+
 /** @param {{ id: string }} p */
 export function OnePerson({ id }) {
-  const person = useGet(`/employees/${id}`, { expand: canErase() ? "manager,department,legal_hold" : "manager,department" });
-  const reports = useList("/employees", { "filter[manager_id]": id, limit: 10 });
+  const person = useGet(`/employees/${id}`, { expand: `manager,department,direct_reports${canErase() ? ",legal_hold" : ""}` });
   const [dialog, setDialog] = useState("");
   const close = () => setDialog("");
   const saved = () => person.reload();
   /** @type {Employee | null} */
   const one = person.data;
-  const count = reports.rows?.length ?? 0;
+  const count = one?.direct_reports?.length ?? 0;
   const text = dialog === "deactivate" && one && count > 0
-    ? `${t.people.deactivateText} ${t.people.reportsStay(fullName(one), count, reports.hasMore)}` : t.people[`${dialog}Text`];
+    ? `${t.people.deactivateText} ${t.people.reportsStay(fullName(one), count, count >= MOST_REPORTS)}` : t.people[`${dialog}Text`];
   const isHere = one && !isErased(one);
   const actions = html`
     ${isHere && one.status !== "deactivated" && html`<${Write} name="observations" person=${id} kind="primary" />`}
@@ -50,7 +53,7 @@ export function OnePerson({ id }) {
   return html`<${Page} title=${one ? fullName(one) : t.people.person} lead=${one?.job_title} actions=${actions}
     back=${{ href: href("/people"), text: t.screens.people }}>
     <${Shown} of=${person}>${(/** @type {Employee} */ data) => html`
-      ${!isErased(data) && html`<${About} person=${data} reports=${reports} />`}
+      ${!isErased(data) && html`<${About} person=${data} />`}
       <${Details} person=${data} />`}</${Shown}>
     ${isHere && html`<${Trail} id=${id} />`}
     ${one && canErase() && html`<${PersonData} person=${one} isRead=${!person.error} onSaved=${saved} />`}
@@ -84,9 +87,10 @@ function Details({ person }) {
   ]} /></${Card}>`;
 }
 
-/** Feedback, objectives and reports of a person. @param {{ person: Employee, reports: any }} p */
-function About({ person, reports }) {
+/** Feedback, objectives and reports of a person. @param {{ person: Employee }} p */
+function About({ person }) {
   const { id } = person;
+  const reports = person.direct_reports ?? [];
   const observations = useList(can("observations:read") ? "/observations" : null,
     { "filter[employee_id]": id, limit: 5 });
   const objectives = useList(can("objectives:read") ? "/employee-objectives" : null,
@@ -107,13 +111,11 @@ function About({ person, reports }) {
         <${Status} word=${row.status === "proposed" && row.submitted_at ? "in_review" : row.status} />
         <span class="grow"><a href=${href(`/feedback/objectives/${row.id}`)} dir="auto">${row.title}</a></span>
         <span class="muted">${row.progress === null ? "" : `${row.progress} %`}</span></li>`)}
-    <${Card} title=${t.people.reports}>
-      <${Shown} of=${reports} rows=${3} empty=${none}>${(/** @type {Employee[]} */ rows) => html`
-      <ul class="attention">
-        ${rows.map((row) =>
-          html`<li key=${row.id}>
-            <span class="grow"><a href=${href(`/people/${row.id}`)} dir="auto">${fullName(row)}</a></span>
-        <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul>`}</${Shown}></${Card}>
+    <${Card} title=${t.people.reports}
+      actions=${reports.length > SHOWN_REPORTS && html`<a href=${href("/people", { manager: id })}>${t.feedback.all}</a>`}>
+      ${reports.length === 0 ? none : html`<ul class="attention">${reports.slice(0, SHOWN_REPORTS).map((row) => html`
+        <li key=${row.id}><span class="grow"><a href=${href(`/people/${row.id}`)} dir="auto">${fullName(row)}</a></span>
+        <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul>`}</${Card}>
     <${Steps} id=${id} /></div></div>`;
 }
 
