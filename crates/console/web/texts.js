@@ -282,7 +282,8 @@ export const t = {
       `Choose the new manager of ${name}. The team of ${name} moves along.`,
     saved: (/** @type {string} */ name) => `Saved: ${name}`,
     reportsStay: (/** @type {string} */ name, /** @type {number} */ count, /** @type {boolean} */ isMore) =>
-      `${isMore ? "More than " : ""}${count === 1 ? "1 person reports" : `${count} people report`} to ${name} and keep this manager until you change it.`,
+      count === 1 ? `1 person reports to ${name} and keeps this manager until you change it.`
+        : `${isMore ? "At least " : ""}${count} people report to ${name} and keep this manager until you change it.`,
     managerProblems:
       { reporting_cycle:
         "This person reports to the one you are changing: the line would become a circle. " +

@@ -284,8 +284,10 @@ export async function print(page, { origin, check }) {
 }
 
 /** Leaves forms: an empty one closes, a typed one asks, and the focus returns to the button that opened it. */
-export async function leave(page, { data, origin, check }) {
-  await page.goto(`${origin}/console/people/${data.ines.id}`);
+export async function leave(page, { origin, check }) {
+  const boss = await someone("Vera", "Stone", { role: "manager" });
+  await someone("Udo", "Stone", { manager_id: boss.id });
+  await page.goto(`${origin}/console/people/${boss.id}`);
   const open = button(page, "New observation").first();
   const dialog = page.getByRole("dialog");
   const hasFocus = () => open.evaluate((one) => one === document.activeElement);
@@ -307,7 +309,7 @@ export async function leave(page, { data, origin, check }) {
   await button(dialog, "Discard").click();
   await gone(dialog);
   await button(page, "Deactivate").click();
-  await dialog.getByText(/report(s)? to Ines Duarte and keep this manager/).waitFor();
+  await dialog.getByText("1 person reports to Vera Stone and keeps this manager until you change it.").waitFor();
   check(await button(dialog, "Cancel").evaluate((one) => one === document.activeElement), "a dangerous dialog opens on its button");
   await page.keyboard.press("Escape");
   await gone(dialog);
