@@ -356,7 +356,7 @@ export async function find(page, { data, origin, check }) {
   await dialog.getByRole("button", { name: /^Mara Lindqvist/ }).waitFor();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await dialog.getByText("Mara Lindqvist").waitFor();
+  await dialog.locator(".chosen").getByText("Mara Lindqvist").waitFor();
   await page.keyboard.press("Escape");
   await button(dialog, "Discard").click();
   await gone(dialog);
