@@ -25,7 +25,7 @@ const ROUTES: &[Route] = &[
         .has_no_dry_run()
         .answers(&SIGN_IN_URL),
     Route::post("/sign-in/logout", Access::ANY_KEY, log_out)
-        .with_name("endSession", "Sign out")
+        .with_name("endSignIn", "Sign out")
         .description(
             "Ends the session whose key sends the request, and all keys that it created. Returns the address that ends \
              the session at the identity provider, if it has one. 409 for a key that is no session.",

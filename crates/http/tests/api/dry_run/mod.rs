@@ -40,7 +40,9 @@ fn every_write_has_a_response_to_dry_runs() {
     impossible.sort_unstable();
     let expected_operations = [
         "acceptInvitation",
+        "beginSignIn",
         "checkIdentityProvider",
+        "endSignIn",
         "exchangePortalLink",
         "inviteEmployee",
         "redeliver",
