@@ -3,6 +3,7 @@
 mod body;
 mod expiring;
 mod filter;
+mod kind;
 mod link;
 mod record;
 mod reminder;
@@ -10,12 +11,11 @@ mod room;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use strum::{IntoStaticStr, VariantArray};
 
 use super::authority::outlasts;
 use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, Permission, Permissions};
 use crate::decision::{Decision, Resource};
-use crate::fields::{Reference, StringEnum, as_word};
+use crate::fields::{Reference, as_word};
 use crate::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, KeyKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::people::connector;
@@ -31,6 +31,7 @@ pub use body::{
     DEFAULT_OVERLAP_SECONDS, Draft, MAX_OVERLAP_SECONDS, NAME_CHARS, Patch, is_end, parse_rotation, read_rotation,
 };
 pub use filter::Filter;
+pub use kind::ApiKeyKind;
 pub(crate) use link::START;
 pub use link::{
     CODE_SECONDS, EXCHANGES_PER_MINUTE, LinkDraft, LinkExchange, MAX_LINK_SECONDS, START_CHARS, parse_exchange,
@@ -38,20 +39,6 @@ pub use link::{
 };
 pub use record::{Holder, KeyRecord};
 pub use room::{KeyRoom, MAX_OF_ORGANIZATION, MAX_OF_PERSON};
-
-/// Kind of an API key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum ApiKeyKind {
-    /// A key that another key or the operator created, also as a portal link.
-    Key,
-    /// The session of a person who signed in at an identity provider (decision B10).
-    Session,
-}
-
-impl StringEnum for ApiKeyKind {
-    const NAME: &'static str = "ApiKeyKind";
-}
 
 /// An API key. Only the hash of its secret is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -147,15 +134,6 @@ impl ApiKey {
     #[must_use]
     pub fn is_valid(&self, at: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end)
-    }
-
-    /// Returns the session that the key ends with: its own id for a session, `None` for a key that no session created.
-    #[must_use]
-    pub const fn session_root(&self) -> Option<KeyId> {
-        match self.kind {
-            ApiKeyKind::Session => Some(self.id),
-            ApiKeyKind::Key => self.session_id,
-        }
     }
 
     /// Revokes the key of an erased person and removes its name, its networks and its account, which may be personal.
@@ -359,9 +337,7 @@ impl ApiKey {
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
         granter.may_grant(self.grant())?;
-        if self.kind == ApiKeyKind::Session {
-            return Err(DomainError::transition("kind", self.kind.word(), "rotate"));
-        }
+        self.must_not_be_session()?;
         self.must_be_good("rotate")?;
         let has_secret = self.link_expires_at.is_none();
         let previous_end = (has_secret && overlap_seconds > 0).then(|| at.plus_seconds(overlap_seconds));
@@ -397,18 +373,6 @@ impl ApiKey {
             ..self.clone()
         };
         Ok(Decision::for_change(self, state, "api_key.revoke", vec![]))
-    }
-
-    /// Ends the session at the request of its person.
-    ///
-    /// # Errors
-    /// [`DomainError::Conflict`] for a key that is no session, or is revoked.
-    pub fn end_session(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
-        if self.kind == ApiKeyKind::Session {
-            self.revoke(at)
-        } else {
-            Err(DomainError::transition("kind", self.kind.word(), "logout"))
-        }
     }
 
     /// Returns the access that a secret of this key gives.

@@ -118,6 +118,20 @@ pub(super) fn outlasts(end: Option<Timestamp>, other: Option<Timestamp>) -> bool
     }
 }
 
+impl Permissions {
+    /// Returns the set with all scopes of the other added.
+    #[must_use]
+    pub const fn with_all(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns the scopes that both sets have.
+    #[must_use]
+    pub const fn limited_to(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
 impl Caller {
     /// Returns the caller's present rights.
     #[must_use]

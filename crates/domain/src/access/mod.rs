@@ -153,18 +153,6 @@ impl Permissions {
         Self(self.0 | 1 << scope as u8)
     }
 
-    /// Returns the set with all scopes of the other added.
-    #[must_use]
-    pub const fn with_all(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Returns the scopes that both sets have.
-    #[must_use]
-    pub const fn limited_to(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
     /// Returns `true` if the set has this scope.
     #[must_use]
     pub const fn has(self, scope: Permission) -> bool {

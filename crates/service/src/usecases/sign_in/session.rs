@@ -134,11 +134,7 @@ async fn build(
             }
         }
     };
-    let actor = Actor {
-        kind: ActorKind::Employee,
-        id: Some(person.value.id.to_string()),
-        name: format!("{} {}", person.value.first_name, person.value.last_name),
-    };
+    let actor = person_actor(&person.value);
     let enter = |draft: AuditDraft, at: Timestamp| {
         draft.into_entry(services.id(at), at, actor.clone(), Some(request.to_string()), origin.clone())
     };
@@ -177,6 +173,11 @@ async fn build(
     }
     end_older_sessions(services, sign_in, person, (&mut change, &enter), at).await?;
     Ok(Ok(change))
+}
+
+fn person_actor(person: &Employee) -> Actor {
+    let name = format!("{} {}", person.first_name, person.last_name);
+    Actor { kind: ActorKind::Employee, id: Some(person.id.to_string()), name }
 }
 
 /// Function that turns a draft into the entry of the person who signs in.
