@@ -28,6 +28,8 @@ async fn end(world: &TestApi, stage: &Stage, session: &Value, how: &str) {
 /// Makes the person of a stage an org admin whose sessions have the admin level.
 async fn admin_stage(world: &TestApi) -> (Stage, Value) {
     let stage = Stage::begin(world, json!({"admin_sessions": true})).await;
+    // The account is linked before its person gets the role.
+    stage.session(world).await;
     world.patch(&format!("/v1/employees/{}", stage.person), json!({"role": "org_admin"})).await;
     let session = stage.session(world).await;
     assert_eq!(session["access_level"], "admin", "{session}");
