@@ -10,10 +10,12 @@ use candor_domain::access::PermissionDenied;
 use candor_domain::csv::{File, RowRejection, UnreadableFile};
 use candor_domain::id::NotAnId;
 use candor_domain::identity::DomainRefusal;
+use candor_domain::identity::bearer::BearerRefusal;
 use candor_domain::identity::discovery::DiscoveryFlaw;
 use candor_domain::identity::flaw::TokenFlaw;
 use candor_domain::identity::key_set::KeySetFlaw;
 use candor_domain::identity::link_decision::LinkRefusal;
+use candor_domain::identity::sign_in::SignInRefusal;
 use candor_domain::identity::strict_json::DocumentFlaw;
 use candor_domain::identity::token_response::TokenResponseFlaw;
 use candor_domain::problem::{ValidationErrors, ValueError};
@@ -58,6 +60,7 @@ fn collect(folder: &Path, names: &mut BTreeSet<String>) {
 #[test]
 fn each_public_error_type_implements_error() {
     let implementing = BTreeSet::from([
+        name::<BearerRefusal>(),
         name::<DiscoveryFlaw>(),
         name::<DocumentFlaw>(),
         name::<DomainRefusal>(),
@@ -72,6 +75,7 @@ fn each_public_error_type_implements_error() {
         name::<Refused>(),
         name::<RowRejection>(),
         name::<ScimError>(),
+        name::<SignInRefusal>(),
         name::<SignatureError>(),
         name::<TokenFlaw>(),
         name::<TokenResponseFlaw>(),
