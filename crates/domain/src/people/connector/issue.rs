@@ -55,6 +55,21 @@ impl IssueKind {
             Self::LastAdmin | Self::ManagedElsewhere | Self::IdentityConflict | Self::AdoptionUnconfirmed => true,
         }
     }
+
+    /// Returns `true` if the resolution of an issue permits its request.
+    #[must_use]
+    pub const fn permits_request(self) -> bool {
+        match self {
+            Self::ManagerPending
+            | Self::ReportingCycle
+            | Self::TooDeep
+            | Self::DepartmentArchived
+            | Self::LastAdmin
+            | Self::ManagedElsewhere
+            | Self::IdentityConflict => false,
+            Self::AdoptionUnconfirmed => true,
+        }
+    }
 }
 
 /// An occurrence of an issue, before it is known whether the issue is open already.
@@ -133,40 +148,42 @@ impl SyncIssue {
         self.resolved_at.is_none().then(|| Self { resolved_at: Some(at.max(self.occurred_at)), ..self.clone() })
     }
 
-    /// Returns `true` if an admin resolved this issue within the last 7 days, and `draft` is the same occurrence at
-    /// the same connector. The messages must be equal too, because they name the address.
+    /// Returns `true` if an admin resolved this issue within the last 7 days, its resolution permits requests, and
+    /// `draft` is the same occurrence at the same connector.
     #[must_use]
     pub fn confirms(&self, connector: ConnectorId, draft: &IssueDraft, at: Timestamp) -> bool {
-        let IssueDraft { kind, user_name, external_id, employee_id, message } = draft;
         self.resolved_at.is_some_and(|resolved| at < resolved.plus_seconds(CONFIRMED_SECONDS))
-            && self.connector_id == connector
-            && (self.kind, &self.message) == (*kind, message)
-            && (&self.user_name, &self.external_id) == (user_name, external_id)
-            && self.employee_id == *employee_id
+            && self.kind.permits_request()
+            && self.key() == Self::occurrence_key(connector, draft)
     }
 
     /// Returns `true` if the issue ends when its problem does not occur again. Only a person ends an issue that waits
     /// for a confirmation.
     #[must_use]
     pub fn ends_by_itself(&self) -> bool {
-        self.kind != IssueKind::AdoptionUnconfirmed
+        !self.kind.permits_request()
     }
 
     /// Returns the issue after its confirmation was used, or `None` if it confirms nothing. The returned issue does
     /// not confirm a further request.
     #[must_use]
     pub fn consume_confirmation(&self) -> Option<Self> {
-        let confirms = self.kind == IssueKind::AdoptionUnconfirmed && self.resolved_at.is_some();
+        let confirms = self.kind.permits_request() && self.resolved_at.is_some();
         let is_used = self.message.ends_with(USED);
         (confirms && !is_used).then(|| Self { message: format!("{}{USED}", self.message), ..self.clone() })
     }
 
     /// Returns the value by which the open issue of an occurrence is found. Occurrences of one connector and kind
-    /// with the same person, `userName` and `externalId` are one issue.
+    /// with the same person, `userName` and `externalId` are one issue. If the resolution permits the request, the
+    /// message counts too: it says what the resolution permits, and must not change after somebody has read it.
     #[must_use]
     pub fn occurrence_key(connector: ConnectorId, draft: &IssueDraft) -> [u8; 32] {
-        let IssueDraft { kind, user_name, external_id, employee_id, message: _ } = draft;
-        let identity = serde_json::json!([connector, kind.word(), employee_id, user_name, external_id]);
+        let IssueDraft { kind, user_name, external_id, employee_id, message } = draft;
+        let identity = if kind.permits_request() {
+            serde_json::json!([connector, kind.word(), employee_id, user_name, external_id, message])
+        } else {
+            serde_json::json!([connector, kind.word(), employee_id, user_name, external_id])
+        };
         let mut key = [0; 32];
         key.copy_from_slice(digest(&SHA256, identity.to_string().as_bytes()).as_ref());
         key
@@ -175,14 +192,18 @@ impl SyncIssue {
     /// Returns [`SyncIssue::occurrence_key`] of this issue while it is open, else `None`.
     #[must_use]
     pub fn open_key(&self) -> Option<[u8; 32]> {
+        self.resolved_at.is_none().then(|| self.key())
+    }
+
+    fn key(&self) -> [u8; 32] {
         let draft = IssueDraft {
             kind: self.kind,
             user_name: self.user_name.clone(),
             external_id: self.external_id.clone(),
             employee_id: self.employee_id,
-            message: String::new(),
+            message: self.message.clone(),
         };
-        self.resolved_at.is_none().then(|| Self::occurrence_key(self.connector_id, &draft))
+        Self::occurrence_key(self.connector_id, &draft)
     }
 }
 
@@ -294,6 +315,23 @@ mod tests {
         }
         assert_ne!(issue.open_key(), Some(SyncIssue::occurrence_key(ConnectorId::from_ulid(Ulid(9)), &draft())));
         assert_eq!(issue.resolve(time).unwrap().open_key(), None);
+    }
+
+    #[test]
+    fn issue_that_permits_a_request_is_one_for_each_message() {
+        let connector = ConnectorId::from_ulid(Ulid(1));
+        let time = Timestamp::from_millis(5);
+        for kind in IssueKind::VARIANTS.iter().copied() {
+            let issue =
+                SyncIssue::open(SyncIssueId::from_ulid(Ulid(2)), connector, IssueDraft { kind, ..draft() }, time);
+            let other_draft = IssueDraft { kind, message: "Another request.".to_owned(), ..draft() };
+            let is_one_issue = issue.open_key() == Some(SyncIssue::occurrence_key(connector, &other_draft));
+            assert_eq!(is_one_issue, !kind.permits_request(), "{kind:?}");
+            let resolved_issue = issue.resolve(time).unwrap();
+            let confirms = |draft: IssueDraft| resolved_issue.confirms(connector, &draft, time);
+            assert_eq!(confirms(IssueDraft { kind, ..draft() }), kind.permits_request(), "{kind:?}");
+            assert!(!confirms(other_draft), "{kind:?}");
+        }
     }
 
     #[test]

@@ -53,8 +53,10 @@ impl ProvisioningInput<'_> {
         } else {
             " API keys that act for this person stay valid; revoke those that others use."
         };
+        // The issue confirms what its message says, so the message says everything that the request takes over.
+        let activation = if returns && !(is_managed && is_own) { " The person would become active." } else { "" };
         let message = format!(
-            "{reason}.{keys} To accept this change by the identity provider, an administrator resolves this issue. \
+            "{reason}.{activation}{keys} To accept this change by the identity provider, an administrator resolves this issue. \
              The provider then repeats the request."
         );
         Some(self.identity().issue(IssueKind::AdoptionUnconfirmed, message))

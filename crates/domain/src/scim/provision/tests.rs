@@ -380,6 +380,13 @@ fn adoption_of_an_admin_or_another_address_is_confirmed() {
     let new_admin = Employee { role: Role::OrgAdmin, ..other.clone() };
     let message = |person| input(&hr, &user, Some(person)).decide().unwrap_err().issue.unwrap().message;
     assert_ne!(message(&other), message(&new_admin), "confirming a person must not confirm an org admin");
+    let absent_person = Employee { status: Status::Deactivated, deactivated_at: Some(AT), ..other.clone() };
+    let absent_input = input(&hr, &user, Some(&absent_person));
+    let messages = [WriteKind::Create, WriteKind::Change].map(|kind| {
+        let adoption_input = ProvisioningInput { kind, ..absent_input.clone() };
+        adoption_input.decide().unwrap_err().issue.unwrap().message
+    });
+    assert_ne!(messages[0], messages[1], "confirming an adoption must not confirm a return");
     for person in [admin, other, person_without_id, new_admin] {
         for kind in [WriteKind::Create, WriteKind::Replace, WriteKind::Change] {
             let adoption_input = ProvisioningInput { kind, ..input(&hr, &user, Some(&person)) };

@@ -325,6 +325,33 @@ async fn confirmation_of_an_org_admin_counts_once() {
 }
 
 #[tokio::test]
+async fn request_that_awaits_confirmation_is_not_swapped() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let id = provider.made(&user("ada")).await;
+        assert_eq!(world.patch(&format!("/v1/employees/{id}"), json!({"role": "org_admin"})).await.status, 200);
+        let rename = async |name: &str| {
+            let address = json!(format!("{name}@example.com"));
+            provider.patch(&id, r#"emails[type eq "work"].value"#, address).await.status
+        };
+        for name in ["eve", "ida", "eve"] {
+            assert_eq!(rename(name).await, 409);
+        }
+        let issues = format!("/v1/connectors/{}/sync-issues", provider.connector);
+        let open = world.get(&format!("{issues}?filter[kind]=adoption_unconfirmed")).await.json();
+        let open = open["data"].as_array().unwrap();
+        assert_eq!(open.len(), 2, "one for each address");
+        let of_eve = open.iter().find(|issue| issue["message"].as_str().unwrap().contains("eve@")).unwrap();
+        assert_eq!(of_eve["count"], 2);
+        let resolve = format!("{issues}/{}/resolve", of_eve["id"].as_str().unwrap());
+        assert_eq!(world.post(&resolve, json!({})).await.status, 200);
+        assert_eq!(rename("ida").await, 409, "on {}", shared.name);
+        assert_eq!(rename("eve").await, 200, "on {}", shared.name);
+    }
+}
+
+#[tokio::test]
 async fn name_of_an_erased_person_leaves_foreign_issues() {
     for shared in every_store().await {
         let world = &shared.world;
